@@ -1,0 +1,194 @@
+//! Where things are and how the bridge is set up: paths under `HARBOR_HOME` and the environment's switches.
+//!
+//! Owns reading the environment, once, at start. Must never create a file: rooms that own a file create it.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+/// The longest path that fits into `sockaddr_un`, in bytes, without its closing NUL.
+const MAX_SOCKET_PATH: usize = 107;
+
+/// How long a bridge that a client started stays without clients.
+const IDLE_EXIT: Duration = Duration::from_secs(300);
+
+/// A setting that cannot be used, and what would be right.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// The files of one user's Harbor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    home: PathBuf,
+    runtime_dir: Option<PathBuf>,
+}
+
+impl Paths {
+    /// From `HARBOR_HOME`, else `~/.harbor`.
+    ///
+    /// # Errors
+    /// When neither `HARBOR_HOME` nor `HOME` is set.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let home = set("HARBOR_HOME").or_else(|| set("HOME").map(|home| home.join(".harbor")));
+        let home = home.and_then(|home| std::path::absolute(home).ok());
+        let home = home.ok_or_else(|| {
+            ConfigError("neither HARBOR_HOME nor HOME is set; set HARBOR_HOME to a directory of yours".into())
+        })?;
+        Ok(Self { home, runtime_dir: set("XDG_RUNTIME_DIR") })
+    }
+
+    /// The directory of everything: `HARBOR_HOME`.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// What exists while a bridge runs: socket, token, lock.
+    #[must_use]
+    pub fn run_dir(&self) -> PathBuf {
+        self.home.join("run")
+    }
+
+    /// The local socket.
+    ///
+    /// # Errors
+    /// When its path would be too long, and there is no `XDG_RUNTIME_DIR` to put it into.
+    pub fn socket(&self) -> Result<PathBuf, ConfigError> {
+        let path = self.run_dir().join("bridge.sock");
+        if path.as_os_str().len() <= MAX_SOCKET_PATH {
+            return Ok(path);
+        }
+        let runtime_dir = self.runtime_dir.as_ref().ok_or_else(|| {
+            ConfigError(format!(
+                "{} is too long for a socket's path; set a shorter HARBOR_HOME, or XDG_RUNTIME_DIR",
+                path.display()
+            ))
+        })?;
+        let digest = Sha256::digest(self.home.as_os_str().as_encoded_bytes());
+        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Ok(runtime_dir.join("harbor").join(format!("{name}.sock")))
+    }
+
+    /// What a Harbor program proves itself with.
+    #[must_use]
+    pub fn token(&self) -> PathBuf {
+        self.run_dir().join("token")
+    }
+
+    /// Held by the one bridge; contains its process id.
+    #[must_use]
+    pub fn lock(&self) -> PathBuf {
+        self.run_dir().join("bridge.lock")
+    }
+
+    /// The server definitions.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.home.join("harbor.db")
+    }
+
+    /// Where a bridge that has no terminal logs to.
+    #[must_use]
+    pub fn log_file(&self) -> PathBuf {
+        self.home.join("logs").join("bridge.log")
+    }
+
+    /// A server's own directory to write into.
+    #[must_use]
+    pub fn server_data(&self, server_id: &str) -> PathBuf {
+        self.home.join("servers").join(server_id).join("data")
+    }
+}
+
+/// The switches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// One runner process per server (`HARBOR_MCP_ISOLATION`, on unless `0`).
+    pub isolation: bool,
+    /// How much to log (`HARBOR_LOG`).
+    pub log: tracing::level_filters::LevelFilter,
+    /// How long a bridge that a client started stays without clients (`HARBOR_IDLE_EXIT_SECONDS`).
+    pub idle_exit: Duration,
+}
+
+impl Settings {
+    /// Reads the environment.
+    ///
+    /// # Errors
+    /// Names the variable and what it may be.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let get = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        Ok(Self {
+            isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
+            log: log_level(get("HARBOR_LOG").as_deref())?,
+            idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
+        })
+    }
+}
+
+fn isolation(value: Option<&str>) -> Result<bool, ConfigError> {
+    match value {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(_) => Err(ConfigError(
+            "HARBOR_MCP_ISOLATION: use 1 (a process per server) or 0 (one process for all)".into(),
+        )),
+    }
+}
+
+fn log_level(value: Option<&str>) -> Result<tracing::level_filters::LevelFilter, ConfigError> {
+    value
+        .unwrap_or("info")
+        .parse()
+        .map_err(|_| ConfigError("HARBOR_LOG: use off, error, warn, info, debug or trace".into()))
+}
+
+fn idle_exit(value: Option<&str>) -> Result<Duration, ConfigError> {
+    value.map_or(Ok(IDLE_EXIT), |text| {
+        text.parse()
+            .map(Duration::from_secs)
+            .map_err(|_| ConfigError("HARBOR_IDLE_EXIT_SECONDS: use a whole number of seconds".into()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_home_moves_the_socket_to_the_runtime_directory() {
+        let home = PathBuf::from("/").join("h".repeat(120));
+        let mut paths = Paths { home, runtime_dir: Some("/run/user/1".into()) };
+        let socket = paths.socket().unwrap();
+        assert!(socket.starts_with("/run/user/1/harbor"));
+        assert_eq!(socket.file_name().unwrap().len(), 16 + ".sock".len());
+        paths.runtime_dir = None;
+        assert!(paths.socket().is_err());
+        paths.home = "/h".into();
+        assert_eq!(paths.socket(), Ok("/h/run/bridge.sock".into()));
+    }
+
+    #[test]
+    fn switches_are_checked() {
+        assert_eq!(
+            (isolation(None), isolation(Some("1")), isolation(Some("0"))),
+            (Ok(true), Ok(true), Ok(false))
+        );
+        assert!(isolation(Some("yes")).is_err());
+        assert!(log_level(Some("loud")).is_err());
+        assert_eq!(idle_exit(Some("7")), Ok(Duration::from_secs(7)));
+        assert!(idle_exit(Some("-1")).is_err());
+    }
+}

@@ -1,0 +1,3 @@
+//! The bridge's rooms. See ARCHITECTURE.md for who may import whom.
+
+pub mod config;

@@ -1,0 +1,94 @@
+//! Renders docs/protocol.md from the message tables, so that the document cannot lag behind the types.
+
+use std::fmt::Write as _;
+
+use super::{MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS};
+use crate::codes::Code;
+
+const INTRODUCTION: &str = "\
+# The client protocol
+
+Generated from the types in `ipc-proto`; `HARBOR_BLESS=1 cargo test -p harbor-ipc-proto` rewrites it.
+
+**Frames.** A u32 in little-endian order with the length in bytes, then that many bytes of UTF-8 JSON: the
+browsers' native messaging format, also on the local socket. The bridge takes frames up to 64 MiB; a larger one
+is skipped by its length and answered with the empty request id. It sends frames up to the client's `max_frame`
+(1 MiB unless `hello` says otherwise); a larger answer comes as `chunk` pushes to a client that announced them,
+and is the error `message_too_large` with the request's id to one that did not.
+
+**Envelopes.** `{type, request_id, …}` is answered by `{type: \"<type>_result\", request_id, …}` or by
+`{type: \"error\", request_id, error: {code, message, details?}}`. The other envelope, `{type: \"rpc\", id, method,
+params}`, means the same with `method` = the type (its first `.` reads as `_`), and is answered by
+`{type: \"rpc_response\", id, result | error: {code: int, message, data: {code, …}}}`. Requests run concurrently;
+each is answered exactly once. An id may be used again once its request was answered. Unknown fields are ignored.
+
+**The local socket.** `$HARBOR_HOME/run/bridge.sock`. The first frame of a program there is `attach`; everything
+else is refused before it. On `serve --stdio` the client is the owner and starts with whatever it likes.
+";
+
+/// The whole document.
+#[must_use]
+pub fn render() -> String {
+    let mut out = String::from(INTRODUCTION);
+    out.push_str("\n## Requests\n");
+    for request in REQUESTS {
+        section(&mut out, request, "Field");
+        if let Some(reply) = REPLIES.iter().find(|reply| reply.tag == request.tag) {
+            let _ = writeln!(out, "\nReply `{}_result`: {}\n", reply.tag, one_line(reply.doc));
+            table(&mut out, reply, "Reply field");
+        }
+    }
+    out.push_str("\n## Pushes\n");
+    PUSHES.iter().for_each(|push| section(&mut out, push, "Field"));
+    out.push_str("\n## Objects\n");
+    OBJECTS.iter().for_each(|object| section(&mut out, object, "Field"));
+    out.push_str("\n## Error codes\n\n| Code | in `rpc` | Meaning |\n|---|---|---|\n");
+    for code in Code::ALL {
+        let _ = writeln!(out, "| `{}` | {} | {} |", code.as_str(), code.rpc(), code.meaning().trim());
+    }
+    out
+}
+
+fn section(out: &mut String, message: &MessageDoc, head: &str) {
+    let _ = writeln!(out, "\n### `{}`\n\n{}\n", message.tag, one_line(message.doc));
+    table(out, message, head);
+}
+
+fn table(out: &mut String, message: &MessageDoc, head: &str) {
+    if message.fields.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "| {head} | Type | Meaning |\n|---|---|---|");
+    for field in message.fields {
+        let optional = if field.optional { "?" } else { "" };
+        let _ = writeln!(out, "| `{}{optional}` | {} | {} |", field.name, field.kind, one_line(field.doc));
+    }
+}
+
+fn one_line(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_request_but_none_twice_has_a_reply() {
+        let tags = |all: &[MessageDoc]| all.iter().map(|m| m.tag).collect::<Vec<_>>();
+        assert_eq!(tags(REQUESTS), tags(REPLIES));
+    }
+
+    #[test]
+    fn the_document_is_what_the_types_say() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/protocol.md");
+        if std::env::var_os("HARBOR_BLESS").is_some() {
+            std::fs::write(path, render()).unwrap();
+        }
+        let document = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            document == render(),
+            "docs/protocol.md is stale: HARBOR_BLESS=1 cargo test -p harbor-ipc-proto"
+        );
+    }
+}

@@ -1,0 +1,315 @@
+//! The two envelopes of requests and replies.
+//!
+//! ```text
+//!  typed  {type:"T", request_id:"R", …}          → {type:"T_result", request_id:"R", …}
+//!                                                  {type:"error", request_id:"R", error:{code, message, details?}}
+//!  rpc    {type:"rpc", id:I, method:"T", params}  → {type:"rpc_response", id:I, result:{…}}
+//!                                                  {type:"rpc_response", id:I, error:{code:int, message, data:{code, …}}}
+//! ```
+//!
+//! Owns reading a frame into a [`Request`] and writing a reply around it. Must never touch payloads.
+
+use super::Request;
+use crate::codes::Code;
+use crate::field::{FieldError, FromField, PutFields, put_pair};
+use crate::json::{Fields, Json, put_str};
+
+/// How a request was wrapped, and so how its answer must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Envelope {
+    /// `{type, request_id, …}`; holds the id.
+    Typed(String),
+    /// `{type:"rpc", id, …}`; holds the id as JSON text (a string or a number).
+    Rpc(String),
+}
+
+/// A request and its wrapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Incoming {
+    /// Where the answer goes.
+    pub envelope: Envelope,
+    /// What is asked.
+    pub request: Request,
+}
+
+/// A frame that is no request. The envelope says whom to tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// Where the error goes; the typed envelope with an empty id when the frame had no readable id.
+    pub envelope: Envelope,
+    /// What is wrong.
+    pub error: ErrorBody,
+}
+
+/// An error on its way to a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorBody {
+    /// The word for programs.
+    pub code: Code,
+    /// The sentence for people: what is wrong and what to do.
+    pub message: String,
+    /// More for programs: the members of an object, each a name and JSON text.
+    pub details: Vec<(&'static str, Json)>,
+}
+
+impl ErrorBody {
+    /// An error without details.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: Vec::new() }
+    }
+
+    /// Adds a string to the details.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.details.push((name, Json::string(value)));
+        self
+    }
+
+    /// Adds JSON text to the details.
+    #[must_use]
+    pub fn with_json(mut self, name: &'static str, value: Json) -> Self {
+        self.details.push((name, value));
+        self
+    }
+
+    fn put_details(&self, out: &mut Vec<u8>, mut first: bool) {
+        for (name, value) in &self.details {
+            first = put_pair(out, first, name, value);
+        }
+    }
+}
+
+impl From<FieldError> for ErrorBody {
+    fn from(error: FieldError) -> Self {
+        let FieldError { field, expected, found } = error;
+        let message = format!("field `{field}`: expected {expected}, found {found}");
+        Self::new(Code::InvalidParams, message).with("field", field).with("expected", expected)
+    }
+}
+
+impl Incoming {
+    /// Reads one frame.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where to say so.
+    pub fn parse(frame: &[u8]) -> Result<Self, Refused> {
+        let mut fields = Fields::parse(frame).map_err(|error| {
+            let message = format!("the frame is not a JSON object: {}", describe(&error));
+            refuse(Envelope::nobody(), Code::InvalidMessage, message)
+        })?;
+        let tag = text_field(&fields, "type")?;
+        if tag == "rpc" {
+            let id = rpc_id(&fields)?;
+            let method = rpc_method(&fields, &id)?;
+            let params = fields.params().unwrap_or_default();
+            return Self::build(Envelope::Rpc(id), &method, &params);
+        }
+        let id = text_field(&fields, "request_id")?;
+        if id.is_empty() {
+            let message = "field `request_id`: expected a string that is not empty";
+            return Err(refuse(Envelope::nobody(), Code::InvalidMessage, message));
+        }
+        Self::build(Envelope::Typed(id), &tag, &fields)
+    }
+
+    fn build(envelope: Envelope, tag: &str, fields: &Fields<'_>) -> Result<Self, Refused> {
+        match Request::parse(tag, fields) {
+            Some(Ok(request)) => Ok(Self { envelope, request }),
+            Some(Err(error)) => Err(Refused { envelope, error: error.into() }),
+            None => {
+                let message = "Harbor has no message of this type; docs/protocol.md lists them";
+                let error =
+                    ErrorBody::new(Code::UnknownMessageType, message).with("received_type", &cut(tag, 100));
+                Err(Refused { envelope, error })
+            }
+        }
+    }
+}
+
+impl Envelope {
+    /// For errors that belong to no request: the typed envelope with an empty id.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self::Typed(String::new())
+    }
+
+    /// The id as text, equal for the string "7" and the number 7: one client's ids are one name space.
+    #[must_use]
+    pub fn id(&self) -> String {
+        match self {
+            Self::Typed(id) => id.clone(),
+            Self::Rpc(id) => String::from_text(id).unwrap_or_else(|| id.clone()),
+        }
+    }
+
+    /// Appends the reply to the request of type `tag`.
+    pub fn put_reply(&self, out: &mut Vec<u8>, tag: &str, reply: &dyn PutFields) {
+        match self {
+            Self::Typed(id) => {
+                out.extend_from_slice(b"{\"type\":\"");
+                out.extend_from_slice(tag.as_bytes());
+                out.extend_from_slice(b"_result\",\"request_id\":");
+                put_str(out, id);
+                reply.put_fields(out, false);
+                out.push(b'}');
+            }
+            Self::Rpc(id) => {
+                put_rpc_head(out, id);
+                out.extend_from_slice(b",\"result\":{");
+                reply.put_fields(out, true);
+                out.extend_from_slice(b"}}");
+            }
+        }
+    }
+
+    /// Appends an error.
+    pub fn put_error(&self, out: &mut Vec<u8>, error: &ErrorBody) {
+        match self {
+            Self::Typed(id) => {
+                out.extend_from_slice(b"{\"type\":\"error\",\"request_id\":");
+                put_str(out, id);
+                out.extend_from_slice(b",\"error\":{\"code\":");
+                put_str(out, error.code.as_str());
+                out.extend_from_slice(b",\"message\":");
+                put_str(out, &error.message);
+                if !error.details.is_empty() {
+                    out.extend_from_slice(b",\"details\":{");
+                    error.put_details(out, true);
+                    out.push(b'}');
+                }
+                out.extend_from_slice(b"}}");
+            }
+            Self::Rpc(id) => {
+                put_rpc_head(out, id);
+                out.extend_from_slice(
+                    format!(",\"error\":{{\"code\":{},\"message\":", error.code.rpc()).as_bytes(),
+                );
+                put_str(out, &error.message);
+                out.extend_from_slice(b",\"data\":{\"code\":");
+                put_str(out, error.code.as_str());
+                error.put_details(out, false);
+                out.extend_from_slice(b"}}}");
+            }
+        }
+    }
+}
+
+/// Appends a push of type `tag`.
+pub fn put_push(out: &mut Vec<u8>, tag: &str, push: &dyn PutFields) {
+    out.extend_from_slice(b"{\"type\":\"");
+    out.extend_from_slice(tag.as_bytes());
+    out.push(b'"');
+    push.put_fields(out, false);
+    out.push(b'}');
+}
+
+fn put_rpc_head(out: &mut Vec<u8>, id: &str) {
+    out.extend_from_slice(b"{\"type\":\"rpc_response\",\"id\":");
+    out.extend_from_slice(id.as_bytes());
+}
+
+fn rpc_id(fields: &Fields<'_>) -> Result<String, Refused> {
+    let text = fields.get("id").unwrap_or_default();
+    let plain_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    if plain_number || (text.starts_with('"') && text.len() > 2) {
+        return Ok(text.to_owned());
+    }
+    let message = "field `id`: expected a string that is not empty, or a whole number";
+    Err(refuse(Envelope::nobody(), Code::InvalidMessage, message))
+}
+
+fn rpc_method(fields: &Fields<'_>, id: &str) -> Result<String, Refused> {
+    crate::field::read::<String>("method", fields.get("method"))
+        .map(|method| method.replacen('.', "_", 1))
+        .map_err(|error| Refused { envelope: Envelope::Rpc(id.to_owned()), error: error.into() })
+}
+
+fn text_field(fields: &Fields<'_>, name: &'static str) -> Result<String, Refused> {
+    crate::field::read::<String>(name, fields.get(name)).map_err(|error| {
+        let mut error = ErrorBody::from(error);
+        error.code = Code::InvalidMessage;
+        Refused { envelope: Envelope::nobody(), error }
+    })
+}
+
+fn refuse(envelope: Envelope, code: Code, message: impl Into<String>) -> Refused {
+    Refused { envelope, error: ErrorBody::new(code, message) }
+}
+
+/// What serde_json says, without the bytes around it: they may be anything.
+fn describe(error: &serde_json::Error) -> String {
+    let what = match error.classify() {
+        serde_json::error::Category::Eof => "it ends too early",
+        serde_json::error::Category::Data => "a key stands twice, or it is no object",
+        _ => "syntax error",
+    };
+    format!("{what} at line {} column {}", error.line(), error.column())
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ping, PingResult};
+    use super::*;
+
+    fn refused(frame: &str) -> (String, &'static str) {
+        let refused = Incoming::parse(frame.as_bytes()).unwrap_err();
+        (refused.envelope.id(), refused.error.code.as_str())
+    }
+
+    #[test]
+    fn both_envelopes_carry_the_same_request() {
+        let request = Request::Ping(Ping { echo: Some("x".into()) });
+        for (frame, envelope) in [
+            (r#"{"type":"ping","request_id":"1","echo":"x"}"#, Envelope::Typed("1".into())),
+            (r#"{"type":"rpc","id":1,"method":"ping","params":{"echo":"x"}}"#, Envelope::Rpc("1".into())),
+            (
+                r#"{"params":{"echo":"x"},"id":"a","method":"ping","type":"rpc"}"#,
+                Envelope::Rpc("\"a\"".into()),
+            ),
+        ] {
+            let incoming = Incoming::parse(frame.as_bytes()).unwrap();
+            assert_eq!(incoming, Incoming { envelope, request: request.clone() });
+        }
+        let dotted = Incoming::parse(br#"{"type":"rpc","id":1,"method":"list.servers"}"#).unwrap();
+        assert_eq!(dotted.request.tag(), "list_servers");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_to_the_right_request() {
+        assert_eq!(refused("{"), (String::new(), "invalid_message"));
+        assert_eq!(refused(r#"{"request_id":"1"}"#), (String::new(), "invalid_message"));
+        assert_eq!(refused(r#"{"type":"ping"}"#), (String::new(), "invalid_message"));
+        assert_eq!(refused(r#"{"type":"ping","request_id":""}"#), (String::new(), "invalid_message"));
+        assert_eq!(refused(r#"{"type":"ping","request_id":"7","echo":1}"#), ("7".into(), "invalid_params"));
+        assert_eq!(refused(r#"{"type":"nope","request_id":"7"}"#), ("7".into(), "unknown_message_type"));
+        assert_eq!(refused(r#"{"type":"rpc","id":7}"#), ("7".into(), "invalid_params"));
+        assert_eq!(refused(r#"{"type":"rpc","id":1.5,"method":"ping"}"#), (String::new(), "invalid_message"));
+    }
+
+    #[test]
+    fn golden_replies() {
+        let reply = PingResult { echo: None, timestamp: 5 };
+        let error = ErrorBody::new(Code::NotFound, "no \"x\"").with("server_id", "x");
+        let written = |envelope: &Envelope| {
+            let mut out = Vec::new();
+            envelope.put_reply(&mut out, "ping", &reply);
+            out.push(b'\n');
+            envelope.put_error(&mut out, &error);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(
+            written(&Envelope::Typed("1".into())),
+            r#"{"type":"ping_result","request_id":"1","timestamp":5}
+{"type":"error","request_id":"1","error":{"code":"not_found","message":"no \"x\"","details":{"server_id":"x"}}}"#
+        );
+        assert_eq!(
+            written(&Envelope::Rpc("1".into())),
+            r#"{"type":"rpc_response","id":1,"result":{"timestamp":5}}
+{"type":"rpc_response","id":1,"error":{"code":-32004,"message":"no \"x\"","data":{"code":"not_found","server_id":"x"}}}"#
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! The messages between the bridge and its clients: browser, command line, MCP clients.
+//!
+//! ```text
+//!  bytes ─frame─► JSON object ─envelope::Incoming::parse─► Request     (client → bridge)
+//!  reply struct ─envelope::Envelope::put_reply─► JSON object ─frame─►  (bridge → client)
+//! ```
+//!
+//! One macro line makes a message's type, its reader or writer, and its row in docs/protocol.md, so the three
+//! cannot drift apart. Must never hold behaviour: what a message does is the bridge's business.
+
+pub mod docs;
+pub mod envelope;
+mod pushes;
+mod replies;
+mod requests;
+
+pub use pushes::*;
+pub use replies::*;
+pub use requests::*;
+
+/// One field, for the documentation.
+#[derive(Debug)]
+pub struct FieldDoc {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What may stand in it.
+    pub kind: &'static str,
+    /// Whether it may be absent.
+    pub optional: bool,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// One message, for the documentation.
+#[derive(Debug)]
+pub struct MessageDoc {
+    /// Its `type` on the wire; of an object inside messages, its name.
+    pub tag: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Its fields, beside the envelope's.
+    pub fields: &'static [FieldDoc],
+}
+
+/// Defines the requests: their types, [`Request`] and the rows of the documentation.
+macro_rules! define_requests {
+    ($($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Debug, Clone, PartialEq, Eq)]
+            pub struct $name { $($(#[doc = $fdoc])* pub $field: $type,)* }
+
+            impl $name {
+                fn parse(fields: &$crate::json::Fields<'_>) -> Result<Self, $crate::field::FieldError> {
+                    let _ = fields;
+                    Ok(Self { $($field: $crate::field::read(stringify!($field), fields.get(stringify!($field)))?,)* })
+                }
+            }
+        )*
+
+        /// Any request of a client.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "each variant's type carries the documentation")]
+        pub enum Request { $($name($name),)* }
+
+        impl Request {
+            /// Builds the request of the type `tag`. `None`: there is no such type.
+            #[must_use]
+            pub fn parse(tag: &str, fields: &$crate::json::Fields<'_>) -> Option<Result<Self, $crate::field::FieldError>> {
+                Some(match tag {
+                    $($tag => $name::parse(fields).map(Self::$name),)*
+                    _ => return None,
+                })
+            }
+
+            /// The request's `type` on the wire.
+            #[must_use]
+            pub fn tag(&self) -> &'static str {
+                match self { $(Self::$name(_) => $tag,)* }
+            }
+        }
+
+        /// Every request, in the order of the documentation.
+        pub const REQUESTS: &[$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
+            tag: $tag,
+            doc: concat!($($doc, "\n"),*),
+            fields: &[$($crate::client::FieldDoc {
+                name: stringify!($field),
+                kind: <$type as $crate::field::FromField>::EXPECTED,
+                optional: <$type as $crate::field::FromField>::OPTIONAL,
+                doc: concat!($($fdoc, "\n"),*),
+            },)*],
+        },)*];
+    };
+}
+pub(crate) use define_requests;
+
+/// Defines what the bridge sends: types, writers and the rows of the documentation under the name `$all`.
+macro_rules! define_sent {
+    ($(#[doc = $alldoc:literal])* $all:ident: $($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Debug, Clone, PartialEq, Eq)]
+            pub struct $name { $($(#[doc = $fdoc])* pub $field: $type,)* }
+
+            impl $crate::field::PutFields for $name {
+                fn put_fields(&self, out: &mut Vec<u8>, first: bool) -> bool {
+                    $(let first = $crate::field::put_pair(out, first, stringify!($field), &self.$field);)*
+                    let _ = &out;
+                    first
+                }
+            }
+
+            impl $crate::field::PutField for $name {
+                const TYPE: &'static str = $tag;
+                fn put(&self, out: &mut Vec<u8>) {
+                    $crate::field::put_object(out, self);
+                }
+            }
+        )*
+
+        $(#[doc = $alldoc])*
+        pub const $all: &[$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
+            tag: $tag,
+            doc: concat!($($doc, "\n"),*),
+            fields: &[$($crate::client::FieldDoc {
+                name: stringify!($field),
+                kind: <$type as $crate::field::PutField>::TYPE,
+                optional: $crate::client::is_option(stringify!($type)),
+                doc: concat!($($fdoc, "\n"),*),
+            },)*],
+        },)*];
+    };
+}
+pub(crate) use define_sent;
+
+/// Whether a type's name says that a field of it may be left out; for the documentation tables.
+pub(crate) const fn is_option(name: &str) -> bool {
+    let (name, prefix) = (name.as_bytes(), b"Option");
+    let mut at = 0;
+    while at < prefix.len() {
+        if at >= name.len() || name[at] != prefix[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}

@@ -1,0 +1,251 @@
+//! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
+
+use super::define_sent;
+use crate::json::Json;
+
+define_sent! {
+    /// Every reply, by the type of its request.
+    REPLIES:
+    /// The first frame was accepted.
+    "attach" AttachResult {
+        /// The client protocol that the bridge speaks.
+        protocol: u32,
+        /// The bridge's build.
+        build: &'static str,
+        /// The bridge's process id.
+        pid: u32,
+    }
+    /// Who the bridge is.
+    "hello" HelloResult {
+        /// The client protocol that the bridge speaks.
+        protocol: u32,
+        /// The bridge's version.
+        bridge_version: &'static str,
+        /// The bridge's build.
+        build: &'static str,
+        /// The bridge's process id.
+        pid: u32,
+        /// Whether larger answers will come as chunks.
+        chunks: bool,
+        /// The largest frame that the bridge will send to this client, in bytes.
+        max_frame: u64,
+    }
+    /// The bridge is alive.
+    "ping" PingResult {
+        /// The text that was sent.
+        echo: Option<String>,
+        /// Milliseconds since 1970.
+        timestamp: u64,
+    }
+    /// Whether there was such a request to end.
+    "cancel" CancelResult {
+        /// False when the target had already ended, or never was.
+        cancelled: bool,
+    }
+    /// The bridge is on its way out.
+    "shutdown" ShutdownResult {
+        /// Always true.
+        stopping: bool,
+    }
+    /// The definition is stored.
+    "add_server" AddServerResult {
+        /// The server as `list_servers` shows it.
+        server: ServerView,
+        /// Whether there was a definition with this id before.
+        replaced: bool,
+    }
+    /// Whether there was such a definition.
+    "remove_server" RemoveServerResult {
+        /// False when there was none.
+        removed: bool,
+    }
+    /// All definitions, by id.
+    "list_servers" ListServersResult {
+        /// The servers.
+        servers: Vec<ServerView>,
+    }
+    /// The server is running.
+    "connect_server" ConnectServerResult {
+        /// The server as `list_servers` shows it.
+        server: ServerView,
+        /// What it said about itself.
+        connection_info: ConnectionInfo,
+    }
+    /// The server is stopped.
+    "disconnect_server" DisconnectServerResult {
+        /// The server as `list_servers` shows it.
+        server: ServerView,
+    }
+    /// The server is running, and this is what it offers.
+    "mcp_connect" McpConnectResult {
+        /// Always true; a failure is an error.
+        connected: bool,
+        /// What the server said about itself.
+        connection_info: ConnectionInfo,
+        /// Its tools, as it wrote them.
+        tools: Json,
+        /// Its resources, as it wrote them.
+        resources: Json,
+        /// Its resource templates, as it wrote them.
+        resource_templates: Json,
+        /// Its prompts, as it wrote them.
+        prompts: Json,
+        /// Process id of the server.
+        pid: u32,
+    }
+    /// The server is stopped.
+    "mcp_disconnect" McpDisconnectResult {
+        /// Whether it was running or starting.
+        disconnected: bool,
+    }
+    /// The servers that are running.
+    "mcp_list_connections" McpListConnectionsResult {
+        /// One entry per running server.
+        connections: Vec<ConnectionView>,
+    }
+    /// The tools.
+    "mcp_list_tools" McpListToolsResult {
+        /// As the server wrote them.
+        tools: Json,
+    }
+    /// The resources.
+    "mcp_list_resources" McpListResourcesResult {
+        /// As the server wrote them.
+        resources: Json,
+    }
+    /// The resource templates.
+    "mcp_list_resource_templates" McpListResourceTemplatesResult {
+        /// As the server wrote them.
+        resource_templates: Json,
+    }
+    /// The prompts.
+    "mcp_list_prompts" McpListPromptsResult {
+        /// As the server wrote them.
+        prompts: Json,
+    }
+    /// What the tool answered, failures of the tool itself (`isError`) included.
+    "mcp_call_tool" McpCallToolResult {
+        /// MCP's CallToolResult, as the server wrote it.
+        result: Json,
+    }
+    /// What the resource holds.
+    "mcp_read_resource" McpReadResourceResult {
+        /// MCP's ReadResourceResult, as the server wrote it.
+        resource: Json,
+    }
+    /// The prompt.
+    "mcp_get_prompt" McpGetPromptResult {
+        /// MCP's GetPromptResult, as the server wrote it.
+        prompt: Json,
+    }
+    /// The completions.
+    "mcp_complete" McpCompleteResult {
+        /// MCP's CompleteResult, as the server wrote it.
+        result: Json,
+    }
+    /// The subscription is made.
+    "mcp_subscribe_resource" McpSubscribeResourceResult {
+        /// Always true; a failure is an error.
+        subscribed: bool,
+    }
+    /// The subscription has ended.
+    "mcp_unsubscribe_resource" McpUnsubscribeResourceResult {
+        /// Always true; a failure is an error.
+        unsubscribed: bool,
+    }
+    /// The level is set.
+    "mcp_set_log_level" McpSetLogLevelResult {
+        /// The level in force.
+        level: String,
+    }
+    /// The server answered.
+    "mcp_ping" McpPingResult {
+        /// How long it took, in microseconds.
+        elapsed_us: u64,
+    }
+    /// What the tasks extension answered.
+    "mcp_task" McpTaskResult {
+        /// As the server wrote it.
+        result: Json,
+    }
+    /// The newest log lines, oldest first.
+    "mcp_get_logs" McpGetLogsResult {
+        /// The lines.
+        logs: Vec<LogLine>,
+        /// Process id of the server, while it runs.
+        pid: Option<u32>,
+    }
+}
+
+define_sent! {
+    /// Objects that stand inside replies.
+    OBJECTS:
+    /// A server: its definition and its state. Values of environment variables are never shown.
+    "Server" ServerView {
+        /// The server's id.
+        server_id: String,
+        /// A name for people.
+        label: String,
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Names of the environment variables of its own.
+        env_names: Vec<String>,
+        /// The directory it runs in, where one was given.
+        cwd: Option<String>,
+        /// `stopped`, `starting`, `running`, `stopping` or `failed`.
+        state: &'static str,
+        /// Process id of the server, while it runs.
+        pid: Option<u32>,
+        /// Process id of its runner, while there is one.
+        runner_pid: Option<u32>,
+        /// How many tools it offers, while it runs.
+        tool_count: Option<u32>,
+        /// Why it failed, when it did.
+        last_error: Option<String>,
+        /// The MCP revision that it speaks, once known.
+        protocol_version: Option<String>,
+    }
+    /// A running server.
+    "Connection" ConnectionView {
+        /// The server's id.
+        server_id: String,
+        /// What it said about itself.
+        connection_info: ConnectionInfo,
+        /// How many tools it offers.
+        tool_count: u32,
+        /// How many resources it offers.
+        resource_count: u32,
+        /// How many prompts it offers.
+        prompt_count: u32,
+        /// Process id of the server.
+        pid: u32,
+        /// Process id of its runner.
+        runner_pid: u32,
+    }
+    /// What a server said about itself at contact.
+    "ConnectionInfo" ConnectionInfo {
+        /// Its name.
+        server_name: String,
+        /// Its version.
+        server_version: String,
+        /// The MCP revision in use.
+        protocol_version: String,
+        /// MCP's server capabilities, as the server wrote them.
+        capabilities: Json,
+        /// How to use the server, in its own words.
+        instructions: Option<String>,
+    }
+    /// A log line.
+    "LogLine" LogLine {
+        /// Milliseconds since 1970.
+        timestamp: u64,
+        /// `stderr`, `stdout` (no MCP message) or `mcp`.
+        source: &'static str,
+        /// MCP's level, for `mcp` lines.
+        level: Option<String>,
+        /// The text, cut at 8 KiB.
+        text: String,
+    }
+}

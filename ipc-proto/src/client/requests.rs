@@ -1,0 +1,210 @@
+//! What clients may ask. Each entry is the message's type on the wire, its Rust type and its fields.
+
+use std::collections::BTreeMap;
+
+use super::define_requests;
+use crate::field::JsonObject;
+use crate::server_id::ServerId;
+
+define_requests! {
+    /// The first frame of a Harbor program on the local socket: proves by the token of `run/token` that it
+    /// may speak to the bridge, and states its role, once. Not sent on `serve --stdio`.
+    "attach" Attach {
+        /// The content of `$HARBOR_HOME/run/token`.
+        token: String,
+        /// `relay`, `mcp` or `cli`.
+        role: String,
+        /// The client protocol that the program speaks.
+        protocol: Option<u32>,
+        /// The program's build, shown when versions do not fit.
+        build: Option<String>,
+        /// With `relay`: the id of the browser extension, from the arguments that the browser gave.
+        extension_id: Option<String>,
+        /// With `mcp`: the name of the AI client.
+        client: Option<String>,
+    }
+    /// Says who the client is and what it can take. Optional on a native-messaging port; without it
+    /// frames are limited to 1 MiB and larger answers are errors.
+    "hello" Hello {
+        /// The client protocol that the client speaks.
+        protocol: Option<u32>,
+        /// A name for logs.
+        client: Option<String>,
+        /// Whether answers over `max_frame` may come as `chunk` pushes.
+        chunks: Option<bool>,
+        /// The largest frame that the client takes, in bytes; at least 4096.
+        max_frame: Option<u64>,
+        /// A random id of the browser's session.
+        browser_session: Option<String>,
+    }
+    /// Asks whether the bridge is alive.
+    "ping" Ping {
+        /// Text to send back.
+        echo: Option<String>,
+    }
+    /// Ends an open request of this client. It is answered with the code `cancelled`, and the server is told.
+    "cancel" Cancel {
+        /// The id of the request to end.
+        target: String,
+    }
+    /// Ends the bridge: servers are stopped, open requests answered.
+    "shutdown" Shutdown {}
+    /// Defines a server, or replaces the definition with this id (a running server is stopped first).
+    "add_server" AddServer {
+        /// The server's id.
+        server_id: ServerId,
+        /// The program to run: an absolute path, or a name to look up in PATH.
+        command: String,
+        /// Its arguments.
+        args: Option<Vec<String>>,
+        /// Environment variables of its own.
+        env: Option<BTreeMap<String, String>>,
+        /// The directory to run in; the server's own data directory when absent.
+        cwd: Option<String>,
+        /// A name for people.
+        label: Option<String>,
+        /// File URIs that the server may ask for as its roots; it gets none when absent.
+        roots: Option<Vec<String>>,
+        /// How long a start may take, in milliseconds (1,000 to 600,000; 90,000 when absent).
+        start_timeout_ms: Option<u64>,
+    }
+    /// Stops a server and forgets its definition. Its data directory stays.
+    "remove_server" RemoveServer {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Lists the definitions with the state of each server.
+    "list_servers" ListServers {}
+    /// Starts a server and makes contact; does nothing when it is running.
+    "connect_server" ConnectServer {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`.
+    "disconnect_server" DisconnectServer {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// As `connect_server`, and answers with everything that the server offers.
+    "mcp_connect" McpConnect {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// As `disconnect_server`.
+    "mcp_disconnect" McpDisconnect {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Lists the servers that are running.
+    "mcp_list_connections" McpListConnections {}
+    /// Asks a running server for its tools, all pages.
+    "mcp_list_tools" McpListTools {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Asks a running server for its resources, all pages.
+    "mcp_list_resources" McpListResources {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Asks a running server for its resource templates, all pages.
+    "mcp_list_resource_templates" McpListResourceTemplates {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Asks a running server for its prompts, all pages.
+    "mcp_list_prompts" McpListPrompts {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Calls a tool. Ends in the server's result, or an error; on a timeout, a cancel or a vanished client
+    /// the server gets `notifications/cancelled`.
+    "mcp_call_tool" McpCallTool {
+        /// The server's id.
+        server_id: ServerId,
+        /// The tool's name, as the server gave it.
+        tool_name: String,
+        /// The arguments, passed on as they are; `{}` when absent.
+        arguments: Option<JsonObject>,
+        /// How long the call may take, in milliseconds (1 to 3,600,000; 30,000 when absent).
+        timeout_ms: Option<u64>,
+        /// Whether `progress` pushes are wanted.
+        progress: Option<bool>,
+        /// MCP's task parameters (tasks extension), passed on as they are.
+        task: Option<JsonObject>,
+    }
+    /// Reads a resource.
+    "mcp_read_resource" McpReadResource {
+        /// The server's id.
+        server_id: ServerId,
+        /// The resource's URI.
+        uri: String,
+        /// As in `mcp_call_tool`.
+        timeout_ms: Option<u64>,
+    }
+    /// Gets a prompt.
+    "mcp_get_prompt" McpGetPrompt {
+        /// The server's id.
+        server_id: ServerId,
+        /// The prompt's name.
+        prompt_name: String,
+        /// Its arguments, strings by MCP's rules; passed on as they are.
+        arguments: Option<JsonObject>,
+        /// As in `mcp_call_tool`.
+        timeout_ms: Option<u64>,
+    }
+    /// Asks for completions of a prompt's or a resource template's argument.
+    "mcp_complete" McpComplete {
+        /// The server's id.
+        server_id: ServerId,
+        /// MCP's `ref` object, passed on as it is.
+        reference: JsonObject,
+        /// MCP's `argument` object, passed on as it is.
+        argument: JsonObject,
+        /// MCP's `context` object, passed on as it is.
+        context: Option<JsonObject>,
+    }
+    /// Subscribes to changes of a resource; they come as `resource_updated` pushes to this client.
+    "mcp_subscribe_resource" McpSubscribeResource {
+        /// The server's id.
+        server_id: ServerId,
+        /// The resource's URI.
+        uri: String,
+    }
+    /// Ends a subscription.
+    "mcp_unsubscribe_resource" McpUnsubscribeResource {
+        /// The server's id.
+        server_id: ServerId,
+        /// The resource's URI.
+        uri: String,
+    }
+    /// Sets how much the server logs by MCP.
+    "mcp_set_log_level" McpSetLogLevel {
+        /// The server's id.
+        server_id: ServerId,
+        /// `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.
+        level: String,
+    }
+    /// Asks a running server whether it is alive.
+    "mcp_ping" McpPing {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Sends a request of MCP's tasks extension.
+    "mcp_task" McpTask {
+        /// The server's id.
+        server_id: ServerId,
+        /// `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result` or `tasks/list`.
+        method: String,
+        /// Its parameters, passed on as they are.
+        params: Option<JsonObject>,
+    }
+    /// Gives the last log lines of a server: its stderr, what it printed on stdout that was no message, and
+    /// its MCP log messages.
+    "mcp_get_logs" McpGetLogs {
+        /// The server's id.
+        server_id: ServerId,
+        /// At most so many lines, the newest; 200 when absent.
+        limit: Option<u64>,
+    }
+}

@@ -1,0 +1,89 @@
+//! The error codes that clients see: given here and nowhere else.
+//!
+//! Codes in lower case say that the request was wrong or could not be placed; `ERR_` codes say what became
+//! of a tool call. Each has an integer for the `rpc` envelope, in JSON-RPC's ranges.
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal, $int:literal;)*) => {
+        /// What went wrong, in a word that programs can rely on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code { $($(#[doc = $doc])* $name,)* }
+
+        impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The word on the wire.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// The integer for `rpc_response.error.code`.
+            #[must_use]
+            pub fn rpc(self) -> i32 {
+                match self { $(Self::$name => $int,)* }
+            }
+
+            /// One sentence for the documentation.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc),*),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The frame is no JSON object, or lacks `type` or `request_id`.
+    InvalidMessage = "invalid_message", -32600;
+    /// Harbor has no message of this type; `details.received_type` repeats it.
+    UnknownMessageType = "unknown_message_type", -32601;
+    /// A field is missing or wrong; `details.field` and `details.expected` say which and what.
+    InvalidParams = "invalid_params", -32602;
+    /// A frame is over the limit: of the bridge on the way in, of the client on the way out.
+    MessageTooLarge = "message_too_large", -32005;
+    /// The request id is still open; `details.request_id` repeats it. The first request goes on.
+    DuplicateRequestId = "duplicate_request_id", -32006;
+    /// The request was cancelled by its own client.
+    Cancelled = "cancelled", -32007;
+    /// No server with this id is defined.
+    NotFound = "not_found", -32004;
+    /// The server is not connected, and the request does not start it.
+    NotConnected = "not_connected", -32003;
+    /// The server could not be started or contacted; `details.cause` says why.
+    ConnectionFailed = "connection_failed", -32001;
+    /// The first frame did not prove who is calling.
+    Unauthorized = "unauthorized", -32008;
+    /// Client and bridge are of versions that do not fit.
+    VersionMismatch = "version_mismatch", -32009;
+    /// The bridge is shutting down.
+    ShuttingDown = "shutting_down", -32010;
+    /// The caller may not send this message.
+    PermissionDenied = "ERR_PERMISSION_DENIED", -32020;
+    /// The server is not running; `details.cause` says why.
+    ServerUnavailable = "ERR_SERVER_UNAVAILABLE", -32021;
+    /// The server did not answer in time; it was told to stop working on the call.
+    ToolTimeout = "ERR_TOOL_TIMEOUT", -32022;
+    /// The server answered with a JSON-RPC error, repeated in `details`.
+    ToolFailed = "ERR_TOOL_FAILED", -32023;
+    /// The server's answer breaks the protocol.
+    ProtocolError = "ERR_PROTOCOL_ERROR", -32024;
+    /// Too many requests are open.
+    RateLimited = "ERR_RATE_LIMITED", -32025;
+    /// Harbor itself failed; the log says more.
+    Internal = "ERR_INTERNAL", -32603;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn words_and_integers_are_unique() {
+        let words: HashSet<_> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        let ints: HashSet<_> = Code::ALL.iter().map(|c| c.rpc()).collect();
+        assert_eq!((words.len(), ints.len()), (Code::ALL.len(), Code::ALL.len()));
+    }
+}

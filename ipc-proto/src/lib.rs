@@ -1,0 +1,31 @@
+//! Every wire type of Harbor, and nothing else.
+//!
+//! Owns: the frames of the local socket and of native messaging, the client messages (JSON), the link
+//! messages to runners and to the catalog worker (bincode), and the error codes.
+//! Must never: do I/O, read a clock, keep state between messages other than half a frame.
+//!
+//! ```text
+//!  browser, CLI, MCP client ── u32 LE length + JSON ──► bridge ── u32 LE length + bincode ──► runner
+//!          client::*                                            link::*
+//! ```
+
+pub mod client;
+pub mod codes;
+pub mod field;
+pub mod frame;
+pub mod json;
+pub mod link;
+pub mod server_id;
+
+/// Version of the client protocol (the JSON messages). Raised when a change would break an old peer.
+pub const CLIENT_PROTOCOL: u32 = 1;
+
+/// Version of the runner and worker links. Raised with every change that is not an append.
+pub const LINK_PROTOCOL: u32 = 1;
+
+/// The build that this code belongs to: package version plus, where the build scripts give it, a commit.
+/// Both ends of a link must show the same one.
+pub const BUILD: &str = match option_env!("HARBOR_BUILD") {
+    Some(build) => build,
+    None => concat!(env!("CARGO_PKG_VERSION"), "-dev"),
+};
