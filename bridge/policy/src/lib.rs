@@ -1,1 +1,10 @@
-//! (to come)
+//! Decisions of the bridge: state, event and time in, actions out.
+//!
+//! Owns every rule that could be argued about: who may send what, how many at once, when a server starts and
+//! stops, what it may see of the environment. Must never wait, read a clock, touch a disk or a process.
+
+pub mod access;
+pub mod environment;
+pub mod lifecycle;
+pub mod limits;
+pub mod slots;

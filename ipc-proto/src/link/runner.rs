@@ -99,13 +99,13 @@ pub enum Era {
 /// What to ask a server.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Operation<'a> {
-    /// `tools/list`, all pages; the result is the array.
+    /// `tools/list`, all pages; answered by `Items`.
     ListTools,
-    /// `resources/list`, all pages; the result is the array.
+    /// `resources/list`, all pages; answered by `Items`.
     ListResources,
-    /// `resources/templates/list`, all pages; the result is the array.
+    /// `resources/templates/list`, all pages; answered by `Items`.
     ListResourceTemplates,
-    /// `prompts/list`, all pages; the result is the array.
+    /// `prompts/list`, all pages; answered by `Items`.
     ListPrompts,
     /// `tools/call`.
     CallTool {
@@ -311,6 +311,13 @@ pub enum Outcome<'a> {
     },
     /// There is no answer.
     Failed(CallFailure<'a>),
+    /// A whole list: JSON text of an array, items as the server wrote them.
+    Items {
+        /// The array.
+        items: Cow<'a, str>,
+        /// How many items it has.
+        count: u32,
+    },
 }
 
 /// Why a call has no answer.
@@ -502,6 +509,7 @@ mod tests {
                 reply(Outcome::ServerError { code: -1, message: "m".into(), data: Some("1".into()) }),
                 b"\x03\x01\x02\x01\x01\x01m\x01\x011",
             ),
+            (reply(Outcome::Items { items: "[1]".into(), count: 1 }), b"\x03\x01\x02\x03\x03[1]\x01"),
             (failed(CallFailure::NotConnected), b"\x03\x01\x02\x02\x00"),
             (failed(CallFailure::NotOffered("w".into())), b"\x03\x01\x02\x02\x01\x01w"),
             (failed(CallFailure::Malformed("w".into())), b"\x03\x01\x02\x02\x02\x01w"),

@@ -1,1 +1,18 @@
-//! (to come)
+//! Processes: starting, signalling and reaping them, and the pipes to and from them.
+//!
+//! The only crate with `unsafe`, and the place for code that is not portable. Owns what a process does to
+//! itself before it becomes a server (`launcher`), the one reaper of each process (`reaper`), and the write
+//! queue in front of each pipe (`outbox`). Must never know what the processes are for: no MCP, no JSON.
+
+pub mod launcher;
+pub mod link;
+pub mod memory;
+pub mod outbox;
+pub mod own;
+pub mod reaper;
+pub mod spawn;
+
+/// Names of signals, so that callers need no crate of their own for them.
+pub mod signal {
+    pub use nix::sys::signal::Signal;
+}

@@ -1,0 +1,105 @@
+//! Who may send which message.
+//!
+//! The kind of a connection is fixed by its first frame. Only this file makes a [`Permit`], and the supervisor
+//! takes one by value for each call: "was it checked?" is a question for the compiler.
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Principal {
+    /// The person: the command line, or the parent of `serve --stdio`.
+    Owner,
+    /// Harbor's own browser extension, with the id that the browser gave.
+    Extension {
+        /// The id, for logs.
+        id: String,
+    },
+    /// An AI client behind `harbor mcp`.
+    Client {
+        /// Its name in `client://<name>`.
+        name: String,
+    },
+}
+
+/// What a principal's kind says about messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Whoever is connected.
+    Everybody,
+    /// The person, at the command line or on the extension's own pages.
+    Owner,
+}
+
+/// Each message type and who may send it. A type that is missing here may be sent by nobody.
+const TABLE: &[(&str, Reach)] = &[
+    ("hello", Reach::Everybody),
+    ("ping", Reach::Everybody),
+    ("cancel", Reach::Everybody),
+    ("shutdown", Reach::Owner),
+    ("add_server", Reach::Owner),
+    ("remove_server", Reach::Owner),
+    ("list_servers", Reach::Owner),
+    ("connect_server", Reach::Owner),
+    ("disconnect_server", Reach::Owner),
+    ("mcp_connect", Reach::Owner),
+    ("mcp_disconnect", Reach::Owner),
+    ("mcp_list_connections", Reach::Owner),
+    ("mcp_list_tools", Reach::Owner),
+    ("mcp_list_resources", Reach::Owner),
+    ("mcp_list_resource_templates", Reach::Owner),
+    ("mcp_list_prompts", Reach::Owner),
+    ("mcp_call_tool", Reach::Owner),
+    ("mcp_read_resource", Reach::Owner),
+    ("mcp_get_prompt", Reach::Owner),
+    ("mcp_complete", Reach::Owner),
+    ("mcp_subscribe_resource", Reach::Owner),
+    ("mcp_unsubscribe_resource", Reach::Owner),
+    ("mcp_set_log_level", Reach::Owner),
+    ("mcp_ping", Reach::Owner),
+    ("mcp_task", Reach::Owner),
+    ("mcp_get_logs", Reach::Owner),
+];
+
+/// Proof that a message was allowed. It is used up by what it allows.
+#[derive(Debug)]
+pub struct Permit(());
+
+/// The message is not for this principal.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Denied;
+
+/// Decides whether `principal` may send messages of type `tag`.
+///
+/// # Errors
+/// When it may not.
+pub fn check(principal: &Principal, tag: &str) -> Result<Permit, Denied> {
+    let reach = TABLE.iter().find(|(known, _)| *known == tag).map(|(_, reach)| *reach);
+    match (reach, principal) {
+        (Some(Reach::Everybody), _)
+        | (Some(Reach::Owner), Principal::Owner | Principal::Extension { .. }) => Ok(Permit(())),
+        _ => Err(Denied),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harbor_ipc_proto::client::REQUESTS;
+
+    /// Every message × every kind of principal.
+    #[test]
+    fn the_table_knows_every_message() {
+        let extension = Principal::Extension { id: "x".into() };
+        let client = Principal::Client { name: "x".into() };
+        for request in REQUESTS.iter().filter(|request| request.tag != "attach") {
+            assert!(check(&Principal::Owner, request.tag).is_ok(), "{}", request.tag);
+            assert!(check(&extension, request.tag).is_ok(), "{}", request.tag);
+            let harmless = ["hello", "ping", "cancel"].contains(&request.tag);
+            assert_eq!(check(&client, request.tag).is_ok(), harmless, "{}", request.tag);
+        }
+        for principal in [Principal::Owner, extension, client] {
+            assert!(check(&principal, "attach").is_err(), "the role is stated once");
+            assert!(check(&principal, "nope").is_err());
+        }
+        assert_eq!(TABLE.len(), REQUESTS.len() - 1);
+    }
+}

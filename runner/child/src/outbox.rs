@@ -1,0 +1,238 @@
+//! The write queue in front of a pipe or socket, and the read that goes with it.
+//!
+//! ```text
+//!  push ─► queue ─► drive (one task per pipe) ─► write(2)
+//! ```
+//!
+//! Pushing never waits, so a reader can answer without ever being blocked by a peer that does not read: no
+//! task both reads and writes. What is pushed while one task runs goes out in one write. Owns the bytes until
+//! they are written; must never grow past its limit.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::unix::{OwnedWriteHalf, pipe};
+use tokio::sync::Notify;
+
+/// A buffer larger than this is given back once it is written.
+const KEEP: usize = 256 * 1024;
+
+/// [`Outbox::room`] waits while more than this many bytes are queued.
+const LOW_WATER: usize = 1024 * 1024;
+
+/// Where an outbox writes to.
+pub trait Sink {
+    /// Writes what fits without waiting.
+    ///
+    /// # Errors
+    /// `WouldBlock`, or that the peer is gone.
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Waits until a write may succeed.
+    ///
+    /// # Errors
+    /// When the runtime is shutting down.
+    fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+}
+
+impl Sink for OwnedWriteHalf {
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.as_ref().try_write(bytes)
+    }
+
+    fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.as_ref().poll_write_ready(context)
+    }
+}
+
+impl Sink for pipe::Sender {
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        Self::try_write(self, bytes)
+    }
+
+    fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_write_ready(context)
+    }
+}
+
+/// Reads what is there into `buf`, waiting until something is; 0 at the end of the stream.
+///
+/// A read that fills less than `buf` is not followed by one that finds nothing: it costs one system call.
+///
+/// # Errors
+/// As read(2).
+pub async fn read_some(source: &mut (impl AsyncRead + Unpin), buf: &mut [u8]) -> io::Result<usize> {
+    let mut buf = ReadBuf::new(buf);
+    poll_fn(|context| Pin::new(&mut *source).poll_read(context, &mut buf)).await?;
+    Ok(buf.filled().len())
+}
+
+/// Why nothing was queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The peer does not read, and the limit is reached.
+    Full,
+    /// The pipe is closed, or about to be.
+    Closed,
+}
+
+/// A bounded queue of bytes for one pipe. Used from one thread.
+#[derive(Debug)]
+pub struct Outbox {
+    queue: RefCell<Vec<u8>>,
+    /// Bytes that were taken from the queue and are being written.
+    writing: Cell<usize>,
+    closed: Cell<bool>,
+    limit: usize,
+    filled: Notify,
+    drained: Notify,
+}
+
+impl Outbox {
+    /// An outbox that refuses more once `limit` bytes wait.
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            queue: RefCell::new(Vec::new()),
+            writing: Cell::new(0),
+            closed: Cell::new(false),
+            limit,
+            filled: Notify::new(),
+            drained: Notify::new(),
+        }
+    }
+
+    /// Queues what `fill` appends. A single message may exceed the limit, so that one is always possible.
+    ///
+    /// # Errors
+    /// When the peer does not read or is gone; nothing was queued then.
+    pub fn push(&self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
+        if self.closed.get() {
+            return Err(Refused::Closed);
+        }
+        if self.pending() >= self.limit {
+            return Err(Refused::Full);
+        }
+        let mut queue = self.queue.borrow_mut();
+        let was_empty = queue.is_empty();
+        fill(&mut queue);
+        if was_empty {
+            self.filled.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Bytes that are not written yet.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.queue.borrow().len() + self.writing.get()
+    }
+
+    /// Refuses further messages; [`drive`](Self::drive) ends once what is queued has been written.
+    pub fn close(&self) {
+        self.closed.set(true);
+        self.filled.notify_one();
+        self.drained.notify_waiters();
+    }
+
+    /// Waits until little is queued (or the pipe is closed): for readers that must not run ahead of a writer.
+    pub async fn room(&self) {
+        while self.pending() > LOW_WATER && !self.closed.get() {
+            self.drained.notified().await;
+        }
+    }
+
+    /// Writes what is queued to `sink` until [`close`](Self::close) or an error; returns when all is written.
+    ///
+    /// # Errors
+    /// That the peer is gone. The outbox is closed then.
+    pub async fn drive(&self, sink: &impl Sink) -> io::Result<()> {
+        let mut batch = Vec::new();
+        let result = loop {
+            if self.queue.borrow().is_empty() {
+                if self.closed.get() {
+                    break Ok(());
+                }
+                self.filled.notified().await;
+                continue;
+            }
+            // The empty buffer changes places with the full one, so two allocations serve for ever.
+            batch = self.queue.replace(batch);
+            if let Err(error) = self.write_all(sink, &batch).await {
+                break Err(error);
+            }
+            batch.clear();
+            if batch.capacity() > KEEP {
+                batch = Vec::new();
+            }
+        };
+        self.writing.set(0);
+        self.closed.set(true);
+        self.drained.notify_waiters();
+        result
+    }
+
+    async fn write_all(&self, sink: &impl Sink, batch: &[u8]) -> io::Result<()> {
+        let mut at = 0;
+        while at < batch.len() {
+            self.writing.set(batch.len() - at);
+            match sink.try_write(&batch[at..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => at += n,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    poll_fn(|context| sink.poll_writable(context)).await?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if self.pending() <= LOW_WATER {
+                self.drained.notify_waiters();
+            }
+        }
+        self.writing.set(0);
+        self.drained.notify_waiters();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read as _;
+    use std::rc::Rc;
+
+    #[test]
+    fn what_is_pushed_arrives_in_order_and_a_peer_that_does_not_read_blocks_nobody() {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default());
+        runtime.unwrap().block_on(async {
+            let (mut peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
+            mine.set_nonblocking(true).unwrap();
+            let (_, mine) = tokio::net::UnixStream::from_std(mine).unwrap().into_split();
+            let outbox = Rc::new(Outbox::new(4 * 1024 * 1024));
+            let driver = tokio::task::spawn_local({
+                let outbox = outbox.clone();
+                async move { outbox.drive(&mine).await }
+            });
+            let mut pushed = 0u64;
+            while outbox.push(|out| out.extend_from_slice(&[7; 1000])).is_ok() {
+                pushed += 1;
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(outbox.push(|_| ()), Err(Refused::Full));
+            outbox.close();
+            assert_eq!(outbox.push(|_| ()), Err(Refused::Closed));
+            let read = std::thread::spawn(move || {
+                let mut all = Vec::new();
+                peer.read_to_end(&mut all).unwrap();
+                all
+            });
+            driver.await.unwrap().unwrap();
+            assert_eq!(read.join().unwrap().len() as u64, pushed * 1000);
+        });
+    }
+}

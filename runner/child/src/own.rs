@@ -1,0 +1,32 @@
+//! What a process says about itself to the kernel.
+//!
+//! Owns the few process-wide switches. The parent-death signal fires when the *thread* that started this
+//! process ends, so parents start children from a thread that lives as long as they do.
+
+use std::io;
+use std::os::unix::process::parent_id;
+
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+
+/// Has the kernel send `signal` to this process when its parent ends, and makes sure that the parent is still
+/// `expected`: it may have ended before the request was made.
+///
+/// # Errors
+/// When the parent is another process already.
+pub fn die_with_parent(expected: u32, signal: Signal) -> io::Result<()> {
+    prctl::set_pdeathsig(signal)?;
+    if parent_id() == expected {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::NotFound, "the parent has ended"))
+    }
+}
+
+/// Makes this process the parent of all descendants that lose theirs.
+///
+/// # Errors
+/// Where the kernel does not know how.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(prctl::set_child_subreaper(true)?)
+}

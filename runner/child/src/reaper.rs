@@ -1,0 +1,169 @@
+//! The one reaper of a process: it alone waits for children.
+//!
+//! ```text
+//!  SIGCHLD ─► waitid(all, keep the zombie) ─► end its process group ─► waitpid ─► tell whoever watches
+//! ```
+//!
+//! A group is ended while its leader is still a zombie: until then the kernel keeps the number, so the signal
+//! can hit nobody else. Children that nobody watches are orphans of servers, which the kernel gave to this
+//! process because it is a subreaper; they are reaped, and ended on request.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
+use nix::unistd::Pid;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Notify, oneshot};
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// Whether the process group of a child ends with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// The child leads a group of its own; what is left of it is killed.
+    Own,
+    /// The child shares its parent's group.
+    Shared,
+}
+
+#[derive(Debug)]
+struct Watch {
+    group: Group,
+    exited: Option<oneshot::Sender<Exit>>,
+}
+
+/// Waits for all children of this process. One per process, used from one thread.
+#[derive(Debug, Default)]
+pub struct Reaper {
+    watched: RefCell<HashMap<u32, Watch>>,
+    reaped: Notify,
+}
+
+impl Reaper {
+    /// Starts reaping, on the current local runtime.
+    ///
+    /// # Errors
+    /// When SIGCHLD cannot be listened to.
+    pub fn start() -> io::Result<Rc<Self>> {
+        let mut ended = signal(SignalKind::child())?;
+        let reaper = Rc::new(Self::default());
+        let weak = Rc::downgrade(&reaper);
+        tokio::task::spawn_local(async move {
+            while ended.recv().await.is_some() {
+                let Some(reaper) = weak.upgrade() else { return };
+                while reaper.reap_one() {}
+                reaper.reaped.notify_waiters();
+            }
+        });
+        Ok(reaper)
+    }
+
+    /// Watches a child that was just started, before anything else could run. The receiver gets its end.
+    pub fn watch(&self, pid: u32, group: Group) -> oneshot::Receiver<Exit> {
+        let (sender, receiver) = oneshot::channel();
+        self.watched.borrow_mut().insert(pid, Watch { group, exited: Some(sender) });
+        receiver
+    }
+
+    /// Notes a process group whose leader is a grandchild: if it ever becomes a child of this process, its
+    /// group ends with it.
+    pub fn expect_orphan(&self, leader: u32) {
+        self.watched.borrow_mut().insert(leader, Watch { group: Group::Own, exited: None });
+    }
+
+    /// Forgets [`expect_orphan`](Self::expect_orphan).
+    pub fn forget_orphan(&self, leader: u32) {
+        let mut watched = self.watched.borrow_mut();
+        if watched.get(&leader).is_some_and(|watch| watch.exited.is_none()) {
+            watched.remove(&leader);
+        }
+    }
+
+    /// Kills all children that were not started as watched ones, and theirs, until none is left or `limit`
+    /// has passed. Returns whether none is left.
+    pub async fn end_orphans(&self, limit: Duration) -> bool {
+        let all_gone = async {
+            loop {
+                let reaped = self.reaped.notified();
+                let orphans = self.orphans();
+                if orphans.is_empty() {
+                    return;
+                }
+                for pid in orphans {
+                    let _ = send(pid, Signal::SIGKILL);
+                }
+                reaped.await;
+            }
+        };
+        tokio::time::timeout(limit, all_gone).await.is_ok()
+    }
+
+    /// Children of this process that nobody here started.
+    fn orphans(&self) -> Vec<u32> {
+        let path = format!("/proc/self/task/{}/children", nix::unistd::gettid());
+        let children = fs::read_to_string(path).unwrap_or_default();
+        let watched = self.watched.borrow();
+        let started_here = |pid: &u32| watched.get(pid).is_some_and(|watch| watch.exited.is_some());
+        children
+            .split_whitespace()
+            .filter_map(|pid| pid.parse().ok())
+            .filter(|pid| !started_here(pid))
+            .collect()
+    }
+
+    /// Reaps one ended child; false when there is none.
+    fn reap_one(&self) -> bool {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        let Some(pid) = waitid(Id::All, flags).ok().and_then(|status| status.pid()) else { return false };
+        let watch = u32::try_from(pid.as_raw()).ok().and_then(|pid| self.watched.borrow_mut().remove(&pid));
+        if watch.as_ref().is_some_and(|watch| watch.group == Group::Own) {
+            let _ = killpg(pid, Signal::SIGKILL);
+        }
+        let exit = match waitpid(pid, None) {
+            Ok(WaitStatus::Exited(_, code)) => Exit::Code(code),
+            Ok(WaitStatus::Signaled(_, signal, _)) => Exit::Signal(signal as i32),
+            _ => Exit::Code(-1),
+        };
+        if let Some(exited) = watch.and_then(|watch| watch.exited) {
+            let _ = exited.send(exit);
+        }
+        true
+    }
+}
+
+/// Sends a signal to one process.
+///
+/// # Errors
+/// When there is no such process.
+pub fn send(pid: u32, signal: Signal) -> io::Result<()> {
+    Ok(kill(as_pid(pid)?, signal)?)
+}
+
+/// Sends a signal to a process group.
+///
+/// # Errors
+/// When there is no such group.
+pub fn send_group(leader: u32, signal: Signal) -> io::Result<()> {
+    Ok(killpg(as_pid(leader)?, signal)?)
+}
+
+/// A pid that is safe to signal: 0 and 1 mean something else to kill(2).
+fn as_pid(pid: u32) -> io::Result<Pid> {
+    match i32::try_from(pid) {
+        Ok(pid) if pid > 1 => Ok(Pid::from_raw(pid)),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}

@@ -1,0 +1,320 @@
+//! Finding out which generation of MCP a server speaks, without harming it.
+//!
+//! ```text
+//!            known legacy                               Hello(version)
+//!  begin ───────────────────► Initializing ──────────────────────────────► Made(legacy)
+//!    │                           ▲   ▲  │ error, and no probe was sent yet ─► Probing
+//!    │ else                      │   │  │ error after a probe, or twice ────► Refused
+//!    ▼          any other error  │   │
+//!  Probing ──────────────────────┘   │ silence
+//!    │  │ └────────────────────────► Both: probe and initialize are open
+//!    │  │ exit ─► StartAgain, known legacy
+//!    ▼  ▼
+//!  Made(modern)  or  UnknownVersion
+//! ```
+//!
+//! In `Both` the server was only slow, or ignores what it does not know. Its answer to `initialize` decides,
+//! even when the late probe succeeds first: once it read `initialize`, a server of both generations has chosen
+//! the older one. Pure: events in, steps out, no clock.
+
+use harbor_ipc_proto::link::runner::Era;
+
+/// The modern revision that Harbor speaks.
+pub const MODERN: &str = "2026-07-28";
+
+/// The legacy revisions that Harbor speaks, newest first.
+pub const LEGACY: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// JSON-RPC number of "I do not speak this revision", by which a modern server shows itself.
+const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// `server/discover` was answered: these revisions are supported.
+    Discovered(Vec<String>),
+    /// `server/discover` was answered by an error, with the revisions it names, if any.
+    ProbeRefused {
+        /// JSON-RPC's number.
+        code: i64,
+        /// `data.supported`.
+        supported: Vec<String>,
+    },
+    /// Nothing came for a while.
+    Silence,
+    /// `initialize` was answered: this revision.
+    Initialized(String),
+    /// `initialize` was answered by an error.
+    InitializeRefused {
+        /// JSON-RPC's number.
+        code: i64,
+        /// Its sentence.
+        message: String,
+    },
+    /// The server ended.
+    Exited,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Nothing; go on listening.
+    Wait,
+    /// Send `server/discover`, and report silence after a while.
+    Probe,
+    /// Send `initialize`.
+    Initialize,
+    /// Contact is made.
+    Made(Era, String),
+    /// The server does not survive the probe: start it again without one.
+    StartAgain,
+    /// The server speaks only these revisions.
+    UnknownVersion(String),
+    /// The server refuses.
+    Refused {
+        /// JSON-RPC's number.
+        code: i64,
+        /// Its sentence.
+        message: String,
+    },
+    /// The server ended before contact was made.
+    Lost,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Phase {
+    Probing,
+    Initializing,
+    /// Both requests are open; holds whether the probe has succeeded meanwhile.
+    Both {
+        discovered: bool,
+    },
+    Over,
+}
+
+/// The machine.
+#[derive(Debug)]
+pub struct Contact {
+    phase: Phase,
+    probed: bool,
+    /// How `initialize` was refused, when the probe came after it.
+    refusal: Option<Step>,
+}
+
+impl Contact {
+    /// Begins with what is known from an earlier start.
+    pub fn begin(known: Option<Era>) -> (Self, Step) {
+        match known {
+            Some(Era::Legacy) => {
+                (Self { phase: Phase::Initializing, probed: false, refusal: None }, Step::Initialize)
+            }
+            _ => (Self { phase: Phase::Probing, probed: true, refusal: None }, Step::Probe),
+        }
+    }
+
+    /// Takes an event. Events that do not fit the phase are late answers; they change nothing.
+    pub fn on(&mut self, event: Event) -> Step {
+        match (self.phase.clone(), event) {
+            (Phase::Over, _) => Step::Wait,
+            (Phase::Probing, Event::Exited) => self.over(Step::StartAgain),
+            (_, Event::Exited) => self.over(Step::Lost),
+            (Phase::Probing, Event::Discovered(supported)) => self.choose(&supported),
+            (Phase::Probing, Event::ProbeRefused { code: UNSUPPORTED_VERSION, supported }) => {
+                self.choose(&supported)
+            }
+            (Phase::Probing, Event::ProbeRefused { .. }) => self.initialize(),
+            (Phase::Probing, Event::Silence) => {
+                let step = self.initialize();
+                if step == Step::Initialize {
+                    self.phase = Phase::Both { discovered: false };
+                }
+                step
+            }
+            (Phase::Both { .. }, Event::Discovered(supported)) => {
+                self.phase = Phase::Both { discovered: supported.iter().any(|v| v == MODERN) };
+                Step::Wait
+            }
+            (Phase::Both { discovered: true }, Event::InitializeRefused { .. } | Event::Silence) => {
+                self.over(Step::Made(Era::Modern, MODERN.into()))
+            }
+            (Phase::Initializing | Phase::Both { .. }, Event::Initialized(version)) => {
+                let known = LEGACY.contains(&version.as_str());
+                self.over(if known {
+                    Step::Made(Era::Legacy, version)
+                } else {
+                    Step::UnknownVersion(version)
+                })
+            }
+            (Phase::Initializing, Event::InitializeRefused { code, message }) if !self.probed => {
+                self.probed = true;
+                self.refusal = Some(Step::Refused { code, message });
+                self.phase = Phase::Probing;
+                Step::Probe
+            }
+            (Phase::Initializing | Phase::Both { .. }, Event::InitializeRefused { code, message }) => {
+                self.over(Step::Refused { code, message })
+            }
+            (Phase::Probing, Event::Initialized(_) | Event::InitializeRefused { .. })
+            | (Phase::Initializing | Phase::Both { .. }, _) => Step::Wait,
+        }
+    }
+
+    /// The server named its revisions: modern if we share that one, else the handshake, else the end.
+    fn choose(&mut self, supported: &[String]) -> Step {
+        if supported.iter().any(|v| v == MODERN) {
+            self.over(Step::Made(Era::Modern, MODERN.into()))
+        } else if supported.iter().any(|v| LEGACY.contains(&v.as_str())) {
+            self.initialize()
+        } else {
+            self.over(Step::UnknownVersion(supported.join(", ")))
+        }
+    }
+
+    /// The handshake, once.
+    fn initialize(&mut self) -> Step {
+        if let Some(refusal) = self.refusal.take() {
+            return self.over(refusal);
+        }
+        self.phase = Phase::Initializing;
+        Step::Initialize
+    }
+
+    fn over(&mut self, last: Step) -> Step {
+        self.phase = Phase::Over;
+        last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn modern() -> Step {
+        Step::Made(Era::Modern, MODERN.into())
+    }
+
+    fn legacy() -> Step {
+        Step::Made(Era::Legacy, "2025-06-18".into())
+    }
+
+    fn refused(code: i64, supported: &[&str]) -> Event {
+        Event::ProbeRefused { code, supported: supported.iter().map(ToString::to_string).collect() }
+    }
+
+    fn discovered(supported: &[&str]) -> Event {
+        Event::Discovered(supported.iter().map(ToString::to_string).collect())
+    }
+
+    fn initialized() -> Event {
+        Event::Initialized("2025-06-18".into())
+    }
+
+    fn no() -> Event {
+        Event::InitializeRefused { code: -32600, message: "no".into() }
+    }
+
+    type Row = (Option<Era>, Step, Vec<(Event, Step)>);
+
+    /// Each row: what is known, then event after event with the step that it leads to.
+    #[test]
+    fn the_table() {
+        let rows: Vec<Row> = vec![
+            (None, Step::Probe, vec![(discovered(&[MODERN]), modern())]),
+            (None, Step::Probe, vec![(refused(-32601, &[]), Step::Initialize), (initialized(), legacy())]),
+            (None, Step::Probe, vec![(Event::Exited, Step::StartAgain)]),
+            (Some(Era::Legacy), Step::Initialize, vec![(initialized(), legacy())]),
+            (Some(Era::Legacy), Step::Initialize, vec![(Event::Exited, Step::Lost)]),
+            // A server that became modern since: the refusal of initialize leads back to the probe.
+            (
+                Some(Era::Legacy),
+                Step::Initialize,
+                vec![(no(), Step::Probe), (discovered(&[MODERN]), modern())],
+            ),
+            // Silent on the probe.
+            (None, Step::Probe, vec![(Event::Silence, Step::Initialize), (initialized(), legacy())]),
+            // Slow and of both generations: it has read initialize, so that counts.
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (Event::Silence, Step::Initialize),
+                    (discovered(&[MODERN]), Step::Wait),
+                    (initialized(), legacy()),
+                ],
+            ),
+            // Slow and modern only.
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (Event::Silence, Step::Initialize),
+                    (discovered(&[MODERN]), Step::Wait),
+                    (no(), modern()),
+                ],
+            ),
+            // Slow and legacy: the late refusal of the probe is no answer to initialize.
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (Event::Silence, Step::Initialize),
+                    (refused(-32601, &[]), Step::Wait),
+                    (initialized(), legacy()),
+                ],
+            ),
+            (None, Step::Probe, vec![(refused(-32022, &["2025-11-25"]), Step::Initialize)]),
+            (None, Step::Probe, vec![(refused(-32022, &["2030"]), Step::UnknownVersion("2030".into()))]),
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (refused(-32601, &[]), Step::Initialize),
+                    (Event::Initialized("1999-01-01".into()), Step::UnknownVersion("1999-01-01".into())),
+                ],
+            ),
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (refused(-32601, &[]), Step::Initialize),
+                    (no(), Step::Refused { code: -32600, message: "no".into() }),
+                ],
+            ),
+        ];
+        for (known, first, events) in rows {
+            let (mut contact, step) = Contact::begin(known);
+            assert_eq!(step, first);
+            for (event, wanted) in events {
+                assert_eq!(contact.on(event.clone()), wanted, "{known:?} {event:?}");
+            }
+        }
+    }
+
+    proptest! {
+        /// Whatever a server does: initialize is sent at most once, the probe at most once, it ends once.
+        #[test]
+        fn nothing_is_sent_twice(known in 0..3, events in prop::collection::vec(0..8, 0..20)) {
+            let known = [None, Some(Era::Legacy), Some(Era::Modern)][usize::try_from(known).unwrap()];
+            let (mut contact, first) = Contact::begin(known);
+            let mut steps = vec![first];
+            for event in events {
+                steps.push(contact.on(match event {
+                    0 => discovered(&[MODERN]),
+                    1 => discovered(&["2030"]),
+                    2 => refused(-32601, &[]),
+                    3 => refused(-32022, &["2025-11-25"]),
+                    4 => Event::Silence,
+                    5 => initialized(),
+                    6 => no(),
+                    _ => Event::Exited,
+                }));
+            }
+            let count = |wanted: &dyn Fn(&Step) -> bool| steps.iter().filter(|step| wanted(step)).count();
+            prop_assert!(count(&|s| *s == Step::Probe) <= 1);
+            prop_assert!(count(&|s| *s == Step::Initialize) <= 1);
+            let last = |s: &Step| !matches!(s, Step::Wait | Step::Probe | Step::Initialize);
+            prop_assert!(count(&last) <= 1);
+        }
+    }
+}

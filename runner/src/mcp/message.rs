@@ -1,0 +1,235 @@
+//! Reads one line from a server: JSON-RPC, envelope only.
+//!
+//! Payloads (params, results, error data) stay the text that the server wrote. Owns telling what a line is.
+//! Must never judge payloads, keep them, or put them into an error's text.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What a line is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// The answer to one of our requests.
+    Response {
+        /// Our request's id.
+        id: u64,
+        /// Its result or error.
+        answer: Answer<'a>,
+    },
+    /// The server asks something.
+    Request {
+        /// Its id, as JSON text.
+        id: &'a str,
+        /// The method.
+        method: Cow<'a, str>,
+        /// JSON text; `{}` when absent.
+        params: &'a str,
+    },
+    /// The server tells something.
+    Notification {
+        /// The method.
+        method: Cow<'a, str>,
+        /// JSON text; `{}` when absent.
+        params: &'a str,
+    },
+}
+
+/// The body of a response.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Answer<'a> {
+    /// JSON text of an object.
+    Result(&'a str),
+    /// JSON-RPC's error.
+    Error {
+        /// Its number.
+        code: i64,
+        /// Its sentence.
+        message: Cow<'a, str>,
+        /// JSON text.
+        data: Option<&'a str>,
+    },
+    /// Neither; says what is wrong.
+    Malformed(&'static str),
+}
+
+/// Why a line is no message.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NoMessage {
+    /// The request that the line seems to answer, if it shows one.
+    pub answers: Option<u64>,
+    /// What is wrong.
+    pub why: &'static str,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ErrorObject<'a> {
+    code: i64,
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// Reads a line.
+///
+/// # Errors
+/// When it is no JSON-RPC message: a server's stray output, or a broken answer.
+pub fn read(line: &[u8]) -> Result<Message<'_>, NoMessage> {
+    let stray = |why| NoMessage { answers: find_id(line), why };
+    if line.first() != Some(&b'{') && line.trim_ascii_start().first() != Some(&b'{') {
+        return Err(NoMessage { answers: None, why: "it is no JSON object" });
+    }
+    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|_| {
+        stray(if std::str::from_utf8(line).is_err() { "it is not UTF-8" } else { "it is not valid JSON" })
+    })?;
+    let params = envelope.params.map_or("{}", RawValue::get);
+    match (envelope.method, envelope.id) {
+        (Some(method), Some(id)) => Ok(Message::Request { id: id.get(), method, params }),
+        (Some(method), None) => Ok(Message::Notification { method, params }),
+        (None, Some(id)) => {
+            let id = id.get().parse().map_err(|_| stray("its id is none of Harbor's"))?;
+            Ok(Message::Response { id, answer: answer(envelope.result, envelope.error) })
+        }
+        (None, None) => Err(stray("it has neither method nor id")),
+    }
+}
+
+fn answer<'a>(result: Option<&'a RawValue>, error: Option<&'a RawValue>) -> Answer<'a> {
+    match (result, error) {
+        (Some(result), None) if result.get().starts_with('{') => Answer::Result(result.get()),
+        (Some(_), None) => Answer::Malformed("the result is no object"),
+        (None, Some(error)) => match serde_json::from_str::<ErrorObject<'_>>(error.get()) {
+            Ok(ErrorObject { code, message, data }) => {
+                Answer::Error { code, message, data: data.map(RawValue::get) }
+            }
+            Err(_) => Answer::Malformed("the error lacks a code or a message"),
+        },
+        (Some(_), Some(_)) => Answer::Malformed("the answer has both a result and an error"),
+        (None, None) => Answer::Malformed("the answer has neither a result nor an error"),
+    }
+}
+
+/// The number under the key `id` at the top level of a line that may be broken or cut off at either end.
+pub fn find_id(line: &[u8]) -> Option<u64> {
+    id_from_start(line).or_else(|| id_at_end(line))
+}
+
+/// Walks the line's first bytes, following strings and depth.
+fn id_from_start(line: &[u8]) -> Option<u64> {
+    let (mut at, mut depth) = (0usize, 0usize);
+    while at < line.len() {
+        match line[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b'"' => {
+                let end = at + 1 + closing_quote(&line[at + 1..])?;
+                if depth == 1
+                    && &line[at + 1..end] == b"id"
+                    && let Some(id) = number_after_colon(&line[end + 1..])
+                {
+                    return Some(id);
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn closing_quote(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// `…,"id":7}` is how some servers end their answers.
+fn id_at_end(line: &[u8]) -> Option<u64> {
+    let line = line.trim_ascii_end();
+    let key = memchr::memmem::rfind(line, b"\"id\"")?;
+    let id = number_after_colon(&line[key + 4..])?;
+    let rest = line[key + 4..].iter().filter(|b| !b.is_ascii_digit() && !b.is_ascii_whitespace());
+    rest.eq(b":}").then_some(id)
+}
+
+fn number_after_colon(text: &[u8]) -> Option<u64> {
+    let digits = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let length = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+    std::str::from_utf8(&digits[..length]).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_told_apart() {
+        assert_eq!(
+            read(br#"{"jsonrpc":"2.0","id":7,"result":{"b":1,"a":12345678901234567890}}"#),
+            Ok(Message::Response { id: 7, answer: Answer::Result(r#"{"b":1,"a":12345678901234567890}"#) })
+        );
+        assert_eq!(
+            read(br#"{"id":7,"error":{"code":-32050,"message":"no","data":[1]}}"#),
+            Ok(Message::Response {
+                id: 7,
+                answer: Answer::Error { code: -32050, message: "no".into(), data: Some("[1]") }
+            })
+        );
+        assert_eq!(
+            read(br#"{"id":"x","method":"ping"}"#),
+            Ok(Message::Request { id: "\"x\"", method: "ping".into(), params: "{}" })
+        );
+        assert_eq!(
+            read(br#" {"method":"notifications/message","params":{"level":"info"}}"#),
+            Ok(Message::Notification {
+                method: "notifications/message".into(),
+                params: r#"{"level":"info"}"#
+            })
+        );
+    }
+
+    #[test]
+    fn broken_answers_still_name_their_call() {
+        let broken = |line: &[u8]| read(line).unwrap_err().answers;
+        assert_eq!(broken(b"{\"id\":7,\"result\":{\"x\":\"\xff\"}}"), Some(7));
+        assert_eq!(broken(b"{\"result\":{\"id\":9,\"x\":\"\xff\"},\"id\":7}"), Some(7));
+        assert_eq!(broken(b"{\"result\":{\"id\":9"), None);
+        assert_eq!(broken(b"listening on stdio"), None);
+        for (line, why) in [
+            (r#"{"id":7}"#, "neither"),
+            (r#"{"id":7,"result":1}"#, "no object"),
+            (r#"{"id":7,"result":{},"error":{}}"#, "both"),
+            (r#"{"id":7,"error":{"code":"x"}}"#, "lacks"),
+        ] {
+            match read(line.as_bytes()) {
+                Ok(Message::Response { id: 7, answer: Answer::Malformed(said) }) => {
+                    assert!(said.contains(why))
+                }
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+    }
+}

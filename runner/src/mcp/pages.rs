@@ -1,0 +1,150 @@
+//! Lists that come in pages, joined into one array.
+//!
+//! Items stay text. Owns the bounds: a server that never stops paging is cut off with an error.
+
+use harbor_ipc_proto::link::runner::Operation;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::write::{Request, put_text_member};
+
+/// More pages than this are a server's mistake.
+const MAX_PAGES: u32 = 1000;
+
+/// More text than this is more than a link carries.
+const MAX_BYTES: usize = 48 * 1024 * 1024;
+
+/// Which list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `tools/list`
+    Tools,
+    /// `resources/list`
+    Resources,
+    /// `resources/templates/list`
+    ResourceTemplates,
+    /// `prompts/list`
+    Prompts,
+}
+
+impl Kind {
+    /// The list that `operation` asks for.
+    pub fn of(operation: &Operation<'_>) -> Option<Self> {
+        Some(match operation {
+            Operation::ListTools => Self::Tools,
+            Operation::ListResources => Self::Resources,
+            Operation::ListResourceTemplates => Self::ResourceTemplates,
+            Operation::ListPrompts => Self::Prompts,
+            _ => return None,
+        })
+    }
+
+    fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Resources => "resources/list",
+            Self::ResourceTemplates => "resources/templates/list",
+            Self::Prompts => "prompts/list",
+        }
+    }
+}
+
+/// A list in the making.
+#[derive(Debug)]
+pub struct Pages {
+    kind: Kind,
+    /// The items so far, separated by commas.
+    items: String,
+    count: u32,
+    pages: u32,
+    last_cursor: Option<String>,
+}
+
+/// What a page leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The whole array, and how many items it has.
+    Whole(String, u32),
+    /// Ask for another page.
+    More(Request),
+    /// The server is wrong.
+    Wrong(&'static str),
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow, alias = "resources", alias = "resourceTemplates", alias = "prompts")]
+    tools: Vec<&'a RawValue>,
+    #[serde(rename = "nextCursor")]
+    next_cursor: Option<String>,
+}
+
+impl Pages {
+    /// Begins a list; the request asks for its first page.
+    pub fn begin(kind: Kind) -> (Self, Request) {
+        let pages = Self { kind, items: String::new(), count: 0, pages: 0, last_cursor: None };
+        (pages, Request::new(kind.method(), Vec::new()))
+    }
+
+    /// Takes the result of one page.
+    pub fn take(&mut self, result: &str) -> Next {
+        let Ok(page) = serde_json::from_str::<Page<'_>>(result) else {
+            return Next::Wrong("the page has no list of items, or more than one");
+        };
+        self.pages += 1;
+        for item in page.tools {
+            if !self.items.is_empty() {
+                self.items.push(',');
+            }
+            self.items.push_str(item.get());
+            self.count += 1;
+        }
+        if self.items.len() > MAX_BYTES {
+            return Next::Wrong("the list is longer than 48 MiB");
+        }
+        match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
+            None => Next::Whole(format!("[{}]", std::mem::take(&mut self.items)), self.count),
+            Some(_) if self.pages >= MAX_PAGES => Next::Wrong("the list has more than 1000 pages"),
+            Some(cursor) if self.last_cursor.as_ref() == Some(&cursor) => {
+                Next::Wrong("the list repeats a page for ever")
+            }
+            Some(cursor) => {
+                let mut members = Vec::new();
+                put_text_member(&mut members, "cursor", &cursor);
+                self.last_cursor = Some(cursor);
+                Next::More(Request::new(self.kind.method(), members))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_joined_as_written() {
+        let (mut pages, first) = Pages::begin(Kind::Prompts);
+        assert_eq!(first, Request::new("prompts/list", Vec::new()));
+        assert_eq!(
+            pages.take(r#"{"prompts":[{"b":1 ,"a":2},{"c":3}],"nextCursor":"x"}"#),
+            Next::More(Request::new("prompts/list", b"\"cursor\":\"x\"".to_vec()))
+        );
+        assert!(matches!(pages.take(r#"{"prompts":[],"nextCursor":"y"}"#), Next::More(_)));
+        assert_eq!(
+            pages.take(r#"{"prompts":[4],"ttlMs":1}"#),
+            Next::Whole(r#"[{"b":1 ,"a":2},{"c":3},4]"#.into(), 3)
+        );
+    }
+
+    #[test]
+    fn endless_and_broken_lists_are_errors() {
+        let (mut pages, _) = Pages::begin(Kind::Tools);
+        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#), Next::More(_)));
+        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#), Next::Wrong(_)));
+        let (mut pages, _) = Pages::begin(Kind::Tools);
+        let last = (0..2000).map(|n| pages.take(&format!("{{\"tools\":[1],\"nextCursor\":\"{n}\"}}")));
+        assert!(last.into_iter().any(|next| matches!(next, Next::Wrong(_))));
+        assert!(matches!(Pages::begin(Kind::Tools).0.take("{}"), Next::Wrong(_)));
+    }
+}

@@ -1,0 +1,99 @@
+//! The servers of this runner: one, or all of them where isolation is off.
+//!
+//! Owns handing the bridge's messages to the server they name. Must never wait: a message for a server that is
+//! gone is answered or dropped.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_child::reaper::Reaper;
+use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, Launch, Outcome, ToRunner};
+use tokio::sync::Notify;
+
+use crate::session::Session;
+use crate::session::process::{Plan, run};
+use crate::up::Up;
+
+/// How long killed orphans may take to disappear.
+const ORPHANS: Duration = Duration::from_secs(2);
+
+/// All servers of this process.
+#[derive(Debug)]
+pub struct Servers {
+    up: Rc<Up>,
+    reaper: Rc<Reaper>,
+    sessions: RefCell<HashMap<u32, Rc<Session>>>,
+    ended: Notify,
+}
+
+impl Servers {
+    /// None yet.
+    pub fn new(up: Rc<Up>, reaper: Rc<Reaper>) -> Rc<Self> {
+        Rc::new(Self { up, reaper, sessions: RefCell::default(), ended: Notify::new() })
+    }
+
+    /// Takes a message of the bridge; false when this runner shall end.
+    pub fn on_message(self: &Rc<Self>, message: ToRunner<'_>) -> bool {
+        match message {
+            ToRunner::Hello { .. } => {}
+            ToRunner::Connect { server, launch } => self.connect(server, &launch),
+            ToRunner::Disconnect { server } => {
+                self.with(server, Session::stop);
+            }
+            ToRunner::Call { server, id, progress, operation } => {
+                if self.with(server, |session| session.call(id, progress, &operation)).is_none() {
+                    let outcome = Outcome::Failed(CallFailure::NotConnected);
+                    self.up.send(&FromRunner::Reply { server, id, outcome });
+                }
+            }
+            ToRunner::Cancel { server, id, reason } => {
+                self.with(server, |session| session.cancel(id, &reason));
+            }
+            ToRunner::Answer { server, ask, answer } => {
+                self.with(server, |session| session.answer(ask, &answer));
+            }
+            ToRunner::Shutdown => return false,
+        }
+        true
+    }
+
+    fn with<T>(&self, server: u32, act: impl FnOnce(&Session) -> T) -> Option<T> {
+        let session = self.sessions.borrow().get(&server).cloned();
+        session.map(|session| act(&session))
+    }
+
+    fn connect(self: &Rc<Self>, number: u32, launch: &Launch<'_>) {
+        let session = Session::new(number, self.up.clone(), launch.offers_roots, launch.max_line);
+        let session = Rc::new(session);
+        if self.sessions.borrow_mut().insert(number, session.clone()).is_some() {
+            // The bridge numbers each start anew; a number twice means that it is not our bridge.
+            self.sessions.borrow_mut().remove(&number);
+            return;
+        }
+        let (servers, plan) = (self.clone(), Plan::new(launch));
+        tokio::task::spawn_local(async move {
+            run(session, plan, servers.reaper.clone()).await;
+            servers.sessions.borrow_mut().remove(&number);
+            if servers.sessions.borrow().is_empty() {
+                // What its servers left behind outside their process groups was given to this process.
+                servers.reaper.end_orphans(ORPHANS).await;
+            }
+            servers.ended.notify_waiters();
+        });
+    }
+
+    /// Ends all servers; returns when they are gone.
+    pub async fn end_all(&self) {
+        self.sessions.borrow().values().for_each(|session| session.stop());
+        loop {
+            let ended = self.ended.notified();
+            if self.sessions.borrow().is_empty() {
+                break;
+            }
+            ended.await;
+        }
+        self.reaper.end_orphans(ORPHANS).await;
+    }
+}

@@ -1,0 +1,200 @@
+//! What the bridge asks of a server: calls, lists, subscriptions, cancels.
+//!
+//! Owns what is remembered for each open request. A call that cannot be sent is answered at once.
+
+use harbor_ipc_proto::link::runner::{CallFailure, Era, Operation, Outcome};
+
+use super::{Offers, Session};
+use crate::mcp::pages::{Kind, Next, Pages};
+use crate::mcp::rounds::Round;
+use crate::mcp::write::{Request, discover, put_cancelled, put_json_member, put_request, put_text_member};
+
+/// What an answer of the server will end.
+#[derive(Debug)]
+pub(super) enum Open {
+    /// The probe of contact.
+    Probe,
+    /// The handshake of contact.
+    Initialize,
+    /// A call of the bridge.
+    Call(Call),
+    /// A list of which this is one page.
+    Page {
+        /// The bridge's id.
+        id: u64,
+        /// What is there so far.
+        pages: Pages,
+    },
+    /// The stream of the modern generation's notifications; with the call that waits for it to stand.
+    Listen(Option<u64>),
+}
+
+/// A call of the bridge.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// The bridge's id.
+    pub id: u64,
+    /// Whether progress is wanted.
+    pub progress: bool,
+    /// Modern generation: what to send again once the server's questions are answered.
+    pub again: Option<Box<Again>>,
+}
+
+/// What to send again.
+#[derive(Debug)]
+pub(super) struct Again {
+    pub request: Request,
+    pub rounds: u32,
+    pub round: Option<Round>,
+}
+
+impl Open {
+    /// The bridge's call that waits for this.
+    pub(super) fn bridge_id(&self) -> Option<u64> {
+        match self {
+            Self::Call(call) => Some(call.id),
+            Self::Page { id, .. } => Some(*id),
+            Self::Listen(id) => *id,
+            Self::Probe | Self::Initialize => None,
+        }
+    }
+}
+
+impl Session {
+    /// Asks the server; the answer goes up as a `Reply` with `id`.
+    pub fn call(&self, id: u64, progress: bool, operation: &Operation<'_>) {
+        let Some((era, offers)) = self.contacted.borrow().as_ref().map(|c| (c.era, c.offers)) else {
+            return self.fail(id, CallFailure::NotConnected);
+        };
+        if let Some(kind) = Kind::of(operation) {
+            return self.list(id, kind, offers);
+        }
+        match (operation, era) {
+            (Operation::Subscribe { uri }, _) if !offers.subscribe => {
+                self.fail(id, CallFailure::NotOffered(format!("subscriptions (to {uri})").into()));
+            }
+            (Operation::Subscribe { uri }, Era::Modern) => self.listen(Some(id), |uris| {
+                uris.retain(|known| known != uri.as_ref());
+                uris.push(uri.to_string());
+            }),
+            (Operation::Unsubscribe { uri }, Era::Modern) => {
+                self.listen(Some(id), |uris| uris.retain(|known| known != uri.as_ref()));
+            }
+            (Operation::SetLogLevel { level }, Era::Modern) => {
+                self.meta.borrow_mut().log_level = Some(level.to_string());
+                self.reply(id, Outcome::Result("{}".into()));
+            }
+            (Operation::Complete { .. }, _) if !offers.completions => {
+                self.fail(id, CallFailure::NotOffered("completions".into()));
+            }
+            (Operation::SetLogLevel { .. }, Era::Legacy) if !offers.logging => {
+                self.fail(id, CallFailure::NotOffered("logging".into()));
+            }
+            (operation, era) => self.send_call(id, progress, request_for(operation, era), era),
+        }
+    }
+
+    fn send_call(&self, id: u64, progress: bool, request: Request, era: Era) {
+        // Only a modern server may ask for the request again.
+        let again = (era == Era::Modern)
+            .then(|| Box::new(Again { request: request.clone(), rounds: 0, round: None }));
+        self.send(Open::Call(Call { id, progress, again }), &request, progress);
+    }
+
+    /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent.
+    pub(super) fn send(&self, open: Open, request: &Request, progress: bool) {
+        let bridge_id = open.bridge_id();
+        let id = self.open.borrow_mut().open(open);
+        let modern = self.era() == Some(Era::Modern);
+        let meta = self.meta.borrow();
+        let sent = self.try_write(|out| put_request(out, id, request, progress, modern.then_some(&*meta)));
+        if let Err(failure) = sent {
+            self.open.borrow_mut().close(id);
+            if let Some(bridge_id) = bridge_id {
+                self.fail(bridge_id, failure);
+            }
+        }
+    }
+
+    fn list(&self, id: u64, kind: Kind, offers: Offers) {
+        let offered = match kind {
+            Kind::Tools => offers.tools,
+            Kind::Resources | Kind::ResourceTemplates => offers.resources,
+            Kind::Prompts => offers.prompts,
+        };
+        if !offered {
+            return self.reply(id, Outcome::Items { items: "[]".into(), count: 0 });
+        }
+        let (pages, request) = Pages::begin(kind);
+        self.send(Open::Page { id, pages }, &request, false);
+    }
+
+    /// Takes one page of a list.
+    pub(super) fn take_page(&self, id: u64, mut pages: Pages, result: &str) {
+        match pages.take(result) {
+            Next::Whole(items, count) => self.reply(id, Outcome::Items { items: items.into(), count }),
+            Next::More(request) => self.send(Open::Page { id, pages }, &request, false),
+            Next::Wrong(why) => self.fail(id, CallFailure::Malformed(why.into())),
+        }
+    }
+
+    /// Opens the stream of notifications with a changed set of resources, and ends the one before.
+    pub(super) fn listen(&self, bridge_id: Option<u64>, change: impl FnOnce(&mut Vec<String>)) {
+        let (uris, before) = {
+            let mut listening = self.listening.borrow_mut();
+            change(&mut listening.0);
+            (listening.0.clone(), listening.1.take())
+        };
+        self.send(Open::Listen(bridge_id), &listen_request(&uris), false);
+        let now = self.open.borrow().find(|open| matches!(open, Open::Listen(id) if *id == bridge_id));
+        self.listening.borrow_mut().1 = now;
+        if let Some(before) = before.filter(|before| Some(*before) != now) {
+            self.open.borrow_mut().close(before);
+            self.write(|out| put_cancelled(out, before, "replaced"));
+        }
+    }
+
+    /// Nobody waits for the call `id` any more.
+    pub fn cancel(&self, id: u64, reason: &str) {
+        self.forget_round(id);
+        let mut open = self.open.borrow_mut();
+        if let Some(wire_id) = open.find(|open| open.bridge_id() == Some(id)) {
+            open.close(wire_id);
+            self.write(|out| put_cancelled(out, wire_id, reason));
+        }
+    }
+}
+
+/// The one request that `operation` is; those that are more were handled before.
+fn request_for(operation: &Operation<'_>, era: Era) -> Request {
+    let with_uri = |method, uri: &str| {
+        let mut members = Vec::new();
+        put_text_member(&mut members, "uri", uri);
+        Request::new(method, members)
+    };
+    match (operation, era) {
+        (Operation::Ping, Era::Modern) => discover(),
+        (Operation::Subscribe { uri }, _) => with_uri("resources/subscribe", uri),
+        (Operation::Unsubscribe { uri }, _) => with_uri("resources/unsubscribe", uri),
+        (Operation::SetLogLevel { level }, _) => {
+            let mut members = Vec::new();
+            put_text_member(&mut members, "level", level);
+            Request::new("logging/setLevel", members)
+        }
+        (operation, era) => Request::of(operation, era).unwrap_or_else(|| Request::new("ping", Vec::new())),
+    }
+}
+
+fn listen_request(uris: &[String]) -> Request {
+    let mut filter = Vec::new();
+    for list in ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] {
+        put_json_member(&mut filter, list, "true");
+    }
+    if !uris.is_empty() {
+        let uris = serde_json::to_string(uris).unwrap_or_else(|_| "[]".into());
+        put_json_member(&mut filter, "resourceSubscriptions", &uris);
+    }
+    let mut members = Vec::new();
+    put_json_member(&mut members, "notifications", &format!("{{{}}}", String::from_utf8_lossy(&filter)));
+    Request::new("subscriptions/listen", members)
+}

@@ -1,0 +1,206 @@
+//! What a server's stdout says.
+//!
+//! Owns the way of a line to the call, question or event that it belongs to. A line that is no message is kept
+//! as a log line; it never ends a server.
+
+use std::borrow::Cow;
+
+use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, List, LogSource, Outcome};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Session;
+use super::calls::{Call, Open};
+use crate::logs::{MAX_LINE, readable};
+use crate::mcp::line::Popped;
+use crate::mcp::message::{Answer, Message, find_id, read};
+use crate::mcp::rounds::asks_for_input;
+
+/// Progress beyond what the bridge takes in is dropped: the next one says more anyway.
+const PROGRESS_LIMIT: usize = 256 * 1024;
+
+impl Session {
+    /// Takes a line, or a piece of an overlong one.
+    pub(super) fn on_line(&self, line: &Popped<'_>) {
+        match line {
+            Popped::Line([]) => {}
+            Popped::Line(line) => self.on_whole_line(line),
+            Popped::Overlong(head) => {
+                self.log_stray(head, true);
+                let found = find_id(head).is_some_and(|id| self.fail_overlong(id));
+                self.overlong.set(!found);
+            }
+            Popped::OverlongEnd(tail) => {
+                if self.overlong.take() {
+                    // Neither end shows an id: the call that has waited longest is the likeliest.
+                    let id = find_id(tail).or_else(|| self.open.borrow().oldest());
+                    id.map(|id| self.fail_overlong(id));
+                }
+            }
+        }
+    }
+
+    fn fail_overlong(&self, id: u64) -> bool {
+        let open = self.open.borrow_mut().close(id);
+        match open.as_ref().and_then(Open::bridge_id) {
+            Some(bridge_id) => self.fail(bridge_id, CallFailure::TooLarge { limit: self.max_line }),
+            None => self.contact_broken(open.as_ref(), "its answer is too long"),
+        }
+        open.is_some()
+    }
+
+    fn on_whole_line(&self, line: &[u8]) {
+        match read(line) {
+            Ok(Message::Response { id, answer }) => self.on_response(id, answer),
+            Ok(Message::Request { id, method, params }) => self.on_request(id, &method, params),
+            Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
+            Err(no_message) => {
+                self.log_stray(line, false);
+                let open = no_message.answers.and_then(|id| self.open.borrow_mut().close(id));
+                match open.as_ref().and_then(Open::bridge_id) {
+                    Some(id) => self.fail(id, CallFailure::Malformed(no_message.why.into())),
+                    None => self.contact_broken(open.as_ref(), no_message.why),
+                }
+            }
+        }
+    }
+
+    fn on_response(&self, id: u64, answer: Answer<'_>) {
+        let Some(open) = self.open.borrow_mut().close(id) else {
+            return self.up.count_stray();
+        };
+        match (open, answer) {
+            (Open::Probe, answer) => self.on_probe_answer(answer),
+            (Open::Initialize, answer) => self.on_initialize_answer(answer),
+            (Open::Call(call), Answer::Result(result)) => self.on_result(call, result),
+            (Open::Page { id, pages }, Answer::Result(result)) => self.take_page(id, pages, result),
+            // A stream that the server ends in order is opened again with the next subscription.
+            (Open::Listen(None), _) => self.listening.borrow_mut().1 = None,
+            (Open::Listen(Some(id)), Answer::Result(_)) => self.reply(id, Outcome::Result("{}".into())),
+            (open, Answer::Error { code, message, data }) => {
+                if let Some(id) = open.bridge_id() {
+                    let data = data.map(Cow::Borrowed);
+                    self.reply(id, Outcome::ServerError { code, message: message.into_owned().into(), data });
+                }
+            }
+            (open, Answer::Malformed(why)) => {
+                if let Some(id) = open.bridge_id() {
+                    self.fail(id, CallFailure::Malformed(why.into()));
+                }
+            }
+        }
+    }
+
+    fn on_result(&self, call: Call, result: &str) {
+        if call.again.is_some() && asks_for_input(result) {
+            self.on_input_required(call, result);
+        } else {
+            self.reply(call.id, Outcome::Result(result.into()));
+        }
+    }
+
+    fn on_notification(&self, method: &str, params: &str) {
+        let list = match method {
+            "notifications/progress" => return self.on_progress(params),
+            "notifications/message" => return self.on_log_message(params),
+            "notifications/resources/updated" => return self.on_resource_updated(params),
+            "notifications/subscriptions/acknowledged" => return self.on_listening(params),
+            "notifications/tools/list_changed" => List::Tools,
+            "notifications/resources/list_changed" => List::Resources,
+            "notifications/prompts/list_changed" => List::Prompts,
+            _ => return,
+        };
+        self.up.send(&FromRunner::ListChanged { server: self.number, list });
+    }
+
+    fn on_progress(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Progress<'a> {
+            #[serde(rename = "progressToken")]
+            token: u64,
+            #[serde(borrow)]
+            progress: &'a RawValue,
+            #[serde(borrow)]
+            total: Option<&'a RawValue>,
+            #[serde(borrow)]
+            message: Option<Cow<'a, str>>,
+        }
+        let Ok(said) = serde_json::from_str::<Progress<'_>>(params) else { return self.up.count_stray() };
+        let open = self.open.borrow();
+        let Some(Open::Call(call)) = open.get(said.token) else { return self.up.count_stray() };
+        if !call.progress || self.up.pending() > PROGRESS_LIMIT || !is_number(said.progress.get()) {
+            return;
+        }
+        self.up.send(&FromRunner::Progress {
+            server: self.number,
+            id: call.id,
+            progress: said.progress.get().into(),
+            total: said.total.map(RawValue::get).filter(|total| is_number(total)).map(Into::into),
+            message: said.message.map(|message| cut(&message).to_owned().into()),
+        });
+    }
+
+    fn on_log_message(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct LogMessage<'a> {
+            #[serde(borrow)]
+            level: Option<Cow<'a, str>>,
+            #[serde(borrow)]
+            data: Option<&'a RawValue>,
+        }
+        let Ok(said) = serde_json::from_str::<LogMessage<'_>>(params) else { return self.up.count_stray() };
+        let data = said.data.map_or("", RawValue::get);
+        let text = serde_json::from_str::<String>(data).unwrap_or_else(|_| data.to_owned());
+        self.up.log(self.number, LogSource::Mcp, said.level.as_deref().map(cut), cut(&text));
+    }
+
+    fn on_resource_updated(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Updated<'a> {
+            #[serde(borrow)]
+            uri: Cow<'a, str>,
+        }
+        match serde_json::from_str::<Updated<'_>>(params) {
+            Ok(said) => {
+                self.up.send(&FromRunner::ResourceUpdated { server: self.number, uri: cut(&said.uri).into() })
+            }
+            Err(_) => self.up.count_stray(),
+        }
+    }
+
+    /// The stream of notifications stands: whoever subscribed for it has its answer.
+    fn on_listening(&self, params: &str) {
+        #[derive(Deserialize)]
+        struct Acknowledged {
+            #[serde(rename = "_meta")]
+            meta: Subscription,
+        }
+        #[derive(Deserialize)]
+        struct Subscription {
+            #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
+            id: u64,
+        }
+        let Ok(said) = serde_json::from_str::<Acknowledged>(params) else { return self.up.count_stray() };
+        let mut open = self.open.borrow_mut();
+        if let Some(Open::Listen(waiting)) = open.get_mut(said.meta.id)
+            && let Some(id) = waiting.take()
+        {
+            self.reply(id, Outcome::Result("{}".into()));
+        }
+    }
+
+    /// Output that is no message is a log line.
+    fn log_stray(&self, line: &[u8], is_cut: bool) {
+        self.up.count_stray();
+        self.up.log(self.number, LogSource::Stdout, None, &readable(line, is_cut));
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
+}
+
+/// At most [`MAX_LINE`] bytes of `text`, whole characters.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_LINE)]
+}

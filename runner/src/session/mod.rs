@@ -1,0 +1,129 @@
+//! One MCP server: its process, its contact, its open requests.
+//!
+//! ```text
+//!   servers ──call, cancel, answer, stop──► Session ──lines──► server's stdin
+//!   bridge  ◄──replies and events (Up)──────   │    ◄─lines─── server's stdout   (process::run reads)
+//! ```
+//!
+//! Owns what the bridge may ask of a running server. Nothing here waits: each step happens when a message comes
+//! in, so a slow server delays only its own callers.
+
+mod asks;
+mod calls;
+mod contacting;
+mod incoming;
+mod ladder;
+pub mod process;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use harbor_child::outbox::{Outbox, Refused};
+use harbor_ipc_proto::link::runner::{CallFailure, EndCause, Era, FromRunner, Outcome, ServerInfo};
+use tokio::sync::Notify;
+
+use crate::mcp::contact::Contact;
+use crate::mcp::requests::Requests;
+use crate::mcp::write::Meta;
+use crate::up::Up;
+use asks::Asks;
+use calls::Open;
+
+/// What is known of a server once contact is made.
+#[derive(Debug)]
+struct Contacted {
+    era: Era,
+    offers: Offers,
+}
+
+/// Which parts of MCP a server announced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Offers {
+    tools: bool,
+    resources: bool,
+    prompts: bool,
+    completions: bool,
+    logging: bool,
+    subscribe: bool,
+}
+
+/// One start of one server.
+#[derive(Debug)]
+pub struct Session {
+    number: u32,
+    up: Rc<Up>,
+    /// To the server's stdin; replaced when the server is started again during contact.
+    stdin: RefCell<Rc<Outbox>>,
+    open: RefCell<Requests<Open>>,
+    asks: RefCell<Asks>,
+    meta: RefCell<Meta>,
+    contact: RefCell<Option<Contact>>,
+    contacted: RefCell<Option<Contacted>>,
+    /// What the server said about itself last.
+    said: RefCell<Option<ServerInfo<'static>>>,
+    /// Why contact failed; the process is ended for it.
+    verdict: RefCell<Option<EndCause<'static>>>,
+    /// URIs of the modern generation's subscriptions, and the request that carries them.
+    listening: RefCell<(Vec<String>, Option<u64>)>,
+    /// The call that an overlong line answers shows itself only at the line's end.
+    overlong: Cell<bool>,
+    stop_wanted: Cell<bool>,
+    stop: Notify,
+    max_line: u64,
+}
+
+/// What may wait for a server that does not read: then calls are refused.
+const STDIN_LIMIT: usize = 64 * 1024 * 1024;
+
+impl Session {
+    /// A session that is not connected yet.
+    pub fn new(number: u32, up: Rc<Up>, offers_roots: bool, max_line: u64) -> Self {
+        Self {
+            number,
+            up,
+            stdin: RefCell::new(Rc::new(Outbox::new(STDIN_LIMIT))),
+            open: RefCell::default(),
+            asks: RefCell::default(),
+            meta: RefCell::new(Meta { offers_roots, log_level: None }),
+            contact: RefCell::default(),
+            contacted: RefCell::default(),
+            said: RefCell::default(),
+            verdict: RefCell::default(),
+            listening: RefCell::default(),
+            overlong: Cell::new(false),
+            stop_wanted: Cell::new(false),
+            stop: Notify::new(),
+            max_line,
+        }
+    }
+
+    /// Has the server ended by the ladder.
+    pub fn stop(&self) {
+        self.stop_wanted.set(true);
+        self.stop.notify_one();
+    }
+
+    fn reply(&self, id: u64, outcome: Outcome<'_>) {
+        self.up.send(&FromRunner::Reply { server: self.number, id, outcome });
+    }
+
+    fn fail(&self, id: u64, failure: CallFailure<'_>) {
+        self.reply(id, Outcome::Failed(failure));
+    }
+
+    /// Queues a line for the server. What may be lost when it does not read, or is gone, is sent like this.
+    fn write(&self, fill: impl FnOnce(&mut Vec<u8>)) {
+        let _ = self.try_write(fill);
+    }
+
+    fn try_write(&self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), CallFailure<'static>> {
+        self.stdin.borrow().push(fill).map_err(|refused| match refused {
+            Refused::Full => CallFailure::Congested,
+            Refused::Closed => CallFailure::NotConnected,
+        })
+    }
+
+    fn era(&self) -> Option<Era> {
+        self.contacted.borrow().as_ref().map(|contacted| contacted.era)
+    }
+}

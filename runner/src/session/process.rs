@@ -1,0 +1,353 @@
+//! The process of one server, from start to end.
+//!
+//! ```text
+//!  start ─► launcher becomes the server ─► contact ─► running ─► ladder or exit ─► Ended
+//!    ▲                                       │ the server died of the probe
+//!    └───────────────────────────────────────┘ (once)
+//! ```
+//!
+//! One task per server waits for everything that can happen to it: output, exit, a stop, a deadline. It only
+//! reads; writing is the outbox's task, so neither can block the other.
+
+use std::ffi::OsString;
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_child::launcher::{Failure, Step};
+use harbor_child::outbox::{Outbox, read_some};
+use harbor_child::reaper::{Exit, Group, Reaper, send_group};
+use harbor_child::signal::Signal;
+use harbor_child::spawn::{self, Server, Started};
+use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Launch, LogSource};
+use tokio::net::unix::pipe;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep_until, timeout_at};
+
+use super::ladder::{Ladder, Rung};
+use super::{STDIN_LIMIT, Session};
+use crate::logs::{MAX_LINE, Tail, readable};
+use crate::mcp::contact::Event;
+use crate::mcp::line::{LineSplitter, Popped};
+
+/// A server that has not answered the probe for so long is asked by the handshake as well.
+const PROBE_SILENCE: Duration = Duration::from_secs(5);
+
+/// How long a server that closed its stdout may take to exit by itself.
+const CLOSED_STDOUT_GRACE: Duration = Duration::from_millis(500);
+
+/// What a start needs to know.
+#[derive(Debug)]
+pub struct Plan {
+    server: Server,
+    known_era: Option<Era>,
+    start_timeout: Duration,
+    max_line: usize,
+    eof_grace: Duration,
+    term_grace: Duration,
+}
+
+impl Plan {
+    /// From the bridge's message.
+    pub fn new(launch: &Launch<'_>) -> Self {
+        let os = |text: &str| OsString::from(text);
+        Self {
+            server: Server {
+                command: os(&launch.command),
+                args: launch.args.iter().map(|arg| os(arg)).collect(),
+                env: launch.env.iter().map(|(name, value)| (os(name), os(value))).collect(),
+                cwd: os(&launch.cwd),
+            },
+            known_era: launch.known_era,
+            start_timeout: Duration::from_millis(launch.start_timeout_ms),
+            max_line: usize::try_from(launch.max_line).unwrap_or(usize::MAX),
+            eof_grace: Duration::from_millis(launch.eof_grace_ms),
+            term_grace: Duration::from_millis(launch.term_grace_ms),
+        }
+    }
+}
+
+/// How one process ended.
+enum End {
+    /// For good.
+    Because(EndCause<'static>),
+    /// It did not survive the probe.
+    StartAgain,
+}
+
+/// Runs a server until it is gone, and says why.
+pub async fn run(session: Rc<Session>, plan: Plan, reaper: Rc<Reaper>) {
+    let deadline = Instant::now() + plan.start_timeout;
+    let mut known = plan.known_era;
+    let (cause, tail) = loop {
+        let mut process = match Process::start(&session, &plan, &reaper, deadline).await {
+            Ok(process) => process,
+            Err(cause) => break (cause, String::new()),
+        };
+        session.begin_contact(known);
+        match process.live().await {
+            End::Because(cause) => break (cause, process.tail.text()),
+            End::StartAgain => known = Some(Era::Legacy),
+        }
+    };
+    session.stdin.borrow().close();
+    session.up.send(&FromRunner::Ended { server: session.number, cause, stderr_tail: tail.into() });
+}
+
+struct Process<'a> {
+    session: &'a Session,
+    plan: &'a Plan,
+    pid: u32,
+    stdout: pipe::Receiver,
+    lines: LineSplitter,
+    stdout_open: bool,
+    stderr: pipe::Receiver,
+    stderr_lines: LineSplitter,
+    stderr_open: bool,
+    tail: Tail,
+    exited: oneshot::Receiver<Exit>,
+    writer: JoinHandle<()>,
+    contact_deadline: Instant,
+    silence: Instant,
+    closed_stdout: Option<Instant>,
+    ending: Option<(Ladder, EndCause<'static>)>,
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        // The writer owns the pipe to the server; without it the server sees the end of its input.
+        self.writer.abort();
+    }
+}
+
+impl<'a> Process<'a> {
+    async fn start(
+        session: &'a Session,
+        plan: &'a Plan,
+        reaper: &Reaper,
+        deadline: Instant,
+    ) -> Result<Self, EndCause<'static>> {
+        let failed = |what: String, errno| EndCause::SpawnFailed { what: what.into(), errno };
+        let started = spawn::start(&plan.server)
+            .map_err(|error| failed("start a process".into(), error.raw_os_error().unwrap_or(0)))?;
+        let exited = reaper.watch(started.pid, Group::Own);
+        match timeout_at(deadline.into(), started.executed()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => return Err(failed(describe(failure, &plan.server), failure.errno)),
+            Err(_) => {
+                let _ = send_group(started.pid, Signal::SIGKILL);
+                return Err(timeout(plan));
+            }
+        }
+        session.up.send(&FromRunner::Started { server: session.number, pid: started.pid });
+        let stdin = Rc::new(Outbox::new(STDIN_LIMIT));
+        *session.stdin.borrow_mut() = stdin.clone();
+        let Started { pid, stdin: pipe, stdout, stderr, .. } = started;
+        let writer = tokio::task::spawn_local(async move {
+            // A server that no longer reads shows itself by its exit or by its silence.
+            let _ = stdin.drive(&pipe).await;
+        });
+        Ok(Self {
+            session,
+            plan,
+            pid,
+            stdout,
+            lines: LineSplitter::new(plan.max_line),
+            stdout_open: true,
+            stderr,
+            stderr_lines: LineSplitter::new(MAX_LINE),
+            stderr_open: true,
+            tail: Tail::default(),
+            exited,
+            writer,
+            contact_deadline: deadline,
+            silence: Instant::now() + PROBE_SILENCE,
+            closed_stdout: None,
+            ending: None,
+        })
+    }
+
+    /// Waits for what happens until the process is gone.
+    async fn live(&mut self) -> End {
+        loop {
+            let due = self.next_deadline();
+            tokio::select! {
+                biased;
+                read = read_with_room(self.session, &mut self.stdout, &mut self.lines), if self.stdout_open => {
+                    self.on_stdout(read);
+                }
+                read = read_some(&mut self.stderr, self.stderr_lines.space()), if self.stderr_open => {
+                    self.on_stderr(read);
+                }
+                exit = &mut self.exited => return self.on_exit(exit.unwrap_or(Exit::Code(-1))),
+                () = self.session.stop.notified() => {}
+                () = sleep_until(due.unwrap_or_else(far_off).into()), if due.is_some() => {}
+            }
+            self.act();
+        }
+    }
+
+    fn on_stdout(&mut self, read: io::Result<usize>) {
+        match read {
+            Ok(n) if n > 0 => {
+                self.lines.filled(n);
+                while let Some(line) = self.lines.pop() {
+                    self.session.on_line(&line);
+                }
+            }
+            _ => {
+                self.stdout_open = false;
+                self.closed_stdout = Some(Instant::now() + CLOSED_STDOUT_GRACE);
+                self.finish_stdout();
+            }
+        }
+    }
+
+    fn finish_stdout(&mut self) {
+        while let Some(line) = self.lines.finish() {
+            self.session.on_line(&line);
+        }
+    }
+
+    fn on_stderr(&mut self, read: io::Result<usize>) {
+        match read {
+            Ok(n) if n > 0 => {
+                self.stderr_lines.filled(n);
+                while let Some(line) = self.stderr_lines.pop() {
+                    log_stderr(self.session, &mut self.tail, &line);
+                }
+            }
+            _ => {
+                self.stderr_open = false;
+                while let Some(line) = self.stderr_lines.finish() {
+                    log_stderr(self.session, &mut self.tail, &line);
+                }
+            }
+        }
+    }
+
+    /// Performs what is due.
+    fn act(&mut self) {
+        let now = Instant::now();
+        let verdict = self.session.verdict.borrow_mut().take();
+        if let Some(cause) = verdict {
+            self.end(now, cause);
+        } else if self.session.stop_wanted.get() {
+            self.end(now, EndCause::Stopped);
+        } else if self.closed_stdout.is_some_and(|at| at <= now) {
+            self.end(now, EndCause::ClosedStdout);
+        } else if self.session.is_contacting() && self.ending.is_none() {
+            self.act_on_contact(now);
+        }
+        if let Some((ladder, _)) = &mut self.ending {
+            let signal = ladder.due(now).map(|rung| match rung {
+                Rung::Terminate => Signal::SIGTERM,
+                Rung::Kill => Signal::SIGKILL,
+            });
+            // A group that is gone already has an exit on its way here.
+            let _ = signal.map(|signal| send_group(self.pid, signal));
+        }
+    }
+
+    fn act_on_contact(&mut self, now: Instant) {
+        if self.contact_deadline <= now {
+            self.end(now, timeout(self.plan));
+        } else if self.silence <= now {
+            self.silence = now + PROBE_SILENCE;
+            self.session.on_contact(Event::Silence);
+        }
+    }
+
+    /// Begins the ladder, once; the first cause counts.
+    fn end(&mut self, now: Instant, cause: EndCause<'static>) {
+        if self.ending.is_none() {
+            self.session.stdin.borrow().close();
+            self.ending = Some((Ladder::begin(now, self.plan.eof_grace, self.plan.term_grace), cause));
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        if let Some((ladder, _)) = &self.ending {
+            return ladder.deadline();
+        }
+        let contact = self.session.is_contacting().then(|| self.contact_deadline.min(self.silence));
+        [contact, self.closed_stdout].into_iter().flatten().min()
+    }
+
+    fn on_exit(&mut self, exit: Exit) -> End {
+        self.read_what_is_left();
+        let verdict = self.session.verdict.borrow_mut().take();
+        if let Some(cause) = self.ending.take().map(|(_, cause)| cause).or(verdict) {
+            return End::Because(cause);
+        }
+        if self.session.is_contacting() {
+            if self.session.on_contact(Event::Exited) {
+                return End::StartAgain;
+            }
+            let (code, signal) = match exit {
+                Exit::Code(code) => (Some(code), None),
+                Exit::Signal(signal) => (None, Some(signal)),
+            };
+            return End::Because(EndCause::ExitedBeforeContact { code, signal });
+        }
+        End::Because(match exit {
+            Exit::Code(code) => EndCause::Exited { code },
+            Exit::Signal(signal) => EndCause::Signalled { signal },
+        })
+    }
+
+    /// The pipes may hold more than was read; whoever else holds them open is not waited for.
+    fn read_what_is_left(&mut self) {
+        while self.stdout_open {
+            match self.stdout.try_read(self.lines.space()) {
+                Ok(n) if n > 0 => self.on_stdout(Ok(n)),
+                _ => break,
+            }
+        }
+        self.finish_stdout();
+        while self.stderr_open {
+            match self.stderr.try_read(self.stderr_lines.space()) {
+                Ok(n) if n > 0 => self.on_stderr(Ok(n)),
+                _ => self.on_stderr(Ok(0)),
+            }
+        }
+    }
+}
+
+/// Reads a server's output no faster than the bridge takes it.
+async fn read_with_room(
+    session: &Session,
+    stdout: &mut pipe::Receiver,
+    lines: &mut LineSplitter,
+) -> io::Result<usize> {
+    session.up.room().await;
+    read_some(stdout, lines.space()).await
+}
+
+fn log_stderr(session: &Session, tail: &mut Tail, line: &Popped<'_>) {
+    let text = match line {
+        Popped::Line(line) => readable(line, false),
+        Popped::Overlong(head) => readable(head, true),
+        Popped::OverlongEnd(_) => return,
+    };
+    session.up.log(session.number, LogSource::Stderr, None, &text);
+    tail.add(&text);
+}
+
+fn describe(failure: Failure, server: &Server) -> String {
+    match failure.step {
+        Step::Begin | Step::Session | Step::Limits => "prepare the process".into(),
+        Step::Directory => format!("enter the directory {}", server.cwd.display()),
+        Step::Execute => format!("run {}", server.command.display()),
+    }
+}
+
+fn timeout(plan: &Plan) -> EndCause<'static> {
+    let limit_ms = u64::try_from(plan.start_timeout.as_millis()).unwrap_or(u64::MAX);
+    EndCause::ContactTimeout { limit_ms }
+}
+
+fn far_off() -> Instant {
+    Instant::now() + Duration::from_secs(3600)
+}

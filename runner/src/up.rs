@@ -1,0 +1,79 @@
+//! The way up: messages from this runner to the bridge.
+//!
+//! Owns the bound on what waits there. While the bridge is slow, servers are read more slowly (`room`); what
+//! may be lost without harm (log lines, progress) is dropped by those who send it.
+
+use std::cell::{Cell, RefCell};
+use std::time::Instant;
+
+use harbor_child::outbox::Outbox;
+use harbor_ipc_proto::link::codec::put_message;
+use harbor_ipc_proto::link::runner::{FromRunner, LogSource};
+
+use crate::logs::{Budget, Pass};
+
+/// More than the largest message: reaching it means that the bridge is gone in all but name.
+const LIMIT: usize = 256 * 1024 * 1024;
+
+/// The queue to the bridge.
+#[derive(Debug)]
+pub struct Up {
+    outbox: Outbox,
+    budget: RefCell<Budget>,
+    strays: Cell<u64>,
+}
+
+impl Up {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self {
+            outbox: Outbox::new(LIMIT),
+            budget: RefCell::new(Budget::new(Instant::now())),
+            strays: Cell::new(0),
+        }
+    }
+
+    /// Queues a message. One that finds the bridge gone is dropped: the link's end stops everything anyway.
+    pub fn send(&self, message: &FromRunner<'_>) {
+        let _ = self.outbox.push(|out| put_message(out, message));
+    }
+
+    /// Queues a log line, within the budget.
+    pub fn log(&self, server: u32, source: LogSource, level: Option<&str>, text: &str) {
+        let dropped = match self.budget.borrow_mut().take(Instant::now()) {
+            Pass::No => return,
+            Pass::Yes => 0,
+            Pass::YesAfter(dropped) => dropped,
+        };
+        let line = |text: &str| FromRunner::Log {
+            server,
+            source,
+            level: level.map(|level| level.to_owned().into()),
+            text: text.to_owned().into(),
+        };
+        if dropped > 0 {
+            self.send(&line(&format!("({dropped} lines were dropped: too many at once)")));
+        }
+        self.send(&line(text));
+    }
+
+    /// Counts what a server said that belongs to nothing.
+    pub fn count_stray(&self) {
+        self.strays.set(self.strays.get() + 1);
+    }
+
+    /// Bytes that wait.
+    pub fn pending(&self) -> usize {
+        self.outbox.pending()
+    }
+
+    /// Waits until little waits.
+    pub async fn room(&self) {
+        self.outbox.room().await;
+    }
+
+    /// The queue itself, for the task that writes it.
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+}
