@@ -1,3 +1,11 @@
 //! The bridge's rooms. See ARCHITECTURE.md for who may import whom.
 
+pub mod app;
 pub mod config;
+pub mod front;
+pub mod host;
+pub mod link;
+pub mod observe;
+pub mod router;
+pub mod store;
+pub mod supervisor;

@@ -1,2 +1,78 @@
-//! (to come)
-fn main() {}
+//! harbor-bridge: mode, configuration, exit code.
+//!
+//! ```text
+//!   harbor-bridge serve             in the foreground, until a signal
+//!   harbor-bridge serve --stdio     native-messaging frames on stdin and stdout too, until stdin ends
+//!   harbor-bridge serve --detached  started by a client; says `ready` on stdout
+//!   harbor-bridge ORIGIN …          native host: started by a browser; a relay to the user's one bridge
+//! ```
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use harbor_bridge::app::{AppError, Mode, serve};
+use harbor_bridge::config::{Paths, Settings};
+use harbor_bridge::front::{dial, relay};
+use harbor_bridge::observe;
+use harbor_bridge::store::instance::InstanceError;
+
+/// Exit code for a wrong command line.
+const USAGE: u8 = 2;
+
+const HELP: &str = "\
+Usage: harbor-bridge serve [--stdio]
+
+  serve            serve on the local socket of HARBOR_HOME (default ~/.harbor) until a signal
+  serve --stdio    also speak native-messaging frames on stdin and stdout; ends with stdin
+
+Browsers start harbor-bridge as a native host, without `serve`. For everything else use `harbor`.
+
+Environment: HARBOR_HOME, HARBOR_MCP_ISOLATION (1 or 0), HARBOR_LOG (off, error, warn, info, debug, trace),
+HARBOR_IDLE_EXIT_SECONDS (for a bridge that a client started; 300).
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or("\u{fffd}")).collect();
+    match words.as_slice() {
+        ["serve"] => run(Mode::Foreground),
+        ["serve", "--stdio"] => run(Mode::Stdio),
+        ["serve", "--detached"] => run(Mode::Detached),
+        ["--help" | "-h" | "help"] => {
+            let _ = io::stdout().write_all(HELP.as_bytes());
+            ExitCode::SUCCESS
+        }
+        ["--version" | "-V" | "version"] => {
+            let _ = writeln!(io::stdout(), "harbor-bridge {}", harbor_ipc_proto::BUILD);
+            ExitCode::SUCCESS
+        }
+        _ if relay::extension_id(&arguments).is_some() => match Paths::from_env() {
+            Ok(paths) => relay::run(&paths, &arguments).into(),
+            Err(error) => fail(&error, 1),
+        },
+        _ => {
+            let _ = io::stderr().write_all(HELP.as_bytes());
+            USAGE.into()
+        }
+    }
+}
+
+fn run(mode: Mode) -> ExitCode {
+    let configured = Paths::from_env().and_then(|paths| Ok((paths, Settings::from_env()?)));
+    let (paths, settings) = match configured {
+        Ok(configured) => configured,
+        Err(error) => return fail(&error, USAGE),
+    };
+    observe::begin(settings.log);
+    match serve(&paths, &settings, mode) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error @ AppError::Instance(InstanceError::Running(_))) => fail(&error, dial::EXIT_LOCKED as u8),
+        Err(error) => fail(&error, 1),
+    }
+}
+
+fn fail(error: &dyn std::error::Error, code: u8) -> ExitCode {
+    let _ = writeln!(io::stderr(), "harbor-bridge: {error}");
+    code.into()
+}

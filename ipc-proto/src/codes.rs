@@ -57,6 +57,8 @@ codes! {
     Unauthorized = "unauthorized", -32008;
     /// Client and bridge are of versions that do not fit.
     VersionMismatch = "version_mismatch", -32009;
+    /// The bridge cannot be reached or started; said by Harbor's own programs, not by the bridge.
+    BridgeUnreachable = "bridge_unreachable", -32011;
     /// The bridge is shutting down.
     ShuttingDown = "shutting_down", -32010;
     /// The caller may not send this message.

@@ -48,6 +48,12 @@ impl FrameDecoder {
         Self { buf: Vec::new(), start: 0, end: 0, skip: 0, max }
     }
 
+    /// The same decoder, with what it holds, for frames of at most `max` bytes.
+    #[must_use]
+    pub fn with_max(self, max: usize) -> Self {
+        Self { max, ..self }
+    }
+
     /// Room to read into: at least a few KiB, or what the frame in progress still lacks.
     pub fn space(&mut self) -> &mut [u8] {
         self.compact();

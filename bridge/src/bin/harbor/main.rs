@@ -1,2 +1,60 @@
-//! (to come)
-fn main() {}
+//! `harbor`: the command line, a client of the bridge like any other.
+//!
+//! ```text
+//!  args ─► Command ─► commands ─► ask ─► client ─► the bridge
+//!                        │          reply, chunks ◄──┘
+//!                        └─► table, content, pretty ─► screen
+//! ```
+//!
+//! Owns how people and scripts meet Harbor: words, tables, exit codes. Must never keep state or decide anything:
+//! that is the bridge's business.
+
+mod args;
+mod ask;
+mod client;
+mod commands;
+mod content;
+mod errors;
+mod help;
+mod pretty;
+mod reply;
+mod screen;
+mod suggest;
+mod table;
+
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::errors::{Exit, Failure};
+use crate::screen::Screen;
+
+fn main() -> ExitCode {
+    let args: Result<Vec<String>, OsString> = env::args_os().skip(1).map(OsString::into_string).collect();
+    let json = args.as_ref().is_ok_and(|args| args::wants_json(args));
+    let mut screen = Screen::of_process(json);
+    let ran = args
+        .map_err(|word| Failure::Usage(format!("{} is not UTF-8", word.display())))
+        .and_then(|args| args::parse(&args))
+        .and_then(|parsed| commands::run(parsed.command, &mut screen))
+        .and_then(|()| Ok(screen.flush()?));
+    match ran {
+        Ok(()) => Exit::Done.into(),
+        Err(failure) => {
+            tell(&failure, &mut screen);
+            failure.exit().into()
+        }
+    }
+}
+
+/// Says why it failed: on stdout to programs, on stderr to people.
+fn tell(failure: &Failure, screen: &mut Screen) {
+    if !screen.json {
+        if let Some(message) = failure.message() {
+            screen::remark(&format!("harbor: {message}"));
+        }
+    } else if let Some(error) = failure.json() {
+        // Stdout may be what failed; the exit code still says so.
+        let _ = screen.json(&error).and_then(|()| screen.flush());
+    }
+}

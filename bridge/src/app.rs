@@ -1,0 +1,232 @@
+//! The one place that wires rooms together.
+//!
+//! ```text
+//!  start:  lock, token, socket ─► database ─► reaper ─► supervisor ─► router ─► fronts ─► ready
+//!  drain:  no new clients ─► open requests end ─► servers by the ladder ─► runners ─► socket and token removed
+//! ```
+//!
+//! Owns the order of both. Must never hold logic of its own.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_child::reaper::Reaper;
+use harbor_child::{memory, own};
+use harbor_ipc_proto::BUILD;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use tokio::net::UnixListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::{ConfigError, Paths, Settings};
+use crate::front::connection::Connections;
+use crate::front::{socket, stdio};
+use crate::link::runner::Executable;
+use crate::router::Router;
+use crate::store::StoreError;
+use crate::store::definitions::Definitions;
+use crate::store::instance::{Instance, InstanceError, mark};
+use crate::supervisor::{Shared, Supervisor};
+
+/// How long servers may take to end at the bridge's end: their ladder and a little more, under 5 s in all.
+const DRAIN: Duration = Duration::from_millis(3800);
+
+/// How long clients may take to read their last answers.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// How the bridge serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// In the foreground, until a signal.
+    Foreground,
+    /// On stdin and stdout too, until stdin ends.
+    Stdio,
+    /// Started by a client: in a session of its own, until nobody has used it for a while.
+    Detached,
+}
+
+/// Why the bridge does not serve.
+#[derive(Debug)]
+pub enum AppError {
+    /// A setting is wrong.
+    Config(ConfigError),
+    /// Another bridge runs, or a file cannot be made.
+    Instance(InstanceError),
+    /// The database cannot be used.
+    Store(StoreError),
+    /// Something of the system failed.
+    System(io::Error),
+}
+
+impl std::fmt::Display for AppError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Config(error) => error.fmt(f),
+            Self::Instance(error) => error.fmt(f),
+            Self::Store(error) => write!(f, "{error}; move the file away to begin with an empty one"),
+            Self::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AppError {}
+
+impl From<io::Error> for AppError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<InstanceError> for AppError {
+    fn from(error: InstanceError) -> Self {
+        Self::Instance(error)
+    }
+}
+
+/// Runs the bridge until its end.
+///
+/// # Errors
+/// Why it could not serve.
+pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppError> {
+    memory::return_large_blocks();
+    own::become_subreaper()?;
+    if mode == Mode::Detached {
+        // Browsers kill the process group of their native host; this bridge shall outlive it.
+        nix::unistd::setsid().map_err(io::Error::from)?;
+    }
+    let executable = std::env::current_exe()?;
+    let executable = Executable::open(executable.parent().unwrap_or(Path::new("/")))?;
+    let (instance, listener) = Instance::begin(paths)?;
+    let definitions = Definitions::open(&paths.database()).map_err(AppError::Store)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
+    runtime.block_on(async move {
+        let bridge = Bridge::assemble(paths, settings, executable, definitions).await?;
+        bridge.run(settings, mode, listener, instance.token()).await?;
+        bridge.drain().await;
+        drop(instance);
+        Ok(())
+    })
+}
+
+struct Bridge {
+    supervisor: Rc<Supervisor>,
+    router: Rc<Router>,
+    connections: Rc<Connections>,
+}
+
+impl Bridge {
+    async fn assemble(
+        paths: &Paths,
+        settings: &Settings,
+        executable: Executable,
+        definitions: Definitions,
+    ) -> Result<Self, AppError> {
+        let definitions = Rc::new(definitions);
+        let stored = definitions.all().await.map_err(AppError::Store)?;
+        let shared = Shared { paths: paths.clone(), definitions: definitions.clone(), instance: mark(paths) };
+        let reaper = Reaper::start()?;
+        let supervisor =
+            Rc::new(Supervisor::new(Rc::new(shared), executable, settings.isolation, reaper, stored));
+        let router = Router::new(supervisor.clone(), definitions);
+        let connections = Rc::<Connections>::default();
+        supervisor.watch_resources(Rc::new({
+            let connections = Rc::downgrade(&connections);
+            move |server: &str, uri: &str| {
+                let clients = connections.upgrade().map(|connections| connections.all()).unwrap_or_default();
+                clients.iter().for_each(|client| client.on_resource_updated(server, uri));
+            }
+        }));
+        Ok(Self { supervisor, router, connections })
+    }
+
+    /// Serves until something says that it is enough.
+    async fn run(
+        &self,
+        settings: &Settings,
+        mode: Mode,
+        listener: std::os::unix::net::UnixListener,
+        token: &str,
+    ) -> io::Result<()> {
+        let mut signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()]
+            .into_iter()
+            .map(signal)
+            .collect::<io::Result<Vec<_>>>()?;
+        let [terminate, interrupt, hangup] = signals.as_mut_slice() else { return Ok(()) };
+        listener.set_nonblocking(true)?;
+        let listener = UnixListener::from_std(listener)?;
+        let accepting = socket::accept(listener, self.router.clone(), self.connections.clone(), token.into());
+        tracing::info!(build = BUILD, pid = std::process::id(), isolation = settings.isolation, "serving");
+        if mode == Mode::Detached {
+            announce()?;
+        }
+        let why = tokio::select! {
+            result = accepting => return result,
+            result = self.stdio(mode) => { result?; "stdin has ended" }
+            () = self.idle(settings, mode) => "nobody uses this bridge",
+            () = self.router.shutdown.notified() => "a client asked for it",
+            _ = terminate.recv() => "SIGTERM",
+            _ = interrupt.recv() => "SIGINT",
+            _ = hangup.recv() => "SIGHUP",
+        };
+        tracing::info!(why, "ending");
+        Ok(())
+    }
+
+    async fn stdio(&self, mode: Mode) -> io::Result<()> {
+        match mode {
+            Mode::Stdio => stdio::run(&self.router, &self.connections).await,
+            Mode::Foreground | Mode::Detached => std::future::pending().await,
+        }
+    }
+
+    /// Returns when a detached bridge has had no client for long enough.
+    async fn idle(&self, settings: &Settings, mode: Mode) {
+        if mode != Mode::Detached {
+            std::future::pending::<()>().await;
+        }
+        loop {
+            let changed = self.connections.changed.notified();
+            if self.connections.count() > 0 {
+                changed.await;
+            } else if tokio::time::timeout(settings.idle_exit, changed).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn drain(&self) {
+        let clients = self.connections.all();
+        let error = ErrorBody::new(
+            Code::ShuttingDown,
+            "the bridge is shutting down; the next request starts it again",
+        );
+        for client in &clients {
+            client.end_with(&error);
+        }
+        self.supervisor.end_all(DRAIN).await;
+        for client in &clients {
+            client.outbox().close();
+        }
+        let written = async {
+            for client in &clients {
+                client.outbox().room().await;
+                while client.outbox().pending() > 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+        };
+        // A client that does not read its last answer is not waited for.
+        let _ = tokio::time::timeout(LAST_WORDS, written).await;
+    }
+}
+
+/// Tells the client that started this bridge that it can connect, and lets go of its pipe.
+fn announce() -> io::Result<()> {
+    io::stdout().write_all(b"ready\n")?;
+    io::stdout().flush()?;
+    let null = std::fs::File::options().write(true).open("/dev/null")?;
+    Ok(nix::unistd::dup2_stdout(null)?)
+}

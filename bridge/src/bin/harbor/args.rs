@@ -1,0 +1,267 @@
+//! The command line, read.
+//!
+//! Owns the way from words to a [`Command`]. Must never touch the system: what a word means on this machine
+//! is found out when the command runs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use harbor_ipc_proto::server_id::{RULE, ServerId};
+
+use crate::errors::Failure;
+use crate::help::{self, Opt, TOPICS, Topic};
+use crate::suggest::hint;
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    Help(Option<&'static str>),
+    Version,
+    Add(Definition),
+    Remove(String),
+    Start(String),
+    Stop(String),
+    List,
+    Tools(Option<String>),
+    Call(Call),
+    Logs { server: String, lines: Option<u64> },
+    Ping,
+    Shutdown,
+}
+
+/// A server as it was typed; paths may be relative.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Definition {
+    pub name: String,
+    pub label: Option<String>,
+    pub cwd: Option<String>,
+    pub env: BTreeMap<String, String>,
+    pub roots: Vec<String>,
+    pub start_timeout: Option<Duration>,
+    pub start: bool,
+    pub command: String,
+    pub args: Vec<String>,
+}
+
+/// A tool call as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    pub server: String,
+    pub tool: String,
+    /// JSON text, or `-` for stdin.
+    pub arguments: Option<String>,
+    pub timeout: Option<Duration>,
+}
+
+/// A command, and whether its result is to be JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Parsed {
+    pub json: bool,
+    pub command: Command,
+}
+
+/// Whether `--json` was asked for, even if the rest makes no sense.
+pub fn wants_json(args: &[String]) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
+}
+
+/// Reads the arguments, the program's name not among them.
+pub fn parse(args: &[String]) -> Result<Parsed, Failure> {
+    let words = Words::sort(args)?;
+    let command = match words.topic {
+        _ if words.version => Command::Version,
+        topic if words.help => Command::Help(topic.map(|topic| topic.name)),
+        None => Command::Help(None),
+        Some(topic) => words
+            .command(topic)
+            .map_err(|wrong| Failure::Usage(format!("{wrong}\n{}", help::usage(topic))))?,
+    };
+    Ok(Parsed { json: words.json, command })
+}
+
+/// The arguments, sorted by kind.
+#[derive(Debug, Default)]
+struct Words {
+    topic: Option<&'static Topic>,
+    json: bool,
+    help: bool,
+    version: bool,
+    plain: Vec<String>,
+    options: Vec<(&'static str, String)>,
+    /// What stands behind `--`.
+    behind: Option<Vec<String>>,
+}
+
+impl Words {
+    fn sort(args: &[String]) -> Result<Self, Failure> {
+        let mut words = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match (arg.as_str(), words.topic) {
+                ("--", _) => {
+                    words.behind = Some(args.cloned().collect());
+                    break;
+                }
+                ("--json", _) => words.json = true,
+                ("--help" | "-h", _) => words.help = true,
+                ("--version" | "-V", None) => words.version = true,
+                (option, topic) if option.len() > 1 && option.starts_with('-') => {
+                    let (option, value) = take_option(option, topic, &mut args)?;
+                    words.options.push((option.name, value));
+                }
+                (name, None) => words.topic = Some(find_command(name)?),
+                (plain, Some(_)) => words.plain.push(plain.to_owned()),
+            }
+        }
+        Ok(words)
+    }
+
+    fn command(&self, topic: &Topic) -> Result<Command, String> {
+        if self.behind.is_some() && topic.name != "add" {
+            return Err("`--` has no meaning here".into());
+        }
+        Ok(match topic.name {
+            "add" => Command::Add(self.definition()?),
+            "remove" => Command::Remove(self.server()?),
+            "start" => Command::Start(self.server()?),
+            "stop" => Command::Stop(self.server()?),
+            "tools" if self.plain.is_empty() => Command::Tools(None),
+            "tools" => Command::Tools(Some(self.server()?)),
+            "call" => Command::Call(self.call()?),
+            "logs" => Command::Logs { server: self.server()?, lines: self.lines()? },
+            "help" => Command::Help(self.help_topic()?),
+            name => {
+                self.at_most(0)?;
+                match name {
+                    "list" => Command::List,
+                    "ping" => Command::Ping,
+                    "shutdown" => Command::Shutdown,
+                    _ => Command::Version,
+                }
+            }
+        })
+    }
+
+    fn definition(&self) -> Result<Definition, String> {
+        let Some((command, args)) = self.behind.as_deref().and_then(<[String]>::split_first) else {
+            return Err("put `--` and the server's command behind its name".into());
+        };
+        if command.is_empty() {
+            return Err("the server's command is empty".into());
+        }
+        Ok(Definition {
+            name: self.server()?,
+            label: self.option("--label").map(str::to_owned),
+            cwd: self.option("--cwd").map(str::to_owned),
+            env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
+            roots: self.all("--root").map(str::to_owned).collect(),
+            start_timeout: self.seconds("--start-timeout", 1.0, 600.0)?,
+            start: self.option("--no-start").is_none(),
+            command: command.clone(),
+            args: args.to_vec(),
+        })
+    }
+
+    fn call(&self) -> Result<Call, String> {
+        self.at_most(2)?;
+        let target = self.plain.first().ok_or("which tool? Name it as SERVER/TOOL")?;
+        let (server, tool) = target.split_once('/').unwrap_or((target, ""));
+        if tool.is_empty() {
+            return Err(format!("{target}: a tool is named as SERVER/TOOL"));
+        }
+        Ok(Call {
+            server: checked_id(server)?,
+            tool: tool.to_owned(),
+            arguments: self.plain.get(1).cloned(),
+            timeout: self.seconds("--timeout", 0.001, 3600.0)?,
+        })
+    }
+
+    fn lines(&self) -> Result<Option<u64>, String> {
+        let Some(text) = self.option("--lines") else { return Ok(None) };
+        let lines = text.parse().ok().filter(|&lines| lines > 0);
+        lines.map(Some).ok_or_else(|| format!("--lines {text}: use a whole number from 1"))
+    }
+
+    fn help_topic(&self) -> Result<Option<&'static str>, String> {
+        self.at_most(1)?;
+        let Some(name) = self.plain.first() else { return Ok(None) };
+        let topic = help::find(name).ok_or_else(|| unknown_command(name))?;
+        Ok(Some(topic.name))
+    }
+
+    /// The only plain word, which names a server.
+    fn server(&self) -> Result<String, String> {
+        self.at_most(1)?;
+        checked_id(self.plain.first().ok_or("which server? Its name is missing")?)
+    }
+
+    fn at_most(&self, count: usize) -> Result<(), String> {
+        self.plain.get(count).map_or(Ok(()), |word| Err(format!("unexpected argument {word}")))
+    }
+
+    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.options.iter().filter(move |(option, _)| *option == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The last one wins, as everywhere.
+    fn option(&self, name: &str) -> Option<&str> {
+        self.all(name).last()
+    }
+
+    fn seconds(&self, name: &str, least: f64, most: f64) -> Result<Option<Duration>, String> {
+        let Some(text) = self.option(name) else { return Ok(None) };
+        let seconds = text.parse().ok().filter(|seconds| (least..=most).contains(seconds));
+        seconds
+            .map(|seconds| Some(Duration::from_secs_f64(seconds)))
+            .ok_or_else(|| format!("{name} {text}: use a number of seconds from {least} to {most}"))
+    }
+}
+
+fn find_command(name: &str) -> Result<&'static Topic, Failure> {
+    let lost = || Failure::Usage(format!("{}\n`harbor help` lists the commands", unknown_command(name)));
+    help::find(name).ok_or_else(lost)
+}
+
+fn unknown_command(name: &str) -> String {
+    format!("unknown command {name}{}", hint(name, TOPICS.iter().map(|topic| topic.name)))
+}
+
+/// An option with its value, which follows behind `=` or as the next word.
+fn take_option<'a>(
+    word: &str,
+    topic: Option<&'static Topic>,
+    rest: &mut impl Iterator<Item = &'a String>,
+) -> Result<(&'static Opt, String), Failure> {
+    let (name, inline) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+    let known = topic.map_or(&[][..], |topic| topic.options);
+    let wrong = |text: String| {
+        let usage = topic.map_or_else(|| "`harbor help` lists the commands".into(), help::usage);
+        Failure::Usage(format!("{text}\n{usage}"))
+    };
+    let Some(option) = known.iter().find(|option| option.name == name) else {
+        let names = known.iter().map(|option| option.name).chain(["--json", "--help"]);
+        return Err(wrong(format!("unknown option {name}{}", hint(name, names))));
+    };
+    let value = match (option.value, inline) {
+        ("", None) => Some(String::new()),
+        ("", Some(_)) => return Err(wrong(format!("{name} takes no value"))),
+        (_, Some(value)) => Some(value.to_owned()),
+        (_, None) => rest.next().cloned(),
+    };
+    value.map(|value| (option, value)).ok_or_else(|| wrong(format!("{name} needs a value: {}", option.value)))
+}
+
+fn checked_id(text: &str) -> Result<String, String> {
+    let id = ServerId::parse(text).ok_or_else(|| format!("{text:?} is no server's name: use {RULE}"))?;
+    Ok(id.as_str().to_owned())
+}
+
+/// The text may be a secret, so a wrong one is not repeated.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    pair.map(|(name, value)| (name.into(), value.into())).ok_or_else(|| "--env needs KEY=VALUE".into())
+}
+
+#[cfg(test)]
+mod tests;

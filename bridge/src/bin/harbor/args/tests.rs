@@ -1,0 +1,159 @@
+use super::*;
+
+fn words(line: &[&str]) -> Vec<String> {
+    line.iter().map(|&word| word.to_owned()).collect()
+}
+
+fn command(line: &[&str]) -> Command {
+    parse(&words(line)).unwrap().command
+}
+
+fn complaint(line: &[&str]) -> String {
+    match parse(&words(line)) {
+        Err(Failure::Usage(text)) => text,
+        other => panic!("{line:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn add_takes_everything_behind_the_dashes_as_it_is() {
+    let line = [
+        "add",
+        "--label",
+        "The time",
+        "--env=A=1",
+        "time",
+        "--env",
+        "B=x=y",
+        "--cwd",
+        "work",
+        "--root",
+        "r",
+        "--json",
+        "--start-timeout",
+        "2.5",
+        "--no-start",
+        "--",
+        "./run",
+        "--json",
+        "--",
+        "-x",
+    ];
+    let parsed = parse(&words(&line)).unwrap();
+    assert!(parsed.json);
+    assert_eq!(
+        parsed.command,
+        Command::Add(Definition {
+            name: "time".into(),
+            label: Some("The time".into()),
+            cwd: Some("work".into()),
+            env: [("A".into(), "1".into()), ("B".into(), "x=y".into())].into(),
+            roots: vec!["r".into()],
+            start_timeout: Some(Duration::from_millis(2500)),
+            start: false,
+            command: "./run".into(),
+            args: words(&["--json", "--", "-x"]),
+        })
+    );
+}
+
+#[test]
+fn the_small_commands() {
+    let name = || "time".to_owned();
+    assert_eq!(command(&["remove", "time"]), Command::Remove(name()));
+    assert_eq!(command(&["start", "time"]), Command::Start(name()));
+    assert_eq!(command(&["stop", "time"]), Command::Stop(name()));
+    assert_eq!(command(&["list"]), Command::List);
+    assert_eq!(command(&["tools"]), Command::Tools(None));
+    assert_eq!(command(&["tools", "time"]), Command::Tools(Some(name())));
+    assert_eq!(command(&["logs", "time"]), Command::Logs { server: name(), lines: None });
+    assert_eq!(command(&["logs", "--lines=7", "time"]), Command::Logs { server: name(), lines: Some(7) });
+    assert_eq!(command(&["ping"]), Command::Ping);
+    assert_eq!(command(&["shutdown"]), Command::Shutdown);
+}
+
+#[test]
+fn calls() {
+    let call = |arguments: Option<&str>, timeout| {
+        let (server, tool) = ("time".to_owned(), "a/b".to_owned());
+        Command::Call(Call { server, tool, arguments: arguments.map(str::to_owned), timeout })
+    };
+    assert_eq!(command(&["call", "time/a/b"]), call(None, None));
+    assert_eq!(command(&["call", "time/a/b", "{}"]), call(Some("{}"), None));
+    assert_eq!(
+        command(&["call", "time/a/b", "-", "--timeout", "3"]),
+        call(Some("-"), Some(Duration::from_secs(3)))
+    );
+}
+
+#[test]
+fn help_and_version_have_many_names() {
+    for line in [&[][..], &["--help"], &["-h"], &["help"], &["--json"]] {
+        assert_eq!(command(line), Command::Help(None), "{line:?}");
+    }
+    for line in [&["help", "add"][..], &["add", "--help"], &["--help", "add"], &["add", "-h", "x"]] {
+        assert_eq!(command(line), Command::Help(Some("add")), "{line:?}");
+    }
+    for line in [&["--version"][..], &["-V"], &["version"], &["version", "--json"]] {
+        assert_eq!(command(line), Command::Version, "{line:?}");
+    }
+}
+
+#[test]
+fn every_command_of_the_table_is_known() {
+    for topic in TOPICS {
+        let line = match topic.name {
+            "add" => vec!["add", "x", "--", "y"],
+            "call" => vec!["call", "x/y"],
+            name if topic.usage.starts_with("NAME") => vec![name, "x"],
+            name => vec![name],
+        };
+        let expected = topic.name.to_owned();
+        let found = format!("{:?}", command(&line)).to_lowercase();
+        assert!(found.starts_with(&expected), "{found}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (line, text) in [
+        (&["lists"][..], "unknown command lists; did you mean list?"),
+        (&["--jsn"], "unknown option --jsn; did you mean --json?"),
+        (&["add", "x", "--lable", "y"], "unknown option --lable; did you mean --label?"),
+        (&["list", "--lines", "3"], "unknown option --lines"),
+        (&["add", "x", "--label"], "--label needs a value: TEXT"),
+        (&["add", "x", "--no-start=1", "--", "y"], "--no-start takes no value"),
+        (&["add", "time", "npx"], "put `--` and the server's command behind its name"),
+        (&["add", "time", "--"], "put `--` and the server's command behind its name"),
+        (&["add", "--", "npx"], "which server? Its name is missing"),
+        (&["add", "a b", "--", "npx"], "\"a b\" is no server's name: use 1 to 64 letters"),
+        (
+            &["add", "x", "--start-timeout", "0", "--", "y"],
+            "--start-timeout 0: use a number of seconds from 1 to",
+        ),
+        (&["start"], "which server? Its name is missing"),
+        (&["start", "a", "b"], "unexpected argument b"),
+        (&["start", "a", "--", "b"], "`--` has no meaning here"),
+        (&["list", "a"], "unexpected argument a"),
+        (&["call", "time"], "time: a tool is named as SERVER/TOOL"),
+        (&["call", "time/x", "{}", "y"], "unexpected argument y"),
+        (&["call", "time/x", "--timeout", "nan"], "--timeout nan: use a number of seconds"),
+        (&["logs", "time", "--lines", "0"], "--lines 0: use a whole number from 1"),
+        (&["help", "lsit"], "unknown command lsit; did you mean list?"),
+    ] {
+        let complaint = complaint(line);
+        assert!(complaint.starts_with(text), "{complaint}");
+        assert_eq!(complaint.lines().count(), 2, "{complaint}");
+    }
+}
+
+#[test]
+fn a_secret_is_not_repeated() {
+    assert!(!complaint(&["add", "x", "--env", "hunter2", "--", "y"]).contains("hunter2"));
+}
+
+#[test]
+fn json_is_noticed_even_when_nothing_else_makes_sense() {
+    assert!(wants_json(&words(&["nope", "--json"])));
+    assert!(!wants_json(&words(&["add", "x", "--", "--json"])));
+}

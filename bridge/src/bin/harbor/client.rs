@@ -1,0 +1,242 @@
+//! The blocking conversation with the bridge: one request at a time.
+//!
+//! Owns the connection and the time limits. Must never retry: a tool call may have done its work already.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use harbor_bridge::config::Paths;
+use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
+use harbor_ipc_proto::CLIENT_PROTOCOL;
+use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
+
+use crate::ask::Ask;
+use crate::errors::Failure;
+use crate::reply::{Members, Pieces};
+
+/// The limit of requests that do not wait for a server.
+pub const QUICK: Duration = Duration::from_secs(30);
+
+/// A connection to the bridge.
+#[derive(Debug)]
+pub struct Client {
+    stream: UnixStream,
+    decoder: FrameDecoder,
+    next_id: u64,
+    /// What the bridge said about itself.
+    pub bridge: Members,
+}
+
+/// What a frame of the bridge means to the open request.
+enum Heard {
+    Answer(Members),
+    Progress(Members),
+    Other,
+}
+
+impl Client {
+    /// Finds or starts the bridge, and greets it.
+    pub fn connect(paths: &Paths) -> Result<Self, Failure> {
+        let mut client = Self::over(dial::connect(paths, &Role::Cli, DIAL_LIMIT)?);
+        client.greet()?;
+        Ok(client)
+    }
+
+    /// Connects to the bridge if one runs.
+    pub fn connect_running(paths: &Paths) -> Result<Option<Self>, DialError> {
+        Ok(dial::connect_running(paths, &Role::Cli, DIAL_LIMIT)?.map(Self::over))
+    }
+
+    /// A client on an attached stream.
+    pub fn over(stream: UnixStream) -> Self {
+        let decoder = FrameDecoder::new(MAX_CLIENT_FRAME);
+        Self { stream, decoder, next_id: 1, bridge: Members::default() }
+    }
+
+    fn greet(&mut self) -> Result<(), Failure> {
+        let hello = Ask::new("hello")
+            .number("protocol", CLIENT_PROTOCOL.into())
+            .text("client", "harbor")
+            .flag("chunks", true)
+            .number("max_frame", MAX_CLIENT_FRAME as u64);
+        self.bridge = self.request(&hello, QUICK)?;
+        Ok(())
+    }
+
+    /// Asks, and waits for the answer.
+    pub fn request(&mut self, ask: &Ask, limit: Duration) -> Result<Members, Failure> {
+        self.request_with_progress(ask, limit, &mut |_| {})
+    }
+
+    /// Asks, and hands on the progress until the answer comes.
+    pub fn request_with_progress(
+        &mut self,
+        ask: &Ask,
+        limit: Duration,
+        on_progress: &mut dyn FnMut(&Members),
+    ) -> Result<Members, Failure> {
+        let until = Instant::now() + limit;
+        let id = self.next_id.to_string();
+        self.next_id += 1;
+        self.write(&ask.to_frame(&id), limit)?;
+        let mut pieces = Pieces::default();
+        loop {
+            let frame = self.read_frame(until).map_err(|error| lost(&error, limit))?;
+            match hear(frame, ask, &id, &mut pieces)? {
+                Heard::Answer(answer) => return Ok(answer),
+                Heard::Progress(progress) => on_progress(&progress),
+                Heard::Other => {}
+            }
+        }
+    }
+
+    /// Waits until the bridge closes the connection; whether it did.
+    pub fn wait_for_end(&mut self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        loop {
+            match self.read_frame(until) {
+                Ok(_) => {}
+                Err(error) => return !is_timeout(&error),
+            }
+        }
+    }
+
+    fn write(&mut self, frame: &[u8], limit: Duration) -> Result<(), Failure> {
+        let written = self.stream.set_write_timeout(Some(limit)).and_then(|()| self.stream.write_all(frame));
+        written.map_err(|error| lost(&error, limit))
+    }
+
+    fn read_frame(&mut self, until: Instant) -> io::Result<Vec<u8>> {
+        loop {
+            match self.decoder.pop() {
+                Some(Popped::Frame(frame)) => return Ok(frame.to_vec()),
+                // The bridge keeps to our `max_frame`; nothing that we wait for is that large.
+                Some(Popped::Oversize(_)) => {}
+                None => self.read_some(until)?,
+            }
+        }
+    }
+
+    fn read_some(&mut self, until: Instant) -> io::Result<()> {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        match self.stream.read(self.decoder.space()) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => {
+                self.decoder.filled(n);
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn hear(frame: Vec<u8>, ask: &Ask, id: &str, pieces: &mut Pieces) -> Result<Heard, Failure> {
+    let mut message = Members::parse(&frame).ok_or(Failure::Garbled("a frame that is no JSON object"))?;
+    drop(frame);
+    let (tag, to) = (message.text("type"), message.text("request_id"));
+    let mine = to == id;
+    match tag.as_str() {
+        // An error without an id is about a frame that the bridge could not read; only ours can be that.
+        "error" if mine || to.is_empty() => {
+            let error = Members::parse(message.raw("error").unwrap_or_default().as_bytes());
+            Err(error.unwrap_or_default().into_refusal(ask.server.clone()))
+        }
+        "chunk" if mine => match pieces.add(&message)? {
+            Some(whole) => hear(whole, ask, id, &mut Pieces::default()),
+            None => Ok(Heard::Other),
+        },
+        "progress" if mine => Ok(Heard::Progress(message)),
+        tag if mine && tag.strip_suffix("_result") == Some(ask.tag) => {
+            message.remove("type");
+            message.remove("request_id");
+            Ok(Heard::Answer(message))
+        }
+        _ if mine => Err(Failure::Garbled("an answer of the wrong type")),
+        _ => Ok(Heard::Other),
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+fn lost(error: &io::Error, limit: Duration) -> Failure {
+    if is_timeout(error) { Failure::Slow(limit.as_secs()) } else { Failure::Lost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::rig::serve;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use std::thread;
+
+    const PONG: &str = r#"{"type":"ping_result","request_id":"1","timestamp":5}"#;
+
+    /// Asks a bridge that answers with these frames, and gives the answer and the progress.
+    fn ask(frames: &[&str]) -> (Result<String, Failure>, Vec<String>) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let answers = vec![frames.join("\n")];
+        let bridge = thread::spawn(move || serve(theirs, &answers));
+        let mut progress = Vec::new();
+        let answer = Client::over(ours)
+            .request_with_progress(&Ask::new("ping"), QUICK, &mut |push| progress.push(push.to_json()));
+        bridge.join().unwrap();
+        (answer.map(|answer| answer.to_json()), progress)
+    }
+
+    #[test]
+    fn only_the_answer_to_the_request_is_taken() {
+        let other = PONG.replace("\"1\"", "\"0\"");
+        let push = r#"{"progress":1,"request_id":"1","type":"progress"}"#;
+        let foreign = push.replace("\"1\"", "\"9\"");
+        let (answer, progress) = ask(&[&other, r#"{"type":"resource_updated"}"#, push, &foreign, PONG]);
+        assert_eq!((answer.unwrap().as_str(), progress), ("{\"timestamp\":5}", vec![push.to_owned()]));
+    }
+
+    #[test]
+    fn an_answer_in_pieces_is_put_together() {
+        let piece = |seq: usize, last: bool, text: &str| {
+            let data = STANDARD.encode(text);
+            format!(r#"{{"type":"chunk","request_id":"1","seq":{seq},"last":{last},"data":"{data}"}}"#)
+        };
+        let (head, tail) = PONG.split_at(20);
+        let (answer, _) = ask(&[&piece(0, false, head), &piece(1, true, tail)]);
+        assert_eq!(answer.unwrap(), "{\"timestamp\":5}");
+        let (answer, _) = ask(&[&piece(1, true, PONG)]);
+        assert!(matches!(answer, Err(Failure::Garbled(_))));
+    }
+
+    #[test]
+    fn errors_are_answers_even_without_an_id() {
+        for id in ["1", ""] {
+            let frame = format!(
+                r#"{{"type":"error","request_id":"{id}","error":{{"code":"not_found","message":"no","details":{{"a":1}}}}}}"#
+            );
+            let Err(Failure::Refused(refusal)) = ask(&[&frame]).0 else { panic!("no refusal") };
+            assert_eq!((refusal.code.as_str(), refusal.message.as_str()), ("not_found", "no"));
+            assert_eq!(refusal.details.unwrap(), "{\"a\":1}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_protocol_is_said() {
+        assert!(matches!(ask(&["7"]).0, Err(Failure::Garbled(_))));
+        assert!(matches!(ask(&[&PONG.replace("ping_", "pong_")]).0, Err(Failure::Garbled(_))));
+        assert!(matches!(ask(&[]).0, Err(Failure::Lost)));
+    }
+
+    #[test]
+    fn a_bridge_that_hangs_is_given_up() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let failure = Client::over(ours).request(&Ask::new("ping"), Duration::from_millis(20)).unwrap_err();
+        assert!(matches!(failure, Failure::Slow(0)));
+    }
+}

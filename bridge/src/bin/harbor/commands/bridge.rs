@@ -1,0 +1,105 @@
+//! ping, shutdown, version: the bridge itself.
+//!
+//! Owns ending a bridge that is too old or too new to be asked.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use harbor_bridge::config::Paths;
+use harbor_bridge::front::dial::DialError;
+use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+
+use super::print;
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::screen::{Screen, Status};
+
+/// How long a bridge has to end; it promises 5 s.
+const END: Duration = Duration::from_secs(10);
+
+pub fn show_version(screen: &mut Screen) -> Result<(), Failure> {
+    let version = env!("CARGO_PKG_VERSION");
+    if screen.json {
+        let answer = json!({"version": version, "build": BUILD, "protocol": CLIENT_PROTOCOL});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    Ok(screen.text(&format!("harbor {version} (build {BUILD}, protocol {CLIENT_PROTOCOL})"))?)
+}
+
+pub fn ping(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let asked = Instant::now();
+    let answer = client.request(&Ask::new("ping"), QUICK)?;
+    let took = asked.elapsed().as_secs_f64() * 1000.0;
+    let (build, pid) = (client.bridge.text("build"), client.bridge.value("pid"));
+    print(screen, &answer, |_| format!("the bridge (build {build}, process {pid}) answered in {took:.2} ms"))
+}
+
+pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    match Client::connect_running(paths) {
+        Ok(Some(mut client)) => ask_to_end(&mut client, screen),
+        Ok(None) => report(screen, false, "no bridge is running"),
+        Err(error @ DialError::Version(_)) => {
+            let pid = end_by_signal(paths).ok_or(error)?;
+            report(screen, true, &format!("told the bridge of another version (process {pid}) to end"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn ask_to_end(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let _status = Status::new("stopping the servers …");
+    match client.request(&Ask::new("shutdown"), QUICK) {
+        // It may be gone before its answer is.
+        Ok(_) | Err(Failure::Lost) => {}
+        Err(failure) => return Err(failure),
+    }
+    match client.wait_for_end(END) {
+        true => report(screen, true, "the bridge has ended"),
+        false => report(screen, true, "the bridge is still ending; its log says what it waits for"),
+    }
+}
+
+/// A bridge that refuses our version holds the lock, and the lock names its process.
+fn end_by_signal(paths: &Paths) -> Option<i32> {
+    let pid: i32 = fs::read_to_string(paths.lock()).ok()?.trim().parse().ok().filter(|&pid| pid > 1)?;
+    kill(Pid::from_raw(pid), Signal::SIGTERM).ok()?;
+    Some(pid)
+}
+
+fn report(screen: &mut Screen, stopping: bool, text: &str) -> Result<(), Failure> {
+    match screen.json {
+        true => screen.json(&json!({ "stopping": stopping }).to_string())?,
+        false => screen.text(text)?,
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{command, error};
+    use super::*;
+
+    #[test]
+    fn a_ping_shows_the_answer() {
+        let answer = r#"{"type":"ping_result","request_id":"1","timestamp":5}"#;
+        let ran = command(true, &[answer], ping);
+        assert_eq!(ran.printed, "{\"timestamp\":5}\n");
+        assert_eq!(ran.asked, [r#"{"type":"ping","request_id":"1"}"#]);
+        assert!(command(false, &[answer], ping).printed.starts_with("the bridge (build "));
+    }
+
+    #[test]
+    fn a_shutdown_waits_for_the_end_and_needs_no_answer() {
+        let answer = r#"{"type":"shutdown_result","request_id":"1","stopping":true}"#;
+        for answers in [&[answer][..], &[]] {
+            let ran = command(false, answers, ask_to_end);
+            assert_eq!((ran.printed.as_str(), ran.failure), ("the bridge has ended\n", None));
+        }
+        let refused = command(false, &[&error("ERR_PERMISSION_DENIED")], ask_to_end);
+        assert!(refused.failure.unwrap().starts_with("no"));
+    }
+}

@@ -1,0 +1,74 @@
+//! The commands: each asks the bridge and prints what it answers.
+//!
+//! Owns one short file per group. Must never reach past the client: no file of the bridge is read here.
+
+mod add;
+mod bridge;
+mod call;
+mod logs;
+mod servers;
+mod tools;
+
+use harbor_bridge::config::Paths;
+use harbor_bridge::front::dial::DialError;
+
+use crate::args::Command;
+use crate::client::Client;
+use crate::errors::Failure;
+use crate::help;
+use crate::reply::Members;
+use crate::screen::Screen;
+
+/// Runs a command. What can be found wrong without the bridge is found before one is started.
+pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
+    let connect = || Client::connect(&paths()?);
+    match command {
+        Command::Help(topic) => {
+            let text = topic.and_then(help::find).map_or_else(help::overview, help::explain);
+            Ok(screen.text(&text)?)
+        }
+        Command::Version => bridge::show_version(screen),
+        Command::Ping => bridge::ping(&mut connect()?, screen),
+        Command::Shutdown => bridge::shut_down(&paths()?, screen),
+        Command::Add(definition) => {
+            let ask = add::ask(&definition, &add::current_dir()?)?;
+            add::run(&mut connect()?, &definition, &ask, screen)
+        }
+        Command::Remove(server) => servers::remove(&mut connect()?, &server, screen),
+        Command::Start(server) => servers::start(&mut connect()?, &server, screen),
+        Command::Stop(server) => servers::stop(&mut connect()?, &server, screen),
+        Command::List => servers::list(&mut connect()?, screen),
+        Command::Tools(Some(server)) => tools::of_server(&mut connect()?, &server, screen),
+        Command::Tools(None) => tools::of_all(&mut connect()?, screen),
+        Command::Call(call) => {
+            let ask = call::ask(&call)?;
+            call::run(&mut connect()?, &call, &ask, screen)
+        }
+        Command::Logs { server, lines } => logs::show(&mut connect()?, &server, lines, screen),
+    }
+}
+
+fn paths() -> Result<Paths, DialError> {
+    Paths::from_env().map_err(DialError::Config)
+}
+
+/// Prints an answer: as JSON, or as the text that `describe` makes of it.
+fn print(
+    screen: &mut Screen,
+    answer: &Members,
+    describe: impl FnOnce(&Members) -> String,
+) -> Result<(), Failure> {
+    match screen.json {
+        true => screen.json(&answer.to_json())?,
+        false => screen.text(&describe(answer))?,
+    }
+    Ok(())
+}
+
+/// `1 tool`, `2 tools`.
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+pub mod rig;

@@ -1,0 +1,114 @@
+//! What a tool answered, as text for people.
+//!
+//! Owns which parts of MCP's CallToolResult are shown, and how. Must never fail: what it does not know is shown
+//! as JSON.
+
+use crate::pretty::pretty;
+use crate::reply::Members;
+
+/// A tool's answer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Content {
+    pub text: String,
+    /// Whether the tool says that it failed.
+    pub is_error: bool,
+}
+
+/// Renders a CallToolResult: texts as they are, other kinds in a word, and the structured content when there
+/// is no text.
+pub fn render(result: &str) -> Content {
+    let members = Members::parse(result.as_bytes()).unwrap_or_default();
+    let items = members.objects("content");
+    let mut lines: Vec<String> = items.iter().map(render_item).collect();
+    let has_text = items.iter().any(|item| item.text("type") == "text");
+    match members.raw("structuredContent") {
+        Some(structured) if !has_text => lines.push(pretty(structured)),
+        None if members.raw("content").is_none() => lines.push(pretty(result)),
+        _ => {}
+    }
+    Content { text: lines.join("\n"), is_error: members.value("isError") == true }
+}
+
+fn render_item(item: &Members) -> String {
+    let kind = item.text("type");
+    match kind.as_str() {
+        "text" => item.text("text"),
+        "image" | "audio" => bracket(&[kind, item.text("mimeType"), binary_size(&item.text("data"))]),
+        "resource" => {
+            let inner =
+                item.raw("resource").and_then(|text| Members::parse(text.as_bytes())).unwrap_or_default();
+            bracket(&[kind, inner.text("uri"), inner.text("mimeType"), resource_size(&inner)])
+        }
+        "resource_link" => bracket(&["link".into(), item.text("uri"), item.text("name")]),
+        "" => pretty(&item.to_json()),
+        _ => bracket(&[kind]),
+    }
+}
+
+fn resource_size(resource: &Members) -> String {
+    match resource.raw("blob") {
+        Some(_) => binary_size(&resource.text("blob")),
+        None => format!("{} bytes", resource.text("text").len()),
+    }
+}
+
+/// The size of what `base64` stands for.
+fn binary_size(base64: &str) -> String {
+    format!("{} bytes", base64.trim_end_matches('=').len() * 3 / 4)
+}
+
+fn bracket(parts: &[String]) -> String {
+    let parts: Vec<_> = parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect();
+    format!("[{}]", parts.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(result: &str) -> String {
+        render(result).text
+    }
+
+    #[test]
+    fn texts_are_printed_and_other_kinds_named() {
+        assert_eq!(
+            text(
+                r#"{"content":[
+                    {"type":"text","text":"a\nb"},
+                    {"type":"image","mimeType":"image/png","data":"AAAAAA=="},
+                    {"type":"audio","mimeType":"audio/wav","data":""},
+                    {"type":"resource","resource":{"uri":"file:///x","mimeType":"text/plain","text":"hello"}},
+                    {"type":"resource","resource":{"uri":"file:///y","blob":"AAAA"}},
+                    {"type":"resource_link","uri":"file:///z","name":"z"},
+                    {"type":"hologram"}
+                ],"structuredContent":{"not":"shown"}}"#
+            ),
+            "a\nb\n[image image/png 4 bytes]\n[audio audio/wav 0 bytes]\n[resource file:///x text/plain 5 bytes]\n\
+             [resource file:///y 3 bytes]\n[link file:///z z]\n[hologram]"
+        );
+    }
+
+    #[test]
+    fn structured_content_stands_in_for_text() {
+        let expected = "{\n  \"z\": 1,\n  \"a\": 12345678901234567890\n}";
+        let structured = r#""structuredContent":{"z":1,"a":12345678901234567890}"#;
+        assert_eq!(text(&format!("{{{structured}}}")), expected);
+        assert_eq!(text(&format!(r#"{{"content":[],{structured}}}"#)), expected);
+    }
+
+    #[test]
+    fn what_is_unknown_is_shown_as_it_is() {
+        assert_eq!(text(r#"{"resultType":"input_required"}"#), "{\n  \"resultType\": \"input_required\"\n}");
+        assert_eq!(text(r#"{"content":[{"x":1}]}"#), "{\n  \"x\": 1\n}");
+        assert_eq!(text(r#"{"content":[]}"#), "");
+        assert_eq!(text("7"), "7");
+    }
+
+    #[test]
+    fn a_tool_may_say_that_it_failed() {
+        assert!(render(r#"{"content":[],"isError":true}"#).is_error);
+        assert!(!render(r#"{"content":[],"isError":false}"#).is_error);
+        assert!(!render("{}").is_error);
+    }
+}

@@ -1,0 +1,130 @@
+//! An answer of the bridge: its members as JSON text, and the answer that came in pieces.
+//!
+//! Owns reading them. Must never read a payload into values and write it again: numbers and order would change.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::errors::{Failure, Refusal};
+
+/// The largest answer that is put together, in bytes.
+const MAX_ANSWER: usize = 1 << 30;
+
+/// A message of the bridge, or an object inside one.
+#[derive(Debug, Default)]
+pub struct Members(BTreeMap<String, Box<RawValue>>);
+
+impl Members {
+    pub fn parse(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).map(Self).ok()
+    }
+
+    /// The JSON text of a member.
+    pub fn raw(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|value| value.get())
+    }
+
+    /// A member as a value, null when there is none.
+    pub fn value(&self, name: &str) -> Value {
+        self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// A member that is a string; empty when it is none.
+    pub fn text(&self, name: &str) -> String {
+        self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// A member that is an array of objects; empty when it is none.
+    pub fn objects(&self, name: &str) -> Vec<Self> {
+        let items = self.raw(name).and_then(|text| serde_json::from_str(text).ok());
+        items.map(|items: Vec<_>| items.into_iter().map(Self).collect()).unwrap_or_default()
+    }
+
+    /// Adds a member that is JSON text; text that is none is left out.
+    pub fn insert(&mut self, name: &str, json: String) {
+        if let Ok(value) = RawValue::from_string(json) {
+            self.0.insert(name.to_owned(), value);
+        }
+    }
+
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// All members as one JSON object.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(&self.0).unwrap_or_default()
+    }
+
+    /// Reads this as the `error` object of an answer.
+    pub fn into_refusal(self, server: Option<String>) -> Failure {
+        let details = self.raw("details").map(str::to_owned);
+        let (code, message) = (self.text("code"), self.text("message"));
+        Failure::Refused(Box::new(Refusal { code, message, details, server }))
+    }
+}
+
+/// Puts the pieces of one answer together.
+#[derive(Debug, Default)]
+pub struct Pieces {
+    bytes: Vec<u8>,
+    next: u64,
+}
+
+impl Pieces {
+    /// Takes a `chunk` push; gives the whole answer with the last one.
+    pub fn add(&mut self, chunk: &Members) -> Result<Option<Vec<u8>>, Failure> {
+        if chunk.value("seq").as_u64() != Some(self.next) {
+            return Err(Failure::Garbled("a piece of an answer out of its order"));
+        }
+        self.next += 1;
+        STANDARD
+            .decode_vec(chunk.text("data"), &mut self.bytes)
+            .map_err(|_| Failure::Garbled("a piece of an answer that is no base64"))?;
+        if self.bytes.len() > MAX_ANSWER {
+            return Err(Failure::Garbled("an answer without an end"));
+        }
+        let last = chunk.value("last") == true;
+        Ok(last.then(|| std::mem::take(self).bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(seq: u64, last: bool, data: &str) -> Members {
+        let text =
+            format!(r#"{{"type":"chunk","seq":{seq},"last":{last},"data":"{}"}}"#, STANDARD.encode(data));
+        Members::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn pieces_become_the_answer() {
+        let mut pieces = Pieces::default();
+        assert_eq!(pieces.add(&chunk(0, false, "{\"a\"")).unwrap(), None);
+        assert_eq!(pieces.add(&chunk(1, false, ":")).unwrap(), None);
+        assert_eq!(pieces.add(&chunk(2, true, "1}")).unwrap().unwrap(), b"{\"a\":1}");
+        assert_eq!(pieces.add(&chunk(0, true, "x")).unwrap().unwrap(), b"x");
+    }
+
+    #[test]
+    fn pieces_that_do_not_fit_are_refused() {
+        let mut pieces = Pieces::default();
+        assert!(pieces.add(&chunk(1, false, "")).is_err());
+        let bad = Members::parse(br#"{"seq":0,"last":true,"data":"?"}"#).unwrap();
+        assert!(Pieces::default().add(&bad).is_err());
+        assert!(Pieces::default().add(&Members::default()).is_err());
+    }
+
+    #[test]
+    fn payloads_stay_as_they_were_written() {
+        let text = r#"{"r":{"z":1,"a":12345678901234567890.10}}"#;
+        assert_eq!(Members::parse(text.as_bytes()).unwrap().to_json(), text);
+        assert!(Members::parse(b"[]").is_none());
+    }
+}

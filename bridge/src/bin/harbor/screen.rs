@@ -1,0 +1,190 @@
+//! What we print on: a terminal or a pipe, for people or for programs.
+//!
+//! Owns stdout and stderr of the command line. Must never pass control characters of a server to a terminal:
+//! they could change what the person sees, or type for them.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::process::{Command, Stdio};
+
+use crate::pretty::pretty;
+use crate::table::{Table, fit};
+
+/// The width of a terminal that does not tell.
+const WIDTH: usize = 80;
+
+/// Where results go.
+pub struct Screen {
+    out: Box<dyn Write>,
+    /// Whether results are JSON.
+    pub json: bool,
+    terminal: bool,
+    colour: bool,
+}
+
+impl Screen {
+    /// Our stdout.
+    pub fn of_process(json: bool) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { out: Box::new(io::stdout()), json, terminal, colour: terminal && !no_colour && !dumb }
+    }
+
+    /// Prints text, ending the line if the text does not.
+    pub fn text(&mut self, text: &str) -> io::Result<()> {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        match self.terminal {
+            true => write!(self.out, "{}{end}", disarm(text)),
+            false => write!(self.out, "{text}{end}"),
+        }
+    }
+
+    /// Prints JSON text: as it is for programs, laid out for people.
+    pub fn json(&mut self, json: &str) -> io::Result<()> {
+        match self.terminal {
+            true => self.text(&pretty(json)),
+            false => self.text(json),
+        }
+    }
+
+    /// Prints a table.
+    pub fn table(&mut self, table: &Table) -> io::Result<()> {
+        let lines = table.lines(self.terminal.then(terminal_width));
+        for (at, line) in lines.iter().enumerate() {
+            match (at, self.colour) {
+                (0, true) => writeln!(self.out, "\x1b[1m{line}\x1b[0m")?,
+                _ => writeln!(self.out, "{line}")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Says something beside the result, on stderr.
+pub fn remark(text: &str) {
+    let mut stderr = io::stderr();
+    let text = if stderr.is_terminal() { disarm(text) } else { text.into() };
+    // Nobody is left to be told that stderr is closed.
+    let _ = writeln!(stderr, "{text}");
+}
+
+/// A line on stderr that is overwritten, and wiped when this is dropped; nothing unless that is a terminal.
+#[derive(Debug)]
+pub struct Status {
+    shown: bool,
+}
+
+impl Status {
+    pub fn new(text: &str) -> Self {
+        let mut status = Self { shown: false };
+        status.show(text);
+        status
+    }
+
+    pub fn show(&mut self, text: &str) {
+        if Self::is_visible() && !text.is_empty() {
+            let line: String = disarm(text).replace(['\n', '\t'], " ");
+            let _ = write!(io::stderr(), "\r{}\x1b[K", fit(&line, Some(WIDTH - 1)));
+            self.shown = true;
+        }
+    }
+
+    /// Whether anybody would see it.
+    pub fn is_visible() -> bool {
+        io::stderr().is_terminal()
+    }
+}
+
+impl Drop for Status {
+    fn drop(&mut self) {
+        if self.shown {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// Makes control characters visible; line ends and tabs stay.
+pub fn disarm(text: &str) -> String {
+    let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.replace("\r\n", "\n")
+        .chars()
+        .map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER })
+        .collect()
+}
+
+/// Asking the kernel takes an ioctl, which has no safe wrapper here; `stty` asks it for us.
+fn terminal_width() -> usize {
+    let ask = || {
+        let terminal = io::stdout().as_fd().try_clone_to_owned().ok()?;
+        let mut stty = Command::new("stty");
+        let answer = stty.arg("size").stdin(terminal).stderr(Stdio::null()).output().ok()?;
+        let text = String::from_utf8(answer.stdout).ok()?;
+        text.split_whitespace().nth(1)?.parse().ok().filter(|&width| width > 0)
+    };
+    ask().unwrap_or(WIDTH)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// A screen whose text can be read.
+    #[derive(Clone, Default)]
+    pub struct Paper(Rc<RefCell<Vec<u8>>>);
+
+    impl Paper {
+        pub fn screen(&self, json: bool, terminal: bool) -> Screen {
+            Screen { out: Box::new(self.clone()), json, terminal, colour: terminal }
+        }
+
+        pub fn read(&self) -> String {
+            String::from_utf8(self.0.borrow().clone()).unwrap()
+        }
+    }
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn printed(terminal: bool, print: impl FnOnce(&mut Screen) -> io::Result<()>) -> String {
+        let paper = Paper::default();
+        print(&mut paper.screen(false, terminal)).unwrap();
+        paper.read()
+    }
+
+    #[test]
+    fn a_terminal_gets_no_control_characters_and_a_pipe_gets_all() {
+        let evil = "a\x1b]0;title\x07\tb\r\n\u{9b}31m";
+        assert_eq!(printed(true, |s| s.text(evil)), "a\u{fffd}]0;title\u{fffd}\tb\n\u{fffd}31m\n");
+        assert_eq!(printed(false, |s| s.text(evil)), format!("{evil}\n"));
+    }
+
+    #[test]
+    fn json_is_laid_out_for_people_only() {
+        assert_eq!(printed(true, |s| s.json(r#"{"a":1}"#)), "{\n  \"a\": 1\n}\n");
+        assert_eq!(printed(false, |s| s.json(r#"{"a":1}"#)), "{\"a\":1}\n");
+    }
+
+    #[test]
+    fn a_header_is_bold_on_a_terminal_only() {
+        let mut table = Table::new(&["A"]);
+        table.add(["1".into()]);
+        assert_eq!(printed(true, |s| s.table(&table)), "\x1b[1mA\x1b[0m\n1\n");
+        assert_eq!(printed(false, |s| s.table(&table)), "A\n1\n");
+    }
+}

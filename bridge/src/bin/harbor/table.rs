@@ -1,0 +1,138 @@
+//! Plain tables: aligned columns, a header, no lines.
+//!
+//! Owns widths and cutting. Must never print: it gives lines to whoever does.
+
+/// What stands between two columns.
+const GAP: usize = 2;
+
+/// Where a line was cut.
+const CUT: char = '…';
+
+/// No column is cut below this many places.
+const MIN_WIDTH: usize = 8;
+
+/// Rows of cells under a header.
+#[derive(Debug)]
+pub struct Table {
+    header: Vec<&'static str>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub fn new(header: &[&'static str]) -> Self {
+        Self { header: header.to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row; each cell becomes one line without control characters.
+    pub fn add(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().map(|cell| flatten(&cell)).collect());
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The lines, the header first; the last column is cut so that they fit into `width` places, if there is
+    /// such a limit.
+    pub fn lines(&self, width: Option<usize>) -> Vec<String> {
+        let header: Vec<String> = self.header.iter().map(|&name| name.into()).collect();
+        let widths = self.widths();
+        let lines = std::iter::once(&header).chain(&self.rows);
+        lines.map(|cells| line(cells, &widths, width)).collect()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let widest = |at: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| places(cell));
+            cells.chain([places(self.header[at])]).max().unwrap_or(0)
+        };
+        (0..self.header.len()).map(widest).collect()
+    }
+}
+
+fn line(cells: &[String], widths: &[usize], limit: Option<usize>) -> String {
+    let mut line = String::new();
+    let mut start = 0;
+    for (at, cell) in cells.iter().enumerate() {
+        let last = at + 1 == cells.len();
+        if last {
+            line.push_str(&fit(cell, limit.map(|limit| limit.saturating_sub(start).max(MIN_WIDTH))));
+        } else {
+            line.push_str(cell);
+            let padding = widths[at].saturating_sub(places(cell)) + GAP;
+            line.extend(std::iter::repeat_n(' ', padding));
+            start += widths[at] + GAP;
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// Cuts `text` to `limit` places.
+pub fn fit(text: &str, limit: Option<usize>) -> String {
+    let Some(limit) = limit else { return text.into() };
+    if places(text) <= limit {
+        return text.into();
+    }
+    let mut used = 1;
+    let kept = text.chars().take_while(|&c| {
+        used += char_places(c);
+        used <= limit
+    });
+    let mut cut: String = kept.collect();
+    cut.push(CUT);
+    cut
+}
+
+/// One line: control characters and line ends become spaces.
+fn flatten(text: &str) -> String {
+    text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// How many places `text` takes on a terminal.
+fn places(text: &str) -> usize {
+    text.chars().map(char_places).sum()
+}
+
+/// Close enough for aligning: marks take no place, East Asian letters and pictures take two.
+fn char_places(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0xFE00..=0xFE0F => 0,
+        0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F => 2,
+        0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD => 2,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(&["SERVER", "DESCRIPTION"]);
+        table.add(["time".into(), "Tells the\x1b[31m time\nand more".into()]);
+        table.add(["时间".into(), String::new()]);
+        table
+    }
+
+    #[test]
+    fn columns_are_aligned_and_cells_are_one_line() {
+        assert_eq!(
+            table().lines(None),
+            ["SERVER  DESCRIPTION", "time    Tells the [31m time and more", "时间"]
+        );
+    }
+
+    #[test]
+    fn lines_fit_the_terminal() {
+        assert_eq!(table().lines(Some(20)), ["SERVER  DESCRIPTION", "time    Tells the […", "时间"]);
+        assert_eq!(table().lines(Some(1))[0], "SERVER  DESCRIP…");
+    }
+
+    #[test]
+    fn wide_letters_count_twice() {
+        assert_eq!((places("时间"), places("e\u{301}"), places("ab")), (4, 1, 2));
+        assert_eq!(fit("时间时间", Some(6)), "时间…");
+        assert_eq!(fit("abc", Some(3)), "abc");
+    }
+}

@@ -1,0 +1,250 @@
+//! One connection, from its first byte to its last.
+//!
+//! ```text
+//!   reader ─► frames ─► first: attach (socket only) ─► Router::receive
+//!   writer ◄── Client's outbox, by a task of its own
+//! ```
+//!
+//! A connection reads and never writes, so a client that does not read blocks only itself. When either direction
+//! ends, its open requests end with it.
+
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_child::outbox::{Sink, read_some};
+use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
+use harbor_ipc_proto::client::{Attach, AttachResult, Request};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped, put_frame};
+use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
+use harbor_policy::access::Principal;
+use tokio::io::AsyncRead;
+use tokio::sync::Notify;
+
+use crate::router::Router;
+use crate::router::client::Client;
+use crate::router::version_mismatch;
+
+/// How long a program on the socket may take to say who it is.
+const ATTACH_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long the last answers may take to be written to a client that is slow.
+const FLUSH_LIMIT: Duration = Duration::from_millis(500);
+
+/// The largest `attach` frame.
+const MAX_ATTACH: usize = 64 * 1024;
+
+/// All connections of the bridge, so that they can be counted and told that it ends.
+#[derive(Debug, Default)]
+pub struct Connections {
+    clients: std::cell::RefCell<Vec<std::rc::Weak<Client>>>,
+    /// Set off when a connection begins or ends.
+    pub changed: Notify,
+}
+
+impl Connections {
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.clients.borrow().iter().filter(|client| client.strong_count() > 0).count()
+    }
+
+    fn add(&self, client: &Rc<Client>) {
+        let mut clients = self.clients.borrow_mut();
+        clients.retain(|client| client.strong_count() > 0);
+        clients.push(Rc::downgrade(client));
+        self.changed.notify_waiters();
+    }
+
+    /// All clients.
+    #[must_use]
+    pub fn all(&self) -> Vec<Rc<Client>> {
+        self.clients.borrow().iter().filter_map(std::rc::Weak::upgrade).collect()
+    }
+}
+
+/// Serves a client whose role is known, until it leaves or is cut off.
+pub async fn serve<R: AsyncRead + Unpin>(
+    router: &Rc<Router>,
+    connections: &Rc<Connections>,
+    principal: Principal,
+    mut reader: R,
+    writer: impl Sink + 'static,
+    mut frames: FrameDecoder,
+    first: impl FnOnce(&Client),
+) {
+    let client = Client::new(principal);
+    connections.add(&client);
+    first(&client);
+    let mut driver = tokio::task::spawn_local({
+        let client = client.clone();
+        async move { client.outbox().drive(&writer).await }
+    });
+    tokio::select! {
+        // A client that does not read, or is gone, shows itself by the end of its writer.
+        _ = &mut driver => {}
+        _ = read(router, &client, &mut reader, &mut frames) => {}
+    }
+    client.end();
+    client.outbox().close();
+    if tokio::time::timeout(FLUSH_LIMIT, &mut driver).await.is_err() {
+        driver.abort();
+    }
+    drop(client);
+    connections.changed.notify_waiters();
+}
+
+async fn read<R: AsyncRead + Unpin>(
+    router: &Rc<Router>,
+    client: &Rc<Client>,
+    reader: &mut R,
+    frames: &mut FrameDecoder,
+) -> io::Result<()> {
+    loop {
+        while let Some(popped) = frames.pop() {
+            match popped {
+                Popped::Frame(frame) => router.receive(client, frame),
+                Popped::Oversize(length) => client.send_error(&Envelope::nobody(), &oversize(length)),
+            }
+        }
+        let n = read_some(reader, frames.space()).await?;
+        if n == 0 {
+            return Ok(());
+        }
+        frames.filled(n);
+    }
+}
+
+fn oversize(length: u32) -> ErrorBody {
+    let message = format!("a frame of {length} bytes was skipped; the bridge takes {MAX_CLIENT_FRAME}");
+    ErrorBody::new(Code::MessageTooLarge, message)
+}
+
+/// Reads the first frame of a program on the socket and decides who it is.
+///
+/// # Errors
+/// The error to tell it before the connection is closed; none when it is gone already.
+pub(super) async fn attach<R: AsyncRead + Unpin>(
+    reader: &mut R,
+    frames: &mut FrameDecoder,
+    token: &str,
+) -> Result<(Envelope, Principal), Option<(Envelope, ErrorBody)>> {
+    let first = async {
+        loop {
+            match frames.pop() {
+                Some(Popped::Frame(frame)) => return Ok(decide(frame, token)),
+                Some(Popped::Oversize(_)) => return Ok(Err((Envelope::nobody(), unattached()))),
+                None => {}
+            }
+            let n = read_some(reader, frames.space()).await?;
+            if n == 0 {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+            }
+            frames.filled(n);
+        }
+    };
+    match tokio::time::timeout(ATTACH_LIMIT, first).await {
+        Ok(Ok(decided)) => decided.map_err(Some),
+        Ok(Err(_)) => Err(None),
+        Err(_) => Err(Some((Envelope::nobody(), unattached()))),
+    }
+}
+
+/// A decoder for a connection that has not attached yet: strangers get little room.
+pub(super) fn unattached_frames() -> FrameDecoder {
+    FrameDecoder::new(MAX_ATTACH)
+}
+
+fn unattached() -> ErrorBody {
+    let message = "the first frame must be attach {token, role}; use `harbor`, which does that";
+    ErrorBody::new(Code::Unauthorized, message)
+}
+
+fn decide(frame: &[u8], token: &str) -> Result<(Envelope, Principal), (Envelope, ErrorBody)> {
+    let incoming = Incoming::parse(frame).map_err(|refused| (refused.envelope, refused.error))?;
+    let Incoming { envelope, request: Request::Attach(attach) } = incoming else {
+        return Err((incoming.envelope, unattached()));
+    };
+    if !equal_in_constant_time(attach.token.as_bytes(), token.as_bytes()) {
+        let message = "the token is not the one in run/token; read it again, it is new at each start";
+        return Err((envelope, ErrorBody::new(Code::Unauthorized, message)));
+    }
+    if attach.protocol.is_some_and(|protocol| protocol != CLIENT_PROTOCOL) {
+        return Err((envelope, version_mismatch(attach.protocol, attach.build.as_deref())));
+    }
+    match role(attach) {
+        Ok(principal) => Ok((envelope, principal)),
+        Err(error) => Err((envelope, error)),
+    }
+}
+
+fn role(attach: Attach) -> Result<Principal, ErrorBody> {
+    let wrong = |field, expected: &str| {
+        ErrorBody::new(Code::InvalidParams, format!("field `{field}`: expected {expected}"))
+            .with("field", field)
+            .with("expected", expected)
+    };
+    let named = |name: Option<String>| name.filter(|name| (1..=128).contains(&name.len()));
+    match attach.role.as_str() {
+        "cli" => Ok(Principal::Owner),
+        "relay" => named(attach.extension_id)
+            .map(|id| Principal::Extension { id })
+            .ok_or_else(|| wrong("extension_id", "the id of the browser extension")),
+        "mcp" => named(attach.client)
+            .map(|name| Principal::Client { name })
+            .ok_or_else(|| wrong("client", "the name of the AI client")),
+        _ => Err(wrong("role", "relay, mcp or cli")),
+    }
+}
+
+/// Compares without telling by its time where the first difference is.
+fn equal_in_constant_time(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
+}
+
+/// The frame that accepts an `attach`.
+pub(super) fn attached(envelope: &Envelope) -> Vec<u8> {
+    let reply = AttachResult { protocol: CLIENT_PROTOCOL, build: BUILD, pid: std::process::id() };
+    let mut out = Vec::new();
+    put_frame(&mut out, |out| envelope.put_reply(out, "attach", &reply));
+    out
+}
+
+/// The frame that refuses a connection.
+pub(super) fn refused(envelope: &Envelope, error: &ErrorBody) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_frame(&mut out, |out| envelope.put_error(out, error));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attach(fields: &str) -> Result<Principal, &'static str> {
+        let frame = format!(r#"{{"type":"attach","request_id":"1",{fields}}}"#);
+        let decided = decide(frame.as_bytes(), "secret");
+        decided.map(|(_, principal)| principal).map_err(|(_, error)| error.code.as_str())
+    }
+
+    #[test]
+    fn the_first_frame_decides_who_it_is() {
+        assert_eq!(attach(r#""token":"secret","role":"cli""#), Ok(Principal::Owner));
+        assert_eq!(
+            attach(r#""token":"secret","role":"relay","extension_id":"x""#),
+            Ok(Principal::Extension { id: "x".into() })
+        );
+        assert_eq!(
+            attach(r#""token":"secret","role":"mcp","client":"x""#),
+            Ok(Principal::Client { name: "x".into() })
+        );
+        assert_eq!(attach(r#""token":"secre","role":"cli""#), Err("unauthorized"));
+        assert_eq!(attach(r#""token":"Secret","role":"cli""#), Err("unauthorized"));
+        assert_eq!(attach(r#""token":"secret","role":"king""#), Err("invalid_params"));
+        assert_eq!(attach(r#""token":"secret","role":"relay""#), Err("invalid_params"));
+        assert_eq!(attach(r#""token":"secret","role":"cli","protocol":99"#), Err("version_mismatch"));
+        let ping = decide(br#"{"type":"ping","request_id":"1"}"#, "secret");
+        assert_eq!(ping.unwrap_err().1.code.as_str(), "unauthorized");
+    }
+}

@@ -1,0 +1,276 @@
+//! Finds the user's one bridge, and starts it when there is none.
+//!
+//! ```text
+//!  connect ─► a socket that takes us? ─yes─► attach {token, role} ─► the stream
+//!                │ no                           │ token out of date, bridge on its way out: again in 50 ms
+//!                └─► `harbor-bridge serve --detached` ─► `ready`, or exit 75 (another one was faster) ─► again
+//! ```
+//!
+//! Owns the way from "this program wants the bridge" to an attached stream. Must never say more than `attach`
+//! on that stream, talk to a socket that somebody else could have made, or wait longer than its caller allows.
+//! It blocks: its callers are small programs without a runtime.
+
+mod errors;
+mod start;
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::frame::{HEADER, put_frame};
+use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect as connect_fd, socket};
+use serde_json::{Value, json};
+
+pub use self::errors::{DialError, Version};
+pub use self::start::EXIT_LOCKED;
+use crate::config::Paths;
+
+/// How long a program looks for the bridge when it has no wish of its own.
+pub const DIAL_LIMIT: Duration = Duration::from_secs(10);
+
+/// The pause between two tries.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// The pause between two starts: a bridge that is ending holds its lock for a while.
+const RESTART: Duration = Duration::from_millis(500);
+
+/// No answer to `attach` is longer than this, in bytes.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// What the program is to the bridge; stated once, in the first frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// The native host of a browser.
+    Relay {
+        /// The extension that the browser started it for.
+        extension_id: String,
+    },
+    /// The command line.
+    Cli,
+}
+
+/// Connects to the bridge in this role, starting it if need be, within `limit`.
+///
+/// # Errors
+/// Why there is no bridge to talk to, and what to do.
+pub fn connect(paths: &Paths, role: &Role, limit: Duration) -> Result<UnixStream, DialError> {
+    let dial = Dial::new(paths, role, limit)?;
+    dial.run(true)?.ok_or_else(|| dial.slow("the bridge to start"))
+}
+
+/// Connects to the bridge if one runs; `None` when none does.
+///
+/// # Errors
+/// As [`connect`].
+pub fn connect_running(paths: &Paths, role: &Role, limit: Duration) -> Result<Option<UnixStream>, DialError> {
+    Dial::new(paths, role, limit)?.run(false)
+}
+
+/// One search for the bridge: where to look, as what, and until when.
+struct Dial {
+    home: PathBuf,
+    run_dir: PathBuf,
+    socket: PathBuf,
+    token: PathBuf,
+    log: PathBuf,
+    program: PathBuf,
+    role: Role,
+    until: Instant,
+}
+
+enum Tried {
+    Attached(UnixStream),
+    Absent,
+    /// It may work soon; the error is for the case that it does not.
+    NotYet(DialError),
+}
+
+impl Dial {
+    fn new(paths: &Paths, role: &Role, limit: Duration) -> Result<Self, DialError> {
+        Ok(Self {
+            home: paths.home().to_owned(),
+            run_dir: paths.run_dir(),
+            socket: paths.socket().map_err(DialError::Config)?,
+            token: paths.token(),
+            log: paths.log_file(),
+            program: bridge_program(role)?,
+            role: role.clone(),
+            until: Instant::now() + limit,
+        })
+    }
+
+    fn run(&self, may_start: bool) -> Result<Option<UnixStream>, DialError> {
+        let mut next_start = Instant::now();
+        loop {
+            let reason = match self.try_once()? {
+                Tried::Attached(stream) => return Ok(Some(stream)),
+                Tried::NotYet(reason) => reason,
+                Tried::Absent if !may_start => return Ok(None),
+                Tried::Absent => {
+                    if Instant::now() >= next_start {
+                        next_start = Instant::now() + RESTART;
+                        if self.start_bridge()? {
+                            continue;
+                        }
+                    }
+                    self.slow("another bridge that holds the lock")
+                }
+            };
+            if self.left() <= RETRY {
+                return Err(reason);
+            }
+            thread::sleep(RETRY);
+        }
+    }
+
+    fn try_once(&self) -> Result<Tried, DialError> {
+        let socket_dir = self.socket.parent().unwrap_or(&self.run_dir);
+        if !is_ours(&self.run_dir)? || !is_ours(socket_dir)? || !is_ours(&self.socket)? {
+            return Ok(Tried::Absent);
+        }
+        let Some(stream) = self.open_socket()? else { return Ok(Tried::Absent) };
+        let read = |error| DialError::Io("read", self.token.clone(), error);
+        let token = match fs::read_to_string(&self.token) {
+            Ok(token) => token,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tried::NotYet(read(error))),
+            Err(error) => return Err(read(error)),
+        };
+        match self.attach(&stream, token.trim_end()) {
+            Ok(answer) => self.judge(stream, &answer),
+            Err(error) if is_timeout(&error) => Err(self.slow("the bridge to answer")),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(DialError::NoBridge(self.socket.clone()))
+            }
+            // It closed on us: a bridge that ends does. Its socket will be gone, or its successor there.
+            Err(error) => Ok(Tried::NotYet(DialError::Io("speak on", self.socket.clone(), error))),
+        }
+    }
+
+    /// `None`: nobody listens.
+    fn open_socket(&self) -> Result<Option<UnixStream>, DialError> {
+        match connect_within(&self.socket, self.left()) {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error) if is_timeout(&error) => Err(self.slow("the bridge to take the connection")),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Ok(None),
+                _ => Err(DialError::Io("connect to", self.socket.clone(), error)),
+            },
+        }
+    }
+
+    fn attach(&self, mut stream: &UnixStream, token: &str) -> io::Result<Vec<u8>> {
+        let mut frame = Vec::new();
+        let body = attach_body(&self.role, token);
+        put_frame(&mut frame, |out| out.extend_from_slice(body.to_string().as_bytes()));
+        stream.set_read_timeout(Some(self.left()))?;
+        stream.write_all(&frame)?;
+        // Exactly one frame is read: what follows belongs to the caller.
+        let mut header = [0; HEADER];
+        stream.read_exact(&mut header)?;
+        let length = usize::try_from(u32::from_le_bytes(header)).unwrap_or(usize::MAX);
+        if length > MAX_ANSWER {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut answer = vec![0; length];
+        stream.read_exact(&mut answer)?;
+        stream.set_read_timeout(None)?;
+        stream.set_write_timeout(None)?;
+        Ok(answer)
+    }
+
+    fn judge(&self, stream: UnixStream, answer: &[u8]) -> Result<Tried, DialError> {
+        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+        match answer["type"].as_str() {
+            Some("attach_result") if answer["protocol"] == CLIENT_PROTOCOL => Ok(Tried::Attached(stream)),
+            Some("attach_result") => Err(DialError::Version(version_of(&answer))),
+            Some("error") => self.judge_error(&answer["error"]),
+            _ => Err(DialError::NoBridge(self.socket.clone())),
+        }
+    }
+
+    fn judge_error(&self, error: &Value) -> Result<Tried, DialError> {
+        let text = error["code"].as_str().unwrap_or_default();
+        let code = Code::ALL.iter().copied().find(|code| code.as_str() == text).unwrap_or(Code::Internal);
+        let refused = DialError::Refused(code, error["message"].as_str().unwrap_or_default().to_owned());
+        match code {
+            Code::VersionMismatch => Err(DialError::Version(version_of(&error["details"]))),
+            Code::Unauthorized | Code::ShuttingDown => Ok(Tried::NotYet(refused)),
+            _ => Err(refused),
+        }
+    }
+
+    /// What is left of the limit; never zero, which would mean "no limit" to a socket.
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+    }
+
+    fn slow(&self, waited_for: &'static str) -> DialError {
+        DialError::Slow { waited_for, log: self.log.clone() }
+    }
+}
+
+/// As `UnixStream::connect`, but within a limit: a bridge that hangs stops taking connections.
+fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStream> {
+    let stream =
+        UnixStream::from(socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?);
+    stream.set_write_timeout(Some(limit))?;
+    connect_fd(stream.as_raw_fd(), &UnixAddr::new(path)?)?;
+    Ok(stream)
+}
+
+/// The bridge's executable: the relay is one itself, the command line lies beside it.
+fn bridge_program(role: &Role) -> Result<PathBuf, DialError> {
+    let own = std::env::current_exe()
+        .map_err(|error| DialError::Io("find", PathBuf::from("this program"), error))?;
+    Ok(match role {
+        Role::Relay { .. } => own,
+        Role::Cli => own.with_file_name("harbor-bridge"),
+    })
+}
+
+fn attach_body(role: &Role, token: &str) -> Value {
+    let mut body = json!({
+        "type": "attach", "request_id": "attach", "token": token, "protocol": CLIENT_PROTOCOL, "build": BUILD,
+    });
+    match role {
+        Role::Relay { extension_id } => {
+            body["role"] = "relay".into();
+            body["extension_id"] = extension_id.as_str().into();
+        }
+        Role::Cli => body["role"] = "cli".into(),
+    }
+    body
+}
+
+fn version_of(answer: &Value) -> Option<Version> {
+    let build = answer["build"].as_str().unwrap_or("unknown").to_owned();
+    answer["protocol"].as_u64().map(|protocol| Version { protocol, build })
+}
+
+/// Whether `path` exists; an error when anybody but this user could have put it there.
+fn is_ours(path: &Path) -> Result<bool, DialError> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(DialError::Io("look at", path.to_owned(), error)),
+    };
+    let open_to_others = metadata.is_dir() && metadata.mode() & 0o022 != 0;
+    if metadata.uid() != nix::unistd::geteuid().as_raw() || open_to_others {
+        return Err(DialError::NotOurs(path.to_owned()));
+    }
+    Ok(true)
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+#[cfg(test)]
+mod tests;

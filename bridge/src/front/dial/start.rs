@@ -1,0 +1,111 @@
+//! Starts a bridge that outlives us, and waits until it listens.
+//!
+//! Owns the contract with `harbor-bridge serve --detached`: the line `ready` on its stdout once it listens, the
+//! exit code 75 when another bridge holds the lock, everything else it has to say in the log. Must never leave
+//! the new bridge anything of ours but the environment.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use super::{Dial, DialError, RETRY, is_ours, is_timeout};
+
+/// The exit code of a bridge that found the lock held.
+pub const EXIT_LOCKED: i32 = 75;
+
+/// No sane bridge says more before `ready`, in bytes.
+const MAX_GREETING: usize = 4096;
+
+/// How much of the log's end an error quotes.
+const TAIL_BYTES: u64 = 4096;
+const TAIL_LINES: usize = 8;
+
+impl Dial {
+    /// Starts a bridge and waits until it listens. False: another one holds the lock.
+    pub(super) fn start_bridge(&self) -> Result<bool, DialError> {
+        let failed = |error| DialError::Io("start", self.program.clone(), error);
+        let log = self.open_log()?;
+        let logged = log.metadata().map_or(0, |metadata| metadata.len());
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let mut child = self.spawn(log, theirs).map_err(failed)?;
+        if self.hear_ready(&ours).map_err(failed)? {
+            return Ok(true);
+        }
+        match self.wait_for_exit(&mut child).map_err(failed)? {
+            Some(status) if status.code() == Some(EXIT_LOCKED) => Ok(false),
+            Some(status) => {
+                Err(DialError::Ended { status, log: self.log.clone(), tail: read_tail(&self.log, logged) })
+            }
+            // It goes on: on a slow machine it may still come up, and the next program then finds it.
+            None => Err(self.slow("the bridge to be ready")),
+        }
+    }
+
+    fn spawn(&self, log: File, stdout: UnixStream) -> io::Result<Child> {
+        Command::new(&self.program)
+            .args(["serve", "--detached"])
+            // A relative HARBOR_HOME would mean another place there, since the bridge runs in `/`.
+            .env("HARBOR_HOME", &self.home)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            // A socket pair and no pipe, since it takes a time limit; to the child they look the same.
+            .stdout(OwnedFd::from(stdout))
+            .stderr(log)
+            .spawn()
+    }
+
+    fn open_log(&self) -> Result<File, DialError> {
+        let failed = |error| DialError::Io("open", self.log.clone(), error);
+        if let Some(dir) = self.log.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
+            is_ours(dir)?;
+        }
+        OpenOptions::new().append(true).create(true).mode(0o600).open(&self.log).map_err(failed)
+    }
+
+    /// Whether the line `ready` came before the end of its stdout and before the limit.
+    fn hear_ready(&self, mut stdout: &UnixStream) -> io::Result<bool> {
+        let (mut line, mut piece) = (Vec::new(), [0; 64]);
+        while !line.contains(&b'\n') && line.len() < MAX_GREETING {
+            stdout.set_read_timeout(Some(self.left()))?;
+            match stdout.read(&mut piece) {
+                Ok(0) => return Ok(false),
+                Ok(n) => line.extend_from_slice(&piece[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_timeout(&error) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(line.starts_with(b"ready\n"))
+    }
+
+    fn wait_for_exit(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
+        loop {
+            match child.try_wait()? {
+                None if self.left() > RETRY => thread::sleep(Duration::from_millis(5)),
+                status => return Ok(status),
+            }
+        }
+    }
+}
+
+/// The last lines that were logged behind byte `from`.
+fn read_tail(path: &Path, from: u64) -> String {
+    let read = || -> io::Result<String> {
+        let mut log = File::open(path)?;
+        let start = log.metadata()?.len().saturating_sub(TAIL_BYTES).max(from);
+        log.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        log.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let text = read().unwrap_or_default();
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+}

@@ -1,0 +1,264 @@
+//! The native host of a browser: copies bytes between the browser's pipes and the bridge.
+//!
+//! ```text
+//!  browser ─stdin─► pump ─► socket ─► bridge
+//!  browser ◄─stdout─ pump ◄─ socket ◄─ bridge
+//! ```
+//!
+//! Owns the browser's arguments and the order in which the two directions end. Must never look into a frame,
+//! or print anything but frames on stdout. It is one process per port and holds nothing: whatever it would
+//! know, the bridge would have to learn again.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::Duration;
+
+use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::frame::put_frame;
+
+use super::dial::{self, DIAL_LIMIT, Role};
+use crate::config::Paths;
+
+/// The buffer of one direction, in bytes.
+const PUMP: usize = 64 * 1024;
+
+/// How long the bridge has for last words once the browser is gone. Browsers kill their host after 2 s.
+const LAST_WORDS: Duration = Duration::from_millis(1000);
+
+/// The longest extension id: Firefox takes 80 characters.
+const MAX_EXTENSION_ID: usize = 128;
+
+/// How a direction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Stdin ended: the port was closed.
+    BrowserClosed,
+    /// Stdout takes no more: the browser is gone.
+    BrowserDeaf,
+    /// The bridge closed the socket; all that it said has been passed on.
+    BridgeClosed,
+    /// The socket takes no more.
+    BridgeDeaf,
+}
+
+/// The id of the extension that a browser started us for, from our arguments without the program's name:
+/// Chromium gives `chrome-extension://ID/`, Firefox the manifest's path and the id. `None`: no browser did.
+#[must_use]
+pub fn extension_id(args: &[OsString]) -> Option<String> {
+    let text = |at: usize| args.get(at).and_then(|arg| arg.to_str());
+    let id = match text(0).and_then(|origin| origin.strip_prefix("chrome-extension://")) {
+        Some(rest) => rest.trim_end_matches('/'),
+        None if Path::new(args.first()?).is_absolute() => text(1)?,
+        None => return None,
+    };
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@._-{}".contains(&byte);
+    (!id.is_empty() && id.len() <= MAX_EXTENSION_ID && id.bytes().all(plain)).then(|| id.to_owned())
+}
+
+/// Serves one port of a browser until it closes; the process's exit code. The browser sees any end of this
+/// process as the end of the port.
+#[must_use]
+pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
+    let (Ok(stdin), Ok(mut stdout)) = (unbuffered(io::stdin()), unbuffered(io::stdout())) else { return 1 };
+    let Some(extension_id) = extension_id(args) else {
+        let message = "the arguments do not name a browser extension; browsers start this program themselves";
+        return say_failure(&mut stdout, Code::InvalidParams, message);
+    };
+    match dial::connect(paths, &Role::Relay { extension_id }, DIAL_LIMIT) {
+        Ok(bridge) => match relay(bridge, stdin, stdout, LAST_WORDS) {
+            Ok(End::BrowserClosed | End::BrowserDeaf) => 0,
+            Ok(End::BridgeClosed | End::BridgeDeaf) | Err(_) => 1,
+        },
+        Err(error) => say_failure(&mut stdout, error.code(), &error.to_string()),
+    }
+}
+
+/// The standard streams keep their own buffers, and stdout waits for line ends: frames must not.
+fn unbuffered(stream: impl AsFd) -> io::Result<File> {
+    stream.as_fd().try_clone_to_owned().map(File::from)
+}
+
+fn say_failure(stdout: &mut impl Write, code: Code, message: &str) -> u8 {
+    let mut frame = Vec::new();
+    put_frame(&mut frame, |out| Envelope::nobody().put_error(out, &ErrorBody::new(code, message)));
+    // Nothing is left to do about a browser that does not read it: the end of the process says the same.
+    let _ = stdout.write_all(&frame);
+    1
+}
+
+/// Copies until one direction ends; where the other may still carry something, it gets `last_words` to finish.
+/// Its thread may be left blocked in a read, which ends with the process.
+fn relay(
+    bridge: UnixStream,
+    browser_in: impl Read + Send + 'static,
+    browser_out: impl Write + Send + 'static,
+    last_words: Duration,
+) -> io::Result<End> {
+    let (tell, ended) = mpsc::channel();
+    let (from_bridge, to_bridge) = (bridge.try_clone()?, bridge.try_clone()?);
+    spawn_pump((from_bridge, End::BridgeClosed), (browser_out, End::BrowserDeaf), tell.clone())?;
+    spawn_pump((browser_in, End::BrowserClosed), (to_bridge, End::BridgeDeaf), tell)?;
+    let first = ended.recv().unwrap_or(End::BridgeClosed);
+    if first == End::BrowserClosed {
+        // Half closed: the bridge sees the end, and what it still sends arrives.
+        let _ = bridge.shutdown(Shutdown::Write);
+    }
+    if matches!(first, End::BrowserClosed | End::BridgeDeaf) {
+        let _ = ended.recv_timeout(last_words);
+    }
+    Ok(first)
+}
+
+/// Each side comes with what it means when that side ends.
+fn spawn_pump(
+    (from, closed): (impl Read + Send + 'static, End),
+    (to, deaf): (impl Write + Send + 'static, End),
+    tell: Sender<End>,
+) -> io::Result<()> {
+    let run = move || {
+        let end = if pump(from, to) { closed } else { deaf };
+        // The receiver is gone only when the process is about to be.
+        let _ = tell.send(end);
+    };
+    thread::Builder::new().spawn(run).map(drop)
+}
+
+/// Copies until `from` ends (true) or `to` takes no more (false).
+fn pump(mut from: impl Read, mut to: impl Write) -> bool {
+    let mut buffer = vec![0; PUMP];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return true,
+            Ok(n) if to.write_all(&buffer[..n]).is_err() => return false,
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => return true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harbor_ipc_proto::frame::HEADER;
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    fn args(args: &[&str]) -> Vec<OsString> {
+        args.iter().map(OsString::from).collect()
+    }
+
+    /// A relay in a thread of its own, with the far ends of its streams: bridge, stdin, stdout.
+    struct Rig {
+        bridge: UnixStream,
+        stdin: UnixStream,
+        stdout: UnixStream,
+        relay: thread::JoinHandle<io::Result<End>>,
+    }
+
+    fn start() -> Rig {
+        let pair = || UnixStream::pair().unwrap();
+        let ((bridge, b), (stdin, i), (stdout, o)) = (pair(), pair(), pair());
+        stdout.set_read_timeout(Some(SOON)).unwrap();
+        bridge.set_read_timeout(Some(SOON)).unwrap();
+        Rig { bridge, stdin, stdout, relay: thread::spawn(move || relay(b, i, o, SOON)) }
+    }
+
+    fn read(mut from: &UnixStream, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        from.read_exact(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn browsers_name_the_extension_in_their_own_ways() {
+        let chromium = "chrome-extension://abcdefghijklmnopabcdefghijklmnop/";
+        assert_eq!(extension_id(&args(&[chromium])).unwrap(), "abcdefghijklmnopabcdefghijklmnop");
+        assert_eq!(extension_id(&args(&[chromium, "--parent-window=0"])).unwrap().len(), 32);
+        let firefox =
+            args(&["/home/alice/.mozilla/native-messaging-hosts/harbor.json", "harbor@example.org"]);
+        assert_eq!(extension_id(&firefox).unwrap(), "harbor@example.org");
+        for bad in [
+            &[][..],
+            &["serve"],
+            &["serve", "harbor@example.org"],
+            &["/a/harbor.json"],
+            &["/a/harbor.json", ""],
+            &["chrome-extension://"],
+            &["chrome-extension://a/b/"],
+            &["/a/harbor.json", "a b"],
+        ] {
+            assert_eq!(extension_id(&args(bad)), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_go_both_ways_unchanged() {
+        let rig = start();
+        let up: Vec<u8> = (0..300_000u32).map(|n| n.to_le_bytes()[0]).collect();
+        let down: Vec<u8> = up.iter().rev().copied().collect();
+        thread::scope(|scope| {
+            scope.spawn(|| (&rig.stdin).write_all(&up).unwrap());
+            scope.spawn(|| (&rig.bridge).write_all(&down).unwrap());
+            let heard = scope.spawn(|| read(&rig.bridge, up.len()));
+            assert_eq!(read(&rig.stdout, down.len()), down);
+            assert_eq!(heard.join().unwrap(), up);
+        });
+    }
+
+    #[test]
+    fn when_the_browser_closes_the_bridge_hears_it_and_has_the_last_word() {
+        let mut rig = start();
+        drop(rig.stdin);
+        assert_eq!(rig.bridge.read(&mut [0; 8]).unwrap(), 0);
+        rig.bridge.write_all(b"bye").unwrap();
+        drop(rig.bridge);
+        assert_eq!(rig.relay.join().unwrap().unwrap(), End::BrowserClosed);
+        assert_eq!(read(&rig.stdout, 3), b"bye");
+    }
+
+    #[test]
+    fn a_silent_bridge_does_not_keep_a_relay_whose_browser_closed() {
+        let pair = || UnixStream::pair().unwrap();
+        let ((_bridge, b), (stdin, i), (_stdout, o)) = (pair(), pair(), pair());
+        drop(stdin);
+        assert_eq!(relay(b, i, o, Duration::from_millis(1)).unwrap(), End::BrowserClosed);
+    }
+
+    #[test]
+    fn when_the_bridge_goes_the_relay_goes_at_once() {
+        let mut rig = start();
+        rig.bridge.write_all(b"bye").unwrap();
+        drop(rig.bridge);
+        assert_eq!(rig.relay.join().unwrap().unwrap(), End::BridgeClosed);
+        assert_eq!(read(&rig.stdout, 3), b"bye");
+    }
+
+    #[test]
+    fn a_deaf_browser_ends_the_relay() {
+        let mut rig = start();
+        drop(rig.stdout);
+        rig.bridge.write_all(b"hello?").unwrap();
+        assert_eq!(rig.relay.join().unwrap().unwrap(), End::BrowserDeaf);
+    }
+
+    #[test]
+    fn a_failure_is_one_error_frame() {
+        let mut out = Vec::new();
+        assert_eq!(say_failure(&mut out, Code::VersionMismatch, "too old"), 1);
+        let text = std::str::from_utf8(&out[HEADER..]).unwrap();
+        assert_eq!(
+            text,
+            r#"{"type":"error","request_id":"","error":{"code":"version_mismatch","message":"too old"}}"#
+        );
+        assert_eq!(out[..HEADER], u32::try_from(text.len()).unwrap().to_le_bytes());
+    }
+}

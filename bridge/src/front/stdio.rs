@@ -1,0 +1,105 @@
+//! `serve --stdio`: the client is whoever started the bridge, on its stdin and stdout.
+//!
+//! Owns making these two waitable, whatever they are: pipes and sockets as they are, files and terminals by a
+//! thread that copies.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdStream;
+use std::rc::Rc;
+
+use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME};
+use harbor_policy::access::Principal;
+use nix::sys::stat::{SFlag, fstat};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+
+use super::connection::{Connections, serve};
+use crate::router::Router;
+
+/// Serves the owner until stdin ends.
+///
+/// # Errors
+/// When stdin or stdout cannot be used.
+pub async fn run(router: &Rc<Router>, connections: &Rc<Connections>) -> io::Result<()> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    // What runs later must neither read the owner's requests nor write among the answers.
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    nix::unistd::dup2_stdin(&null)?;
+    nix::unistd::dup2_stdout(&null)?;
+    let frames = FrameDecoder::new(MAX_CLIENT_FRAME);
+    match (kind(&input)?, kind(&output)?) {
+        (Kind::Pipe, Kind::Pipe) => {
+            let reader = pipe::Receiver::from_owned_fd(input)?;
+            let writer = pipe::Sender::from_owned_fd(output)?;
+            serve(router, connections, Principal::Owner, reader, writer, frames, |_| ()).await;
+        }
+        (input_kind, output_kind) => {
+            let reader = readable(input, input_kind)?;
+            let writer = writable(output, output_kind)?;
+            serve(router, connections, Principal::Owner, reader, writer, frames, |_| ()).await;
+        }
+    }
+    Ok(())
+}
+
+enum Kind {
+    Pipe,
+    Socket,
+    Other,
+}
+
+fn kind(fd: &OwnedFd) -> io::Result<Kind> {
+    let format = SFlag::from_bits_truncate(fstat(fd)?.st_mode) & SFlag::S_IFMT;
+    Ok(match format {
+        SFlag::S_IFIFO => Kind::Pipe,
+        SFlag::S_IFSOCK => Kind::Socket,
+        _ => Kind::Other,
+    })
+}
+
+fn readable(fd: OwnedFd, kind: Kind) -> io::Result<OwnedReadHalf> {
+    if matches!(kind, Kind::Socket) {
+        return Ok(stream(StdStream::from(fd))?.into_split().0);
+    }
+    let (mine, theirs) = StdStream::pair()?;
+    copy_in_a_thread("stdin", File::from(fd), theirs.try_clone()?, move || {
+        // The end of the file is the end of the stream.
+        let _ = theirs.shutdown(std::net::Shutdown::Write);
+    })?;
+    Ok(stream(mine)?.into_split().0)
+}
+
+fn writable(fd: OwnedFd, kind: Kind) -> io::Result<OwnedWriteHalf> {
+    if matches!(kind, Kind::Socket) {
+        return Ok(stream(StdStream::from(fd))?.into_split().1);
+    }
+    let (mine, theirs) = StdStream::pair()?;
+    copy_in_a_thread("stdout", theirs, File::from(fd), || ())?;
+    Ok(stream(mine)?.into_split().1)
+}
+
+fn stream(stream: StdStream) -> io::Result<UnixStream> {
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+fn copy_in_a_thread(
+    name: &str,
+    mut from: impl io::Read + Send + 'static,
+    mut to: impl io::Write + Send + 'static,
+    end: impl FnOnce() + Send + 'static,
+) -> io::Result<()> {
+    std::thread::Builder::new().name(name.into()).spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while let Ok(n @ 1..) = from.read(&mut buffer) {
+            if to.write_all(&buffer[..n]).is_err() {
+                break;
+            }
+        }
+        end();
+    })?;
+    Ok(())
+}

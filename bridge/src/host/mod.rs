@@ -1,0 +1,98 @@
+//! The tool-call path: the only way from a client's request to a server.
+//!
+//! ```text
+//!  router ─(Permit)─► Host::ask ─► slot ─► supervisor ─► link ─► runner ─► server
+//!                        ▲                                                   │
+//!                        └── result, error, timeout: the return value ◄──────┘
+//! ```
+//!
+//! Owns the limits of a call and what its ending is called. Must never look into arguments or results.
+
+mod errors;
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::access::Permit;
+
+use crate::link::{Answer, OnProgress};
+use crate::supervisor::{Server, Supervisor};
+
+pub use errors::start_failed;
+
+/// The call path.
+#[derive(Debug)]
+pub struct Host {
+    supervisor: Rc<Supervisor>,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub enum Reply {
+    /// MCP's result, as the server wrote it.
+    Result(Json),
+    /// A whole list.
+    Items(Json),
+}
+
+impl Reply {
+    /// The JSON text.
+    #[must_use]
+    pub fn into_json(self) -> Json {
+        match self {
+            Self::Result(json) | Self::Items(json) => json,
+        }
+    }
+}
+
+impl Host {
+    /// The call path to the servers of `supervisor`.
+    #[must_use]
+    pub fn new(supervisor: Rc<Supervisor>) -> Self {
+        Self { supervisor }
+    }
+
+    /// The server with this id.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn server(&self, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
+        self.supervisor.get(id).ok_or_else(|| errors::not_found(id))
+    }
+
+    /// Asks a server, within `limit`. When the future is dropped or the limit passes, the server is told.
+    ///
+    /// # Errors
+    /// Why there is no result.
+    pub async fn ask(
+        &self,
+        permit: Permit,
+        id: &ServerId,
+        operation: Operation<'_>,
+        limit: Duration,
+        progress: Option<OnProgress>,
+    ) -> Result<Reply, ErrorBody> {
+        let server = self.server(id)?;
+        let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
+        let held = server.call(permit, slot, operation, progress);
+        let mut held =
+            held.map_err(|why| errors::not_running(id, &why))?.map_err(|why| errors::lost(id, &why))?;
+        match tokio::time::timeout(limit, &mut held.call).await {
+            Ok(Ok(Answer::Result(json))) => Ok(Reply::Result(json)),
+            Ok(Ok(Answer::Items(json, _))) => Ok(Reply::Items(json)),
+            Ok(Ok(Answer::ServerError { code, message, data })) => {
+                Err(errors::server_error(id, code, &message, data))
+            }
+            Ok(Ok(Answer::Failed(failure))) => Err(errors::no_answer(id, &failure)),
+            Ok(Err(why)) => Err(errors::lost(id, &why)),
+            Err(_) => {
+                held.call.give_reason("timeout");
+                Err(errors::timeout(id, limit))
+            }
+        }
+    }
+}

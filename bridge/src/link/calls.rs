@@ -1,0 +1,241 @@
+//! The open calls of one link.
+//!
+//! Owns the promise that each call ends exactly once. A [`Call`] that is dropped before its answer came takes
+//! itself out of the table and has the runner tell the server.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use harbor_child::outbox::Refused;
+use harbor_ipc_proto::json::{Json, is_contained};
+use harbor_ipc_proto::link::runner::{CallFailure, Outcome, ToRunner};
+use tokio::sync::oneshot;
+
+use super::{EndReport, Link};
+
+/// What a server, or its runner, answered.
+#[derive(Debug)]
+pub enum Answer {
+    /// MCP's result, as the server wrote it.
+    Result(Json),
+    /// A whole list and its number of items.
+    Items(Json, u32),
+    /// The server's JSON-RPC error.
+    ServerError {
+        /// Its number.
+        code: i64,
+        /// Its sentence.
+        message: String,
+        /// Its data.
+        data: Option<Json>,
+    },
+    /// There is no answer.
+    Failed(Failure),
+}
+
+/// Why a runner has no answer; see [`CallFailure`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The server is not connected.
+    NotConnected,
+    /// The server does not offer this.
+    NotOffered(String),
+    /// The answer breaks the protocol.
+    Malformed(String),
+    /// The answer is longer than so many bytes.
+    TooLarge(u64),
+    /// The server does not read its input.
+    Congested,
+    /// The server asked for what it was not offered.
+    InputRefused(String),
+}
+
+/// Why a call came to no answer at all.
+#[derive(Debug, Clone)]
+pub enum CallError {
+    /// Its server is gone.
+    Ended(Rc<EndReport>),
+    /// Its runner is gone.
+    RunnerLost,
+    /// The runner does not read.
+    Congested,
+}
+
+impl From<Refused> for CallError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Full => Self::Congested,
+            Refused::Closed => Self::RunnerLost,
+        }
+    }
+}
+
+/// Progress of a call; numbers are JSON text.
+#[derive(Debug)]
+pub struct Progress {
+    /// How far it is.
+    pub progress: Json,
+    /// What it will be at the end.
+    pub total: Option<Json>,
+    /// What the server says about it.
+    pub message: Option<String>,
+}
+
+impl Progress {
+    /// From the runner's message; `None` when its numbers are none.
+    pub(super) fn checked(progress: &str, total: Option<&str>, message: Option<&str>) -> Option<Self> {
+        Some(Self {
+            progress: number(progress)?,
+            total: total.and_then(number),
+            message: message.map(ToOwned::to_owned),
+        })
+    }
+}
+
+fn number(text: &str) -> Option<Json> {
+    serde_json::from_str::<serde_json::Number>(text).ok().map(|_| Json::from_valid(text.to_owned()))
+}
+
+/// What to do with progress.
+pub type OnProgress = Rc<dyn Fn(&Progress)>;
+
+type Ending = Result<Answer, CallError>;
+
+/// A call whose answer has not come.
+pub(super) struct OpenCall {
+    server: u32,
+    answer: oneshot::Sender<Ending>,
+    progress: Option<OnProgress>,
+}
+
+impl OpenCall {
+    /// Ends the call; its caller may have left meanwhile.
+    pub(super) fn end(self, ending: Ending) {
+        let _ = self.answer.send(ending);
+    }
+}
+
+/// The table of open calls.
+#[derive(Default)]
+pub(super) struct Calls {
+    next: u64,
+    open: HashMap<u64, OpenCall>,
+}
+
+impl std::fmt::Debug for Calls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Calls").field("open", &self.open.len()).finish()
+    }
+}
+
+impl Calls {
+    /// Takes the call that an answer ends; `None` when it is closed already, or of another server.
+    pub(super) fn close(&mut self, id: u64, server: u32) -> Option<OpenCall> {
+        self.open.get(&id).is_some_and(|open| open.server == server).then(|| self.forget(id)).flatten()
+    }
+
+    pub(super) fn forget(&mut self, id: u64) -> Option<OpenCall> {
+        self.open.remove(&id)
+    }
+
+    pub(super) fn progress(&self, id: u64, server: u32) -> Option<OnProgress> {
+        self.open.get(&id).filter(|open| open.server == server)?.progress.clone()
+    }
+
+    pub(super) fn take_of(&mut self, server: u32) -> impl Iterator<Item = OpenCall> + use<> {
+        let open = self.open.extract_if(|_, open| open.server == server).map(|(_, open)| open);
+        open.collect::<Vec<_>>().into_iter()
+    }
+
+    pub(super) fn take_all(&mut self) -> impl Iterator<Item = OpenCall> + use<> {
+        std::mem::take(&mut self.open).into_values()
+    }
+}
+
+/// A call on its way. Await it for its answer; drop it to cancel.
+#[derive(Debug)]
+pub struct Call {
+    link: Rc<Link>,
+    server: u32,
+    id: u64,
+    answer: oneshot::Receiver<Ending>,
+    reason: Cell<&'static str>,
+}
+
+impl Call {
+    pub(super) fn open(link: &Rc<Link>, server: u32, progress: Option<OnProgress>) -> Self {
+        let (sender, answer) = oneshot::channel();
+        let mut calls = link.calls.borrow_mut();
+        calls.next += 1;
+        let id = calls.next;
+        calls.open.insert(id, OpenCall { server, answer: sender, progress });
+        Self { link: link.clone(), server, id, answer, reason: Cell::new("the caller has left") }
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// What the server will be told if the call is dropped now.
+    pub fn give_reason(&self, reason: &'static str) {
+        self.reason.set(reason);
+    }
+}
+
+impl Future for Call {
+    type Output = Ending;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending> {
+        Pin::new(&mut self.answer).poll(context).map(|ending| ending.unwrap_or(Err(CallError::RunnerLost)))
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let open = self.link.calls.borrow_mut().forget(self.id);
+        if open.is_some() {
+            self.link.send(&ToRunner::Cancel {
+                server: self.server,
+                id: self.id,
+                reason: self.reason.get().into(),
+            });
+        }
+    }
+}
+
+impl From<Outcome<'_>> for Answer {
+    fn from(outcome: Outcome<'_>) -> Self {
+        // A runner is taken for hostile: its JSON must not be able to break out of the reply around it.
+        let checked = |text: &str| is_contained(text).then(|| Json::from_valid(text.to_owned()));
+        let broken = || Self::Failed(Failure::Malformed("the runner sent broken JSON".into()));
+        match outcome {
+            Outcome::Result(text) => checked(&text).map_or_else(broken, Self::Result),
+            Outcome::Items { items, count } => {
+                checked(&items).map_or_else(broken, |items| Self::Items(items, count))
+            }
+            Outcome::ServerError { code, message, data } => Self::ServerError {
+                code,
+                message: message.into_owned(),
+                data: data.and_then(|data| checked(&data)),
+            },
+            Outcome::Failed(failure) => Self::Failed(failure.into()),
+        }
+    }
+}
+
+impl From<CallFailure<'_>> for Failure {
+    fn from(failure: CallFailure<'_>) -> Self {
+        match failure {
+            CallFailure::NotConnected => Self::NotConnected,
+            CallFailure::NotOffered(what) => Self::NotOffered(what.into_owned()),
+            CallFailure::Malformed(why) => Self::Malformed(why.into_owned()),
+            CallFailure::TooLarge { limit } => Self::TooLarge(limit),
+            CallFailure::Congested => Self::Congested,
+            CallFailure::InputRefused(why) => Self::InputRefused(why.into_owned()),
+        }
+    }
+}

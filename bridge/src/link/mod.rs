@@ -1,0 +1,188 @@
+//! The bridge's end of the link to a runner: calls with their answers, and events.
+//!
+//! ```text
+//!  supervisor ──call──► Link ──ToRunner──► runner
+//!      ▲  ▲               │
+//!      │  └─ the answer is the return value of the call
+//!      └──── what nobody asked for: LinkEvent, on a channel that this room owns
+//! ```
+//!
+//! Owns the open calls of one runner: each ends exactly once, by an answer, by the end of its server, by the end
+//! of the link, or by being dropped (the runner is told then). Everything a runner sends is taken for hostile:
+//! bounded, typed, and its JSON checked to be contained.
+
+mod calls;
+mod events;
+pub mod runner;
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::{Rc, Weak};
+
+use harbor_child::outbox::{Outbox, read_some};
+use harbor_ipc_proto::frame::{FrameDecoder, Popped};
+use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
+use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
+use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+use tokio::sync::mpsc;
+
+pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress};
+pub use events::{EndReport, Info, LinkEvent};
+
+use calls::Calls;
+
+/// What may wait for a runner that does not read: then calls are refused.
+const LIMIT: usize = 128 * 1024 * 1024;
+
+/// Events that may wait for the supervisor; the runner is read no further then.
+const EVENTS: usize = 256;
+
+/// The link to one runner.
+#[derive(Debug)]
+pub struct Link {
+    outbox: Outbox,
+    calls: RefCell<Calls>,
+}
+
+impl Link {
+    /// Takes over the bridge's end of a socket pair and greets.
+    ///
+    /// # Errors
+    /// When the runtime takes no more sockets.
+    pub fn begin(
+        stream: std::os::unix::net::UnixStream,
+    ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
+        let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+        let link = Rc::new(Self { outbox: Outbox::new(LIMIT), calls: RefCell::default() });
+        link.send(&ToRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
+        let (events, receiver) = mpsc::channel(EVENTS);
+        tokio::task::spawn_local({
+            let link = link.clone();
+            async move {
+                // An error means that the runner is gone; the reader sees that too.
+                let _ = link.outbox.drive(&writer).await;
+            }
+        });
+        tokio::task::spawn_local(read(Rc::downgrade(&link), reader, events));
+        Ok((link, receiver))
+    }
+
+    /// Sends a message that is not a call; one that finds the runner gone is dropped.
+    pub fn send(&self, message: &ToRunner<'_>) {
+        let _ = self.outbox.push(|out| put_message(out, message));
+    }
+
+    /// Asks `server` and returns the call, to be awaited for its answer. Dropping it tells the runner.
+    ///
+    /// # Errors
+    /// When the runner is gone or does not read.
+    pub fn call(
+        self: &Rc<Self>,
+        server: u32,
+        operation: Operation<'_>,
+        progress: Option<OnProgress>,
+    ) -> Result<Call, CallError> {
+        let wants_progress = progress.is_some();
+        let call = Call::open(self, server, progress);
+        let message = ToRunner::Call { server, id: call.id(), progress: wants_progress, operation };
+        match self.outbox.push(|out| put_message(out, &message)) {
+            Ok(()) => Ok(call),
+            Err(refused) => {
+                self.calls.borrow_mut().forget(call.id());
+                Err(refused.into())
+            }
+        }
+    }
+
+    /// Lets no more through; the runner sees the end of its link once all is written.
+    pub fn close(&self) {
+        self.outbox.close();
+    }
+}
+
+/// Reads what the runner sends until the link ends, then ends what is open.
+async fn read(link: Weak<Link>, mut reader: OwnedReadHalf, events: mpsc::Sender<LinkEvent>) {
+    let why = match read_messages(&link, &mut reader, &events).await {
+        Ok(()) => "the runner has ended".to_owned(),
+        Err(error) => format!("the runner broke the protocol: {error}"),
+    };
+    if let Some(link) = link.upgrade() {
+        link.close();
+        let open = link.calls.borrow_mut().take_all();
+        open.for_each(|open| open.end(Err(CallError::RunnerLost)));
+    }
+    // The receiver may be gone already, when the bridge is on its way out.
+    let _ = events.send(LinkEvent::Closed { why }).await;
+}
+
+async fn read_messages(
+    link: &Weak<Link>,
+    reader: &mut OwnedReadHalf,
+    events: &mpsc::Sender<LinkEvent>,
+) -> io::Result<()> {
+    let mut frames = FrameDecoder::new(MAX_MESSAGE);
+    let mut greeted = false;
+    loop {
+        let n = read_some(reader, frames.space()).await?;
+        if n == 0 {
+            return Ok(());
+        }
+        frames.filled(n);
+        while let Some(popped) = frames.pop() {
+            let Popped::Frame(body) = popped else { return Err(io::Error::other("a message is too long")) };
+            let message: FromRunner<'_> = get_message(body).map_err(io::Error::other)?;
+            let Some(link) = link.upgrade() else { return Ok(()) };
+            if !std::mem::replace(&mut greeted, true) {
+                greet(&message)?;
+            } else if let Some(event) = link.on_message(message)?
+                && events.send(event).await.is_err()
+            {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn greet(message: &FromRunner<'_>) -> io::Result<()> {
+    match message {
+        FromRunner::Hello { protocol: LINK_PROTOCOL, build } if build == BUILD => Ok(()),
+        FromRunner::Hello { build, .. } => {
+            Err(io::Error::other(format!("it is of build {build:.80}, this bridge of {BUILD}")))
+        }
+        _ => Err(io::Error::other("it did not greet first")),
+    }
+}
+
+impl Link {
+    /// Takes a message: answers go to their calls, the rest is an event.
+    fn on_message(&self, message: FromRunner<'_>) -> io::Result<Option<LinkEvent>> {
+        match message {
+            FromRunner::Hello { .. } => Err(io::Error::other("it greeted twice")),
+            FromRunner::Reply { server, id, outcome } => {
+                let open = self.calls.borrow_mut().close(id, server);
+                if let Some(open) = open {
+                    open.end(Ok(outcome.into()));
+                }
+                Ok(None)
+            }
+            FromRunner::Progress { server, id, progress, total, message } => {
+                let on_progress = self.calls.borrow().progress(id, server);
+                if let (Some(on_progress), Some(progress)) =
+                    (on_progress, Progress::checked(&progress, total.as_deref(), message.as_deref()))
+                {
+                    on_progress(&progress);
+                }
+                Ok(None)
+            }
+            FromRunner::Ended { server, cause, stderr_tail } => {
+                let report = Rc::new(EndReport::new(&cause, &stderr_tail));
+                let open = self.calls.borrow_mut().take_of(server);
+                open.for_each(|open| open.end(Err(CallError::Ended(report.clone()))));
+                Ok(Some(LinkEvent::Ended { server, report }))
+            }
+            other => events::from_message(other).map_err(io::Error::other),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Runner processes: starting them, and making sure that they end.
+//!
+//! Owns the opened executables (an upgrade under a running bridge mixes no builds) and, per runner, its process
+//! and link. Must be used from the bridge's main thread only: the runners' parent-death signal is tied to it.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_child::reaper::{Exit, Group, Reaper, send, send_group};
+use harbor_child::signal::Signal;
+use harbor_ipc_proto::link::runner::ToRunner;
+use harbor_policy::environment::INSTANCE_MARK;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{Link, LinkEvent};
+
+/// The runner's executable, held open.
+#[derive(Debug)]
+pub struct Executable(File);
+
+impl Executable {
+    /// Opens `harbor-runner` beside the bridge's own executable.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn open(directory: &Path) -> io::Result<Self> {
+        let path = directory.join("harbor-runner");
+        File::open(&path)
+            .map(Self)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+}
+
+/// A runner process.
+#[derive(Debug)]
+pub struct Runner {
+    /// Its link.
+    pub link: Rc<Link>,
+    pid: u32,
+    alive: Rc<Cell<bool>>,
+}
+
+impl Runner {
+    /// Starts a runner. `instance` marks its environment. The receiver gets what its servers say unasked.
+    ///
+    /// # Errors
+    /// When the system is out of processes or file descriptors.
+    pub fn start(
+        executable: &Executable,
+        instance: &str,
+        reaper: &Reaper,
+    ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
+        let (mine, child_end) = harbor_child::link::pair()?;
+        let child = Command::new(format!("/proc/self/fd/{}", executable.0.as_raw_fd()))
+            .arg0("harbor-runner")
+            .arg(std::process::id().to_string())
+            .env_clear()
+            .env(INSTANCE_MARK, instance)
+            .process_group(0)
+            .stdin(child_end)
+            .stdout(Stdio::null())
+            .spawn()?;
+        let pid = child.id();
+        let exited = reaper.watch(pid, Group::Own);
+        let (link, events) = Link::begin(mine)?;
+        let alive = Rc::new(Cell::new(true));
+        tokio::task::spawn_local(note_exit(pid, exited, alive.clone(), link.clone()));
+        Ok((Rc::new(Self { link, pid, alive }), events))
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Tells it to end its servers and exit.
+    pub fn shut_down(&self) {
+        self.link.send(&ToRunner::Shutdown);
+        self.link.close();
+    }
+
+    /// Ends it at once; the kernel ends its servers with it.
+    pub fn kill(&self) {
+        if self.alive.get() {
+            // It may have ended since: then there is nothing to do.
+            let _ = send(self.pid, Signal::SIGKILL);
+        }
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        // Nobody is left to speak to it: it ends its servers by itself, and if it does not, it is killed.
+        self.shut_down();
+        let (pid, alive) = (self.pid, self.alive.clone());
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(LAST_GRACE).await;
+            if alive.get() {
+                let _ = send(pid, Signal::SIGKILL);
+            }
+        });
+    }
+}
+
+/// How long a runner that nobody needs may take to end its servers and itself.
+const LAST_GRACE: Duration = Duration::from_secs(6);
+
+async fn note_exit(pid: u32, exited: oneshot::Receiver<Exit>, alive: Rc<Cell<bool>>, link: Rc<Link>) {
+    let exit = exited.await;
+    alive.set(false);
+    link.close();
+    tracing::debug!(pid, ?exit, "a runner ended");
+}
+
+/// Ends the process group of a server whose runner is gone, in case the kernel has not done so yet.
+pub fn end_server_group(leader: u32) {
+    // Most often it is gone already.
+    let _ = send_group(leader, Signal::SIGKILL);
+}

@@ -1,0 +1,275 @@
+//! One client: who it is, what it takes, and its open requests.
+//!
+//! Owns the answers on their way out (chunked where they must be) and the promise of exactly one answer per
+//! request. When a client goes, dropping this ends its open requests, and their servers are told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harbor_child::outbox::Outbox;
+use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
+use harbor_ipc_proto::client::{Chunk, ResourceUpdated};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::PutFields;
+use harbor_ipc_proto::frame::{HEADER, NATIVE_MESSAGING_LIMIT, put_frame};
+use harbor_policy::access::Principal;
+use harbor_policy::limits;
+use harbor_policy::slots::{Slot, Slots};
+use tokio::task::AbortHandle;
+
+use super::Handled;
+
+/// What may wait for a client that does not read; more means that it is cut off.
+const LIMIT: usize = 256 * 1024 * 1024;
+
+/// The bounds of `max_frame`.
+pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
+
+/// Room for a chunk's own envelope, its id aside.
+const CHUNK_ENVELOPE: usize = 256;
+
+/// An open request: where its answer goes, and the task that works on it.
+#[derive(Debug)]
+struct Open {
+    envelope: Envelope,
+    task: AbortHandle,
+}
+
+/// A client of the bridge.
+#[derive(Debug)]
+pub struct Client {
+    principal: Principal,
+    outbox: Outbox,
+    max_frame: Cell<usize>,
+    chunks: Cell<bool>,
+    open: RefCell<HashMap<String, Open>>,
+    slots: Slots,
+    resources: RefCell<HashSet<(String, String)>>,
+}
+
+impl Client {
+    /// A client that has proved who it is.
+    #[must_use]
+    pub fn new(principal: Principal) -> Rc<Self> {
+        Rc::new(Self {
+            principal,
+            outbox: Outbox::new(LIMIT),
+            max_frame: Cell::new(NATIVE_MESSAGING_LIMIT),
+            chunks: Cell::new(false),
+            open: RefCell::default(),
+            slots: Slots::new(limits::OPEN_PER_CLIENT),
+            resources: RefCell::default(),
+        })
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// What waits to be written to it.
+    #[must_use]
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// What it takes: the largest frame in bytes, and whether more may come in chunks.
+    pub(super) fn takes(&self) -> (usize, bool) {
+        (self.max_frame.get(), self.chunks.get())
+    }
+
+    pub(super) fn set_takes(&self, max_frame: usize, chunks: bool) {
+        self.max_frame.set(max_frame);
+        self.chunks.set(chunks);
+    }
+
+    pub(super) fn is_open(&self, id: &str) -> bool {
+        self.open.borrow().contains_key(id)
+    }
+
+    pub(super) fn slot(&self) -> Option<Slot> {
+        self.slots.take()
+    }
+
+    pub(super) fn open(&self, id: String, envelope: Envelope, task: AbortHandle) {
+        self.open.borrow_mut().insert(id, Open { envelope, task });
+    }
+
+    /// Ends an open request; whether there was one. Its answer is the code `cancelled`.
+    pub(super) fn cancel(&self, id: &str) -> bool {
+        let Some(open) = self.open.borrow_mut().remove(id) else { return false };
+        open.task.abort();
+        let error = ErrorBody::new(Code::Cancelled, "the request was cancelled by its client");
+        self.send_error(&open.envelope, &error);
+        true
+    }
+
+    /// Answers a request, unless it was cancelled meanwhile.
+    pub(super) fn finish(&self, id: &str, tag: &str, result: Handled) {
+        let open = self.open.borrow_mut().remove(id);
+        if let Some(open) = open {
+            self.send_result(&open.envelope, tag, result);
+        }
+    }
+
+    pub(super) fn send_result(&self, envelope: &Envelope, tag: &str, result: Handled) {
+        match result {
+            Ok(reply) => self.send(Some(envelope), |out| envelope.put_reply(out, tag, &*reply)),
+            Err(error) => self.send_error(envelope, &error),
+        }
+    }
+
+    /// Sends an error.
+    pub fn send_error(&self, envelope: &Envelope, error: &ErrorBody) {
+        self.send(Some(envelope), |out| envelope.put_error(out, error));
+    }
+
+    /// Sends a push of type `tag`.
+    pub(super) fn send_push(&self, tag: &str, push: &dyn PutFields) {
+        self.send(None, |out| put_push(out, tag, push));
+    }
+
+    /// Queues one frame. A client that does not read is cut off: `front` sees its outbox closed.
+    fn send(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) {
+        let pushed = self.outbox.push(|out| {
+            let start = out.len();
+            if put_frame(out, body) > self.max_frame.get() {
+                let whole = out.split_off(start + HEADER);
+                out.truncate(start);
+                match envelope {
+                    Some(envelope) if self.chunks.get() => self.put_chunks(out, &envelope.id(), &whole),
+                    Some(envelope) => self.put_too_large(out, envelope, whole.len()),
+                    // A push that is too large is of no use in part.
+                    None => {}
+                }
+            }
+        });
+        if pushed.is_err() {
+            self.outbox.close();
+        }
+    }
+
+    fn put_chunks(&self, out: &mut Vec<u8>, id: &str, whole: &[u8]) {
+        // An id's escapes may take six bytes a character.
+        let room = self.max_frame.get().saturating_sub(CHUNK_ENVELOPE + 6 * id.len());
+        let piece = (room / 4 * 3).max(3);
+        let count = whole.len().div_ceil(piece);
+        for (seq, bytes) in whole.chunks(piece).enumerate() {
+            let chunk = Chunk {
+                request_id: id.to_owned(),
+                seq: u32::try_from(seq).unwrap_or(u32::MAX),
+                last: seq + 1 == count,
+                data: STANDARD.encode(bytes),
+            };
+            put_frame(out, |out| put_push(out, "chunk", &chunk));
+        }
+    }
+
+    fn put_too_large(&self, out: &mut Vec<u8>, envelope: &Envelope, bytes: usize) {
+        let limit = self.max_frame.get();
+        let message = format!(
+            "the answer is {bytes} bytes long and this client takes {limit}; announce chunks or a larger \
+             max_frame in hello"
+        );
+        put_frame(out, |out| envelope.put_error(out, &ErrorBody::new(Code::MessageTooLarge, message)));
+    }
+
+    pub(super) fn subscribe(&self, server: &str, uri: &str) {
+        self.resources.borrow_mut().insert((server.to_owned(), uri.to_owned()));
+    }
+
+    pub(super) fn unsubscribe(&self, server: &str, uri: &str) {
+        self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()));
+    }
+
+    /// Tells the client of a changed resource, if it subscribed to it.
+    pub fn on_resource_updated(&self, server: &str, uri: &str) {
+        if self.resources.borrow().contains(&(server.to_owned(), uri.to_owned())) {
+            let push = ResourceUpdated { server_id: server.to_owned(), uri: uri.to_owned() };
+            self.send_push("resource_updated", &push);
+        }
+    }
+
+    /// Ends all open requests without answers: the client is gone.
+    pub fn end(&self) {
+        for (_, open) in self.open.borrow_mut().drain() {
+            open.task.abort();
+        }
+    }
+
+    /// Ends all open requests with an error: the bridge is going.
+    pub fn end_with(&self, error: &ErrorBody) {
+        let open: Vec<_> = self.open.borrow_mut().drain().collect();
+        for (_, open) in open {
+            open.task.abort();
+            self.send_error(&open.envelope, error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harbor_ipc_proto::client::PingResult;
+    use harbor_ipc_proto::frame::{FrameDecoder, Popped};
+
+    fn frames(bytes: &[u8]) -> Vec<serde_json::Value> {
+        let mut decoder = FrameDecoder::new(1 << 30);
+        decoder.push(bytes);
+        let mut frames = Vec::new();
+        while let Some(Popped::Frame(frame)) = decoder.pop() {
+            frames.push(serde_json::from_slice(frame).unwrap());
+        }
+        frames
+    }
+
+    async fn written(client: &Client) -> Vec<serde_json::Value> {
+        let (mut peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
+        mine.set_nonblocking(true).unwrap();
+        let (_, writer) = tokio::net::UnixStream::from_std(mine).unwrap().into_split();
+        client.outbox.close();
+        client.outbox.drive(&writer).await.unwrap();
+        drop(writer);
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut peer, &mut bytes).unwrap();
+        frames(&bytes)
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn a_large_answer_comes_in_chunks_that_fit_and_join() {
+        let client = Client::new(Principal::Owner);
+        client.set_takes(4096, true);
+        let echo = "ä\"".repeat(10_000);
+        let envelope = Envelope::Typed("\u{1}id".into());
+        client.send_result(
+            &envelope,
+            "ping",
+            Ok(Box::new(PingResult { echo: Some(echo.clone()), timestamp: 1 })),
+        );
+        let chunks = written(&client).await;
+        let mut whole = Vec::new();
+        for (seq, chunk) in chunks.iter().enumerate() {
+            assert!(chunk.to_string().len() <= 4096);
+            assert_eq!((&chunk["seq"], &chunk["request_id"]), (&seq.into(), &"\u{1}id".into()));
+            assert_eq!(chunk["last"], seq + 1 == chunks.len());
+            whole.extend(STANDARD.decode(chunk["data"].as_str().unwrap()).unwrap());
+        }
+        let answer: serde_json::Value = serde_json::from_slice(&whole).unwrap();
+        assert_eq!(answer["echo"], echo);
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn without_chunks_it_is_an_error_with_the_id() {
+        let client = Client::new(Principal::Owner);
+        client.set_takes(4096, false);
+        let reply = PingResult { echo: Some("x".repeat(5000)), timestamp: 1 };
+        client.send_result(&Envelope::Rpc("7".into()), "ping", Ok(Box::new(reply)));
+        let sent = written(&client).await;
+        assert_eq!(sent[0]["id"], 7);
+        assert_eq!(sent[0]["error"]["data"]["code"], "message_too_large");
+    }
+}

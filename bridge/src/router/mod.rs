@@ -1,0 +1,147 @@
+//! From a message to what it does: one exhaustive match.
+//!
+//! ```text
+//!  front ─ frame ─► Router::receive ─► table of open requests ─► a task per request ─► handler ─► reply
+//! ```
+//!
+//! Owns who may ask what (by policy's table), and that each request is answered exactly once. Must never parse a
+//! payload; handlers stay short and hand down.
+
+pub mod client;
+mod mcp;
+mod servers;
+mod session;
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::Request;
+use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::PutFields;
+use harbor_policy::access::{self, Permit};
+use tokio::sync::Notify;
+
+use crate::host::Host;
+use crate::store::definitions::Definitions;
+use crate::supervisor::Supervisor;
+use client::Client;
+pub(crate) use session::version_mismatch;
+
+/// What handlers work with.
+#[derive(Debug)]
+pub struct Router {
+    supervisor: Rc<Supervisor>,
+    host: Host,
+    definitions: Rc<Definitions>,
+    /// Set off when a client asks for the bridge's end.
+    pub shutdown: Notify,
+}
+
+type Handled = Result<Box<dyn PutFields>, ErrorBody>;
+
+impl Router {
+    /// A router to these servers.
+    #[must_use]
+    pub fn new(supervisor: Rc<Supervisor>, definitions: Rc<Definitions>) -> Rc<Self> {
+        let host = Host::new(supervisor.clone());
+        Rc::new(Self { supervisor, host, definitions, shutdown: Notify::new() })
+    }
+
+    /// Takes a frame of a client whose role is known.
+    pub fn receive(self: &Rc<Self>, client: &Rc<Client>, frame: &[u8]) {
+        match Incoming::parse(frame) {
+            Ok(incoming) => self.dispatch(client, incoming),
+            Err(refused) => client.send_error(&refused.envelope, &refused.error),
+        }
+    }
+
+    fn dispatch(self: &Rc<Self>, client: &Rc<Client>, Incoming { envelope, request }: Incoming) {
+        let id = envelope.id();
+        if client.is_open(&id) {
+            let message = "a request with this id is still open; use another id";
+            let error = ErrorBody::new(Code::DuplicateRequestId, message).with("request_id", &id);
+            return client.send_error(&Envelope::nobody(), &error);
+        }
+        let tag = request.tag();
+        let permit = match access::check(client.principal(), tag) {
+            Ok(permit) => permit,
+            Err(access::Denied) => return client.send_error(&envelope, &denied(tag)),
+        };
+        // What needs no waiting is answered in place.
+        if let Some(reply) = session::at_once(client, &request) {
+            return client.send_result(&envelope, tag, reply);
+        }
+        let Some(slot) = client.slot() else {
+            let message = "too many requests of this client are open; wait for answers before sending more";
+            return client.send_error(&envelope, &ErrorBody::new(Code::RateLimited, message));
+        };
+        let (router, owner) = (self.clone(), client.clone());
+        let task = tokio::task::spawn_local({
+            let id = id.clone();
+            async move {
+                let result = router.handle(&owner, permit, &id, request).await;
+                owner.finish(&id, tag, result);
+                drop(slot);
+            }
+        });
+        client.open(id, envelope, task.abort_handle());
+    }
+
+    async fn handle(
+        self: &Rc<Self>,
+        client: &Rc<Client>,
+        permit: Permit,
+        id: &str,
+        request: Request,
+    ) -> Handled {
+        match request {
+            Request::Attach(_) | Request::Hello(_) | Request::Ping(_) | Request::Cancel(_) => {
+                Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
+            }
+            Request::Shutdown(_) => session::shut_down(self),
+            Request::AddServer(message) => servers::add(self, message).await,
+            Request::RemoveServer(message) => servers::remove(self, message).await,
+            Request::ListServers(_) => servers::list(self),
+            Request::ConnectServer(message) => servers::connect(self, &message.server_id).await,
+            Request::DisconnectServer(message) => servers::disconnect(self, &message.server_id).await,
+            Request::McpConnect(message) => mcp::connect(self, &message.server_id).await,
+            Request::McpDisconnect(message) => mcp::disconnect(self, &message.server_id).await,
+            Request::McpListConnections(_) => mcp::connections(self),
+            Request::McpListTools(message) => mcp::tools(self, permit, &message.server_id).await,
+            Request::McpListResources(message) => mcp::resources(self, permit, &message.server_id).await,
+            Request::McpListResourceTemplates(message) => {
+                mcp::resource_templates(self, permit, &message.server_id).await
+            }
+            Request::McpListPrompts(message) => mcp::prompts(self, permit, &message.server_id).await,
+            Request::McpCallTool(message) => mcp::call_tool(self, client, permit, id, message).await,
+            Request::McpReadResource(message) => mcp::read_resource(self, permit, message).await,
+            Request::McpGetPrompt(message) => mcp::get_prompt(self, permit, message).await,
+            Request::McpComplete(message) => mcp::complete(self, permit, message).await,
+            Request::McpSubscribeResource(message) => mcp::subscribe(self, client, permit, message).await,
+            Request::McpUnsubscribeResource(message) => mcp::unsubscribe(self, client, permit, message).await,
+            Request::McpSetLogLevel(message) => mcp::set_log_level(self, permit, message).await,
+            Request::McpPing(message) => mcp::ping(self, permit, &message.server_id).await,
+            Request::McpTask(message) => mcp::task(self, permit, message).await,
+            Request::McpGetLogs(message) => servers::logs(self, &message),
+        }
+    }
+}
+
+fn denied(tag: &str) -> ErrorBody {
+    let message = match tag {
+        "attach" => "attach is the first frame of a connection and cannot be repeated".to_owned(),
+        _ => format!("this connection may not send {tag}; only the owner may"),
+    };
+    ErrorBody::new(Code::PermissionDenied, message)
+}
+
+fn reply(reply: impl PutFields + 'static) -> Handled {
+    Ok(Box::new(reply))
+}
+
+/// A field whose value is out of range or breaks a rule that its type does not know.
+fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, format!("field `{field}`: expected {expected}"))
+        .with("field", field)
+        .with("expected", expected)
+}

@@ -1,0 +1,82 @@
+//! Messages about the connection itself.
+
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    Cancel, CancelResult, Hello, HelloResult, Ping, PingResult, Request, ShutdownResult,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
+
+use super::client::{Client, MAX_FRAME_RANGE};
+use super::{Handled, Router, invalid, reply};
+
+/// Answers what needs no waiting; `None` for everything else.
+pub(super) fn at_once(client: &Rc<Client>, request: &Request) -> Option<Handled> {
+    match request {
+        Request::Hello(message) => Some(hello(client, message)),
+        Request::Ping(message) => Some(ping(message)),
+        Request::Cancel(message) => Some(cancel(client, message)),
+        _ => None,
+    }
+}
+
+fn hello(client: &Client, message: &Hello) -> Handled {
+    if message.protocol.is_some_and(|protocol| protocol != CLIENT_PROTOCOL) {
+        return Err(version_mismatch(message.protocol, None));
+    }
+    let (mut max_frame, mut chunks) = client.takes();
+    if let Some(asked) = message.max_frame {
+        let (least, most) = MAX_FRAME_RANGE;
+        max_frame = usize::try_from(asked)
+            .ok()
+            .filter(|asked| (least..=most).contains(asked))
+            .ok_or_else(|| invalid("max_frame", "a number of bytes from 4096 to 134217728"))?;
+    }
+    chunks = message.chunks.unwrap_or(chunks);
+    client.set_takes(max_frame, chunks);
+    reply(HelloResult {
+        protocol: CLIENT_PROTOCOL,
+        bridge_version: env!("CARGO_PKG_VERSION"),
+        build: BUILD,
+        pid: std::process::id(),
+        chunks,
+        max_frame: max_frame as u64,
+    })
+}
+
+/// Client and bridge do not speak the same protocol: says which is older and what to do.
+pub(crate) fn version_mismatch(protocol: Option<u32>, build: Option<&str>) -> ErrorBody {
+    let theirs = protocol.map_or_else(|| "none".into(), |protocol| protocol.to_string());
+    let next = if protocol.is_some_and(|protocol| protocol > CLIENT_PROTOCOL) {
+        "the running bridge is older: end it with `harbor shutdown`, and the next request starts the new one"
+    } else {
+        "the client is older: update it"
+    };
+    let build = build.map(|build| format!(" (build {build:.80})")).unwrap_or_default();
+    let message = format!(
+        "the client speaks protocol {theirs}{build}, this bridge protocol {CLIENT_PROTOCOL} (build {BUILD}); {next}"
+    );
+    ErrorBody::new(Code::VersionMismatch, message)
+        .with_json("protocol", Json::from_valid(CLIENT_PROTOCOL.to_string()))
+        .with("build", BUILD)
+}
+
+fn ping(message: &Ping) -> Handled {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let timestamp = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    reply(PingResult { echo: message.echo.clone(), timestamp })
+}
+
+fn cancel(client: &Client, message: &Cancel) -> Handled {
+    let cancelled = client.cancel(&message.target);
+    reply(CancelResult { cancelled })
+}
+
+pub(super) fn shut_down(router: &Router) -> Handled {
+    router.shutdown.notify_one();
+    reply(ShutdownResult { stopping: true })
+}

@@ -1,0 +1,227 @@
+//! harbor.db: the server definitions, and what was learnt about each server.
+//!
+//! ```text
+//!  definitions(server_id PK, definition JSON, era, added_at)
+//! ```
+//!
+//! Owns the database on a thread of its own; every change is one transaction, on disk before it is confirmed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::mpsc;
+
+use harbor_ipc_proto::link::runner::Era;
+use harbor_ipc_proto::server_id::ServerId;
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use super::{StoreError, private_file};
+
+/// How to start a server, as the person said it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its own environment variables; may hold secrets, so never shown.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs.
+    pub cwd: Option<String>,
+    /// A name for people.
+    pub label: Option<String>,
+    /// The roots that it may ask for, file URIs.
+    pub roots: Vec<String>,
+    /// How long a start may take, in milliseconds.
+    pub start_timeout_ms: Option<u64>,
+}
+
+/// A definition and what is known about its server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Its id.
+    pub server_id: ServerId,
+    /// The definition.
+    pub definition: Definition,
+    /// The generation of MCP that the server was found to speak.
+    pub era: Option<Era>,
+}
+
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    CREATE TABLE IF NOT EXISTS definitions (
+        server_id  TEXT PRIMARY KEY,
+        definition TEXT NOT NULL,
+        era        TEXT,
+        added_at   INTEGER NOT NULL DEFAULT (unixepoch())
+    ) STRICT;
+";
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The database.
+#[derive(Debug)]
+pub struct Definitions {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Definitions {
+    /// Opens the database, creating it when there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or is no database of ours.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        drop(private_file(path)?);
+        let mut connection = Connection::open(path)?;
+        connection.execute_batch(SCHEMA)?;
+        let (jobs, todo) = mpsc::channel::<Job>();
+        std::thread::Builder::new()
+            .name("harbor.db".into())
+            .spawn(move || todo.into_iter().for_each(|job| job(&mut connection)))
+            .map_err(|source| StoreError::File { what: "start the database's thread".into(), source })?;
+        Ok(Self { jobs })
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (done, result) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            // Whoever asked may have left; the change is made all the same.
+            let _ = done.send(job(connection));
+        });
+        self.jobs.send(job).map_err(|_| StoreError::Gone)?;
+        result.await.map_err(|_| StoreError::Gone)?
+    }
+
+    /// All definitions, by id. One that cannot be read is left out and reported.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn all(&self) -> Result<Vec<Stored>, StoreError> {
+        self.run(|connection| {
+            let mut rows = connection
+                .prepare("SELECT server_id, definition, era FROM definitions ORDER BY server_id")?;
+            let rows = rows.query_map([], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+            })?;
+            let mut all = Vec::new();
+            for row in rows {
+                let (id, definition, era) = row?;
+                match (ServerId::parse(&id), serde_json::from_str(&definition)) {
+                    (Some(server_id), Ok(definition)) => {
+                        all.push(Stored { server_id, definition, era: era.as_deref().and_then(era_of) });
+                    }
+                    _ => tracing::warn!(server_id = id, "harbor.db: a definition cannot be read; left out"),
+                }
+            }
+            Ok(all)
+        })
+        .await
+    }
+
+    /// Stores a definition; what was learnt about an earlier one of this id is forgotten.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn put(&self, id: &ServerId, definition: &Definition) -> Result<(), StoreError> {
+        let id = id.to_string();
+        let definition = serde_json::to_string(definition)
+            .map_err(|error| StoreError::File { what: "write a definition".into(), source: error.into() })?;
+        self.run(move |connection| {
+            connection.execute(
+                "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
+                 ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL",
+                params![id, definition],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Removes a definition.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn remove(&self, id: &ServerId) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.run(move |connection| {
+            connection.execute("DELETE FROM definitions WHERE server_id = ?1", params![id])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Remembers the generation of MCP that a server speaks.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn remember_era(&self, id: &ServerId, era: Era) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.run(move |connection| {
+            let sql = "UPDATE definitions SET era = ?2 WHERE server_id = ?1";
+            connection.execute(sql, params![id, era_name(era)])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn era_name(era: Era) -> &'static str {
+    match era {
+        Era::Legacy => "legacy",
+        Era::Modern => "modern",
+    }
+}
+
+fn era_of(name: &str) -> Option<Era> {
+    [Era::Legacy, Era::Modern].into_iter().find(|era| era_name(*era) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition() -> Definition {
+        Definition {
+            command: "node".into(),
+            args: vec!["x".into()],
+            env: BTreeMap::from([("K".into(), "v".into())]),
+            cwd: None,
+            label: None,
+            roots: Vec::new(),
+            start_timeout_ms: None,
+        }
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn definitions_survive_and_a_changed_one_is_learnt_anew() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("harbor.db");
+        let id = ServerId::parse("a").unwrap();
+        {
+            let definitions = Definitions::open(&path).unwrap();
+            definitions.put(&id, &definition()).await.unwrap();
+            definitions.remember_era(&id, Era::Modern).await.unwrap();
+        }
+        let definitions = Definitions::open(&path).unwrap();
+        let stored = |era| vec![Stored { server_id: id.clone(), definition: definition(), era }];
+        assert_eq!(definitions.all().await.unwrap(), stored(Some(Era::Modern)));
+        definitions.put(&id, &definition()).await.unwrap();
+        assert_eq!(definitions.all().await.unwrap(), stored(None));
+        definitions.remove(&id).await.unwrap();
+        assert_eq!(definitions.all().await.unwrap(), []);
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_an_error() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("harbor.db");
+        std::fs::write(&path, "this is no database, but it is long enough to be read as one").unwrap();
+        assert!(matches!(Definitions::open(&path), Err(StoreError::Database { .. })));
+    }
+}

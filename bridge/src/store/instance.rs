@@ -1,0 +1,151 @@
+//! The one bridge of a home: its lock, its token, its socket.
+//!
+//! ```text
+//!  lock (flock, holds the pid) ─► token (new) ─► socket (a stale one is removed: the lock says it is)
+//! ```
+//!
+//! Owns these three files while a bridge runs, and removes token and socket when it ends.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+
+use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
+use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
+use nix::fcntl::{Flock, FlockArg};
+use sha2::{Digest as _, Sha256};
+
+use super::{StoreError, failed, private_directory, private_file, write_atomically};
+use crate::config::Paths;
+
+/// Bytes of randomness in the token.
+const TOKEN_BYTES: usize = 32;
+
+/// This process is the one bridge of its home.
+#[derive(Debug)]
+pub struct Instance {
+    _lock: Flock<File>,
+    token: String,
+    files: Vec<PathBuf>,
+}
+
+/// Why this process is not.
+#[derive(Debug)]
+pub enum InstanceError {
+    /// Another bridge runs; with its process id, if it could be read.
+    Running(Option<u32>),
+    /// A file could not be made.
+    Store(StoreError),
+    /// The socket's path cannot be used.
+    Config(crate::config::ConfigError),
+}
+
+impl std::fmt::Display for InstanceError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Running(pid) => {
+                let pid = pid.map_or_else(|| "unknown".into(), |pid| pid.to_string());
+                write!(
+                    f,
+                    "another bridge of this home is running (pid {pid}); use it through `harbor`, or end it \
+                     with `harbor shutdown`"
+                )
+            }
+            Self::Store(error) => error.fmt(f),
+            Self::Config(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InstanceError {}
+
+impl From<StoreError> for InstanceError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Instance {
+    /// Takes the lock, makes a new token and binds the socket.
+    ///
+    /// # Errors
+    /// When another bridge runs, or a file cannot be made.
+    pub fn begin(paths: &Paths) -> Result<(Self, UnixListener), InstanceError> {
+        private_directory(paths.home())?;
+        private_directory(&paths.run_dir())?;
+        let lock = lock(&paths.lock())?;
+        let token = random_token().map_err(failed("read", "/dev/urandom".as_ref()))?;
+        write_atomically(&paths.token(), token.as_bytes())?;
+        let socket = paths.socket().map_err(InstanceError::Config)?;
+        let listener = bind(&socket)?;
+        Ok((Self { _lock: lock, token, files: vec![socket, paths.token()] }, listener))
+    }
+
+    /// What a program must show to be let in.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        for file in &self.files {
+            // What cannot be removed now is taken for stale by the next bridge.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+}
+
+/// The mark by which processes of this home are known: 16 hexadecimal digits.
+#[must_use]
+pub fn mark(paths: &Paths) -> String {
+    hex(&Sha256::digest(paths.home().as_os_str().as_encoded_bytes())[..8])
+}
+
+fn lock(path: &std::path::Path) -> Result<Flock<File>, InstanceError> {
+    let file = private_file(path)?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(mut lock) => {
+            let pid = std::process::id().to_string();
+            let written =
+                lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| lock.write_all(pid.as_bytes()));
+            written.map_err(failed("write", path))?;
+            Ok(lock)
+        }
+        Err((mut file, nix::errno::Errno::EWOULDBLOCK)) => {
+            let mut pid = String::new();
+            // The owner may be between taking the lock and writing its number.
+            let _ = file.read_to_string(&mut pid);
+            Err(InstanceError::Running(pid.trim().parse().ok()))
+        }
+        Err((_, errno)) => Err(failed("lock", path)(errno.into()).into()),
+    }
+}
+
+fn random_token() -> io::Result<String> {
+    let mut bytes = [0; TOKEN_BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hex(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Binds the socket for this user only. The lock is held, so a socket that is there is stale.
+fn bind(path: &std::path::Path) -> Result<UnixListener, StoreError> {
+    if let Some(directory) = path.parent() {
+        private_directory(directory)?;
+    }
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path)(error)),
+        _ => {}
+    }
+    let name = path.to_fs_name::<GenericFilePath>().map_err(failed("name", path))?;
+    let listener = ListenerOptions::new().name(name).mode(0o600).reclaim_name(false).create_sync();
+    match listener.map_err(failed("listen on", path))? {
+        interprocess::local_socket::Listener::UdSocket(listener) => Ok(listener.into()),
+    }
+}

@@ -1,0 +1,117 @@
+//! What is on disk: one file per thing.
+//!
+//! Owns paths, modes and atomic writes: directories 0700, files 0600 from the moment they exist. Must never be
+//! asked while the loop waits: SQLite has a thread of its own.
+
+pub mod definitions;
+pub mod instance;
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// What failed on disk.
+#[derive(Debug)]
+pub enum StoreError {
+    /// An operation on a file.
+    File {
+        /// What was done to which file.
+        what: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// An operation on the database.
+    Database {
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The thread that owns the database is gone.
+    Gone,
+}
+
+impl std::fmt::Display for StoreError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File { what, source } => write!(f, "{what}: {source}"),
+            Self::Database { source } => write!(f, "harbor.db: {source}"),
+            Self::Gone => f.write_str("harbor.db: its thread has ended"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(source: rusqlite::Error) -> Self {
+        Self::Database { source }
+    }
+}
+
+fn failed(what: &str, path: &Path) -> impl Fn(io::Error) -> StoreError {
+    let what = format!("{what} {}", path.display());
+    move |source| StoreError::File { what: what.clone(), source }
+}
+
+/// Creates a directory, and those above it, for this user only. One that exists is made private.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn private_directory(path: &Path) -> Result<(), StoreError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed("create", path))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(failed("protect", path))
+}
+
+/// Opens a file for this user only, creating it when there is none.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn private_file(path: &Path) -> Result<File, StoreError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed("open", path))
+}
+
+/// Replaces a file's content so that a reader sees the old one or the new one, even across a power cut.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let temporary = path.with_extension("new");
+    let write = || -> io::Result<()> {
+        // A leftover of a crash may have any mode; a new file has ours from its first moment.
+        match std::fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    };
+    write().map_err(failed("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_private_and_whole() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("a/b");
+        private_directory(&directory).unwrap();
+        let file = directory.join("token");
+        std::fs::write(file.with_extension("new"), "left over").unwrap();
+        write_atomically(&file, b"one").unwrap();
+        write_atomically(&file, b"two").unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&directory), mode(&file)), (0o700, 0o600));
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+    }
+}

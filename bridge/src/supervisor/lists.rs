@@ -1,0 +1,120 @@
+//! What a running server offers: its lists, fetched after contact and again whenever it says that they changed.
+//!
+//! Items stay the text that the server wrote. A list that cannot be fetched counts as empty, and a log line says
+//! so: a server with broken prompts still has its tools.
+
+use std::cell::{Cell, RefCell};
+use std::time::Duration;
+
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::runner::{List, Operation};
+use tokio::sync::Notify;
+
+use crate::link::{Answer, Link};
+
+/// How long one list may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// One of the lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListKind {
+    /// Tools.
+    Tools,
+    /// Resources.
+    Resources,
+    /// Resource templates.
+    ResourceTemplates,
+    /// Prompts.
+    Prompts,
+}
+
+impl ListKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Tools, Self::Resources, Self::ResourceTemplates, Self::Prompts];
+
+    /// The request for it.
+    #[must_use]
+    pub fn operation(self) -> Operation<'static> {
+        match self {
+            Self::Tools => Operation::ListTools,
+            Self::Resources => Operation::ListResources,
+            Self::ResourceTemplates => Operation::ListResourceTemplates,
+            Self::Prompts => Operation::ListPrompts,
+        }
+    }
+
+    /// The lists that a change of `list` concerns.
+    pub(super) fn changed_by(list: List) -> &'static [Self] {
+        match list {
+            List::Tools => &[Self::Tools],
+            List::Resources => &[Self::Resources, Self::ResourceTemplates],
+            List::Prompts => &[Self::Prompts],
+        }
+    }
+}
+
+/// A list as text, and its number of items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// The array.
+    pub items: Json,
+    /// How many.
+    pub count: u32,
+}
+
+impl Default for Fetched {
+    fn default() -> Self {
+        Self { items: Json::from_valid("[]".into()), count: 0 }
+    }
+}
+
+/// The lists of one start of a server.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    lists: RefCell<[Fetched; 4]>,
+    complete: Cell<bool>,
+    completed: Notify,
+}
+
+impl Lists {
+    /// What was fetched last.
+    pub(super) fn get(&self, kind: ListKind) -> Fetched {
+        self.lists.borrow()[kind as usize].clone()
+    }
+
+    /// Waits until all lists were fetched once, or given up.
+    pub(super) async fn complete(&self) {
+        while !self.complete.get() {
+            self.completed.notified().await;
+        }
+    }
+
+    /// Marks the lists as complete: those who wait go on.
+    pub(super) fn mark_complete(&self) {
+        self.complete.set(true);
+        self.completed.notify_waiters();
+    }
+
+    /// Fetches one list; says why when it could not.
+    pub(super) async fn fetch(
+        &self,
+        link: &std::rc::Rc<Link>,
+        server: u32,
+        kind: ListKind,
+    ) -> Result<(), String> {
+        let call = link.call(server, kind.operation(), None).map_err(|_| "its runner is gone".to_owned())?;
+        let answer = tokio::time::timeout(LIMIT, call).await.map_err(|_| "it took too long".to_owned())?;
+        match answer {
+            Ok(Answer::Items(items, count)) => {
+                self.lists.borrow_mut()[kind as usize] = Fetched { items, count };
+                Ok(())
+            }
+            // A server without templates may well not know the request for them.
+            Ok(Answer::ServerError { .. }) if kind == ListKind::ResourceTemplates => Ok(()),
+            Ok(Answer::ServerError { code, message, .. }) => Err(format!("{message} ({code})")),
+            Ok(Answer::Failed(failure)) => Err(format!("{failure:?}")),
+            Ok(Answer::Result(_)) => Err("the runner answered with something else".into()),
+            Err(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The last log lines of a server, in memory.
+//!
+//! Owns the bound: so many lines and so many bytes, the oldest go first.
+
+use std::collections::VecDeque;
+
+use harbor_ipc_proto::link::runner::LogSource;
+
+/// Lines and bytes that are kept per server.
+const MAX_LINES: usize = 1000;
+const MAX_BYTES: usize = 256 * 1024;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Milliseconds since 1970.
+    pub timestamp: u64,
+    /// Where it came from.
+    pub source: LogSource,
+    /// MCP's level.
+    pub level: Option<String>,
+    /// The text.
+    pub text: String,
+}
+
+/// The newest lines.
+#[derive(Debug, Default)]
+pub(super) struct Ring {
+    lines: VecDeque<Line>,
+    bytes: usize,
+}
+
+impl Ring {
+    pub(super) fn add(&mut self, line: Line) {
+        self.bytes += line.text.len();
+        self.lines.push_back(line);
+        while self.lines.len() > MAX_LINES || self.bytes > MAX_BYTES {
+            let Some(oldest) = self.lines.pop_front() else { return };
+            self.bytes -= oldest.text.len();
+        }
+    }
+
+    /// At most `limit` lines, the newest, oldest first.
+    pub(super) fn last(&self, limit: usize) -> Vec<Line> {
+        let skip = self.lines.len().saturating_sub(limit);
+        self.lines.iter().skip(skip).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_keeps_the_newest_within_its_bounds() {
+        let mut ring = Ring::default();
+        let line = |timestamp, text: String| Line { timestamp, source: LogSource::Stderr, level: None, text };
+        (0..1500).for_each(|n| ring.add(line(n, "x".into())));
+        assert_eq!((ring.lines.len(), ring.last(1)[0].timestamp), (MAX_LINES, 1499));
+        (0..100).for_each(|n| ring.add(line(n, "x".repeat(8192))));
+        assert!(ring.bytes <= MAX_BYTES);
+        assert_eq!(ring.last(2).iter().map(|line| line.timestamp).collect::<Vec<_>>(), [98, 99]);
+    }
+}

@@ -1,0 +1,232 @@
+//! Which runner serves which start of a server, and what the runners say unasked.
+//!
+//! Owns the numbers of starts and the shared runner. Events find their server by its number; a late event of an
+//! earlier start finds nobody.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::io;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use harbor_child::reaper::Reaper;
+use harbor_ipc_proto::link::runner::ToRunner;
+use tokio::sync::{Notify, mpsc};
+
+use super::server::Server;
+use super::{Shared, asks};
+use crate::link::runner::{Executable, Runner, end_server_group};
+use crate::link::{EndReport, LinkEvent};
+
+/// Whoever wants to know of changed resources: the server's id and the URI.
+pub type Watcher = Rc<dyn Fn(&str, &str)>;
+
+/// Where a start of a server runs.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub runner: Rc<Runner>,
+    pub number: u32,
+}
+
+struct Start {
+    server: Weak<Server>,
+    runner_pid: u32,
+    pid: Option<u32>,
+}
+
+/// All runners.
+pub(super) struct Runners {
+    executable: Executable,
+    isolation: bool,
+    pub(super) reaper: Rc<Reaper>,
+    pub(super) shared: Rc<Shared>,
+    next: Cell<u32>,
+    starts: RefCell<HashMap<u32, Start>>,
+    common: RefCell<Option<Rc<Runner>>>,
+    watchers: RefCell<Vec<Watcher>>,
+    /// Runner processes that have not ended.
+    alive: RefCell<HashMap<u32, Weak<Runner>>>,
+    ended: Notify,
+}
+
+impl std::fmt::Debug for Runners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runners").field("isolation", &self.isolation).finish_non_exhaustive()
+    }
+}
+
+impl Runners {
+    pub(super) fn new(
+        executable: Executable,
+        isolation: bool,
+        reaper: Rc<Reaper>,
+        shared: Rc<Shared>,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            executable,
+            isolation,
+            reaper,
+            shared,
+            next: Cell::new(1),
+            starts: RefCell::default(),
+            common: RefCell::default(),
+            watchers: RefCell::default(),
+            alive: RefCell::default(),
+            ended: Notify::new(),
+        })
+    }
+
+    pub(super) fn watch_resources(&self, watcher: Watcher) {
+        self.watchers.borrow_mut().push(watcher);
+    }
+
+    /// A place for one start of `server`.
+    pub(super) fn place(self: &Rc<Self>, server: &Rc<Server>) -> io::Result<Place> {
+        let common = self.common.borrow().clone().filter(|_| !self.isolation);
+        let runner = match common {
+            Some(runner) => runner,
+            None => self.start_runner()?,
+        };
+        if !self.isolation {
+            *self.common.borrow_mut() = Some(runner.clone());
+        }
+        let number = self.next.get();
+        self.next.set(number + 1);
+        let start = Start { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None };
+        self.starts.borrow_mut().insert(number, start);
+        Ok(Place { runner, number })
+    }
+
+    fn start_runner(self: &Rc<Self>) -> io::Result<Rc<Runner>> {
+        let (runner, events) = Runner::start(&self.executable, &self.shared.instance, &self.reaper)?;
+        self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
+        tokio::task::spawn_local(follow(Rc::downgrade(self), Rc::downgrade(&runner), runner.pid(), events));
+        Ok(runner)
+    }
+
+    fn on_event(&self, runner: &Weak<Runner>, event: LinkEvent) {
+        match event {
+            LinkEvent::Started { server, pid } => {
+                self.reaper.expect_orphan(pid);
+                let before =
+                    self.starts.borrow_mut().get_mut(&server).and_then(|start| start.pid.replace(pid));
+                if let Some(before) = before {
+                    self.reaper.forget_orphan(before);
+                }
+                self.with(server, |server| server.on_started(pid));
+            }
+            LinkEvent::Connected { server, info } => self.with(server, |server| server.on_connected(info)),
+            LinkEvent::ListChanged { server, list } => {
+                self.with(server, |server| server.on_list_changed(list))
+            }
+            LinkEvent::ResourceUpdated { server, uri } => self.with(server, |server| {
+                self.watchers.borrow().iter().for_each(|watcher| watcher(server.id().as_str(), &uri));
+            }),
+            LinkEvent::Log { server, source, level, text } => {
+                self.with(server, |server| server.on_log(source, level, text));
+            }
+            LinkEvent::Ask { server, ask, method } => {
+                let runner = runner.upgrade();
+                self.with(server, |asking| {
+                    if let Some(runner) = &runner {
+                        let answer = asks::decide(asking, &method);
+                        runner.link.send(&ToRunner::Answer { server, ask, answer });
+                    }
+                });
+            }
+            LinkEvent::Ended { server, report } => self.end_start(server, report),
+            LinkEvent::Closed { .. } => {}
+        }
+    }
+
+    fn with(&self, number: u32, act: impl FnOnce(&Rc<Server>)) {
+        let server = self.starts.borrow().get(&number).and_then(|start| start.server.upgrade());
+        if let Some(server) = server {
+            act(&server);
+        }
+    }
+
+    fn end_start(&self, number: u32, report: Rc<EndReport>) {
+        let Some(start) = self.starts.borrow_mut().remove(&number) else { return };
+        if let Some(pid) = start.pid {
+            self.reaper.forget_orphan(pid);
+        }
+        if let Some(server) = start.server.upgrade() {
+            server.on_ended(number, report);
+        }
+    }
+
+    /// A runner's link is closed: so are its servers.
+    fn on_runner_lost(&self, runner: &Weak<Runner>, runner_pid: u32, why: &str) {
+        self.alive.borrow_mut().remove(&runner_pid);
+        if self.common.borrow().as_ref().is_some_and(|common| common.pid() == runner_pid) {
+            *self.common.borrow_mut() = None;
+        }
+        // The link may be closed although the process hangs.
+        if let Some(runner) = runner.upgrade() {
+            runner.kill();
+        }
+        let lost: Vec<u32> = {
+            let starts = self.starts.borrow();
+            starts.iter().filter(|(_, start)| start.runner_pid == runner_pid).map(|(n, _)| *n).collect()
+        };
+        let report = Rc::new(EndReport::runner_lost(why));
+        for number in lost {
+            let pid = self.starts.borrow().get(&number).and_then(|start| start.pid);
+            if let Some(pid) = pid {
+                end_server_group(pid);
+            }
+            self.end_start(number, report.clone());
+        }
+        self.ended.notify_waiters();
+    }
+
+    /// Ends everything: servers by their ladder, runners by their links, what is left at `limit` by force.
+    pub(super) async fn end_all(&self, servers: &[Rc<Server>], limit: Duration) {
+        for server in servers {
+            server.stop();
+        }
+        let runners = || -> Vec<_> { self.alive.borrow().values().filter_map(Weak::upgrade).collect() };
+        runners().iter().for_each(|runner| runner.shut_down());
+        *self.common.borrow_mut() = None;
+        let all_ended = async {
+            loop {
+                let ended = self.ended.notified();
+                if self.alive.borrow().is_empty() {
+                    return;
+                }
+                ended.await;
+            }
+        };
+        if tokio::time::timeout(limit, all_ended).await.is_err() {
+            let pids: Vec<_> = self.starts.borrow().values().filter_map(|start| start.pid).collect();
+            runners().iter().for_each(|runner| runner.kill());
+            pids.into_iter().for_each(end_server_group);
+        }
+        self.reaper.end_orphans(LAST).await;
+    }
+}
+
+/// How long killed processes may take to disappear.
+const LAST: Duration = Duration::from_millis(500);
+
+/// Passes a runner's events on until its link closes.
+async fn follow(
+    runners: Weak<Runners>,
+    runner: Weak<Runner>,
+    pid: u32,
+    mut events: mpsc::Receiver<LinkEvent>,
+) {
+    let mut why = "the runner has ended".to_owned();
+    while let Some(event) = events.recv().await {
+        if let LinkEvent::Closed { why: said } = event {
+            why = said;
+            break;
+        }
+        let Some(runners) = runners.upgrade() else { return };
+        runners.on_event(&runner, event);
+    }
+    if let Some(runners) = runners.upgrade() {
+        runners.on_runner_lost(&runner, pid, &why);
+    }
+}

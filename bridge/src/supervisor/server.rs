@@ -1,0 +1,410 @@
+//! The driver of one server: performs what `policy::lifecycle` decides.
+//!
+//! ```text
+//!  start, stop, events of its runner ─► Lifecycle::on ─► actions ─► runner, waiters, timer
+//! ```
+//!
+//! Owns the state of one server. All changes go through `apply`; nothing else touches the machine.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use harbor_ipc_proto::link::runner::{Era, Launch, List, LogSource, Operation, ToRunner};
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::access::Permit;
+use harbor_policy::lifecycle::{Action, Event, Lifecycle, Limits, State};
+use harbor_policy::slots::{Slot, Slots};
+use harbor_policy::{environment, limits};
+use tokio::sync::{Notify, oneshot};
+
+use super::lists::{Fetched, Lists};
+use super::logs::{Line, Ring};
+use super::runners::{Place, Runners};
+use super::{ListKind, StartError};
+use crate::link::{Call, CallError, EndReport, Info, OnProgress};
+use crate::store::definitions::{Definition, Stored};
+use crate::store::private_directory;
+
+/// What is to be seen of a server.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// Where it is in its life.
+    pub state: State,
+    /// Its process, while there is one.
+    pub pid: Option<u32>,
+    /// Its runner, while there is one.
+    pub runner_pid: Option<u32>,
+    /// What it said about itself, while it runs.
+    pub info: Option<Info>,
+    /// Why it failed, when it did.
+    pub last_end: Option<Rc<EndReport>>,
+}
+
+/// The server does not run.
+#[derive(Debug)]
+pub struct NotRunning {
+    /// Where it is instead.
+    pub state: State,
+    /// Why, when it failed.
+    pub last_end: Option<Rc<EndReport>>,
+}
+
+type Waiter = oneshot::Sender<Result<(), StartError>>;
+
+/// One server.
+#[derive(Debug)]
+pub struct Server {
+    id: ServerId,
+    definition: Definition,
+    era: Cell<Option<Era>>,
+    runners: Rc<Runners>,
+    machine: RefCell<Lifecycle>,
+    place: RefCell<Option<Place>>,
+    pid: Cell<Option<u32>>,
+    info: RefCell<Option<Info>>,
+    last_end: RefCell<Option<Rc<EndReport>>>,
+    lists: RefCell<Rc<Lists>>,
+    logs: RefCell<Ring>,
+    slots: Slots,
+    waiters: RefCell<Vec<Waiter>>,
+    changed: Notify,
+    illegal: Cell<u64>,
+    began: Instant,
+}
+
+impl Server {
+    pub(super) fn new(stored: Stored, runners: Rc<Runners>) -> Rc<Self> {
+        let start =
+            limits::start_timeout(stored.definition.start_timeout_ms).unwrap_or(limits::START_TIMEOUT);
+        let machine_limits = Limits {
+            start: start + limits::START_SLACK,
+            stop: limits::EOF_GRACE + limits::TERM_GRACE + limits::STOP_SLACK,
+        };
+        Rc::new(Self {
+            id: stored.server_id,
+            definition: stored.definition,
+            era: Cell::new(stored.era),
+            runners,
+            machine: RefCell::new(Lifecycle::new(machine_limits, 0)),
+            place: RefCell::default(),
+            pid: Cell::default(),
+            info: RefCell::default(),
+            last_end: RefCell::default(),
+            lists: RefCell::default(),
+            logs: RefCell::default(),
+            slots: Slots::new(limits::OPEN_PER_SERVER),
+            waiters: RefCell::default(),
+            changed: Notify::new(),
+            illegal: Cell::new(0),
+            began: Instant::now(),
+        })
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &ServerId {
+        &self.id
+    }
+
+    /// How it is started.
+    #[must_use]
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    pub(super) fn roots(&self) -> &[String] {
+        &self.definition.roots
+    }
+
+    /// What is to be seen of it.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        Status {
+            state: self.state(),
+            pid: self.pid.get(),
+            runner_pid: self.place.borrow().as_ref().map(|place| place.runner.pid()),
+            info: self.info.borrow().clone(),
+            last_end: self.last_end.borrow().clone(),
+        }
+    }
+
+    /// One of its lists, as fetched last.
+    #[must_use]
+    pub fn list(&self, kind: ListKind) -> Fetched {
+        self.lists.borrow().get(kind)
+    }
+
+    /// Its newest log lines, at most `limit`.
+    #[must_use]
+    pub fn logs(&self, limit: usize) -> Vec<Line> {
+        self.logs.borrow().last(limit)
+    }
+
+    fn state(&self) -> State {
+        self.machine.borrow().state()
+    }
+
+    /// Starts the server if need be, and waits until it runs and its lists are there.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub async fn start(self: &Rc<Self>) -> Result<(), StartError> {
+        let (waiter, running) = oneshot::channel();
+        self.waiters.borrow_mut().push(waiter);
+        self.apply(Event::Start);
+        if self.state() == State::Running {
+            self.answer_waiters(&Ok(()));
+        }
+        running.await.unwrap_or(Err(StartError::Stopped))?;
+        let lists = self.lists.borrow().clone();
+        lists.complete().await;
+        Ok(())
+    }
+
+    /// Has the server stopped; returns whether it was running or starting.
+    pub fn stop(self: &Rc<Self>) -> bool {
+        let was_up = matches!(self.state(), State::Starting | State::Running);
+        self.apply(Event::Stop);
+        was_up
+    }
+
+    /// Waits until the server is down. The lifecycle's deadlines bound it.
+    pub async fn down(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if matches!(self.state(), State::Stopped | State::Failed) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// A place for one more open request.
+    #[must_use]
+    pub fn slot(&self) -> Option<Slot> {
+        self.slots.take()
+    }
+
+    /// Asks the server. There is no other way to it: the permit and the slot are given up here.
+    ///
+    /// # Errors
+    /// The outer one when it does not run, the inner one when its runner cannot be asked.
+    pub fn call(
+        &self,
+        _permit: Permit,
+        slot: Slot,
+        operation: Operation<'_>,
+        progress: Option<OnProgress>,
+    ) -> Result<Result<HeldCall, CallError>, NotRunning> {
+        let place = self.place.borrow();
+        match (self.state(), place.as_ref()) {
+            (State::Running, Some(place)) => Ok(place
+                .runner
+                .link
+                .call(place.number, operation, progress)
+                .map(|call| HeldCall { call, _slot: slot })),
+            (state, _) => Err(NotRunning { state, last_end: self.last_end.borrow().clone() }),
+        }
+    }
+}
+
+/// A call on its way, with the slot that it holds.
+#[derive(Debug)]
+pub struct HeldCall {
+    /// The call, to be awaited.
+    pub call: Call,
+    _slot: Slot,
+}
+
+/// What happens to the server.
+impl Server {
+    pub(super) fn on_started(&self, pid: u32) {
+        self.pid.set(Some(pid));
+    }
+
+    pub(super) fn on_connected(self: &Rc<Self>, info: Info) {
+        tracing::info!(server = %self.id, revision = info.protocol_version, "connected");
+        if self.era.replace(Some(info.era)) != Some(info.era) {
+            let (server, era) = (self.clone(), info.era);
+            tokio::task::spawn_local(async move {
+                if let Err(error) = server.runners.shared.definitions.remember_era(&server.id, era).await {
+                    tracing::warn!(server = %server.id, %error, "its generation of MCP is not remembered");
+                }
+            });
+        }
+        *self.info.borrow_mut() = Some(info);
+        *self.lists.borrow_mut() = Rc::default();
+        self.apply(Event::Connected);
+        if self.state() == State::Running {
+            self.fetch_lists(&ListKind::ALL);
+        }
+    }
+
+    pub(super) fn on_list_changed(self: &Rc<Self>, list: List) {
+        if self.state() == State::Running {
+            self.fetch_lists(ListKind::changed_by(list));
+        }
+    }
+
+    pub(super) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
+        self.logs.borrow_mut().add(Line { timestamp: wall_clock(), source, level, text });
+    }
+
+    pub(super) fn on_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
+        if self.place.borrow().as_ref().is_none_or(|place| place.number != number) {
+            return;
+        }
+        tracing::info!(server = %self.id, cause = report.cause, "ended");
+        self.forget_start();
+        *self.last_end.borrow_mut() = Some(report);
+        self.apply(Event::Ended);
+    }
+
+    fn forget_start(&self) {
+        *self.place.borrow_mut() = None;
+        self.pid.set(None);
+        *self.info.borrow_mut() = None;
+        self.lists.borrow().mark_complete();
+        *self.lists.borrow_mut() = Rc::default();
+    }
+
+    fn fetch_lists(self: &Rc<Self>, kinds: &'static [ListKind]) {
+        let Some(place) = self.place.borrow().clone() else { return };
+        let (server, lists) = (self.clone(), self.lists.borrow().clone());
+        tokio::task::spawn_local(async move {
+            for kind in kinds {
+                if let Err(why) = lists.fetch(&place.runner.link, place.number, *kind).await {
+                    server.on_log(
+                        LogSource::Stderr,
+                        None,
+                        format!("harbor: its {kind:?} could not be listed: {why}"),
+                    );
+                }
+            }
+            lists.mark_complete();
+        });
+    }
+}
+
+/// The machine and what it demands.
+impl Server {
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn apply(self: &Rc<Self>, event: Event) {
+        let actions = self.machine.borrow_mut().on(event, self.now());
+        for action in actions {
+            self.perform(*action);
+        }
+        self.changed.notify_waiters();
+    }
+
+    fn perform(self: &Rc<Self>, action: Action) {
+        match action {
+            Action::Launch => self.launch(),
+            Action::Halt => {
+                if let Some(place) = self.place.borrow().as_ref() {
+                    place.runner.link.send(&ToRunner::Disconnect { server: place.number });
+                }
+                self.watch_deadline();
+            }
+            Action::KillRunner => {
+                tracing::warn!(server = %self.id, "its runner does not obey and is killed");
+                let place = self.place.borrow().clone();
+                if let Some(place) = place {
+                    place.runner.kill();
+                }
+            }
+            Action::AnnounceRunning => self.answer_waiters(&Ok(())),
+            Action::AnnounceDown => {
+                let error = match (self.state(), self.last_end.borrow().clone()) {
+                    (State::Failed, Some(report)) => StartError::Failed(report),
+                    _ => StartError::Stopped,
+                };
+                self.answer_waiters(&Err(error));
+            }
+            Action::CountIllegal => self.illegal.set(self.illegal.get() + 1),
+        }
+    }
+
+    fn answer_waiters(&self, answer: &Result<(), StartError>) {
+        for waiter in self.waiters.take() {
+            // A client that has left waits no longer.
+            let _ = waiter.send(answer.clone());
+        }
+    }
+
+    fn launch(self: &Rc<Self>) {
+        *self.last_end.borrow_mut() = None;
+        let launched = self.prepare().and_then(|cwd| {
+            let place = self.runners.place(self).map_err(|error| format!("start a runner: {error}"))?;
+            place.runner.link.send(&self.launch_message(place.number, &cwd));
+            *self.place.borrow_mut() = Some(place);
+            Ok(())
+        });
+        match launched {
+            Ok(()) => self.watch_deadline(),
+            Err(what) => {
+                let report = EndReport {
+                    cause: "spawn_failed",
+                    message: format!("could not {what}"),
+                    stderr_tail: String::new(),
+                };
+                *self.last_end.borrow_mut() = Some(Rc::new(report));
+                self.apply(Event::Ended);
+            }
+        }
+    }
+
+    /// Makes the server's data directory; gives the directory that it will run in.
+    fn prepare(&self) -> Result<String, String> {
+        let data = self.runners.shared.paths.server_data(self.id.as_str());
+        private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
+        Ok(self.definition.cwd.clone().unwrap_or_else(|| data.to_string_lossy().into_owned()))
+    }
+
+    fn launch_message(&self, number: u32, cwd: &str) -> ToRunner<'static> {
+        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let inherited = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let env = environment::of_server(inherited, &self.definition.env, &self.runners.shared.instance);
+        let start_timeout =
+            limits::start_timeout(self.definition.start_timeout_ms).unwrap_or(limits::START_TIMEOUT);
+        ToRunner::Connect {
+            server: number,
+            launch: Launch {
+                command: self.definition.command.clone().into(),
+                args: self.definition.args.iter().map(|arg| arg.clone().into()).collect(),
+                env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                cwd: cwd.to_owned().into(),
+                known_era: self.era.get(),
+                offers_roots: !self.definition.roots.is_empty(),
+                start_timeout_ms: millis(start_timeout),
+                max_line: limits::MAX_LINE,
+                eof_grace_ms: millis(limits::EOF_GRACE),
+                term_grace_ms: millis(limits::TERM_GRACE),
+            },
+        }
+    }
+
+    /// Ticks the machine when its deadline has come.
+    fn watch_deadline(self: &Rc<Self>) {
+        let Some(deadline) = self.machine.borrow().deadline() else { return };
+        let server = Rc::downgrade(self);
+        let wait = Duration::from_millis(deadline.saturating_sub(self.now()));
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(wait).await;
+            if let Some(server) = server.upgrade() {
+                server.apply(Event::Tick);
+            }
+        });
+    }
+}
+
+/// Milliseconds since 1970.
+fn wall_clock() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
