@@ -1,0 +1,74 @@
+# What all scripts share: where things are, how a step is announced and timed, how a script gives up.
+# Sourced, never run. Must not change directory or start anything by itself.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+# Tools and servers that tests need, kept between runs; git ignores it.
+kept=$root/.harbor-test
+node_least=20
+
+say() { printf '%s\n' "$*"; }
+
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# A script that has to clean up defines `at_exit`.
+#
+# step NAME COMMAND…: announces, runs and times one step; the first that fails ends the script.
+step() {
+  step_name=$1 step_start=$SECONDS
+  shift
+  say "== $step_name"
+  # Not in an `if`: that would switch `set -e` off inside functions that are steps.
+  "$@"
+  say "== $step_name: ok, $((SECONDS - step_start)) s"
+  step_name=
+}
+
+step_name=
+ended() {
+  local code=$?
+  if declare -F at_exit >/dev/null; then at_exit; fi
+  if [ "$code" -ne 0 ] && [ -n "$step_name" ]; then
+    say "== $step_name: FAILED after $((SECONDS - step_start)) s" >&2
+  fi
+}
+trap ended EXIT
+
+# need PROGRAM WHAT-FOR: a missing tool is named together with its use.
+need() {
+  command -v "$1" >/dev/null 2>&1 || die "$1 is missing; it is needed $2"
+}
+
+need_rust() {
+  need cargo "to build Harbor; install Rust from https://rustup.rs"
+  need cc "to link Harbor and to build SQLite; install a C compiler, e.g. the package build-essential"
+  # Run inside the repository, where rustup obeys rust-toolchain.toml and fetches what it names.
+  (cd "$root" && cargo --version >/dev/null) ||
+    die "cargo does not work here; rust-toolchain.toml names the version that Harbor needs"
+}
+
+need_servers_tools() {
+  need node "to run the MCP servers from npm; install Node $node_least or newer"
+  need npm "to install the MCP servers from npm; it comes with Node, in some systems as the package npm"
+  need python3 "to run the MCP servers from PyPI; install Python 3.10 or newer"
+  local node_major
+  node_major=$(node -p 'process.versions.node.split(".")[0]') || die "node does not start"
+  [ "$node_major" -ge "$node_least" ] || die "Node $node_least or newer is needed, this is $(node --version)"
+  python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    die "Python 3.10 or newer is needed, this is $(python3 --version)"
+  python3 -c 'import venv, ensurepip' 2>/dev/null ||
+    die "Python's venv and ensurepip are missing; in Debian and Ubuntu they are the package python3-venv"
+}
+
+# Both ends of a link compare the build id, so it has to be the same for all release binaries.
+export_build_id() {
+  local commit version
+  [ -z "${HARBOR_BUILD:-}" ] || return 0
+  commit=$(git -C "$root" describe --always --dirty --abbrev=12 2>/dev/null) || return 0
+  version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
+  export HARBOR_BUILD=$version+$commit
+}

@@ -1,0 +1,78 @@
+//! How long it takes from nothing to a list of tools.
+//!
+//! Owns the processes of one start each. Must not reuse one, except where a second start is what is measured.
+
+use crate::harbor::{self, Bridge, ask};
+use crate::options::Options;
+use crate::request::SERVER;
+use crate::wire::Link;
+use crate::{Outcome, say, setup, watchdog};
+use serde_json::json;
+use std::process::Command;
+use std::time::Instant;
+
+/// The times of one way to start, in milliseconds.
+#[derive(Debug, Clone)]
+pub struct Connects {
+    /// For reports.
+    pub name: &'static str,
+    /// One per start.
+    pub times: Vec<f64>,
+}
+
+/// Measures all ways in turn. The first is direct, the second the floor.
+pub fn measure(options: &Options) -> Outcome<Vec<Connects>> {
+    say(&format!("connects: {} of each", options.connects));
+    watchdog::step("connecting".to_owned());
+    let mut ways = vec![way("direct"), way("floor")];
+    let mut harbor = None;
+    if options.harbor {
+        // The link is closed first: fields are dropped in order, and the bridge ends with its stdin.
+        let (bridge, link) = Bridge::start(options)?;
+        harbor = Some((link, bridge));
+        ways.extend([way("Harbor, a server that it does not know"), way("Harbor, the same again")]);
+    }
+    for _ in 0..options.connects {
+        watchdog::step("connecting".to_owned());
+        ways[0].times.push(plain(&mut Command::new(options.program("echo-server")?))?);
+        ways[1].times.push(plain(&mut setup::relays(options)?)?);
+        if let Some((link, _)) = &mut harbor {
+            let (first, again) = through_harbor(options, link)?;
+            ways[2].times.push(first);
+            ways[3].times.push(again);
+        }
+    }
+    Ok(ways)
+}
+
+fn way(name: &'static str) -> Connects {
+    Connects { name, times: Vec::new() }
+}
+
+fn plain(command: &mut Command) -> Outcome<f64> {
+    let begin = Instant::now();
+    let (_own, _link) = setup::listed(command)?;
+    Ok(begin.elapsed().as_secs_f64() * 1e3)
+}
+
+fn through_harbor(options: &Options, link: &mut Link) -> Outcome<(f64, f64)> {
+    harbor::add_server(options, link)?;
+    let first = connect(link)?;
+    ask(link, "mcp_disconnect", &json!({ "server_id": SERVER }))?;
+    let again = connect(link)?;
+    // It also forgets what was learned about the server, so that the next one is unknown again.
+    ask(link, "remove_server", &json!({ "server_id": SERVER }))?;
+    Ok((first, again))
+}
+
+/// The reply to `mcp_connect` carries the tools.
+fn connect(link: &mut Link) -> Outcome<f64> {
+    let begin = Instant::now();
+    let reply = ask(link, "mcp_connect", &json!({ "server_id": SERVER }))?;
+    let time = begin.elapsed().as_secs_f64() * 1e3;
+    if reply["tools"].as_array().is_some_and(|tools| !tools.is_empty()) {
+        Ok(time)
+    } else {
+        Err("mcp_connect was answered without tools".into())
+    }
+}

@@ -1,0 +1,159 @@
+//! A bridge of the driver's own, in a home of its own, and the messages that prepare a measurement.
+//!
+//! Owns both for the time of one measurement. Must not touch the Harbor of the person who runs the benchmark.
+
+use crate::Outcome;
+use crate::options::Options;
+use crate::process::{self, Started};
+use crate::request::SERVER;
+use crate::setup::{Hop, Setup};
+use crate::wire::{Framing, Link, excerpt};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Larger than every answer here, so that none comes in chunks.
+const MAX_FRAME: u64 = 64 * 1024 * 1024;
+
+/// How long the socket may take to appear after the bridge's first answer.
+const SOCKET: Duration = Duration::from_secs(5);
+
+/// A running bridge. Drop the links to it before.
+#[derive(Debug)]
+pub struct Bridge {
+    own: Started,
+    home: Home,
+}
+
+impl Bridge {
+    /// Starts a bridge; the link is its stdin and stdout.
+    pub fn start(options: &Options) -> Outcome<(Self, Link)> {
+        let home = Home::new()?;
+        let mut command = Command::new(options.program("harbor-bridge")?);
+        command.args(["serve", "--stdio"]).env("HARBOR_HOME", &home.path).env_remove("HARBOR_MCP_ISOLATION");
+        let errors = fs::File::create(home.path.join("bridge.stderr"))?;
+        let (own, mut link) = process::start(command.stderr(errors), Framing::Length)?;
+        let bridge = Self { own, home };
+        match hello(&mut link) {
+            Ok(()) => Ok((bridge, link)),
+            Err(error) => {
+                Err(format!("the bridge did not answer: {error}; its stderr: {}", bridge.stderr()).into())
+            }
+        }
+    }
+
+    /// The bridge's process id.
+    pub fn pid(&self) -> u32 {
+        self.own.pid()
+    }
+
+    /// A second way in: the local socket, as the command line uses it.
+    pub fn attach(&self) -> Outcome<Link> {
+        let run = self.home.path.join("run");
+        let stream = connected(&run.join("bridge.sock"))?;
+        let token = fs::read_to_string(run.join("token"))?;
+        let mut link = Link::new(OwnedFd::from(stream.try_clone()?), OwnedFd::from(stream), Framing::Length);
+        ask(&mut link, "attach", &json!({ "token": token.trim(), "role": "cli" }))?;
+        hello(&mut link)?;
+        Ok(link)
+    }
+
+    /// Defines the echo server, connects it, and says which processes are on the way to it.
+    pub fn connect_server(&self, options: &Options, link: &mut Link) -> Outcome<Vec<Hop>> {
+        add_server(options, link)?;
+        ask(link, "mcp_connect", &json!({ "server_id": SERVER }))?;
+        let servers = ask(link, "list_servers", &json!({}))?;
+        let server =
+            servers["servers"].as_array().and_then(|all| all.first()).ok_or("no server is listed")?;
+        let pid = |member: &str| server[member].as_u64().and_then(|pid| u32::try_from(pid).ok());
+        let runner = pid("runner_pid").ok_or("the server has no runner_pid")?;
+        let server = pid("pid").ok_or("the server has no pid")?;
+        Ok(vec![("bridge", self.pid()), ("runner", runner), ("server", server)])
+    }
+
+    fn stderr(&self) -> String {
+        fs::read_to_string(self.home.path.join("bridge.stderr")).unwrap_or_default()
+    }
+}
+
+/// Both ways into one bridge, which goes last.
+pub fn setups(options: &Options) -> Outcome<(Bridge, Vec<Setup>)> {
+    let (bridge, mut stdio) = Bridge::start(options)?;
+    let hops = bridge.connect_server(options, &mut stdio)?;
+    let socket = bridge.attach()?;
+    let setups = vec![
+        Setup::open("Harbor, stdio", stdio, None, hops.clone())?,
+        Setup::open("Harbor, socket", socket, None, hops)?,
+    ];
+    Ok((bridge, setups))
+}
+
+/// Defines the echo server.
+pub fn add_server(options: &Options, link: &mut Link) -> Outcome<()> {
+    let command = options.program("echo-server")?;
+    ask(link, "add_server", &json!({ "server_id": SERVER, "command": command, "args": [] }))?;
+    Ok(())
+}
+
+/// Sends a request and demands its result.
+pub fn ask(link: &mut Link, kind: &str, fields: &Value) -> Outcome<Value> {
+    let mut message = json!({ "type": kind, "request_id": kind });
+    if let (Some(message), Some(fields)) = (message.as_object_mut(), fields.as_object()) {
+        message.extend(fields.clone());
+    }
+    let framing = link.framing();
+    link.send(&framing.wrap(&message.to_string()))?;
+    let answer = link.receive()?;
+    let reply: Value = serde_json::from_slice(&answer[framing.json_at()..])?;
+    if reply["type"] == json!(format!("{kind}_result")) && reply["request_id"] == json!(kind) {
+        Ok(reply)
+    } else {
+        Err(format!("{kind} was answered by {}", excerpt(answer)).into())
+    }
+}
+
+fn hello(link: &mut Link) -> Outcome<()> {
+    let protocol = harbor_ipc_proto::CLIENT_PROTOCOL;
+    let fields = json!({ "protocol": protocol, "client": "bench", "chunks": false, "max_frame": MAX_FRAME });
+    ask(link, "hello", &fields)?;
+    Ok(())
+}
+
+fn connected(socket: &Path) -> Outcome<UnixStream> {
+    let end = Instant::now() + SOCKET;
+    loop {
+        match UnixStream::connect(socket) {
+            Ok(stream) => return Ok(stream),
+            Err(error) if Instant::now() > end => return Err(format!("{}: {error}", socket.display()).into()),
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// A directory that goes with its owner. Its path is short, since a socket is to be in it.
+#[derive(Debug)]
+struct Home {
+    path: PathBuf,
+}
+
+impl Home {
+    fn new() -> Outcome<Self> {
+        let path = std::env::temp_dir().join(format!("harbor-bench-{}", std::process::id()));
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}

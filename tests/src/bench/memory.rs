@@ -1,0 +1,54 @@
+//! What bridge and runner hold: idle, after traffic, and after one large result.
+//!
+//! Owns a bridge that has done nothing before, since memory has a history. Must not measure time.
+
+use crate::harbor::Bridge;
+use crate::options::Options;
+use crate::process::{self, Memory};
+use crate::request::Workload;
+use crate::setup::Setup;
+use crate::{Outcome, say, watchdog};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Time to give buffers back before a look.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Bytes of the large result.
+const LARGE: usize = 8 * 1024 * 1024;
+
+/// What the processes held at one moment.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    /// When it was.
+    pub when: &'static str,
+    /// The bridge.
+    pub bridge: Memory,
+    /// The runner, once there is one.
+    pub runner: Option<Memory>,
+}
+
+/// The moments, in order; the second is idle with a server, the last but one the state before the large result.
+pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
+    say("memory");
+    watchdog::step("memory".to_owned());
+    let (bridge, mut link) = Bridge::start(options)?;
+    sleep(SETTLE);
+    let alone = Moment { when: "bridge alone", bridge: process::memory(bridge.pid())?, runner: None };
+    let hops = bridge.connect_server(options, &mut link)?;
+    let runner = hops[1].1;
+    let look = |when| -> Outcome<Moment> {
+        sleep(SETTLE);
+        Ok(Moment { when, bridge: process::memory(bridge.pid())?, runner: Some(process::memory(runner)?) })
+    };
+    let mut moments = vec![alone, look("idle, one server connected")?];
+    let mut setup = Setup::open("Harbor, stdio", link, None, hops)?;
+    for workload in Workload::ALL {
+        setup.one_at_a_time(workload, options.large_calls)?;
+    }
+    setup.flood(options.flood_calls)?;
+    moments.push(look("1 s after traffic")?);
+    setup.large_result(LARGE)?;
+    moments.push(look("1 s after an 8 MB result")?);
+    Ok(moments)
+}

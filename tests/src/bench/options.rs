@@ -1,0 +1,121 @@
+//! What the person asked for. Must not look at anything but the arguments.
+
+use crate::Outcome;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Shown by `--help`.
+pub const USAGE: &str = "\
+usage: bench [--quick] [--calls-only] [--repetitions N] [--bin-dir DIR] [--without-harbor] [--seconds N]
+
+  --quick            few repetitions of few calls: shows that everything works, not how fast it is
+  --calls-only       neither starts of servers nor memory
+  --repetitions N    how often each measurement is repeated
+  --bin-dir DIR      where echo-server, relay and harbor-bridge are (default: beside this program)
+  --without-harbor   only the setups that need no Harbor
+  --seconds N        give up after so long (default 900)
+";
+
+/// How much of everything to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where the programs are.
+    pub bin_dir: PathBuf,
+    /// Whether Harbor takes part.
+    pub harbor: bool,
+    /// Whether only calls are measured.
+    pub calls_only: bool,
+    /// How often each measurement is repeated.
+    pub repetitions: usize,
+    /// Small calls per repetition, one at a time.
+    pub small_calls: usize,
+    /// Large calls per repetition, one at a time.
+    pub large_calls: usize,
+    /// Small calls per repetition, many in flight.
+    pub flood_calls: usize,
+    /// How often a server is started and asked for its tools.
+    pub connects: usize,
+    /// The whole run must be over after this.
+    pub limit: Duration,
+}
+
+impl Options {
+    /// Reads the arguments; nothing when only the usage is wanted.
+    pub fn from_args(args: impl Iterator<Item = String>) -> Outcome<Option<Self>> {
+        let mut args = args;
+        let mut options = Self::full(PathBuf::new());
+        let mut bin_dir = None;
+        let mut repetitions = None;
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
+            match arg.as_str() {
+                "-h" | "--help" => return Ok(None),
+                "--quick" => options = options.quick(),
+                "--calls-only" => options.calls_only = true,
+                "--without-harbor" => options.harbor = false,
+                "--bin-dir" => bin_dir = Some(PathBuf::from(value()?)),
+                "--repetitions" => repetitions = Some(value()?.parse::<usize>()?.clamp(1, 1000)),
+                "--seconds" => options.limit = Duration::from_secs(value()?.parse()?),
+                _ => return Err(format!("unknown argument '{arg}'\n{USAGE}").into()),
+            }
+        }
+        options.repetitions = repetitions.unwrap_or(options.repetitions);
+        options.bin_dir = match bin_dir {
+            Some(dir) => dir,
+            None => std::env::current_exe()?.parent().ok_or("this program is nowhere")?.to_owned(),
+        };
+        Ok(Some(options))
+    }
+
+    /// The path of a program that takes part.
+    pub fn program(&self, name: &str) -> Outcome<PathBuf> {
+        let path = self.bin_dir.join(name);
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(format!("{} is missing; build it first", path.display()).into())
+        }
+    }
+
+    fn full(bin_dir: PathBuf) -> Self {
+        Self {
+            bin_dir,
+            harbor: true,
+            calls_only: false,
+            repetitions: 25,
+            small_calls: 2_000,
+            large_calls: 300,
+            flood_calls: 20_000,
+            connects: 20,
+            limit: Duration::from_secs(900),
+        }
+    }
+
+    fn quick(self) -> Self {
+        Self { repetitions: 3, small_calls: 300, large_calls: 50, flood_calls: 2_000, connects: 3, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(args: &[&str]) -> Outcome<Option<Options>> {
+        Options::from_args(args.iter().map(ToString::to_string))
+    }
+
+    #[test]
+    fn what_was_asked_for_survives_a_later_quick() {
+        let options =
+            read(&["--repetitions", "7", "--without-harbor", "--seconds", "9", "--quick"]).unwrap().unwrap();
+        assert_eq!((options.repetitions, options.harbor, options.limit.as_secs()), (7, false, 9));
+        assert_eq!(options.small_calls, 300);
+    }
+
+    #[test]
+    fn a_wrong_argument_is_an_error_and_help_is_none() {
+        assert!(read(&["--fast"]).is_err());
+        assert!(read(&["--repetitions"]).is_err());
+        assert!(read(&["--help"]).unwrap().is_none());
+    }
+}

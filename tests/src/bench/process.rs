@@ -1,0 +1,131 @@
+//! The processes that take part: starting and ending them, and what /proc says about them.
+//!
+//! Must never signal a process that the driver did not start itself.
+
+use crate::Outcome;
+use crate::watchdog;
+use crate::wire::{Framing, Link};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a process may take to end after its stdin closed, and again after SIGTERM.
+const GRACE: Duration = Duration::from_secs(6);
+
+/// A process of the driver's. Drop the link to its stdin before: that is what tells it to end.
+#[derive(Debug)]
+pub struct Started {
+    child: Child,
+    name: String,
+}
+
+/// Starts a program with its stdin and stdout as a link.
+pub fn start(command: &mut Command, framing: Framing) -> Outcome<(Started, Link)> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = spawned.map_err(|error| format!("cannot start {name}: {error}"))?;
+    watchdog::started(child.id());
+    let pipes = child.stdin.take().zip(child.stdout.take());
+    let started = Started { child, name };
+    let (stdin, stdout) = pipes.ok_or("no pipes")?;
+    Ok((started, Link::new(OwnedFd::from(stdin), OwnedFd::from(stdout), framing)))
+}
+
+impl Started {
+    /// The process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn ends_within(&mut self, grace: Duration) -> bool {
+        let end = Instant::now() + grace;
+        while Instant::now() < end {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+                _ => return true,
+            }
+        }
+        false
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if !self.ends_within(GRACE) {
+            crate::say(&format!("{} did not end with its stdin", self.name));
+            signal(self.pid(), Signal::SIGTERM);
+            if !self.ends_within(GRACE) {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+            }
+        }
+        watchdog::ended(self.child.id());
+    }
+}
+
+/// Ends a child without asking; for the watchdog, which cannot wait.
+pub fn kill_now(pid: u32) {
+    signal(pid, Signal::SIGKILL);
+}
+
+fn signal(pid: u32, signal: Signal) {
+    if let Ok(pid) = i32::try_from(pid) {
+        let _ = kill(Pid::from_raw(pid), signal);
+    }
+}
+
+/// The only child of a process.
+pub fn only_child(parent: u32) -> Outcome<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")?.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        // Behind the name, which is in brackets and may contain anything: state, parent.
+        let parent_field = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1));
+        if parent_field.and_then(|field| field.parse::<u32>().ok()) == Some(parent) {
+            found.push(pid);
+        }
+    }
+    match found[..] {
+        [pid] => Ok(pid),
+        _ => Err(format!("process {parent} has {} children instead of one", found.len()).into()),
+    }
+}
+
+/// Processor time of all threads of a process so far, in nanoseconds.
+pub fn cpu_ns(pid: u32) -> Outcome<u64> {
+    let mut total = 0;
+    for task in fs::read_dir(format!("/proc/{pid}/task"))? {
+        // A thread may have ended since; what it used is lost, which only a thread per call would make matter.
+        let text = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
+        total += text.split_whitespace().next().map_or(Ok(0), str::parse::<u64>)?;
+    }
+    Ok(total)
+}
+
+/// What a process holds, in KiB.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// Its share of all pages that it has mapped.
+    pub pss: u64,
+    /// Pages that only it has and has written to: what one more such process costs.
+    pub private_dirty: u64,
+}
+
+/// What a process holds now.
+pub fn memory(pid: u32) -> Outcome<Memory> {
+    let path = format!("/proc/{pid}/smaps_rollup");
+    let text = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let field = |name: &str| -> Outcome<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let number =
+            line.and_then(|rest| rest.split_whitespace().next()).ok_or("smaps_rollup lacks a line")?;
+        Ok(number.parse()?)
+    };
+    Ok(Memory { pss: field("Pss:")?, private_dirty: field("Private_Dirty:")? })
+}

@@ -1,0 +1,149 @@
+//! The requests that are measured, as bytes that were made once; only the id is written into them again.
+//!
+//! Must not allocate or format once a request is prepared.
+
+use crate::Outcome;
+use crate::wire::{Framing, excerpt};
+use serde_json::{Value, json};
+
+/// The server's id in Harbor.
+pub const SERVER: &str = "bench";
+
+/// Ids have this many digits, all of them, so that every request of a kind has the same length.
+const ID_DIGITS: usize = 10;
+
+/// The first id; none is shorter.
+pub const FIRST_ID: u64 = 1_000_000_000;
+
+/// What is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workload {
+    /// 100 bytes of text there and back.
+    Small,
+    /// A short request, 64 KiB of text back.
+    Text,
+    /// A short request, 64 KiB of structured content back.
+    Structured,
+}
+
+impl Workload {
+    /// All of them, in the order of the reports; `as usize` is the place.
+    pub const ALL: [Self; 3] = [Self::Small, Self::Text, Self::Structured];
+
+    /// For reports.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Small => "100 B text",
+            Self::Text => "64 KB text",
+            Self::Structured => "64 KB structured content",
+        }
+    }
+
+    fn call(self) -> (&'static str, Value) {
+        match self {
+            Self::Small => ("echo", json!({ "text": "x".repeat(self.payload()) })),
+            Self::Text => ("text", json!({ "n": self.payload() })),
+            Self::Structured => ("structured", json!({ "n": self.payload() })),
+        }
+    }
+
+    fn payload(self) -> usize {
+        match self {
+            Self::Small => 100,
+            Self::Text | Self::Structured => 65_536,
+        }
+    }
+
+    /// Whether an answer is what was asked for, told from its JSON.
+    pub fn check(self, answer: &[u8], id: u64) -> Outcome<()> {
+        let value: Value = serde_json::from_slice(answer)?;
+        let of_id = value["id"] == json!(id) || value["request_id"] == json!(id.to_string());
+        let result = &value["result"];
+        let right_kind = match self {
+            Self::Small | Self::Text => result["content"][0]["text"].is_string(),
+            Self::Structured => result["structuredContent"].is_object(),
+        };
+        // Roughly the size that the tables name; what structure adds or lacks is the server's affair.
+        let right_size = (self.payload() * 3 / 4..self.payload() * 2 + 1024).contains(&answer.len());
+        if of_id && right_kind && right_size && result["isError"] != json!(true) {
+            Ok(())
+        } else {
+            Err(format!("wrong answer to {}: {}", self.title(), excerpt(answer)).into())
+        }
+    }
+}
+
+/// A prepared request, as often in a row as it may be sent at once.
+#[derive(Debug, Clone)]
+pub struct Request {
+    bytes: Vec<u8>,
+    length: usize,
+    id_at: usize,
+}
+
+impl Request {
+    /// Prepares a call for up to `copies` at once.
+    pub fn call(framing: Framing, workload: Workload, copies: usize) -> Outcome<Self> {
+        let (tool, arguments) = workload.call();
+        Self::of_tool(framing, tool, &arguments, copies)
+    }
+
+    /// Prepares a call of any tool.
+    pub fn of_tool(framing: Framing, tool: &str, arguments: &Value, copies: usize) -> Outcome<Self> {
+        let json = match framing {
+            Framing::Line => format!(
+                r#"{{"jsonrpc":"2.0","id":{FIRST_ID},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+            ),
+            Framing::Length => format!(
+                r#"{{"type":"mcp_call_tool","request_id":"{FIRST_ID}","server_id":"{SERVER}","tool_name":"{tool}","arguments":{arguments}}}"#
+            ),
+        };
+        let one = framing.wrap(&json);
+        let id_at = json.find(&FIRST_ID.to_string()).ok_or("the request lacks its id")? + framing.json_at();
+        Ok(Self { length: one.len(), bytes: one.repeat(copies), id_at })
+    }
+
+    /// The first `count` copies, with ids from `first_id` on.
+    pub fn stamped(&mut self, first_id: u64, count: usize) -> &[u8] {
+        for (id, copy) in (first_id..).zip(self.bytes.chunks_exact_mut(self.length)).take(count) {
+            write_id(&mut copy[self.id_at..self.id_at + ID_DIGITS], id);
+        }
+        &self.bytes[..count * self.length]
+    }
+}
+
+fn write_id(place: &mut [u8], id: u64) {
+    let mut rest = id;
+    for digit in place.iter_mut().rev() {
+        // A remainder of ten fits.
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_id_differs_between_copies() {
+        for framing in [Framing::Line, Framing::Length] {
+            let mut request = Request::call(framing, Workload::Small, 2).unwrap();
+            let text = String::from_utf8_lossy(request.stamped(1_234_567_899, 2)).into_owned();
+            let half = text.len() / 2;
+            assert!(text[..half].contains("1234567899") && text[half..].contains("1234567900"));
+            assert_eq!(text[..half].replace("1234567899", "1234567900"), text[half..]);
+        }
+    }
+
+    #[test]
+    fn an_answer_with_another_id_or_an_error_is_wrong() {
+        let answer = |id: u64, key: &str| {
+            let text = "x".repeat(100);
+            format!(r#"{{"id":{id},"{key}":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#).into_bytes()
+        };
+        assert!(Workload::Small.check(&answer(7, "result"), 7).is_ok());
+        assert!(Workload::Small.check(&answer(8, "result"), 7).is_err());
+        assert!(Workload::Small.check(&answer(7, "error"), 7).is_err());
+    }
+}

@@ -1,0 +1,86 @@
+//! The benchmark driver: what a call costs through Harbor, beside what it costs without.
+//!
+//! ```text
+//!  direct   driver ── pipes ── echo-server
+//!  floor    driver ── relay ── relay ── echo-server        two plain byte relays: the least for Harbor's shape
+//!  stdio    driver ── bridge (its stdin) ── runner ── echo-server
+//!  socket   driver ── bridge (its socket) ── runner ── echo-server
+//! ```
+//!
+//! All setups are alive at once and take turns within every repetition, so that a slow second of the machine meets
+//! all of them. Prints Markdown on stdout and progress on stderr. Must do nothing on the measured path but write a
+//! prepared request and read its answer; must end by itself, in whatever state the others are.
+
+#[path = "../bench/calls.rs"]
+mod calls;
+#[path = "../bench/connect.rs"]
+mod connect;
+#[path = "../bench/harbor.rs"]
+mod harbor;
+#[path = "../bench/memory.rs"]
+mod memory;
+#[path = "../bench/options.rs"]
+mod options;
+#[path = "../bench/process.rs"]
+mod process;
+#[path = "../bench/report.rs"]
+mod report;
+#[path = "../bench/request.rs"]
+mod request;
+#[path = "../bench/setup.rs"]
+mod setup;
+#[path = "../bench/stats.rs"]
+mod stats;
+#[path = "../bench/watchdog.rs"]
+mod watchdog;
+#[path = "../bench/wire.rs"]
+mod wire;
+
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// What every fallible step of the driver returns; the text of the error is for the person who ran it.
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let result = options::Options::from_args(std::env::args().skip(1)).and_then(|options| match options {
+        Some(options) => run(&options),
+        None => print(options::USAGE),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("bench: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &options::Options) -> Outcome<()> {
+    watchdog::start(options.limit);
+    let calls = calls::measure(options)?;
+    print(&report::calls(&calls))?;
+    if options.calls_only {
+        return Ok(());
+    }
+    let connects = connect::measure(options)?;
+    print(&report::connects(&connects))?;
+    if options.harbor {
+        let memory = memory::measure(options)?;
+        print(&report::memory(&memory))?;
+    }
+    Ok(())
+}
+
+/// Results go to stdout.
+fn print(text: &str) -> Outcome<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Progress and errors go to stderr; a closed stderr is no reason to stop.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
