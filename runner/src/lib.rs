@@ -1,0 +1,8 @@
+//! The runner as a library, so that its parsers can be driven by the fuzz targets. The program is `program`.
+
+mod logs;
+pub mod mcp;
+pub mod program;
+mod servers;
+mod session;
+mod up;

@@ -1,0 +1,123 @@
+//! The runner: owns one MCP server, or all of them where isolation is off.
+//!
+//! ```text
+//!   harbor-runner BRIDGE_PID       link on stdin, until its end, SIGTERM or SIGINT
+//!   harbor-runner exec …           the launcher: becomes a server (see harbor_child::launcher)
+//! ```
+//!
+//! Owns the link to the bridge. Must never outlive it, and never write to stdout.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::rc::Rc;
+
+use harbor_child::outbox::read_some;
+use harbor_child::reaper::Reaper;
+use harbor_child::signal::Signal;
+use harbor_child::{launcher, link, memory, own};
+use harbor_ipc_proto::frame::{FrameDecoder, Popped};
+use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
+use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
+use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::servers::Servers;
+use crate::up::Up;
+
+/// Exit code for a wrong command line.
+const USAGE: u8 = 2;
+
+/// Runs the program that the command line asks for; gives its exit code.
+#[must_use]
+pub fn run() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "exec") {
+        return u8::try_from(launcher::run(&arguments[1..])).map_or(ExitCode::FAILURE, ExitCode::from);
+    }
+    let [parent] = arguments.as_slice() else { return usage() };
+    let Some(parent) = parent.to_str().and_then(|pid| pid.parse().ok()) else { return usage() };
+    memory::return_large_blocks();
+    match begin(parent) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "harbor-runner: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage() -> ExitCode {
+    let _ = writeln!(io::stderr(), "harbor-runner is started by harbor-bridge; run `harbor help` instead");
+    ExitCode::from(USAGE)
+}
+
+fn begin(parent: u32) -> io::Result<()> {
+    let link = link::take()?;
+    own::die_with_parent(parent, Signal::SIGTERM)?;
+    own::become_subreaper()?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
+    runtime.block_on(serve(link))
+}
+
+async fn serve(link: std::os::unix::net::UnixStream) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let reaper = Reaper::start()?;
+    let (mut reader, writer) = UnixStream::from_std(link)?.into_split();
+    let up = Rc::new(Up::new());
+    up.send(&FromRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
+    let driver = tokio::task::spawn_local({
+        let up = up.clone();
+        async move { up.outbox().drive(&writer).await }
+    });
+    let servers = Servers::new(up.clone(), reaper);
+    let read = tokio::select! {
+        read = read_link(&mut reader, &servers) => read,
+        _ = terminate.recv() => Ok(()),
+        _ = interrupt.recv() => Ok(()),
+    };
+    servers.end_all().await;
+    up.outbox().close();
+    // What is still queued goes out; a bridge that is gone ends this at once, one that hangs is not waited for.
+    let _ = tokio::time::timeout(std::time::Duration::from_secs(1), driver).await;
+    read
+}
+
+/// Reads the bridge's messages until the link ends or the bridge says so.
+async fn read_link(reader: &mut OwnedReadHalf, servers: &Rc<Servers>) -> io::Result<()> {
+    let mut frames = FrameDecoder::new(MAX_MESSAGE);
+    let mut greeted = false;
+    loop {
+        let n = read_some(reader, frames.space()).await?;
+        if n == 0 {
+            return Ok(());
+        }
+        frames.filled(n);
+        while let Some(popped) = frames.pop() {
+            let Popped::Frame(body) = popped else { return Err(io::Error::other("a message is too long")) };
+            let message: ToRunner<'_> = get_message(body).map_err(io::Error::other)?;
+            if !greeted {
+                greet(&message)?;
+                greeted = true;
+            }
+            if !servers.on_message(message) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The first message must be a greeting of our own build.
+fn greet(message: &ToRunner<'_>) -> io::Result<()> {
+    match message {
+        ToRunner::Hello { protocol: LINK_PROTOCOL, build } if build == BUILD => Ok(()),
+        ToRunner::Hello { build, .. } => {
+            Err(io::Error::other(format!("the bridge is of build {build}, this runner of {BUILD}")))
+        }
+        _ => Err(io::Error::other("the bridge did not greet first")),
+    }
+}
