@@ -157,14 +157,25 @@ impl Bridge {
         let [terminate, interrupt, hangup] = signals.as_mut_slice() else { return Ok(()) };
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
-        let accepting = socket::accept(listener, self.router.clone(), self.connections.clone(), token.into());
+        // Tasks of their own: waking the outermost future costs a system call each time.
+        let mut accepting = tokio::task::spawn_local(socket::accept(
+            listener,
+            self.router.clone(),
+            self.connections.clone(),
+            token.into(),
+        ));
+        let serving_stdio = serve_stdio(mode, self.router.clone(), self.connections.clone());
+        let mut serving_stdio = tokio::task::spawn_local(serving_stdio);
         tracing::info!(build = BUILD, pid = std::process::id(), isolation = settings.isolation, "serving");
         if mode == Mode::Detached {
             announce()?;
         }
         let why = tokio::select! {
-            result = accepting => return result,
-            result = self.stdio(mode) => { result?; "stdin has ended" }
+            result = &mut accepting => return result.map_err(io::Error::other)?,
+            result = &mut serving_stdio => {
+                result.map_err(io::Error::other)??;
+                "stdin has ended"
+            }
             () = self.idle(settings, mode) => "nobody uses this bridge",
             () = self.router.shutdown.notified() => "a client asked for it",
             _ = terminate.recv() => "SIGTERM",
@@ -172,14 +183,8 @@ impl Bridge {
             _ = hangup.recv() => "SIGHUP",
         };
         tracing::info!(why, "ending");
+        accepting.abort();
         Ok(())
-    }
-
-    async fn stdio(&self, mode: Mode) -> io::Result<()> {
-        match mode {
-            Mode::Stdio => stdio::run(&self.router, &self.connections).await,
-            Mode::Foreground | Mode::Detached => std::future::pending().await,
-        }
     }
 
     /// Returns when a detached bridge has had no client for long enough.
@@ -220,6 +225,13 @@ impl Bridge {
         };
         // A client that does not read its last answer is not waited for.
         let _ = tokio::time::timeout(LAST_WORDS, written).await;
+    }
+}
+
+async fn serve_stdio(mode: Mode, router: Rc<Router>, connections: Rc<Connections>) -> io::Result<()> {
+    match mode {
+        Mode::Stdio => stdio::run(&router, &connections).await,
+        Mode::Foreground | Mode::Detached => std::future::pending().await,
     }
 }
 

@@ -67,7 +67,7 @@ codes! {
     ServerUnavailable = "ERR_SERVER_UNAVAILABLE", -32021;
     /// The server did not answer in time; it was told to stop working on the call.
     ToolTimeout = "ERR_TOOL_TIMEOUT", -32022;
-    /// The server answered with a JSON-RPC error, repeated in `details`.
+    /// The server answered with a JSON-RPC error, repeated in `details`, or cannot do what was asked.
     ToolFailed = "ERR_TOOL_FAILED", -32023;
     /// The server's answer breaks the protocol.
     ProtocolError = "ERR_PROTOCOL_ERROR", -32024;

@@ -75,8 +75,13 @@ async fn serve(link: std::os::unix::net::UnixStream) -> io::Result<()> {
         async move { up.outbox().drive(&writer).await }
     });
     let servers = Servers::new(up.clone(), reaper);
+    // A task of its own: waking the outermost future costs a system call each time.
+    let mut reading = tokio::task::spawn_local({
+        let servers = servers.clone();
+        async move { read_link(&mut reader, &servers).await }
+    });
     let read = tokio::select! {
-        read = read_link(&mut reader, &servers) => read,
+        read = &mut reading => read.map_err(io::Error::other)?,
         _ = terminate.recv() => Ok(()),
         _ = interrupt.recv() => Ok(()),
     };

@@ -1,1 +1,49 @@
-//! (to come)
+//! The harness of the end-to-end tests, and what the test doubles share with it.
+//!
+//! ```text
+//!  test ── Client ──► Bridge (serve --stdio) ──► runner ──► misbehaving-server, echo-server, real servers
+//!             └─ the same over the local socket (Client::attach) and over the native host (Relay)
+//!  Home: one HARBOR_HOME per test; at its end it demands that every process that belonged to it is gone
+//! ```
+//!
+//! Owns starting the product's programs, speaking to them in frames, and cleaning up. Must never reach into the
+//! product's code: it sees what a browser would see, and only `ipc-proto` is shared. Waiting is always for an
+//! event with a deadline.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "test support"
+)]
+
+pub mod bridge;
+pub mod client;
+pub mod direct;
+pub mod double;
+pub mod faults;
+pub mod home;
+pub mod processes;
+pub mod program;
+pub mod programs;
+
+use std::time::Duration;
+
+pub use bridge::{Bridge, Relay};
+pub use client::{Answer, Client, ErrorValue, Pending};
+pub use direct::Direct;
+pub use double::{Double, Journal};
+pub use faults::Fault;
+pub use home::Home;
+pub use processes::{Process, wait_until};
+pub use program::Program;
+
+/// How long anything may take that is not itself about time. Generous: the machine may be busy.
+pub const LIMIT: Duration = Duration::from_secs(30);
+
+/// How long Harbor may take until everything that it started is gone.
+pub const DOWN_LIMIT: Duration = Duration::from_secs(5);
+
+/// How soon "promptly" is: far below any timeout that could have fired instead.
+pub const PROMPT: Duration = Duration::from_secs(5);

@@ -21,7 +21,7 @@ pub(super) fn too_many(id: &ServerId) -> ErrorBody {
     ErrorBody::new(Code::RateLimited, message).with("server_id", id.as_str())
 }
 
-pub(super) fn timeout(id: &ServerId, limit: Duration) -> ErrorBody {
+fn timeout(id: &ServerId, limit: Duration) -> ErrorBody {
     let ms = limit.as_millis();
     let message = format!(
         "{id} did not answer within {ms} ms; it was told to stop. A longer timeout_ms gives it more time"
@@ -41,7 +41,7 @@ pub(super) fn not_running(id: &ServerId, why: &NotRunning) -> ErrorBody {
     }
 }
 
-pub(super) fn lost(id: &ServerId, why: &CallError) -> ErrorBody {
+pub(super) fn lost(id: &ServerId, limit: Duration, why: &CallError) -> ErrorBody {
     let unavailable =
         |message: String| ErrorBody::new(Code::ServerUnavailable, message).with("server_id", id.as_str());
     match why {
@@ -53,6 +53,7 @@ pub(super) fn lost(id: &ServerId, why: &CallError) -> ErrorBody {
             unavailable(format!("the runner of {id} is gone. The call was not sent again"))
                 .with("cause", "runner_lost")
         }
+        CallError::Timeout => timeout(id, limit),
         CallError::Congested => {
             unavailable(format!("the runner of {id} does not take any more")).with("cause", "congested")
         }

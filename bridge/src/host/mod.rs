@@ -78,21 +78,20 @@ impl Host {
     ) -> Result<Reply, ErrorBody> {
         let server = self.server(id)?;
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
-        let held = server.call(permit, slot, operation, progress);
-        let mut held =
-            held.map_err(|why| errors::not_running(id, &why))?.map_err(|why| errors::lost(id, &why))?;
-        match tokio::time::timeout(limit, &mut held.call).await {
-            Ok(Ok(Answer::Result(json))) => Ok(Reply::Result(json)),
-            Ok(Ok(Answer::Items(json, _))) => Ok(Reply::Items(json)),
-            Ok(Ok(Answer::ServerError { code, message, data })) => {
+        let held = server.call(permit, slot, operation, limit, progress);
+        let held = held.map_err(|why| errors::not_running(id, &why))?;
+        let answer = match held {
+            Ok(held) => held.call.await,
+            Err(why) => Err(why),
+        };
+        match answer {
+            Ok(Answer::Result(json)) => Ok(Reply::Result(json)),
+            Ok(Answer::Items(json, _)) => Ok(Reply::Items(json)),
+            Ok(Answer::ServerError { code, message, data }) => {
                 Err(errors::server_error(id, code, &message, data))
             }
-            Ok(Ok(Answer::Failed(failure))) => Err(errors::no_answer(id, &failure)),
-            Ok(Err(why)) => Err(errors::lost(id, &why)),
-            Err(_) => {
-                held.call.give_reason("timeout");
-                Err(errors::timeout(id, limit))
-            }
+            Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure)),
+            Err(why) => Err(errors::lost(id, limit, &why)),
         }
     }
 }

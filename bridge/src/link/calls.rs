@@ -3,18 +3,19 @@
 //! Owns the promise that each call ends exactly once. A [`Call`] that is dropped before its answer came takes
 //! itself out of the table and has the runner tell the server.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use harbor_child::outbox::Refused;
 use harbor_ipc_proto::json::{Json, is_contained};
 use harbor_ipc_proto::link::runner::{CallFailure, Outcome, ToRunner};
 use tokio::sync::oneshot;
 
+use super::deadlines::Deadlines;
 use super::{EndReport, Link};
 
 /// What a server, or its runner, answered.
@@ -63,6 +64,8 @@ pub enum CallError {
     RunnerLost,
     /// The runner does not read.
     Congested,
+    /// No answer came in time; the server was told.
+    Timeout,
 }
 
 impl From<Refused> for CallError {
@@ -108,11 +111,16 @@ type Ending = Result<Answer, CallError>;
 /// A call whose answer has not come.
 pub(super) struct OpenCall {
     server: u32,
+    deadline: Instant,
     answer: oneshot::Sender<Ending>,
     progress: Option<OnProgress>,
 }
 
 impl OpenCall {
+    pub(super) fn server(&self) -> u32 {
+        self.server
+    }
+
     /// Ends the call; its caller may have left meanwhile.
     pub(super) fn end(self, ending: Ending) {
         let _ = self.answer.send(ending);
@@ -124,6 +132,7 @@ impl OpenCall {
 pub(super) struct Calls {
     next: u64,
     open: HashMap<u64, OpenCall>,
+    pub(super) deadlines: Deadlines,
 }
 
 impl std::fmt::Debug for Calls {
@@ -139,7 +148,9 @@ impl Calls {
     }
 
     pub(super) fn forget(&mut self, id: u64) -> Option<OpenCall> {
-        self.open.remove(&id)
+        let open = self.open.remove(&id)?;
+        self.deadlines.remove(open.deadline, id);
+        Some(open)
     }
 
     pub(super) fn progress(&self, id: u64, server: u32) -> Option<OnProgress> {
@@ -147,11 +158,13 @@ impl Calls {
     }
 
     pub(super) fn take_of(&mut self, server: u32) -> impl Iterator<Item = OpenCall> + use<> {
-        let open = self.open.extract_if(|_, open| open.server == server).map(|(_, open)| open);
-        open.collect::<Vec<_>>().into_iter()
+        let ids: Vec<_> =
+            self.open.iter().filter(|(_, open)| open.server == server).map(|(id, _)| *id).collect();
+        ids.into_iter().filter_map(|id| self.forget(id)).collect::<Vec<_>>().into_iter()
     }
 
     pub(super) fn take_all(&mut self) -> impl Iterator<Item = OpenCall> + use<> {
+        self.deadlines = Deadlines::default();
         std::mem::take(&mut self.open).into_values()
     }
 }
@@ -163,26 +176,28 @@ pub struct Call {
     server: u32,
     id: u64,
     answer: oneshot::Receiver<Ending>,
-    reason: Cell<&'static str>,
 }
 
 impl Call {
-    pub(super) fn open(link: &Rc<Link>, server: u32, progress: Option<OnProgress>) -> Self {
+    pub(super) fn open(
+        link: &Rc<Link>,
+        server: u32,
+        deadline: Instant,
+        progress: Option<OnProgress>,
+    ) -> Self {
         let (sender, answer) = oneshot::channel();
         let mut calls = link.calls.borrow_mut();
         calls.next += 1;
         let id = calls.next;
-        calls.open.insert(id, OpenCall { server, answer: sender, progress });
-        Self { link: link.clone(), server, id, answer, reason: Cell::new("the caller has left") }
+        calls.open.insert(id, OpenCall { server, deadline, answer: sender, progress });
+        if calls.deadlines.add(deadline, id) {
+            link.rearm.notify_one();
+        }
+        Self { link: link.clone(), server, id, answer }
     }
 
     pub(super) fn id(&self) -> u64 {
         self.id
-    }
-
-    /// What the server will be told if the call is dropped now.
-    pub fn give_reason(&self, reason: &'static str) {
-        self.reason.set(reason);
     }
 }
 
@@ -201,7 +216,7 @@ impl Drop for Call {
             self.link.send(&ToRunner::Cancel {
                 server: self.server,
                 id: self.id,
-                reason: self.reason.get().into(),
+                reason: "the caller has left".into(),
             });
         }
     }

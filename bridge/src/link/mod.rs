@@ -12,12 +12,14 @@
 //! bounded, typed, and its JSON checked to be contained.
 
 mod calls;
+mod deadlines;
 mod events;
 pub mod runner;
 
 use std::cell::RefCell;
 use std::io;
 use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
 
 use harbor_child::outbox::{Outbox, read_some};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
@@ -26,7 +28,7 @@ use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress};
 pub use events::{EndReport, Info, LinkEvent};
@@ -44,6 +46,8 @@ const EVENTS: usize = 256;
 pub struct Link {
     outbox: Outbox,
     calls: RefCell<Calls>,
+    /// Set off when the timer of the calls' deadlines must be armed anew.
+    rearm: Notify,
 }
 
 impl Link {
@@ -55,7 +59,8 @@ impl Link {
         stream: std::os::unix::net::UnixStream,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
         let (reader, writer) = UnixStream::from_std(stream)?.into_split();
-        let link = Rc::new(Self { outbox: Outbox::new(LIMIT), calls: RefCell::default() });
+        let link =
+            Rc::new(Self { outbox: Outbox::new(LIMIT), calls: RefCell::default(), rearm: Notify::new() });
         link.send(&ToRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
         let (events, receiver) = mpsc::channel(EVENTS);
         tokio::task::spawn_local({
@@ -65,6 +70,7 @@ impl Link {
                 let _ = link.outbox.drive(&writer).await;
             }
         });
+        tokio::task::spawn_local(keep_deadlines(Rc::downgrade(&link)));
         tokio::task::spawn_local(read(Rc::downgrade(&link), reader, events));
         Ok((link, receiver))
     }
@@ -74,7 +80,8 @@ impl Link {
         let _ = self.outbox.push(|out| put_message(out, message));
     }
 
-    /// Asks `server` and returns the call, to be awaited for its answer. Dropping it tells the runner.
+    /// Asks `server` and returns the call, to be awaited for its answer, which comes within `limit`. Dropping it
+    /// tells the runner.
     ///
     /// # Errors
     /// When the runner is gone or does not read.
@@ -82,10 +89,11 @@ impl Link {
         self: &Rc<Self>,
         server: u32,
         operation: Operation<'_>,
+        limit: Duration,
         progress: Option<OnProgress>,
     ) -> Result<Call, CallError> {
         let wants_progress = progress.is_some();
-        let call = Call::open(self, server, progress);
+        let call = Call::open(self, server, Instant::now() + limit, progress);
         let message = ToRunner::Call { server, id: call.id(), progress: wants_progress, operation };
         match self.outbox.push(|out| put_message(out, &message)) {
             Ok(()) => Ok(call),
@@ -96,9 +104,41 @@ impl Link {
         }
     }
 
+    /// Ends a call whose time has come: its caller and its server are told.
+    fn expire(&self, id: u64) {
+        let open = self.calls.borrow_mut().forget(id);
+        if let Some(open) = open {
+            self.send(&ToRunner::Cancel { server: open.server(), id, reason: "timeout".into() });
+            open.end(Err(CallError::Timeout));
+        }
+    }
+
     /// Lets no more through; the runner sees the end of its link once all is written.
     pub fn close(&self) {
         self.outbox.close();
+        self.rearm.notify_one();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.outbox.is_closed()
+    }
+}
+
+/// Ends calls whose time has come, until the link is gone.
+async fn keep_deadlines(link: Weak<Link>) {
+    while let Some(link) = link.upgrade() {
+        let next = link.calls.borrow_mut().deadlines.arm();
+        let rearm = link.rearm.notified();
+        match next {
+            None => rearm.await,
+            // Whichever comes first, the other is looked at again.
+            Some(at) => drop(tokio::time::timeout_at(at.into(), rearm).await),
+        }
+        let due = link.calls.borrow_mut().deadlines.take_due(Instant::now());
+        due.into_iter().for_each(|id| link.expire(id));
+        if link.is_closed() {
+            return;
+        }
     }
 }
 

@@ -207,7 +207,8 @@ pub(super) async fn task(router: &Router, permit: Permit, message: McpTask) -> H
     if !TASK_METHODS.contains(&message.method.as_str()) {
         return Err(invalid("method", "tasks/get, tasks/update, tasks/cancel, tasks/result or tasks/list"));
     }
-    let operation = Operation::Task { method: message.method.into(), params: object(message.params).into() };
+    let operation =
+        Operation::Task { method: message.method.into(), params: object(message.arguments).into() };
     let result = ask(router, permit, &message.server_id, operation, None, None).await?;
     reply(McpTaskResult { result })
 }

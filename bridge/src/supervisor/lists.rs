@@ -10,7 +10,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{List, Operation};
 use tokio::sync::Notify;
 
-use crate::link::{Answer, Link};
+use crate::link::{Answer, CallError, Link};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -102,9 +102,8 @@ impl Lists {
         server: u32,
         kind: ListKind,
     ) -> Result<(), String> {
-        let call = link.call(server, kind.operation(), None).map_err(|_| "its runner is gone".to_owned())?;
-        let answer = tokio::time::timeout(LIMIT, call).await.map_err(|_| "it took too long".to_owned())?;
-        match answer {
+        let call = link.call(server, kind.operation(), LIMIT, None);
+        match call.map_err(|_| "its runner is gone".to_owned())?.await {
             Ok(Answer::Items(items, count)) => {
                 self.lists.borrow_mut()[kind as usize] = Fetched { items, count };
                 Ok(())
@@ -114,6 +113,7 @@ impl Lists {
             Ok(Answer::ServerError { code, message, .. }) => Err(format!("{message} ({code})")),
             Ok(Answer::Failed(failure)) => Err(format!("{failure:?}")),
             Ok(Answer::Result(_)) => Err("the runner answered with something else".into()),
+            Err(CallError::Timeout) => Err("it took too long".into()),
             Err(_) => Ok(()),
         }
     }

@@ -195,6 +195,7 @@ impl Server {
         _permit: Permit,
         slot: Slot,
         operation: Operation<'_>,
+        limit: Duration,
         progress: Option<OnProgress>,
     ) -> Result<Result<HeldCall, CallError>, NotRunning> {
         let place = self.place.borrow();
@@ -202,7 +203,7 @@ impl Server {
             (State::Running, Some(place)) => Ok(place
                 .runner
                 .link
-                .call(place.number, operation, progress)
+                .call(place.number, operation, limit, progress)
                 .map(|call| HeldCall { call, _slot: slot })),
             (state, _) => Err(NotRunning { state, last_end: self.last_end.borrow().clone() }),
         }
@@ -282,7 +283,10 @@ impl Server {
                     );
                 }
             }
-            lists.mark_complete();
+            // A change of one list may be told before all were fetched once.
+            if kinds.len() == ListKind::ALL.len() {
+                lists.mark_complete();
+            }
         });
     }
 }

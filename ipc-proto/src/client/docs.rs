@@ -19,7 +19,7 @@ and is the error `message_too_large` with the request's id to one that did not.
 **Envelopes.** `{type, request_id, …}` is answered by `{type: \"<type>_result\", request_id, …}` or by
 `{type: \"error\", request_id, error: {code, message, details?}}`. The other envelope, `{type: \"rpc\", id, method,
 params}`, means the same with `method` = the type (its first `.` reads as `_`), and is answered by
-`{type: \"rpc_response\", id, result | error: {code: int, message, data: {code, …}}}`. Requests run concurrently;
+`{type: \"rpc_response\", id, result | error: {code: int, message, data: {code, details?}}}`. Requests run concurrently;
 each is answered exactly once. An id may be used again once its request was answered. Unknown fields are ignored.
 
 **The local socket.** `$HARBOR_HOME/run/bridge.sock`. The first frame of a program there is `attach`; everything
@@ -77,6 +77,14 @@ mod tests {
     fn every_request_but_none_twice_has_a_reply() {
         let tags = |all: &[MessageDoc]| all.iter().map(|m| m.tag).collect::<Vec<_>>();
         assert_eq!(tags(REQUESTS), tags(REPLIES));
+    }
+
+    /// The rpc envelope splits what is under `params`; a field of that name would be lost.
+    #[test]
+    fn no_field_has_the_name_of_the_envelopes_own() {
+        for field in REQUESTS.iter().flat_map(|request| request.fields) {
+            assert!(!["type", "request_id", "id", "params"].contains(&field.name), "{}", field.name);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //!  typed  {type:"T", request_id:"R", …}          → {type:"T_result", request_id:"R", …}
 //!                                                  {type:"error", request_id:"R", error:{code, message, details?}}
 //!  rpc    {type:"rpc", id:I, method:"T", params}  → {type:"rpc_response", id:I, result:{…}}
-//!                                                  {type:"rpc_response", id:I, error:{code:int, message, data:{code, …}}}
+//!                                                  {type:"rpc_response", id:I, error:{code:int, message, data:{code, details?}}}
 //! ```
 //!
 //! Owns reading a frame into a [`Request`] and writing a reply around it. Must never touch payloads.
@@ -72,10 +72,16 @@ impl ErrorBody {
         self
     }
 
-    fn put_details(&self, out: &mut Vec<u8>, mut first: bool) {
+    fn put_details(&self, out: &mut Vec<u8>) {
+        if self.details.is_empty() {
+            return;
+        }
+        out.extend_from_slice(b",\"details\":{");
+        let mut first = true;
         for (name, value) in &self.details {
             first = put_pair(out, first, name, value);
         }
+        out.push(b'}');
     }
 }
 
@@ -172,11 +178,7 @@ impl Envelope {
                 put_str(out, error.code.as_str());
                 out.extend_from_slice(b",\"message\":");
                 put_str(out, &error.message);
-                if !error.details.is_empty() {
-                    out.extend_from_slice(b",\"details\":{");
-                    error.put_details(out, true);
-                    out.push(b'}');
-                }
+                error.put_details(out);
                 out.extend_from_slice(b"}}");
             }
             Self::Rpc(id) => {
@@ -187,7 +189,7 @@ impl Envelope {
                 put_str(out, &error.message);
                 out.extend_from_slice(b",\"data\":{\"code\":");
                 put_str(out, error.code.as_str());
-                error.put_details(out, false);
+                error.put_details(out);
                 out.extend_from_slice(b"}}}");
             }
         }
@@ -309,7 +311,7 @@ mod tests {
         assert_eq!(
             written(&Envelope::Rpc("1".into())),
             r#"{"type":"rpc_response","id":1,"result":{"timestamp":5}}
-{"type":"rpc_response","id":1,"error":{"code":-32004,"message":"no \"x\"","data":{"code":"not_found","server_id":"x"}}}"#
+{"type":"rpc_response","id":1,"error":{"code":-32004,"message":"no \"x\"","data":{"code":"not_found","details":{"server_id":"x"}}}}"#
         );
     }
 }

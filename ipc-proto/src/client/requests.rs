@@ -197,7 +197,7 @@ define_requests! {
         /// `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result` or `tasks/list`.
         method: String,
         /// Its parameters, passed on as they are.
-        params: Option<JsonObject>,
+        arguments: Option<JsonObject>,
     }
     /// Gives the last log lines of a server: its stderr, what it printed on stdout that was no message, and
     /// its MCP log messages.

@@ -139,6 +139,12 @@ impl Outbox {
         self.drained.notify_waiters();
     }
 
+    /// Whether further messages are refused.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
     /// Waits until little is queued (or the pipe is closed): for readers that must not run ahead of a writer.
     pub async fn room(&self) {
         while self.pending() > LOW_WATER && !self.closed.get() {

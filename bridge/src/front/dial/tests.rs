@@ -1,3 +1,5 @@
+//! The search for the bridge, against bridges that misbehave.
+
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;

@@ -1,3 +1,5 @@
+//! What the command line understands, and how it says no.
+
 use super::*;
 
 fn words(line: &[&str]) -> Vec<String> {

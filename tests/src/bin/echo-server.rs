@@ -1,0 +1,139 @@
+//! The fastest plain MCP server on stdio that is still one: for measuring what stands between it and a client.
+//!
+//! ```text
+//!  line ─► "id", "method", "name" found by searching ─► answer appended ─► written once no whole line is left to read
+//! ```
+//!
+//! Legacy only, one thread, no JSON parser. It trusts its client: keys stand before payloads and are written
+//! without spaces. Must never be used to test what Harbor does with odd servers; `misbehaving-server` is for that.
+#![allow(clippy::expect_used, reason = "test support")]
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+
+const BUFFER: usize = 128 * 1024;
+
+/// More output than this is written although there is more to read, in bytes.
+const ENOUGH: usize = 256 * 1024;
+
+const INITIALIZED: &str = "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\
+     \"serverInfo\":{\"name\":\"echo-server\",\"version\":\"1.0.0\"}}";
+
+const TOOLS: &str = "{\"tools\":[\
+     {\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}},\
+     {\"name\":\"text\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}},\
+     {\"name\":\"structured\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}}]}";
+
+fn main() -> io::Result<()> {
+    let mut input = BufReader::with_capacity(BUFFER, File::from(io::stdin().as_fd().try_clone_to_owned()?));
+    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let (mut line, mut out, mut payloads) = (Vec::new(), Vec::new(), Payloads::default());
+    while input.read_until(b'\n', &mut line)? > 0 {
+        answer(&line, &mut out, &mut payloads);
+        line.clear();
+        if out.len() > ENOUGH || !input.buffer().contains(&b'\n') {
+            output.write_all(&out)?;
+            out.clear();
+        }
+    }
+    output.write_all(&out)
+}
+
+/// Appends the answer to one line; notifications get none.
+fn answer(line: &[u8], out: &mut Vec<u8>, payloads: &mut Payloads) {
+    let (Some(id), Some(method)) = (number_behind(line, b"\"id\":"), string_behind(line, b"\"method\":\""))
+    else {
+        return;
+    };
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id);
+    match method {
+        b"tools/call" => call(line, out, payloads),
+        b"initialize" => put_result(out, INITIALIZED.as_bytes()),
+        b"tools/list" => put_result(out, TOOLS.as_bytes()),
+        b"ping" => put_result(out, b"{}"),
+        _ => out.extend_from_slice(b",\"error\":{\"code\":-32601,\"message\":\"Method not found\"}"),
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+fn call(line: &[u8], out: &mut Vec<u8>, payloads: &mut Payloads) {
+    let size = || {
+        let digits = number_behind(line, b"\"n\":").and_then(|digits| std::str::from_utf8(digits).ok());
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or(64 * 1024)
+    };
+    match string_behind(line, b"\"name\":\"") {
+        Some(b"echo") => {
+            let text = string_behind(line, b"\"text\":\"").unwrap_or_default();
+            out.extend_from_slice(b",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"");
+            out.extend_from_slice(text);
+            out.extend_from_slice(b"\"}]}");
+        }
+        Some(b"text") => put_result(out, payloads.text(size())),
+        Some(b"structured") => put_result(out, payloads.structured(size())),
+        _ => out.extend_from_slice(b",\"error\":{\"code\":-32602,\"message\":\"Unknown tool\"}"),
+    }
+}
+
+fn put_result(out: &mut Vec<u8>, result: &[u8]) {
+    out.extend_from_slice(b",\"result\":");
+    out.extend_from_slice(result);
+}
+
+/// Results that were built once.
+#[derive(Default)]
+struct Payloads {
+    texts: HashMap<usize, Vec<u8>>,
+    structured: HashMap<usize, Vec<u8>>,
+}
+
+impl Payloads {
+    /// A text of `n` bytes.
+    fn text(&mut self, n: usize) -> &[u8] {
+        self.texts.entry(n).or_insert_with(|| {
+            let text = "The quick brown fox jumps over the lazy dog. ".repeat(n / 45 + 1);
+            format!("{{\"content\":[{{\"type\":\"text\",\"text\":\"{}\"}}]}}", &text[..n]).into_bytes()
+        })
+    }
+
+    /// Rows of about `n` bytes.
+    fn structured(&mut self, n: usize) -> &[u8] {
+        self.structured.entry(n).or_insert_with(|| {
+            let (mut rows, mut at) = (String::new(), 0);
+            while rows.len() < n {
+                let comma = if at == 0 { "" } else { "," };
+                rows += &format!(
+                    "{comma}{{\"id\":{at},\"name\":\"row {at}\",\"ratio\":0.{at},\"tags\":[\"a\",\"b\"]}}"
+                );
+                at += 1;
+            }
+            format!("{{\"content\":[],\"structuredContent\":{{\"rows\":[{rows}]}}}}").into_bytes()
+        })
+    }
+}
+
+/// What stands behind the first `key`.
+fn behind<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    line.windows(key.len()).position(|window| window == key).map(|at| &line[at + key.len()..])
+}
+
+fn number_behind<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let rest = behind(line, key)?;
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit())?;
+    (end > 0).then(|| &rest[..end])
+}
+
+/// The content of a string, its escapes left as they are.
+fn string_behind<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let rest = behind(line, key)?;
+    let mut end = 0;
+    loop {
+        end += rest.get(end..)?.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        if rest[end] == b'"' {
+            return Some(&rest[..end]);
+        }
+        end += 2;
+    }
+}

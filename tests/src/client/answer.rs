@@ -1,0 +1,128 @@
+//! What the bridge answered: the text as it came, and the value for looking into it.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// One answer. Dereferences to its value, so `answer["server"]["state"]` works.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The frame's body.
+    pub text: String,
+    value: Value,
+}
+
+/// An error that the bridge answered with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErrorValue {
+    /// The word for programs; `closed` (the harness's own) when the connection ended without an answer.
+    pub code: String,
+    /// The sentence for people.
+    pub message: String,
+    /// More for programs; null when absent.
+    pub details: Value,
+    /// The request that it belongs to.
+    pub request_id: String,
+    /// The integer, in the `rpc` envelope.
+    pub rpc_code: Option<i64>,
+}
+
+impl Deref for Answer {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl Answer {
+    /// Reads a frame's body; `None` when it is no JSON object.
+    #[must_use]
+    pub fn read(body: Vec<u8>) -> Option<Self> {
+        let text = String::from_utf8(body).ok()?;
+        let value: Value = serde_json::from_str(&text).ok()?;
+        value.is_object().then_some(Self { text, value })
+    }
+
+    /// The raw text of a top-level field, as the bridge wrote it.
+    ///
+    /// # Panics
+    /// When there is no such field.
+    #[must_use]
+    pub fn field_text(&self, name: &str) -> String {
+        let mut fields: HashMap<String, Box<RawValue>> = serde_json::from_str(&self.text).expect("an object");
+        let raw = fields.remove(name).unwrap_or_else(|| panic!("no field {name}"));
+        raw.get().to_owned()
+    }
+
+    /// The text of the first content item of a tool's result.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn content_text(&self) -> &str {
+        let text = self.value["result"]["content"][0]["text"].as_str();
+        text.unwrap_or_else(|| panic!("no text content in {}", excerpt(&self.text)))
+    }
+
+    /// The value alone.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        self.value
+    }
+
+    /// Tells a result from an error. Of the `rpc` envelope, the value is what stands in `result`.
+    ///
+    /// # Errors
+    /// What the bridge said.
+    pub fn judge(self) -> Result<Self, ErrorValue> {
+        if self.value["type"] == "rpc_response" && self.value["error"].is_null() {
+            let text = self.field_text("result");
+            return Ok(Self { value: self.value["result"].clone(), text });
+        }
+        let error = &self.value["error"];
+        if self.value["type"] != "error" && error.is_null() {
+            return Ok(self);
+        }
+        let rpc = self.value["type"] == "rpc_response";
+        // The rpc envelope has a number in place of the word, and the rest of the typed error under `data`.
+        let said = if rpc { &error["data"] } else { error };
+        let details = said["details"].clone();
+        let code = &said["code"];
+        Err(ErrorValue {
+            code: code.as_str().unwrap_or_default().to_owned(),
+            message: error["message"].as_str().unwrap_or_default().to_owned(),
+            request_id: text_of_id(&self.value[if rpc { "id" } else { "request_id" }]),
+            rpc_code: error["code"].as_i64(),
+            details,
+        })
+    }
+}
+
+impl ErrorValue {
+    /// What a request gets when the connection ends before its answer.
+    #[must_use]
+    pub fn closed(id: &str) -> Self {
+        Self {
+            code: "closed".into(),
+            message: "the connection ended without an answer".into(),
+            details: Value::Null,
+            request_id: id.to_owned(),
+            rpc_code: None,
+        }
+    }
+}
+
+/// An id as text: `"7"` and `7` are the same.
+#[must_use]
+pub fn text_of_id(id: &Value) -> String {
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+}
+
+/// The beginning of a text that may be large.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    text.chars().take(300).collect()
+}

@@ -1,0 +1,176 @@
+//! A misbehaving server as a test sees it: its definition for the bridge, and its journal.
+//!
+//! Also holds what the server's `echo` answers, since tests compare that byte for byte.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::faults::{Fault, Settings};
+use crate::home::TEST_ID;
+use crate::{Home, LIMIT, programs, wait_until};
+
+/// A test double, to be built up and then defined as a server.
+#[derive(Debug, Clone)]
+pub struct Double {
+    settings: Settings,
+    journal: PathBuf,
+    test_id: String,
+    roots: Option<Vec<String>>,
+    start_timeout_ms: Option<u64>,
+}
+
+/// What a double wrote down: one line per event.
+///
+/// ```text
+///  start PID | request METHOD | notification METHOD | call TOOL ID | cancelled ID REASON | grandchild PID
+///  early METHOD | bad-meta METHOD | eof
+/// ```
+#[derive(Debug, Clone)]
+pub struct Journal(PathBuf);
+
+impl Double {
+    /// A legacy server with this fault. It writes a journal, and carries the home's mark.
+    #[must_use]
+    pub fn new(home: &Home, fault: Fault) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let journal = home.scratch(&format!("journal-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        let settings = Settings { journal: Some(journal.clone()), ..Settings::new(fault) };
+        Self { settings, journal, test_id: home.id().to_owned(), roots: None, start_timeout_ms: None }
+    }
+
+    /// One without a fault.
+    #[must_use]
+    pub fn sound(home: &Home) -> Self {
+        Self::new(home, Fault::None)
+    }
+
+    /// Speaks 2026-07-28.
+    #[must_use]
+    pub fn modern(mut self) -> Self {
+        self.settings.modern = true;
+        self
+    }
+
+    /// Gives its lists in three pages.
+    #[must_use]
+    pub fn paged(mut self) -> Self {
+        self.settings.paged = true;
+        self
+    }
+
+    /// Waits so long before it reads stdin.
+    #[must_use]
+    pub fn delay_ms(mut self, delay: u64) -> Self {
+        self.settings.delay_ms = delay;
+        self
+    }
+
+    /// Is defined with these roots.
+    #[must_use]
+    pub fn roots(mut self, roots: &[&str]) -> Self {
+        self.roots = Some(roots.iter().map(ToString::to_string).collect());
+        self
+    }
+
+    /// Is defined with this limit for its start.
+    #[must_use]
+    pub fn start_timeout_ms(mut self, limit: u64) -> Self {
+        self.start_timeout_ms = Some(limit);
+        self
+    }
+
+    /// The fields of `add_server`.
+    ///
+    /// # Panics
+    /// When a path is no UTF-8.
+    #[must_use]
+    pub fn definition(&self, id: &str) -> Value {
+        let text = |arg: OsString| arg.into_string().expect("paths of tests are UTF-8");
+        let mut definition = json!({
+            "server_id": id,
+            "command": programs::double("misbehaving-server"),
+            "args": self.settings.to_args().into_iter().map(text).collect::<Vec<_>>(),
+            "env": {TEST_ID: self.test_id},
+        });
+        if let Some(roots) = &self.roots {
+            definition["roots"] = json!(roots);
+        }
+        if let Some(limit) = self.start_timeout_ms {
+            definition["start_timeout_ms"] = json!(limit);
+        }
+        definition
+    }
+
+    /// What it writes down.
+    #[must_use]
+    pub fn journal(&self) -> Journal {
+        Journal(self.journal.clone())
+    }
+}
+
+impl Journal {
+    /// At this path.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// The lines so far, whole ones only.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let text = fs::read_to_string(&self.0).unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().map(str::to_owned).collect()
+    }
+
+    /// How many lines begin with `start`.
+    #[must_use]
+    pub fn count(&self, start: &str) -> usize {
+        self.lines().iter().filter(|line| line.starts_with(start)).count()
+    }
+
+    /// Waits for a line that begins with `start`; returns what follows in it.
+    ///
+    /// # Panics
+    /// When none comes.
+    #[must_use]
+    pub fn wait_for(&self, start: &str) -> String {
+        self.wait_for_within(start, LIMIT)
+    }
+
+    /// The same, within a limit of its own.
+    ///
+    /// # Panics
+    /// When none comes in time.
+    #[must_use]
+    pub fn wait_for_within(&self, start: &str, limit: Duration) -> String {
+        let mut found = None;
+        wait_until(&format!("the journal to say `{start}`"), limit, || {
+            found = self
+                .lines()
+                .iter()
+                .find_map(|line| line.strip_prefix(start).map(|rest| rest.trim().to_owned()));
+            found.is_some()
+        });
+        found.expect("the loop ended with one")
+    }
+}
+
+/// The result of the tool `echo` for these arguments: fields that nobody knows, in an unusual order.
+///
+/// # Panics
+/// Never: a string can always be written as JSON.
+#[must_use]
+pub fn echo_result(arguments: &str, modern: bool) -> String {
+    let text = serde_json::to_string(arguments).expect("a string is JSON");
+    let kind = if modern { "\"resultType\":\"complete\"," } else { "" };
+    format!(
+        "{{\"futureField\":{{\"z\":1,\"a\":12345678901234567890}},{kind}\"content\":[{{\"type\":\"text\",\
+         \"text\":{text},\"novel\":1e2}}],\"structuredContent\":{arguments},\"_zeta\":null}}"
+    )
+}

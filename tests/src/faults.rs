@@ -1,0 +1,169 @@
+//! The faults that a server can have, by name: the one list that tests and the misbehaving server share.
+//!
+//! Must never hold behaviour; `bin/misbehaving-server` does what the words here say.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+macro_rules! faults {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal,)*) => {
+        /// What is wrong with a server. Everything else about it is right.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Fault { $($(#[doc = $doc])* $name,)* }
+
+        impl Fault {
+            /// Every fault.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The word on the command line.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+        }
+    };
+}
+
+faults! {
+    /// Nothing.
+    None = "none",
+    /// Writes a line to stderr and exits with code 3.
+    ExitsAtOnce = "exits-at-once",
+    /// Exits with code 1 on any request before `initialize`, as many servers do.
+    ExitsOnProbe = "exits-on-probe",
+    /// Ignores every request before `initialize`.
+    SilentOnProbe = "silent-on-probe",
+    /// Never answers `initialize` (nor `server/discover`, when modern).
+    NeverAnswersInitialize = "never-answers-initialize",
+    /// Answers `initialize` with an error.
+    RefusesInitialize = "refuses-initialize",
+    /// Answers `initialize` with something that is no MCP.
+    MalformedInitialize = "malformed-initialize",
+    /// Speaks only the revision 1999-01-01.
+    UnknownVersion = "unknown-version",
+    /// Prints a banner and other text that is no message on stdout, around every message.
+    GarbageOnStdout = "garbage-on-stdout",
+    /// Answers tool calls with bytes that are no UTF-8.
+    InvalidUtf8 = "invalid-utf8",
+    /// Answers the first tool call without a newline behind it, and exits.
+    NoFinalNewline = "no-final-newline",
+    /// Sends answers to ids that nobody used, and every answer twice.
+    UnknownIds = "unknown-ids",
+    /// Answers `echo` with a line over 64 MiB whose id stands at its end.
+    HugeLine = "huge-line",
+    /// Ignores the end of its stdin, and SIGTERM.
+    IgnoresShutdown = "ignores-shutdown",
+    /// Is a wrapper that runs the real server as its child, as `npx` is.
+    Wrapper = "wrapper",
+    /// Has a child that ignores SIGTERM and holds stdout and stderr open.
+    Grandchild = "grandchild",
+    /// Has such a child in a session of its own.
+    DetachedGrandchild = "detached-grandchild",
+    /// Says that its lists have changed as soon as contact is made, and takes a while for its prompts.
+    RestlessLists = "restless-lists",
+    /// Closes stdout on the first tool call, but lives on.
+    ClosesStdout = "closes-stdout",
+    /// Reads nothing any more from the first tool call on.
+    StopsReading = "stops-reading",
+}
+
+/// A tool result over the longest line that a runner reads, in bytes.
+pub const OVER_THE_BOUND: usize = 64 * 1024 * 1024 + 1;
+
+/// The exit code of [`Fault::ExitsAtOnce`].
+pub const EXIT_AT_ONCE: i32 = 3;
+
+/// What [`Fault::ExitsAtOnce`] says on stderr.
+pub const LAST_WORDS: &str = "cannot go on: the double was told to exit at once";
+
+/// What [`Fault::RefusesInitialize`] says.
+pub const REFUSAL: &str = "the licence has run out";
+
+/// What [`Fault::UnknownVersion`] speaks.
+pub const OLD_VERSION: &str = "1999-01-01";
+
+/// The first line of [`Fault::GarbageOnStdout`].
+pub const BANNER: &str = "*** Welcome to the misbehaving server! ***";
+
+/// How the misbehaving server is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// What is wrong with it.
+    pub fault: Fault,
+    /// Whether it speaks 2026-07-28 instead of 2025-11-25.
+    pub modern: bool,
+    /// Whether its lists come in three pages.
+    pub paged: bool,
+    /// How long it waits before it reads stdin, in milliseconds.
+    pub delay_ms: u64,
+    /// Where it writes what happened to it.
+    pub journal: Option<PathBuf>,
+}
+
+impl Settings {
+    /// With this fault only.
+    #[must_use]
+    pub fn new(fault: Fault) -> Self {
+        Self { fault, modern: false, paged: false, delay_ms: 0, journal: None }
+    }
+
+    /// The command line.
+    #[must_use]
+    pub fn to_args(&self) -> Vec<OsString> {
+        let mut args: Vec<OsString> = vec!["--fault".into(), self.fault.as_str().into()];
+        let flags = [(self.modern, "--modern"), (self.paged, "--paged")];
+        args.extend(flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag.into()));
+        if self.delay_ms > 0 {
+            args.extend(["--delay-ms".into(), self.delay_ms.to_string().into()]);
+        }
+        if let Some(journal) = &self.journal {
+            args.extend(["--journal".into(), journal.into()]);
+        }
+        args
+    }
+
+    /// Reads a command line.
+    ///
+    /// # Errors
+    /// Says which argument is wrong.
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
+        let mut settings = Self::new(Fault::None);
+        let mut args = args.into_iter();
+        while let Some(arg) = args.next() {
+            let wrong = || format!("argument {arg:?}: unknown, or without its value");
+            let mut text = || args.next().and_then(|value| value.into_string().ok()).ok_or_else(wrong);
+            match arg.to_str().unwrap_or_default() {
+                "--modern" => settings.modern = true,
+                "--paged" => settings.paged = true,
+                "--journal" => settings.journal = Some(text()?.into()),
+                "--delay-ms" => settings.delay_ms = text()?.parse().map_err(|_| wrong())?,
+                "--fault" => {
+                    let name = text()?;
+                    let fault = Fault::ALL.iter().copied().find(|fault| fault.as_str() == name);
+                    settings.fault = fault.ok_or_else(|| format!("unknown fault {name}"))?;
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_says_what_was_set() {
+        for &fault in Fault::ALL {
+            for journal in [None, Some("/tmp/x y".into())] {
+                let settings =
+                    Settings { fault, modern: true, paged: journal.is_none(), delay_ms: 7, journal };
+                assert_eq!(Settings::parse(settings.to_args()), Ok(settings));
+            }
+        }
+        assert!(Settings::parse(["--fault".into()]).is_err());
+        assert!(Settings::parse(["--fault".into(), "x".into()]).is_err());
+        assert!(Settings::parse(["x".into()]).is_err());
+    }
+}

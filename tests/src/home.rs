@@ -1,0 +1,180 @@
+//! One test's Harbor: a `HARBOR_HOME` of its own, and the demand that nothing of it is left running.
+//!
+//! Processes are recognised by `HARBOR_HOME` in their environment, by the mark `HARBOR_TEST_ID` (which the
+//! doubles' definitions hand through to the servers), by the directory in their command line, and by having been
+//! seen below a bridge. Must never be shared by two tests.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use tempfile::TempDir;
+
+use crate::processes::{self, Process, wait_until};
+use crate::{DOWN_LIMIT, LIMIT, programs};
+
+/// The mark that servers carry.
+pub const TEST_ID: &str = "HARBOR_TEST_ID";
+
+/// A `HARBOR_HOME`. Its end is a check: see [`Home::drop`].
+#[derive(Debug)]
+pub struct Home(Arc<Place>);
+
+/// The directories, shared with the programs that run in them.
+#[derive(Debug)]
+pub struct Place {
+    dir: TempDir,
+    id: String,
+    /// Processes that carry no mark, but were seen below one that does.
+    seen: Mutex<BTreeSet<Process>>,
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Home {
+    /// A new one. The directory itself is left for the bridge to make.
+    #[must_use]
+    pub fn new() -> Self {
+        // Short, because a socket's path has to fit into 107 bytes.
+        let dir = tempfile::Builder::new().prefix("hb-").tempdir().expect("a temporary directory");
+        let id = dir.path().file_name().expect("it has a name").to_string_lossy().into_owned();
+        Self(Arc::new(Place { dir, id, seen: Mutex::default() }))
+    }
+
+    /// For programs that run in it.
+    #[must_use]
+    pub fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.0)
+    }
+
+    /// `HARBOR_HOME`.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.0.path()
+    }
+
+    /// A path for a file of the test's own, outside `HARBOR_HOME`.
+    #[must_use]
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.0.dir.path().join(name)
+    }
+
+    /// A file under `HARBOR_HOME/run`: `bridge.sock`, `token`, `bridge.lock`.
+    #[must_use]
+    pub fn run_file(&self, name: &str) -> PathBuf {
+        self.path().join("run").join(name)
+    }
+
+    /// The process id in the lock file.
+    #[must_use]
+    pub fn locked_by(&self) -> Option<u32> {
+        fs::read_to_string(self.run_file("bridge.lock")).ok()?.trim().parse().ok()
+    }
+
+    /// The mark's value, for the environment of servers.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// One of Harbor's programs, to be started here.
+    #[must_use]
+    pub fn command(&self, program: &str) -> Command {
+        self.0.command(program)
+    }
+
+    /// Connects to the bridge's socket as soon as one listens there.
+    #[must_use]
+    pub fn dial(&self) -> UnixStream {
+        let path = self.run_file("bridge.sock");
+        let mut stream = None;
+        wait_until("a bridge that listens on its socket", LIMIT, || {
+            stream = UnixStream::connect(&path).ok();
+            stream.is_some()
+        });
+        stream.expect("the loop ended with one")
+    }
+
+    /// Everything that runs here.
+    #[must_use]
+    pub fn processes(&self) -> Vec<Process> {
+        self.0.processes()
+    }
+}
+
+impl Place {
+    /// `HARBOR_HOME`.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.dir.path().join("h")
+    }
+
+    /// One of Harbor's programs, to be started here, without the tester's own settings.
+    #[must_use]
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(programs::product(program));
+        for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HARBOR_")) {
+            command.env_remove(name);
+        }
+        command.env("HARBOR_HOME", self.path()).env(TEST_ID, &self.id);
+        command
+    }
+
+    /// Remembers a process and everything below it.
+    pub fn remember(&self, pid: u32) {
+        let found = Process::of(pid).into_iter().chain(processes::descendants(pid));
+        self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(found);
+    }
+
+    fn processes(&self) -> Vec<Process> {
+        let marks = [format!("{TEST_ID}={}", self.id), path_text(&self.path())];
+        for process in processes::marked(&marks) {
+            self.remember(process.pid);
+        }
+        let seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        seen.iter().copied().filter(|process| !process.is_gone()).collect()
+    }
+
+    /// Ends what is left; a process may start another one meanwhile.
+    fn kill_all(&self) {
+        for _ in 0..20 {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            left.iter().for_each(|process| process.signal(Signal::SIGKILL));
+            let _ = processes::outlive(&left, Duration::from_millis(500));
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let mut left = self.processes();
+        let until = std::time::Instant::now() + if thread::panicking() { Duration::ZERO } else { DOWN_LIMIT };
+        while !left.is_empty() && std::time::Instant::now() < until {
+            thread::sleep(Duration::from_millis(20));
+            left = self.processes();
+        }
+        let text = processes::describe(&left);
+        self.0.kill_all();
+        if !text.is_empty() && !thread::panicking() {
+            panic!("left running {DOWN_LIMIT:?} after the test:{text}");
+        }
+    }
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,152 @@
+//! Looks at processes from outside, through `/proc`.
+//!
+//! A process is its id together with its start time, so that an id that was given again is not taken for the
+//! old process. A zombie counts as gone: it runs nothing any more. Must never signal what it was not given.
+
+use std::collections::HashMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// A process that was seen alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    started: u64,
+}
+
+struct Stat {
+    parent: u32,
+    started: u64,
+}
+
+impl Process {
+    /// The process with this id, if it is alive.
+    #[must_use]
+    pub fn of(pid: u32) -> Option<Self> {
+        stat(pid).map(|stat| Self { pid, started: stat.started })
+    }
+
+    /// From a process id in a reply.
+    ///
+    /// # Panics
+    /// When it is no id of a process that is alive.
+    #[must_use]
+    pub fn named_by(value: &serde_json::Value) -> Self {
+        let pid = value.as_u64().and_then(|pid| u32::try_from(pid).ok());
+        pid.and_then(Self::of).unwrap_or_else(|| panic!("{value} is not the id of a process that is alive"))
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_gone(self) -> bool {
+        Self::of(self.pid) != Some(self)
+    }
+
+    /// What it was started as.
+    #[must_use]
+    pub fn command_line(self) -> String {
+        let bytes = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned()
+    }
+
+    /// Sends a signal. Does nothing when it is gone.
+    pub fn signal(self, signal: Signal) {
+        if !self.is_gone() {
+            let pid = i32::try_from(self.pid).expect("a process id fits");
+            let _ = kill(Pid::from_raw(pid), signal);
+        }
+    }
+}
+
+/// Every process that is alive, with its parent.
+fn all() -> HashMap<u32, Stat> {
+    let entries = fs::read_dir("/proc").expect("/proc is there");
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| Some((pid, stat(pid)?))).collect()
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in parentheses and may contain anything, parentheses too.
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let started = fields.nth(17)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(Stat { parent, started })
+}
+
+/// The children of `pid`, their children, and so on.
+#[must_use]
+pub fn descendants(pid: u32) -> Vec<Process> {
+    let all = all();
+    let mut family = vec![pid];
+    let mut at = 0;
+    while at < family.len() {
+        let parent = family[at];
+        family.extend(all.iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    family[1..].iter().map(|&pid| Process { pid, started: all[&pid].started }).collect()
+}
+
+/// The processes whose environment or command line contains one of `marks`, this one excepted.
+#[must_use]
+pub fn marked(marks: &[String]) -> Vec<Process> {
+    let carries = |file: &str, pid: u32| {
+        let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        marks.iter().any(|mark| text.contains(mark))
+    };
+    all()
+        .into_iter()
+        .filter(|(pid, _)| {
+            *pid != std::process::id() && (carries("environ", *pid) || carries("cmdline", *pid))
+        })
+        .map(|(pid, stat)| Process { pid, started: stat.started })
+        .collect()
+}
+
+/// Waits until all of them are gone; returns those that are not.
+#[must_use]
+pub fn outlive(processes: &[Process], limit: Duration) -> Vec<Process> {
+    let until = Instant::now() + limit;
+    loop {
+        let left: Vec<_> = processes.iter().copied().filter(|process| !process.is_gone()).collect();
+        if left.is_empty() || Instant::now() >= until {
+            return left;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Demands that all of them are gone in time.
+///
+/// # Panics
+/// When one is not; names it.
+pub fn assert_gone(processes: &[Process], limit: Duration) {
+    let left = outlive(processes, limit);
+    assert!(left.is_empty(), "still running after {limit:?}:{}", describe(&left));
+}
+
+/// One line for each.
+#[must_use]
+pub fn describe(processes: &[Process]) -> String {
+    processes.iter().map(|p| format!("\n  {} {}", p.pid, p.command_line())).collect()
+}
+
+/// Waits until `check` holds.
+///
+/// # Panics
+/// When it does not within `limit`; says what was waited for.
+pub fn wait_until(what: &str, limit: Duration, mut check: impl FnMut() -> bool) {
+    let until = Instant::now() + limit;
+    while !check() {
+        assert!(Instant::now() < until, "waited {limit:?} in vain for {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}

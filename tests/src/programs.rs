@@ -1,0 +1,41 @@
+//! Where the executables are: Harbor's own, and the test doubles.
+//!
+//! Must never build anything: cargo, or the script that runs the tests, has done that.
+
+use std::env;
+use std::path::PathBuf;
+
+/// The directory with Harbor's executables: `HARBOR_TEST_BIN`, else where cargo put them beside this test.
+#[must_use]
+pub fn product_dir() -> PathBuf {
+    env::var_os("HARBOR_TEST_BIN").filter(|dir| !dir.is_empty()).map_or_else(profile_dir, PathBuf::from)
+}
+
+/// One of Harbor's executables: `harbor-bridge`, `harbor`, `harbor-runner`.
+#[must_use]
+pub fn product(name: &str) -> PathBuf {
+    let path = product_dir().join(name);
+    assert!(
+        path.is_file(),
+        "{} is missing: run `cargo build --workspace --bins` first, or set HARBOR_TEST_BIN to its directory",
+        path.display()
+    );
+    path
+}
+
+/// One of this crate's executables. They come from this build even when Harbor's come from another place.
+#[must_use]
+pub fn double(name: &str) -> PathBuf {
+    let path = [profile_dir(), product_dir()].map(|dir| dir.join(name)).into_iter().find(|p| p.is_file());
+    path.unwrap_or_else(|| panic!("{name} is missing: run `cargo build -p harbor-tests --bins` first"))
+}
+
+/// Tests run from `<profile>/deps`, binaries from `<profile>`.
+fn profile_dir() -> PathBuf {
+    let own = env::current_exe().expect("the path of this executable");
+    let dir = own.parent().expect("an executable is in a directory");
+    if dir.file_name().is_some_and(|name| name == "deps") {
+        return dir.parent().expect("deps is in a profile's directory").to_owned();
+    }
+    dir.to_owned()
+}

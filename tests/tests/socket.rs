@@ -1,0 +1,234 @@
+//! The local socket: who may speak there, and that all clients share one bridge.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+
+use harbor_tests::client::attach_fields;
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Double, Home, LIMIT, PROMPT, Program};
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+fn mode(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn nothing_is_answered_before_attach() {
+    let home = Home::new();
+    let bridge = Bridge::foreground(&home);
+    for (tag, fields) in
+        [("ping", json!({})), ("hello", json!({})), ("list_servers", json!({})), ("shutdown", json!({}))]
+    {
+        let stranger = Client::over_socket(home.dial());
+        let error = stranger.call(tag, &fields).unwrap_err();
+        assert_eq!(error.code, "unauthorized", "{tag}");
+        assert!(stranger.wait_closed(PROMPT), "the bridge hangs up after {tag}");
+    }
+    let stranger = Client::over_socket(home.dial());
+    stranger.send(b"no JSON");
+    assert!(stranger.wait_closed(PROMPT));
+    assert!(bridge.is_alive());
+}
+
+#[test]
+fn a_wrong_token_is_refused() {
+    let home = Home::new();
+    let bridge = Bridge::foreground(&home);
+    let right = attach_fields(&home);
+    let token = right["token"].as_str().unwrap().to_owned();
+    assert!(token.len() >= 32, "long enough that nobody guesses it");
+    for wrong in [String::new(), "x".repeat(token.len()), token[1..].to_owned(), format!("{token}x")] {
+        let stranger = Client::over_socket(home.dial());
+        let mut fields = right.clone();
+        fields["token"] = json!(wrong);
+        let error = stranger.call("attach", &fields).unwrap_err();
+        assert_eq!(error.code, "unauthorized");
+        assert!(!error.message.contains(&token));
+        assert!(stranger.wait_closed(PROMPT));
+    }
+    assert!(bridge.is_alive());
+}
+
+#[test]
+fn the_role_is_stated_once() {
+    let home = Home::new();
+    let bridge = Bridge::foreground(&home);
+    let client = Client::attach(&home);
+    assert_eq!(client.call("attach", &attach_fields(&home)).unwrap_err().code, "ERR_PERMISSION_DENIED");
+    assert!(client.is_alive() && bridge.is_alive());
+    let mut fields = attach_fields(&home);
+    fields["role"] = json!("emperor");
+    let stranger = Client::over_socket(home.dial());
+    let error = stranger.call("attach", &fields).unwrap_err();
+    assert_eq!((error.code.as_str(), &error.details["field"]), ("invalid_params", &json!("role")));
+}
+
+#[test]
+fn attach_says_who_the_bridge_is() {
+    let home = Home::new();
+    let bridge = Bridge::foreground(&home);
+    let client = Client::over_socket(home.dial());
+    let answer = client.call("attach", &attach_fields(&home)).unwrap();
+    assert_eq!(
+        (&answer["protocol"], &answer["pid"]),
+        (&json!(harbor_ipc_proto::CLIENT_PROTOCOL), &json!(bridge.process().pid))
+    );
+    assert!(answer["build"].is_string());
+}
+
+#[test]
+fn a_client_of_another_protocol_is_told_so() {
+    let home = Home::new();
+    let bridge = Bridge::foreground(&home);
+    let mut fields = attach_fields(&home);
+    fields["protocol"] = json!(harbor_ipc_proto::CLIENT_PROTOCOL - 1);
+    let old = Client::over_socket(home.dial());
+    assert_eq!(old.call("attach", &fields).unwrap_err().code, "version_mismatch");
+    assert!(bridge.is_alive());
+}
+
+#[test]
+fn only_their_user_can_reach_the_files() {
+    let home = Home::new();
+    let _bridge = Bridge::foreground(&home);
+    for (name, wanted) in
+        [("bridge.sock", 0o600), ("token", 0o600), ("bridge.lock", 0o600), (".", 0o700), ("..", 0o700)]
+    {
+        assert_eq!(mode(&home.run_file(name)), wanted, "{name}");
+    }
+    assert_eq!(mode(&home.path().join("harbor.db")), 0o600);
+}
+
+#[test]
+fn two_clients_share_a_server() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let double = Double::sound(&home);
+    let connected = bridge.add_and_connect("s", &double);
+    let other = Client::attach(&home);
+    assert_eq!(other.connect("s")["pid"], connected["pid"]);
+    // Ids are each client's own.
+    let call = json!({"server_id": "s", "tool_name": "sleep", "arguments": {"ms": 300}});
+    let calls =
+        [bridge.request_as("same", "mcp_call_tool", &call), other.request_as("same", "mcp_call_tool", &call)];
+    for call in calls {
+        assert_eq!(call.wait(LIMIT).unwrap().content_text(), "slept");
+    }
+    assert_eq!(double.journal().count("start"), 1);
+    other.close();
+    assert_eq!(bridge.tool_text("s", "sleep", &json!({"ms": 1})), "slept");
+    other.assert_sound();
+}
+
+#[test]
+fn a_client_that_does_not_read_delays_nobody_else() {
+    let home = Home::new();
+    let bridge = Bridge::foreground(&home);
+    let double = Double::sound(&home);
+    bridge.add_and_connect("s", &double);
+    let mut deaf = home.dial();
+    let mut send = |frame: Value| {
+        let body = frame.to_string();
+        let mut bytes = u32::try_from(body.len()).unwrap().to_le_bytes().to_vec();
+        bytes.extend_from_slice(body.as_bytes());
+        deaf.write_all(&bytes).unwrap();
+    };
+    let mut attach = attach_fields(&home);
+    attach["type"] = json!("attach");
+    attach["request_id"] = json!("a");
+    send(attach);
+    for n in 0..40 {
+        send(
+            json!({"type": "mcp_call_tool", "request_id": n.to_string(), "server_id": "s", "tool_name": "big",
+            "arguments": {"bytes": 500_000}}),
+        );
+    }
+    harbor_tests::wait_until("its calls to be made", LIMIT, || double.journal().count("call big") > 10);
+    for _ in 0..20 {
+        let text = bridge.send_tool("s", "big", &json!({"bytes": 100_000})).wait(PROMPT).unwrap();
+        assert_eq!(text.content_text().len(), 100_000);
+    }
+}
+
+#[test]
+fn a_second_bridge_ends_with_an_error_that_names_the_first() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive());
+    for args in [&["serve"][..], &["serve", "--stdio"]] {
+        let mut second = Program::start(home.command("harbor-bridge").args(args));
+        let status = second.wait(DOWN_LIMIT).expect("it does not stay");
+        assert!(!status.success(), "{args:?}");
+        let pid = bridge.process().pid.to_string();
+        harbor_tests::wait_until("the error on stderr", PROMPT, || second.stderr().contains(&pid));
+    }
+    assert!(bridge.is_alive());
+    assert_eq!(home.locked_by(), Some(bridge.process().pid));
+}
+
+#[test]
+fn a_socket_that_a_killed_bridge_left_is_taken_over() {
+    let home = Home::new();
+    let mut first = Bridge::foreground(&home);
+    first.add_and_connect("s", &Double::sound(&home));
+    let token = attach_fields(&home)["token"].clone();
+    first.signal(Signal::SIGKILL);
+    assert!(first.wait(DOWN_LIMIT).is_some());
+    assert!(
+        home.run_file("bridge.sock").exists() && home.run_file("bridge.lock").exists(),
+        "nobody tidied up"
+    );
+    let second = Bridge::start(&home);
+    assert!(second.is_alive());
+    assert_ne!(attach_fields(&home)["token"], token, "each start has a token of its own");
+    assert!(Client::attach(&home).is_alive());
+    assert_eq!(home.locked_by(), Some(second.process().pid));
+}
+
+#[test]
+fn definitions_survive_a_restart() {
+    let home = Home::new();
+    let definition = json!({"server_id": "kept", "command": "/bin/kept", "args": ["a b", "é"], "env": {"SECRET": "hush"},
+        "cwd": "/tmp", "label": "The kept one"});
+    {
+        let bridge = Bridge::start(&home);
+        let added = bridge.call("add_server", &definition).unwrap();
+        assert_eq!((&added["replaced"], &added["server"]["server_id"]), (&json!(false), &json!("kept")));
+        bridge.call("add_server", &json!({"server_id": "gone", "command": "/bin/gone"})).unwrap();
+        bridge.call("remove_server", &json!({"server_id": "gone"})).unwrap();
+    }
+    let bridge = Bridge::start(&home);
+    let listed = bridge.call("list_servers", &json!({})).unwrap();
+    let servers = listed["servers"].as_array().unwrap();
+    assert_eq!(servers.len(), 1, "{servers:?}");
+    for (field, wanted) in [
+        ("server_id", json!("kept")),
+        ("command", json!("/bin/kept")),
+        ("args", json!(["a b", "é"])),
+        ("env_names", json!(["SECRET"])),
+        ("cwd", json!("/tmp")),
+        ("label", json!("The kept one")),
+        ("state", json!("stopped")),
+    ] {
+        assert_eq!(servers[0][field], wanted, "{field}");
+    }
+    assert!(!listed.text.contains("hush"), "values are never shown");
+}
+
+#[test]
+fn a_server_gets_its_own_environment_and_not_the_bridges() {
+    let home = Home::new();
+    let bridge = Bridge::start_with(&home, &[("OF_THE_BRIDGE", "secret")]);
+    let mut definition = Double::sound(&home).definition("s");
+    definition["env"]["OWN"] = json!("mine");
+    bridge.call("add_server", &definition).unwrap();
+    bridge.connect("s");
+    let env: Value = serde_json::from_str(&bridge.tool_text("s", "env", &json!({}))).unwrap();
+    assert_eq!(env["OWN"], "mine");
+    assert!(env["PATH"].is_string());
+    for name in ["OF_THE_BRIDGE", "HARBOR_HOME", "HARBOR_LOG"] {
+        assert_eq!(env[name], Value::Null, "{name}");
+    }
+}
