@@ -15,13 +15,12 @@ use std::rc::Rc;
 use harbor_child::outbox::read_some;
 use harbor_child::reaper::Reaper;
 use harbor_child::signal::Signal;
-use harbor_child::{launcher, link, memory, own};
+use harbor_child::socket::Reader;
+use harbor_child::{launcher, link, memory, own, socket};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
 use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
-use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::servers::Servers;
@@ -67,7 +66,7 @@ async fn serve(link: std::os::unix::net::UnixStream) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let reaper = Reaper::start()?;
-    let (mut reader, writer) = UnixStream::from_std(link)?.into_split();
+    let (mut reader, writer) = socket::split(link)?;
     let up = Rc::new(Up::new());
     up.send(&FromRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
     let driver = tokio::task::spawn_local({
@@ -93,7 +92,7 @@ async fn serve(link: std::os::unix::net::UnixStream) -> io::Result<()> {
 }
 
 /// Reads the bridge's messages until the link ends or the bridge says so.
-async fn read_link(reader: &mut OwnedReadHalf, servers: &Rc<Servers>) -> io::Result<()> {
+async fn read_link(reader: &mut Reader, servers: &Rc<Servers>) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_MESSAGE);
     let mut greeted = false;
     loop {

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use harbor_tests::faults::Settings;
 use harbor_tests::home::TEST_ID;
 use harbor_tests::processes::assert_gone;
-use harbor_tests::{DOWN_LIMIT, Fault, Home, Process, programs};
+use harbor_tests::{DOWN_LIMIT, Fault, Home, LIMIT, Process, programs, wait_until};
 
 /// A process that stays, with this variable in its environment.
 fn stray(name: &str, value: &str) -> (Child, Process) {
@@ -16,6 +16,9 @@ fn stray(name: &str, value: &str) -> (Child, Process) {
     command.args(Settings::new(Fault::IgnoresShutdown).to_args()).env(name, value).stdin(Stdio::piped());
     let child = command.spawn().unwrap();
     let process = Process::of(child.id()).unwrap();
+    // The kernel lets the parent go on before the child's environment can be read.
+    let environment = format!("/proc/{}/environ", child.id());
+    wait_until("its environment", LIMIT, || std::fs::read(&environment).is_ok_and(|bytes| !bytes.is_empty()));
     (child, process)
 }
 

@@ -6,6 +6,8 @@
 use std::io;
 use std::rc::Rc;
 
+use harbor_child::outbox::Sink as _;
+use harbor_child::socket::{Writer, split};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
 use harbor_policy::access::Principal;
@@ -72,13 +74,13 @@ async fn greet(
     token: &str,
     unattached: Rc<()>,
 ) -> io::Result<()> {
-    let (mut reader, writer) = stream.into_split();
+    let (mut reader, writer) = split(stream.into_std()?)?;
     let mut frames = unattached_frames();
     let decided = attach(&mut reader, &mut frames, token).await;
     drop(unattached);
     match decided {
         Ok((envelope, principal)) => {
-            write_small(writer.as_ref(), &attached(&envelope))?;
+            write_small(&writer, &attached(&envelope))?;
             log(&principal);
             let frames = frames.with_max(MAX_CLIENT_FRAME);
             serve(router, connections, principal, reader, writer, frames, |_| ()).await;
@@ -89,14 +91,14 @@ async fn greet(
     }
 }
 
-fn tell(writer: &tokio::net::unix::OwnedWriteHalf, envelope: &Envelope, error: &ErrorBody) -> io::Result<()> {
+fn tell(writer: &Writer, envelope: &Envelope, error: &ErrorBody) -> io::Result<()> {
     tracing::info!(code = error.code.as_str(), "a connection was refused");
-    write_small(writer.as_ref(), &refused(envelope, error))
+    write_small(writer, &refused(envelope, error))
 }
 
 /// Writes the first frame of a connection: its buffer is empty, so it always fits at once.
-fn write_small(stream: &UnixStream, frame: &[u8]) -> io::Result<()> {
-    match stream.try_write(frame) {
+fn write_small(writer: &Writer, frame: &[u8]) -> io::Result<()> {
+    match writer.try_write(frame) {
         Ok(n) if n == frame.len() => Ok(()),
         Ok(_) => Err(io::ErrorKind::WriteZero.into()),
         Err(error) => Err(error),

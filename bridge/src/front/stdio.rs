@@ -9,11 +9,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::rc::Rc;
 
+use harbor_child::socket::{Reader, Writer, split};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME};
 use harbor_policy::access::Principal;
 use nix::sys::stat::{SFlag, fstat};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
+use tokio::net::unix::pipe;
 
 use super::connection::{Connections, serve};
 use crate::router::Router;
@@ -60,30 +60,25 @@ fn kind(fd: &OwnedFd) -> io::Result<Kind> {
     })
 }
 
-fn readable(fd: OwnedFd, kind: Kind) -> io::Result<OwnedReadHalf> {
+fn readable(fd: OwnedFd, kind: Kind) -> io::Result<Reader> {
     if matches!(kind, Kind::Socket) {
-        return Ok(stream(StdStream::from(fd))?.into_split().0);
+        return Ok(split(StdStream::from(fd))?.0);
     }
     let (mine, theirs) = StdStream::pair()?;
     copy_in_a_thread("stdin", File::from(fd), theirs.try_clone()?, move || {
         // The end of the file is the end of the stream.
         let _ = theirs.shutdown(std::net::Shutdown::Write);
     })?;
-    Ok(stream(mine)?.into_split().0)
+    Ok(split(mine)?.0)
 }
 
-fn writable(fd: OwnedFd, kind: Kind) -> io::Result<OwnedWriteHalf> {
+fn writable(fd: OwnedFd, kind: Kind) -> io::Result<Writer> {
     if matches!(kind, Kind::Socket) {
-        return Ok(stream(StdStream::from(fd))?.into_split().1);
+        return Ok(split(StdStream::from(fd))?.1);
     }
     let (mine, theirs) = StdStream::pair()?;
     copy_in_a_thread("stdout", theirs, File::from(fd), || ())?;
-    Ok(stream(mine)?.into_split().1)
-}
-
-fn stream(stream: StdStream) -> io::Result<UnixStream> {
-    stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
+    Ok(split(mine)?.1)
 }
 
 fn copy_in_a_thread(

@@ -22,12 +22,11 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use harbor_child::outbox::{Outbox, read_some};
+use harbor_child::socket::{self, Reader};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
 use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
-use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{Notify, mpsc};
 
 pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress};
@@ -58,7 +57,7 @@ impl Link {
     pub fn begin(
         stream: std::os::unix::net::UnixStream,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
-        let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+        let (reader, writer) = socket::split(stream)?;
         let link =
             Rc::new(Self { outbox: Outbox::new(LIMIT), calls: RefCell::default(), rearm: Notify::new() });
         link.send(&ToRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
@@ -143,7 +142,7 @@ async fn keep_deadlines(link: Weak<Link>) {
 }
 
 /// Reads what the runner sends until the link ends, then ends what is open.
-async fn read(link: Weak<Link>, mut reader: OwnedReadHalf, events: mpsc::Sender<LinkEvent>) {
+async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEvent>) {
     let why = match read_messages(&link, &mut reader, &events).await {
         Ok(()) => "the runner has ended".to_owned(),
         Err(error) => format!("the runner broke the protocol: {error}"),
@@ -159,7 +158,7 @@ async fn read(link: Weak<Link>, mut reader: OwnedReadHalf, events: mpsc::Sender<
 
 async fn read_messages(
     link: &Weak<Link>,
-    reader: &mut OwnedReadHalf,
+    reader: &mut Reader,
     events: &mpsc::Sender<LinkEvent>,
 ) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_MESSAGE);

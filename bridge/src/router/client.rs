@@ -229,8 +229,7 @@ mod tests {
 
     async fn written(client: &Client) -> Vec<serde_json::Value> {
         let (mut peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
-        mine.set_nonblocking(true).unwrap();
-        let (_, writer) = tokio::net::UnixStream::from_std(mine).unwrap().into_split();
+        let (_, writer) = harbor_child::socket::split(mine).unwrap();
         client.outbox.close();
         client.outbox.drive(&writer).await.unwrap();
         drop(writer);

@@ -25,16 +25,25 @@ use crate::supervisor::{ListKind, Server, Status};
 /// Log lines that are given when a request does not say how many.
 const LOG_LINES: u64 = 200;
 
-pub(super) async fn add(router: &Router, message: AddServer) -> Handled {
+/// A change that is stored is also made, even when its client leaves in the middle of it.
+async fn to_the_end(change: impl Future<Output = Handled> + 'static) -> Handled {
+    let done = tokio::task::spawn_local(change).await;
+    done.unwrap_or_else(|_| Err(ErrorBody::new(Code::ShuttingDown, "the bridge is shutting down")))
+}
+
+pub(super) async fn add(router: &Rc<Router>, message: AddServer) -> Handled {
     let server_id = message.server_id.clone();
     let definition = definition(message)?;
-    router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
-    let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
-    if let Some(before) = &before {
-        before.stop();
-        before.down().await;
-    }
-    reply(AddServerResult { server: view(&server), replaced: before.is_some() })
+    let router = router.clone();
+    to_the_end(async move {
+        router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
+        let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        if let Some(before) = &before {
+            before.down().await;
+        }
+        reply(AddServerResult { server: view(&server), replaced: before.is_some() })
+    })
+    .await
 }
 
 /// Checks what its types do not: lengths, absolute paths, names of variables.
@@ -75,14 +84,17 @@ fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     })
 }
 
-pub(super) async fn remove(router: &Router, message: RemoveServer) -> Handled {
-    let server = router.supervisor.remove(&message.server_id);
-    router.definitions.remove(&message.server_id).await.map_err(|error| stored(&error))?;
-    if let Some(server) = &server {
-        server.stop();
-        server.down().await;
-    }
-    reply(RemoveServerResult { removed: server.is_some() })
+pub(super) async fn remove(router: &Rc<Router>, message: RemoveServer) -> Handled {
+    let router = router.clone();
+    to_the_end(async move {
+        router.definitions.remove(&message.server_id).await.map_err(|error| stored(&error))?;
+        let server = router.supervisor.remove(&message.server_id);
+        if let Some(server) = &server {
+            server.down().await;
+        }
+        reply(RemoveServerResult { removed: server.is_some() })
+    })
+    .await
 }
 
 pub(super) fn list(router: &Router) -> Handled {

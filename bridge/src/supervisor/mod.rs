@@ -17,7 +17,7 @@ mod server;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
@@ -39,6 +39,8 @@ use runners::Runners;
 #[derive(Debug)]
 pub struct Supervisor {
     servers: RefCell<BTreeMap<ServerId, Rc<Server>>>,
+    /// Servers that were replaced or removed and may not be down yet.
+    leaving: RefCell<BTreeMap<ServerId, Weak<Server>>>,
     runners: Rc<Runners>,
 }
 
@@ -77,7 +79,7 @@ impl Supervisor {
             .into_iter()
             .map(|stored| (stored.server_id.clone(), Server::new(stored, runners.clone())))
             .collect();
-        Self { servers: RefCell::new(servers), runners }
+        Self { servers: RefCell::new(servers), leaving: RefCell::default(), runners }
     }
 
     /// The server with this id.
@@ -92,17 +94,27 @@ impl Supervisor {
         self.servers.borrow().values().cloned().collect()
     }
 
-    /// Puts a server in the place of the one with its id; gives the one before, to be stopped by the caller.
+    /// Puts a server in the place of the one with its id, which is stopped and given back. The new one does not
+    /// start before the old one is down: both have the same data directory.
     pub fn put(&self, stored: Stored) -> (Rc<Server>, Option<Rc<Server>>) {
         let id = stored.server_id.clone();
+        let before = self.remove(&id);
         let server = Server::new(stored, self.runners.clone());
-        let before = self.servers.borrow_mut().insert(id, server.clone());
+        if let Some(leaving) = self.leaving.borrow().get(&id).and_then(Weak::upgrade) {
+            server.follow(leaving);
+        }
+        self.servers.borrow_mut().insert(id, server.clone());
         (server, before)
     }
 
-    /// Takes a server out of the table; the caller stops it.
+    /// Takes a server out of the table and stops it.
     pub fn remove(&self, id: &ServerId) -> Option<Rc<Server>> {
-        self.servers.borrow_mut().remove(id)
+        let server = self.servers.borrow_mut().remove(id)?;
+        server.stop();
+        let mut leaving = self.leaving.borrow_mut();
+        leaving.retain(|_, server| server.strong_count() > 0);
+        leaving.insert(id.clone(), Rc::downgrade(&server));
+        Some(server)
     }
 
     /// Has `watcher` told of changes of resources.

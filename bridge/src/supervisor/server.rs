@@ -68,6 +68,8 @@ pub struct Server {
     logs: RefCell<Ring>,
     slots: Slots,
     waiters: RefCell<Vec<Waiter>>,
+    /// The server that had this id before, while it may not be down.
+    predecessor: RefCell<Option<Rc<Server>>>,
     changed: Notify,
     illegal: Cell<u64>,
     began: Instant,
@@ -95,10 +97,16 @@ impl Server {
             logs: RefCell::default(),
             slots: Slots::new(limits::OPEN_PER_SERVER),
             waiters: RefCell::default(),
+            predecessor: RefCell::default(),
             changed: Notify::new(),
             illegal: Cell::new(0),
             began: Instant::now(),
         })
+    }
+
+    /// Has this server wait for the end of another one before it starts.
+    pub(super) fn follow(&self, predecessor: Rc<Server>) {
+        *self.predecessor.borrow_mut() = Some(predecessor);
     }
 
     /// Its id.
@@ -150,6 +158,11 @@ impl Server {
     /// # Errors
     /// Why it does not run.
     pub async fn start(self: &Rc<Self>) -> Result<(), StartError> {
+        let predecessor = self.predecessor.borrow().clone();
+        if let Some(predecessor) = predecessor {
+            predecessor.down().await;
+            *self.predecessor.borrow_mut() = None;
+        }
         let (waiter, running) = oneshot::channel();
         self.waiters.borrow_mut().push(waiter);
         self.apply(Event::Start);

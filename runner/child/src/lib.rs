@@ -10,6 +10,7 @@ pub mod memory;
 pub mod outbox;
 pub mod own;
 pub mod reaper;
+pub mod socket;
 pub mod spawn;
 
 /// Names of signals, so that callers need no crate of their own for them.

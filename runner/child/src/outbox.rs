@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::net::unix::{OwnedWriteHalf, pipe};
+use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
 /// A buffer larger than this is given back once it is written.
@@ -37,16 +37,6 @@ pub trait Sink {
     /// # Errors
     /// When the runtime is shutting down.
     fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-}
-
-impl Sink for OwnedWriteHalf {
-    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        self.as_ref().try_write(bytes)
-    }
-
-    fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.as_ref().poll_write_ready(context)
-    }
 }
 
 impl Sink for pipe::Sender {
@@ -217,8 +207,7 @@ mod tests {
             tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default());
         runtime.unwrap().block_on(async {
             let (mut peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
-            mine.set_nonblocking(true).unwrap();
-            let (_, mine) = tokio::net::UnixStream::from_std(mine).unwrap().into_split();
+            let (_, mine) = crate::socket::split(mine).unwrap();
             let outbox = Rc::new(Outbox::new(4 * 1024 * 1024));
             let driver = tokio::task::spawn_local({
                 let outbox = outbox.clone();

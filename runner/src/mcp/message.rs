@@ -178,7 +178,9 @@ fn id_at_end(line: &[u8]) -> Option<u64> {
 fn number_after_colon(text: &[u8]) -> Option<u64> {
     let digits = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     let length = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-    std::str::from_utf8(&digits[..length]).ok()?.parse().ok()
+    // A line may be cut off within the number; only what stands behind it shows that it is whole.
+    let ends = digits.get(length).is_some_and(|next| b",} \t\r".contains(next));
+    ends.then(|| std::str::from_utf8(&digits[..length]).ok()?.parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -217,6 +219,7 @@ mod tests {
         assert_eq!(broken(b"{\"id\":7,\"result\":{\"x\":\"\xff\"}}"), Some(7));
         assert_eq!(broken(b"{\"result\":{\"id\":9,\"x\":\"\xff\"},\"id\":7}"), Some(7));
         assert_eq!(broken(b"{\"result\":{\"id\":9"), None);
+        assert_eq!(broken(b"{\"id\":7"), None, "it may have been 77");
         assert_eq!(broken(b"listening on stdio"), None);
         for (line, why) in [
             (r#"{"id":7}"#, "neither"),
