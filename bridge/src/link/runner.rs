@@ -17,7 +17,7 @@ use harbor_child::reaper::{Exit, Group, Reaper, send, send_group};
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::environment::INSTANCE_MARK;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{Link, LinkEvent};
 
@@ -45,6 +45,7 @@ pub struct Runner {
     pub link: Rc<Link>,
     pid: u32,
     alive: Rc<Cell<bool>>,
+    released: Rc<Notify>,
 }
 
 impl Runner {
@@ -70,9 +71,9 @@ impl Runner {
         let pid = child.id();
         let exited = reaper.watch(pid, Group::Own);
         let (link, events) = Link::begin(mine)?;
-        let alive = Rc::new(Cell::new(true));
-        tokio::task::spawn_local(note_exit(pid, exited, alive.clone(), link.clone()));
-        Ok((Rc::new(Self { link, pid, alive }), events))
+        let (alive, released) = (Rc::new(Cell::new(true)), Rc::<Notify>::default());
+        tokio::task::spawn_local(attend(pid, exited, released.clone(), alive.clone(), link.clone()));
+        Ok((Rc::new(Self { link, pid, alive, released }), events))
     }
 
     /// Its process id.
@@ -100,21 +101,33 @@ impl Drop for Runner {
     fn drop(&mut self) {
         // Nobody is left to speak to it: it ends its servers by itself, and if it does not, it is killed.
         self.shut_down();
-        let (pid, alive) = (self.pid, self.alive.clone());
-        tokio::task::spawn_local(async move {
-            tokio::time::sleep(LAST_GRACE).await;
-            if alive.get() {
-                let _ = send(pid, Signal::SIGKILL);
-            }
-        });
+        self.released.notify_one();
     }
 }
 
 /// How long a runner that nobody needs may take to end its servers and itself.
 const LAST_GRACE: Duration = Duration::from_secs(6);
 
-async fn note_exit(pid: u32, exited: oneshot::Receiver<Exit>, alive: Rc<Cell<bool>>, link: Rc<Link>) {
-    let exit = exited.await;
+/// Notes the end of a runner's process, and brings it about when nobody needs the runner any more.
+async fn attend(
+    pid: u32,
+    mut exited: oneshot::Receiver<Exit>,
+    released: Rc<Notify>,
+    alive: Rc<Cell<bool>>,
+    link: Rc<Link>,
+) {
+    let in_time = async {
+        released.notified().await;
+        tokio::time::sleep(LAST_GRACE).await;
+    };
+    let exit = tokio::select! {
+        exit = &mut exited => exit,
+        () = in_time => {
+            // It may have ended this very moment.
+            let _ = send(pid, Signal::SIGKILL);
+            exited.await
+        }
+    };
     alive.set(false);
     link.close();
     tracing::debug!(pid, ?exit, "a runner ended");

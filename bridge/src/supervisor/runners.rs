@@ -179,6 +179,9 @@ impl Runners {
             self.end_start(number, report.clone());
         }
         self.ended.notify_waiters();
+        // What its servers had left behind outside their groups has become a child of this process.
+        let reaper = self.reaper.clone();
+        tokio::task::spawn_local(async move { reaper.end_orphans(LAST).await });
     }
 
     /// Ends everything: servers by their ladder, runners by their links, what is left at `limit` by force.

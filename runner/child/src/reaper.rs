@@ -9,7 +9,7 @@
 //! process because it is a subreaper; they are reaped, and ended on request.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::rc::Rc;
@@ -49,6 +49,8 @@ struct Watch {
 #[derive(Debug, Default)]
 pub struct Reaper {
     watched: RefCell<HashMap<u32, Watch>>,
+    /// Children from before this program: whoever replaced itself by it may have had some.
+    foreign: RefCell<HashSet<u32>>,
     reaped: Notify,
 }
 
@@ -60,6 +62,7 @@ impl Reaper {
     pub fn start() -> io::Result<Rc<Self>> {
         let mut ended = signal(SignalKind::child())?;
         let reaper = Rc::new(Self::default());
+        reaper.foreign.borrow_mut().extend(children());
         let weak = Rc::downgrade(&reaper);
         tokio::task::spawn_local(async move {
             while ended.recv().await.is_some() {
@@ -113,22 +116,18 @@ impl Reaper {
 
     /// Children of this process that nobody here started.
     fn orphans(&self) -> Vec<u32> {
-        let path = format!("/proc/self/task/{}/children", nix::unistd::gettid());
-        let children = fs::read_to_string(path).unwrap_or_default();
-        let watched = self.watched.borrow();
+        let (watched, foreign) = (self.watched.borrow(), self.foreign.borrow());
         let started_here = |pid: &u32| watched.get(pid).is_some_and(|watch| watch.exited.is_some());
-        children
-            .split_whitespace()
-            .filter_map(|pid| pid.parse().ok())
-            .filter(|pid| !started_here(pid))
-            .collect()
+        children().into_iter().filter(|pid| !started_here(pid) && !foreign.contains(pid)).collect()
     }
 
     /// Reaps one ended child; false when there is none.
     fn reap_one(&self) -> bool {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         let Some(pid) = waitid(Id::All, flags).ok().and_then(|status| status.pid()) else { return false };
-        let watch = u32::try_from(pid.as_raw()).ok().and_then(|pid| self.watched.borrow_mut().remove(&pid));
+        let number = u32::try_from(pid.as_raw()).unwrap_or_default();
+        let watch = self.watched.borrow_mut().remove(&number);
+        self.foreign.borrow_mut().remove(&number);
         if watch.as_ref().is_some_and(|watch| watch.group == Group::Own) {
             let _ = killpg(pid, Signal::SIGKILL);
         }
@@ -142,6 +141,13 @@ impl Reaper {
         }
         true
     }
+}
+
+/// The children of this process's main thread, which starts them all.
+fn children() -> Vec<u32> {
+    let path = format!("/proc/self/task/{}/children", nix::unistd::gettid());
+    let children = fs::read_to_string(path).unwrap_or_default();
+    children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// Sends a signal to one process.
