@@ -57,7 +57,7 @@ impl FrameDecoder {
     /// Room to read into: at least a few KiB, or what the frame in progress still lacks.
     pub fn space(&mut self) -> &mut [u8] {
         self.compact();
-        let wanted = self.missing().max(READ_STEP);
+        let wanted = self.wanted();
         if self.buf.len() - self.end < wanted {
             self.buf.resize(self.end + wanted, 0);
         }
@@ -120,6 +120,11 @@ impl FrameDecoder {
         }
     }
 
+    /// How much room the next read gets. A length may lie: memory follows what has come, not what was announced.
+    fn wanted(&self) -> usize {
+        self.missing().clamp(READ_STEP, (self.end - self.start).max(KEEP))
+    }
+
     fn skip_some(&mut self) {
         let n = self.skip.min(self.end - self.start);
         self.skip -= n;
@@ -132,7 +137,7 @@ impl FrameDecoder {
             if self.buf.len() > KEEP {
                 self.buf = Vec::new();
             }
-        } else if self.start > 0 && self.buf.len() - self.end < self.missing().max(READ_STEP) {
+        } else if self.start > 0 && self.buf.len() - self.end < self.wanted() {
             self.buf.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
@@ -207,6 +212,13 @@ mod tests {
         decoder.push(&framed(&[vec![7; 2 * KEEP]]));
         assert!(matches!(decoder.pop(), Some(Popped::Frame(bytes)) if bytes.len() == 2 * KEEP));
         assert!(decoder.space().len() <= READ_STEP);
+    }
+
+    #[test]
+    fn an_announced_length_alone_takes_no_memory() {
+        let mut decoder = FrameDecoder::new(MAX_CLIENT_FRAME);
+        decoder.push(&u32::try_from(MAX_CLIENT_FRAME).unwrap().to_le_bytes());
+        assert!(decoder.space().len() <= KEEP);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 
 pub mod client;
 pub mod codes;
+pub mod contained;
 pub mod field;
 pub mod frame;
 pub mod json;

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Owns starting the product's programs, speaking to them in frames, and cleaning up. Must never reach into the
-//! product's code: it sees what a browser would see, and only `ipc-proto` is shared. Waiting is always for an
+//! product's code: it sees what a browser would see, and only `ipc-proto` is shared, except by `fuzz`, which
+//! drives parsers. Waiting is always for an
 //! event with a deadline.
 #![allow(
     clippy::unwrap_used,
@@ -23,6 +24,7 @@ pub mod client;
 pub mod direct;
 pub mod double;
 pub mod faults;
+pub mod fuzz;
 pub mod home;
 pub mod processes;
 pub mod program;

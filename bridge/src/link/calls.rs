@@ -11,7 +11,8 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use harbor_child::outbox::Refused;
-use harbor_ipc_proto::json::{Json, is_contained};
+use harbor_ipc_proto::contained::is_contained;
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{CallFailure, Outcome, ToRunner};
 use tokio::sync::oneshot;
 

@@ -4,7 +4,8 @@
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::json::{Json, is_contained};
+use harbor_ipc_proto::contained::is_contained;
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, List, LogSource};
 
 /// An event of a runner. `server` is the number of one start.

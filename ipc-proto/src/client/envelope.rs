@@ -11,7 +11,7 @@
 
 use super::Request;
 use crate::codes::Code;
-use crate::field::{FieldError, FromField, PutFields, put_pair};
+use crate::field::{FieldError, FromField, PutFields, kind_of, put_pair};
 use crate::json::{Fields, Json, put_str};
 
 /// How a request was wrapped, and so how its answer must be.
@@ -99,16 +99,16 @@ impl Incoming {
     /// # Errors
     /// What is wrong with it, and where to say so.
     pub fn parse(frame: &[u8]) -> Result<Self, Refused> {
-        let mut fields = Fields::parse(frame).map_err(|error| {
+        let fields = Fields::parse(frame).map_err(|error| {
             let message = format!("the frame is not a JSON object: {}", describe(&error));
             refuse(Envelope::nobody(), Code::InvalidMessage, message)
         })?;
+        if let Some(key @ ("type" | "request_id" | "id")) = fields.twice() {
+            return Err(stands_twice(Envelope::nobody(), key));
+        }
         let tag = text_field(&fields, "type")?;
         if tag == "rpc" {
-            let id = rpc_id(&fields)?;
-            let method = rpc_method(&fields, &id)?;
-            let params = fields.params().unwrap_or_default();
-            return Self::build(Envelope::Rpc(id), &method, &params);
+            return Self::parse_rpc(&fields);
         }
         let id = text_field(&fields, "request_id")?;
         if id.is_empty() {
@@ -118,7 +118,31 @@ impl Incoming {
         Self::build(Envelope::Typed(id), &tag, &fields)
     }
 
+    fn parse_rpc(fields: &Fields<'_>) -> Result<Self, Refused> {
+        let id = rpc_id(fields)?;
+        let method = rpc_method(fields, &id)?;
+        let envelope = Envelope::Rpc(id);
+        if let Some(key) = fields.twice() {
+            return Err(stands_twice(envelope, key));
+        }
+        let params = match fields.get("params") {
+            None | Some("null") => Ok(Fields::default()),
+            Some(text) => Fields::parse(text.as_bytes()),
+        };
+        match params {
+            Ok(params) => Self::build(envelope, &method, &params),
+            Err(_) => {
+                let found = fields.get("params").map_or("nothing", kind_of);
+                let error = FieldError { field: "params", expected: "an object", found };
+                Err(Refused { envelope, error: error.into() })
+            }
+        }
+    }
+
     fn build(envelope: Envelope, tag: &str, fields: &Fields<'_>) -> Result<Self, Refused> {
+        if let Some(key) = fields.twice() {
+            return Err(stands_twice(envelope, key));
+        }
         match Request::parse(tag, fields) {
             Some(Ok(request)) => Ok(Self { envelope, request }),
             Some(Err(error)) => Err(Refused { envelope, error: error.into() }),
@@ -234,6 +258,10 @@ fn text_field(fields: &Fields<'_>, name: &'static str) -> Result<String, Refused
     })
 }
 
+fn stands_twice(envelope: Envelope, key: &str) -> Refused {
+    refuse(envelope, Code::InvalidMessage, format!("the key {:?} stands twice", cut(key, 100)))
+}
+
 fn refuse(envelope: Envelope, code: Code, message: impl Into<String>) -> Refused {
     Refused { envelope, error: ErrorBody::new(code, message) }
 }
@@ -242,7 +270,7 @@ fn refuse(envelope: Envelope, code: Code, message: impl Into<String>) -> Refused
 fn describe(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Eof => "it ends too early",
-        serde_json::error::Category::Data => "a key stands twice, or it is no object",
+        serde_json::error::Category::Data => "it is some other value",
         _ => "syntax error",
     };
     format!("{what} at line {} column {}", error.line(), error.column())
@@ -289,6 +317,18 @@ mod tests {
         assert_eq!(refused(r#"{"type":"ping","request_id":"7","echo":1}"#), ("7".into(), "invalid_params"));
         assert_eq!(refused(r#"{"type":"nope","request_id":"7"}"#), ("7".into(), "unknown_message_type"));
         assert_eq!(refused(r#"{"type":"rpc","id":7}"#), ("7".into(), "invalid_params"));
+        assert_eq!(
+            refused(r#"{"type":"rpc","id":7,"method":"ping","params":[]}"#),
+            ("7".into(), "invalid_params")
+        );
+        assert_eq!(
+            refused(r#"{"type":"ping","request_id":"7","echo":"a","echo":"b"}"#),
+            ("7".into(), "invalid_message")
+        );
+        assert_eq!(
+            refused(r#"{"type":"ping","request_id":"7","request_id":"8"}"#),
+            (String::new(), "invalid_message")
+        );
         assert_eq!(refused(r#"{"type":"rpc","id":1.5,"method":"ping"}"#), (String::new(), "invalid_message"));
     }
 

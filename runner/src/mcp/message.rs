@@ -91,7 +91,7 @@ struct ErrorObject<'a> {
 /// # Errors
 /// When it is no JSON-RPC message: a server's stray output, or a broken answer.
 pub fn read(line: &[u8]) -> Result<Message<'_>, NoMessage> {
-    let stray = |why| NoMessage { answers: find_id(line), why };
+    let stray = |why| NoMessage { answers: id_in_head(line), why };
     if line.first() != Some(&b'{') && line.trim_ascii_start().first() != Some(&b'{') {
         return Err(NoMessage { answers: None, why: "it is no JSON object" });
     }
@@ -100,14 +100,25 @@ pub fn read(line: &[u8]) -> Result<Message<'_>, NoMessage> {
     })?;
     let params = envelope.params.map_or("{}", RawValue::get);
     match (envelope.method, envelope.id) {
-        (Some(method), Some(id)) => Ok(Message::Request { id: id.get(), method, params }),
+        (Some(method), Some(id)) if is_id(id.get()) => Ok(Message::Request { id: id.get(), method, params }),
+        (Some(_), Some(_)) => Err(stray("its id is neither a string nor a number")),
         (Some(method), None) => Ok(Message::Notification { method, params }),
         (None, Some(id)) => {
-            let id = id.get().parse().map_err(|_| stray("its id is none of Harbor's"))?;
+            let id = own_id(id.get()).ok_or_else(|| stray("its id is none of Harbor's"))?;
             Ok(Message::Response { id, answer: answer(envelope.result, envelope.error) })
         }
         (None, None) => Err(stray("it has neither method nor id")),
     }
+}
+
+fn is_id(text: &str) -> bool {
+    text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
+}
+
+/// Our own number, also where a server gives it back as a string or with a fraction of zero.
+fn own_id(text: &str) -> Option<u64> {
+    let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
+    text.strip_suffix(".0").unwrap_or(text).parse().ok()
 }
 
 fn answer<'a>(result: Option<&'a RawValue>, error: Option<&'a RawValue>) -> Answer<'a> {
@@ -125,13 +136,8 @@ fn answer<'a>(result: Option<&'a RawValue>, error: Option<&'a RawValue>) -> Answ
     }
 }
 
-/// The number under the key `id` at the top level of a line that may be broken or cut off at either end.
-pub fn find_id(line: &[u8]) -> Option<u64> {
-    id_from_start(line).or_else(|| id_at_end(line))
-}
-
-/// Walks the line's first bytes, following strings and depth.
-fn id_from_start(line: &[u8]) -> Option<u64> {
+/// The number under the key `id` at the top level of a line that may be broken, or cut off at its end.
+pub fn id_in_head(line: &[u8]) -> Option<u64> {
     let (mut at, mut depth) = (0usize, 0usize);
     while at < line.len() {
         match line[at] {
@@ -166,8 +172,9 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// `…,"id":7}` is how some servers end their answers.
-fn id_at_end(line: &[u8]) -> Option<u64> {
+/// The same for the last bytes of a line: `…,"id":7}` is how some servers end their answers, and the bracket behind
+/// the number is the line's last.
+pub fn id_in_tail(line: &[u8]) -> Option<u64> {
     let line = line.trim_ascii_end();
     let key = memchr::memmem::rfind(line, b"\"id\"")?;
     let id = number_after_colon(&line[key + 4..])?;
@@ -211,6 +218,18 @@ mod tests {
                 params: r#"{"level":"info"}"#
             })
         );
+    }
+
+    #[test]
+    fn an_id_that_was_written_anew_is_still_ours() {
+        for id in ["7", "7.0", "\"7\""] {
+            let line = format!("{{\"id\":{id},\"result\":{{}}}}");
+            assert_eq!(read(line.as_bytes()), Ok(Message::Response { id: 7, answer: Answer::Result("{}") }));
+        }
+        for id in ["-7", "7.5", "\"x\"", "[7]", "true"] {
+            assert!(read(format!("{{\"id\":{id},\"result\":{{}}}}").as_bytes()).is_err(), "{id}");
+        }
+        assert!(read(b"{\"id\":{},\"method\":\"ping\"}").is_err());
     }
 
     #[test]

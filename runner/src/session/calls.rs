@@ -4,6 +4,9 @@
 
 use harbor_ipc_proto::link::runner::{CallFailure, Era, Operation, Outcome};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 use super::{Offers, Session};
 use crate::mcp::pages::{Kind, Next, Pages};
 use crate::mcp::rounds::Round;
@@ -84,6 +87,9 @@ impl Session {
                 self.meta.borrow_mut().log_level = Some(level.to_string());
                 self.reply(id, Outcome::Result("{}".into()));
             }
+            (Operation::Task { params, .. }, _) if has_meta(params) => {
+                self.fail(id, CallFailure::NotOffered("a _meta of the caller's own".into()));
+            }
             (Operation::Complete { .. }, _) if !offers.completions => {
                 self.fail(id, CallFailure::NotOffered("completions".into()));
             }
@@ -163,6 +169,16 @@ impl Session {
             self.write(|out| put_cancelled(out, wire_id, reason));
         }
     }
+}
+
+/// Whether params bring a `_meta`: Harbor writes its own, and a key must not stand twice.
+fn has_meta(params: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Meta {
+        #[serde(rename = "_meta")]
+        meta: Option<IgnoredAny>,
+    }
+    serde_json::from_str::<Meta>(params).is_ok_and(|params| params.meta.is_some())
 }
 
 /// The one request that `operation` is; those that are more were handled before.

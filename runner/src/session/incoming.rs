@@ -13,7 +13,7 @@ use super::Session;
 use super::calls::{Call, Open};
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::Popped;
-use crate::mcp::message::{Answer, Message, find_id, read};
+use crate::mcp::message::{Answer, Message, id_in_head, id_in_tail, read};
 use crate::mcp::rounds::asks_for_input;
 
 /// Progress beyond what the bridge takes in is dropped: the next one says more anyway.
@@ -27,13 +27,13 @@ impl Session {
             Popped::Line(line) => self.on_whole_line(line),
             Popped::Overlong(head) => {
                 self.log_stray(head, true);
-                let found = find_id(head).is_some_and(|id| self.fail_overlong(id));
+                let found = id_in_head(head).is_some_and(|id| self.fail_overlong(id));
                 self.overlong.set(!found);
             }
             Popped::OverlongEnd(tail) => {
                 if self.overlong.take() {
                     // Neither end shows an id: the call that has waited longest is the likeliest.
-                    let id = find_id(tail).or_else(|| self.open.borrow().oldest());
+                    let id = id_in_tail(tail).or_else(|| self.open.borrow().oldest());
                     id.map(|id| self.fail_overlong(id));
                 }
             }

@@ -1,0 +1,239 @@
+//! Whether a text can be put into a JSON frame without changing what is around it.
+//!
+//! ```text
+//!  64 bytes ─► four masks: quotes, backslashes, openings, closings ─► which quotes are escaped ─► what is inside
+//!  strings ─► depth: it may reach zero at the last byte only
+//! ```
+//!
+//! It is not a full syntax check (the runner makes that one). It is what keeps a hostile runner from closing the
+//! frame's object early and answering in the name of another request. On every text that a parser accepts, this
+//! and the parser agree where strings and brackets are; on others the whole frame does not parse. Works on 64
+//! bytes at a time, since each result passes here: no branch per byte, no allocation.
+
+/// Bytes per step: one bit each in a mask.
+const BLOCK: usize = 64;
+
+/// Whether `text` is one self-contained JSON value: put between two commas it stays one value.
+#[must_use]
+pub fn is_contained(text: &str) -> bool {
+    let bytes = text.trim_ascii().as_bytes();
+    match bytes.first() {
+        None => false,
+        Some(b'{' | b'[') => closes_at_end(bytes),
+        Some(b'"') => string_end(bytes) == Some(bytes.len()),
+        Some(_) => bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b)),
+    }
+}
+
+/// Index just behind the closing quote of the string that `bytes` begins with.
+fn string_end(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+fn closes_at_end(bytes: &[u8]) -> bool {
+    let mut strings = Strings::default();
+    let mut depth = 0;
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let mut last = [b' '; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    for (at, block) in blocks.iter().chain(std::iter::once(&last)).enumerate() {
+        let masks = Masks::of(block);
+        let outside = !strings.inside(masks.quotes, masks.backslashes);
+        let (opens, closes) = (masks.opens & outside, masks.closes & outside);
+        if depth > closes.count_ones() {
+            depth = depth + opens.count_ones() - closes.count_ones();
+        } else if let Some(bit) = first_zero(&mut depth, opens, closes) {
+            return at * BLOCK + bit + 1 == bytes.len();
+        }
+    }
+    false
+}
+
+/// Follows the brackets of one block one by one; gives the place of the one that brings the depth to zero.
+fn first_zero(depth: &mut u32, opens: u64, closes: u64) -> Option<usize> {
+    let mut brackets = opens | closes;
+    while brackets != 0 {
+        let bit = brackets.trailing_zeros();
+        brackets &= brackets - 1;
+        if opens >> bit & 1 == 1 {
+            *depth += 1;
+        } else {
+            *depth = depth.saturating_sub(1);
+            if *depth == 0 {
+                return Some(bit as usize);
+            }
+        }
+    }
+    None
+}
+
+/// Where strings are, carried from block to block.
+#[derive(Default)]
+struct Strings {
+    /// All ones while a string goes on into the next block.
+    open: u64,
+    /// One when the next block's first byte is escaped.
+    escaped: u64,
+}
+
+impl Strings {
+    /// The bytes inside strings: each opening quote and all up to its closing one.
+    fn inside(&mut self, quotes: u64, backslashes: u64) -> u64 {
+        let quotes = quotes & !self.escaped_by(backslashes);
+        // A running parity over the quotes: odd is inside.
+        let mut inside = quotes;
+        for shift in [1, 2, 4, 8, 16, 32] {
+            inside ^= inside << shift;
+        }
+        inside ^= self.open;
+        self.open = 0u64.wrapping_sub(inside >> 63);
+        inside
+    }
+
+    /// The bytes behind an odd number of backslashes. Of a run of backslashes every second one is escaped itself;
+    /// adding a run's start to the run carries to the byte behind it, which tells even runs from odd ones.
+    fn escaped_by(&mut self, backslashes: u64) -> u64 {
+        const EVEN: u64 = 0x5555_5555_5555_5555;
+        let backslashes = backslashes & !self.escaped;
+        let follows = backslashes << 1 | self.escaped;
+        let odd_starts = backslashes & !EVEN & !follows;
+        let (sum, carry) = odd_starts.overflowing_add(backslashes);
+        self.escaped = u64::from(carry);
+        (EVEN ^ (sum << 1)) & follows
+    }
+}
+
+/// One bit for each byte of a block.
+struct Masks {
+    quotes: u64,
+    backslashes: u64,
+    opens: u64,
+    closes: u64,
+}
+
+impl Masks {
+    fn of(block: &[u8; BLOCK]) -> Self {
+        // `[` and `{`, and `]` and `}`, differ in the one bit that tells small letters from capitals.
+        let folded = block.map(|byte| byte | 0x20);
+        Self {
+            quotes: equal(block, b'"'),
+            backslashes: equal(block, b'\\'),
+            opens: equal(&folded, b'{'),
+            closes: equal(&folded, b'}'),
+        }
+    }
+}
+
+/// A bit for each byte that is `wanted`.
+fn equal(block: &[u8; BLOCK], wanted: u8) -> u64 {
+    let (words, _) = block.as_chunks::<8>();
+    words.iter().rev().fold(0, |mask, word| mask << 8 | equal_in_word(u64::from_le_bytes(*word), wanted))
+}
+
+/// The same for eight bytes, without a branch: a byte is zero where it is equal, its highest bit is then brought
+/// together with those of the others by one multiplication.
+fn equal_in_word(word: u64, wanted: u8) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let differs = word ^ u64::from_ne_bytes([wanted; 8]);
+    let zero = !(((differs & LOW) + LOW) | differs | LOW);
+    (zero >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The same, byte by byte.
+    fn plainly(bytes: &[u8]) -> bool {
+        let (mut depth, mut in_string, mut escaped) = (0u32, false, false);
+        for (at, byte) in bytes.iter().enumerate() {
+            let is_escaped = escaped;
+            escaped = *byte == b'\\' && !is_escaped;
+            match byte {
+                b'"' => in_string ^= !is_escaped,
+                _ if in_string => {}
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return at + 1 == bytes.len();
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            ".{0,40}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                prop::collection::btree_map("[a-z\"\\\\]{0,20}", inner, 0..6)
+                    .prop_map(|m| serde_json::Value::Object(m.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_and_bytes_agree(text in "[{\\[][\\[\\]{}\",:a\\\\ ]{0,200}") {
+            prop_assert_eq!(closes_at_end(text.as_bytes()), plainly(text.as_bytes()), "{}", text);
+        }
+
+        #[test]
+        fn every_json_value_is_contained(value in any_json()) {
+            prop_assert!(is_contained(&value.to_string()));
+        }
+
+        #[test]
+        fn what_is_contained_cannot_change_its_surroundings(text in "[\\[\\]{}\",:a\\\\ 0-9]{0,24}") {
+            let around = format!("{{\"id\":\"mine\",\"result\":{text}}}");
+            if let (true, Ok(value)) = (is_contained(&text), serde_json::from_str::<serde_json::Value>(&around)) {
+                let object = value.as_object().unwrap();
+                prop_assert_eq!(object.len(), 2);
+                prop_assert_eq!(&object["id"], "mine");
+            }
+        }
+
+        #[test]
+        fn each_byte_has_its_bit(bytes in prop::array::uniform32(any::<u8>()), wanted in any::<u8>()) {
+            let mut block = [0; BLOCK];
+            block[..32].copy_from_slice(&bytes);
+            block[32..].copy_from_slice(&bytes);
+            let mask = equal(&block, wanted);
+            for (at, byte) in block.iter().enumerate() {
+                prop_assert_eq!(mask >> at & 1 == 1, *byte == wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn breaking_out_is_seen() {
+        for bad in [r#"1},"id":"x""#, r#"{}},{"#, r#""a","b":"c""#, "{", "]", "", "1,2", r#""a\""#, r#"{"a}"#]
+        {
+            assert!(!is_contained(bad), "{bad}");
+        }
+        let long = format!(r#""{}\"","x":"y""#, "a".repeat(30));
+        assert!(!is_contained(&long));
+        for length in 0..200 {
+            let escapes = format!(r#"{{"a":"{}\\","b":"\""}}"#, "x".repeat(length));
+            assert!(is_contained(&escapes), "{escapes}");
+            assert!(!is_contained(&format!("{escapes}}}")), "{escapes}}}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The fuzz targets: each parser of bytes from outside as a plain function over bytes, with its corpus.
+//!
+//! ```text
+//!  corpus ─► mutate ─► Target::run ─ panics ─► drive: what it said, the seed, the shrunken input
+//!                          └─ also wrapped for cargo-fuzz, see tests/fuzz
+//! ```
+//!
+//! Owns what must hold for any bytes at all: no panic, bounded memory, and where a simple model of the parser can
+//! be written, the same as that model. The one part of this crate that reaches into the product's code, and there
+//! into parsers only: through processes it would see hundreds of inputs a second instead of many thousands.
+//! A target must never do I/O, or keep anything from one input to the next.
+
+mod client;
+mod contact;
+mod drive;
+mod frames;
+mod ids;
+mod input;
+mod json;
+mod lines;
+mod link;
+mod messages;
+mod mutate;
+mod pages;
+mod rounds;
+mod writes;
+
+pub use drive::{Failure, Plan, Ran, drive};
+pub use mutate::mutate;
+
+/// One parser, and what must hold for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name: that of its test, and of its file under `tests/fuzz/fuzz_targets`.
+    pub name: &'static str,
+    /// Panics when something that must hold does not.
+    pub run: fn(&[u8]),
+    /// Where mutation starts, and every input that ever failed.
+    pub corpus: &'static [&'static [u8]],
+}
+
+/// All of them.
+pub const TARGETS: &[Target] = &[
+    frames::FRAMES,
+    client::ENVELOPE,
+    client::ADDRESSEE,
+    json::CONTAINED,
+    json::FIELDS,
+    link::TO_RUNNER,
+    link::FROM_RUNNER,
+    link::WORKER,
+    ids::SERVER_ID,
+    ids::EXTENSION_ID,
+    lines::LINES,
+    messages::MESSAGE,
+    messages::LINE_ENDS,
+    contact::CONTACT,
+    pages::PAGES,
+    rounds::ROUNDS,
+    writes::REQUESTS,
+    writes::ANSWERS,
+];
+
+/// The target with this name.
+///
+/// # Panics
+/// When there is none.
+#[must_use]
+pub fn target(name: &str) -> &'static Target {
+    TARGETS.iter().find(|target| target.name == name).unwrap_or_else(|| panic!("no fuzz target `{name}`"))
+}
