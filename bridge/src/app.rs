@@ -15,8 +15,6 @@ use std::time::Duration;
 use harbor_child::reaper::Reaper;
 use harbor_child::{memory, own};
 use harbor_ipc_proto::BUILD;
-use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::codes::Code;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -24,7 +22,7 @@ use crate::config::{ConfigError, Paths, Settings};
 use crate::front::connection::Connections;
 use crate::front::{socket, stdio};
 use crate::link::runner::Executable;
-use crate::router::Router;
+use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark};
@@ -203,11 +201,9 @@ impl Bridge {
     }
 
     async fn drain(&self) {
+        self.router.drain();
         let clients = self.connections.all();
-        let error = ErrorBody::new(
-            Code::ShuttingDown,
-            "the bridge is shutting down; the next request starts it again",
-        );
+        let error = shutting_down();
         for client in &clients {
             client.end_with(&error);
         }

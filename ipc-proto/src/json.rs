@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// One JSON value as text.
@@ -56,7 +56,11 @@ pub fn put_str(out: &mut Vec<u8>, text: &str) {
 pub struct Fields<'a> {
     pairs: Vec<(Cow<'a, str>, &'a str)>,
     twice: Option<Cow<'a, str>>,
+    too_many: bool,
 }
+
+/// More fields than any message has; each new one is compared with those before.
+const MAX_FIELDS: usize = 64;
 
 impl<'a> Fields<'a> {
     /// Splits the object in `bytes`.
@@ -74,6 +78,12 @@ impl<'a> Fields<'a> {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'a str> {
         self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// Whether the object has more fields than any message; those behind the 64th were passed over.
+    #[must_use]
+    pub fn are_too_many(&self) -> bool {
+        self.too_many
     }
 
     /// A key that stands twice. Two readers may take different ones for the valid one, so such an object must be
@@ -94,8 +104,13 @@ impl<'de> Visitor<'de> for ObjectVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Fields { pairs: Vec::with_capacity(8), twice: None };
+        let mut fields = Fields { pairs: Vec::with_capacity(8), ..Fields::default() };
         while let Some(key) = map.next_key_seed(KeySeed)? {
+            if fields.pairs.len() >= MAX_FIELDS {
+                fields.too_many = true;
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
             let value = map.next_value::<&'de RawValue>()?.get();
             if fields.get(&key).is_some() {
                 fields.twice = Some(key);

@@ -27,7 +27,7 @@ use crate::router::client::Client;
 use crate::router::version_mismatch;
 
 /// How long a program on the socket may take to say who it is.
-const ATTACH_LIMIT: Duration = Duration::from_secs(10);
+const ATTACH_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long the last answers may take to be written to a client that is slow.
 const FLUSH_LIMIT: Duration = Duration::from_millis(500);
@@ -81,14 +81,14 @@ pub async fn serve<R: AsyncRead + Unpin>(
         let client = client.clone();
         async move { client.outbox().drive(&writer).await }
     });
-    tokio::select! {
+    let writes = tokio::select! {
         // A client that does not read, or is gone, shows itself by the end of its writer.
-        _ = &mut driver => {}
-        _ = read(router, &client, &mut reader, &mut frames) => {}
-    }
+        _ = &mut driver => false,
+        _ = read(router, &client, &mut reader, &mut frames) => true,
+    };
     client.end();
     client.outbox().close();
-    if tokio::time::timeout(FLUSH_LIMIT, &mut driver).await.is_err() {
+    if writes && tokio::time::timeout(FLUSH_LIMIT, &mut driver).await.is_err() {
         driver.abort();
     }
     drop(client);
@@ -129,6 +129,7 @@ pub(super) async fn attach<R: AsyncRead + Unpin>(
     reader: &mut R,
     frames: &mut FrameDecoder,
     token: &str,
+    evicted: &Notify,
 ) -> Result<(Envelope, Principal), Option<(Envelope, ErrorBody)>> {
     let first = async {
         loop {
@@ -144,7 +145,11 @@ pub(super) async fn attach<R: AsyncRead + Unpin>(
             frames.filled(n);
         }
     };
-    match tokio::time::timeout(ATTACH_LIMIT, first).await {
+    let decided = tokio::select! {
+        decided = tokio::time::timeout(ATTACH_LIMIT, first) => decided,
+        () = evicted.notified() => return Err(None),
+    };
+    match decided {
         Ok(Ok(decided)) => decided.map_err(Some),
         Ok(Err(_)) => Err(None),
         Err(_) => Err(Some((Envelope::nobody(), unattached()))),

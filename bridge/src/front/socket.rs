@@ -3,8 +3,9 @@
 //! Owns the listener and the check of the peer's user. The user alone proves nothing, since servers run as the
 //! same one: the token in `attach` does.
 
+use std::collections::VecDeque;
 use std::io;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use harbor_child::outbox::Sink as _;
 use harbor_child::socket::{Writer, split};
@@ -14,6 +15,7 @@ use harbor_policy::access::Principal;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use nix::unistd::geteuid;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Notify;
 
 use super::connection::{Connections, attach, attached, refused, serve, unattached_frames};
 use crate::router::Router;
@@ -31,7 +33,7 @@ pub async fn accept(
     connections: Rc<Connections>,
     token: Rc<str>,
 ) -> io::Result<()> {
-    let unattached = Rc::new(());
+    let mut unattached = VecDeque::new();
     loop {
         let (stream, _) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -42,17 +44,31 @@ pub async fn accept(
             }
             Err(error) => return Err(error),
         };
-        if !is_ours(&stream) || Rc::strong_count(&unattached) > MAX_UNATTACHED {
+        if !is_ours(&stream) {
             continue;
         }
+        let evicted = make_room(&mut unattached);
         let (router, connections, token) = (router.clone(), connections.clone(), token.clone());
-        let unattached = unattached.clone();
         tokio::task::spawn_local(async move {
-            if let Err(error) = greet(stream, &router, &connections, &token, unattached).await {
+            if let Err(error) = greet(stream, &router, &connections, &token, evicted).await {
                 tracing::debug!(%error, "a connection ended early");
             }
         });
     }
+}
+
+/// A place among the connections that have not said who they are. When there are too many, the one that has been
+/// silent the longest goes: our own programs speak at once.
+fn make_room(unattached: &mut VecDeque<Weak<Notify>>) -> Rc<Notify> {
+    unattached.retain(|waiting| waiting.strong_count() > 0);
+    if unattached.len() >= MAX_UNATTACHED
+        && let Some(oldest) = unattached.pop_front().and_then(|oldest| oldest.upgrade())
+    {
+        oldest.notify_one();
+    }
+    let place = Rc::<Notify>::default();
+    unattached.push_back(Rc::downgrade(&place));
+    place
 }
 
 /// Errors of accept(2) after which the next connection may well succeed.
@@ -72,12 +88,12 @@ async fn greet(
     router: &Rc<Router>,
     connections: &Rc<Connections>,
     token: &str,
-    unattached: Rc<()>,
+    evicted: Rc<Notify>,
 ) -> io::Result<()> {
     let (mut reader, writer) = split(stream.into_std()?)?;
     let mut frames = unattached_frames();
-    let decided = attach(&mut reader, &mut frames, token).await;
-    drop(unattached);
+    let decided = attach(&mut reader, &mut frames, token, &evicted).await;
+    drop(evicted);
     match decided {
         Ok((envelope, principal)) => {
             write_small(&writer, &attached(&envelope))?;

@@ -151,6 +151,7 @@ fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
 fn spawn_failure(what: &str, errno: i32) -> String {
     let error = std::io::Error::from_raw_os_error(errno);
     let hint = match error.kind() {
+        _ if what.starts_with("enter the directory") => "; check the definition's cwd",
         std::io::ErrorKind::NotFound => {
             "; check the path, or give the absolute path of a program that is not in PATH"
         }

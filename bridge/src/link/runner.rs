@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_child::reaper::{Exit, Group, Reaper, send, send_group};
+use harbor_child::reaper::{Exit, Group, Reaper, parent_of, send, send_group};
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::environment::INSTANCE_MARK;
@@ -133,8 +133,11 @@ async fn attend(
     tracing::debug!(pid, ?exit, "a runner ended");
 }
 
-/// Ends the process group of a server whose runner is gone, in case the kernel has not done so yet.
-pub fn end_server_group(leader: u32) {
-    // Most often it is gone already.
-    let _ = send_group(leader, Signal::SIGKILL);
+/// Ends the process group of a server whose runner is gone, in case the kernel has not done so yet. Its leader is
+/// still the runner's child, or has become ours; a number that now means another process is left alone.
+pub fn end_server_group(leader: u32, runner_pid: u32) {
+    if parent_of(leader).is_some_and(|parent| parent == runner_pid || parent == std::process::id()) {
+        // Most often it is gone already.
+        let _ = send_group(leader, Signal::SIGKILL);
+    }
 }

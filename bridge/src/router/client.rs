@@ -23,7 +23,7 @@ use tokio::task::AbortHandle;
 use super::Handled;
 
 /// What may wait for a client that does not read; more means that it is cut off.
-const LIMIT: usize = 256 * 1024 * 1024;
+const LIMIT: usize = 128 * 1024 * 1024;
 
 /// The bounds of `max_frame`.
 pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);

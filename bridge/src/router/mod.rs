@@ -12,6 +12,7 @@ mod mcp;
 mod servers;
 mod session;
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::Request;
@@ -35,6 +36,7 @@ pub struct Router {
     definitions: Rc<Definitions>,
     /// Set off when a client asks for the bridge's end.
     pub shutdown: Notify,
+    draining: Cell<bool>,
 }
 
 type Handled = Result<Box<dyn PutFields>, ErrorBody>;
@@ -44,7 +46,12 @@ impl Router {
     #[must_use]
     pub fn new(supervisor: Rc<Supervisor>, definitions: Rc<Definitions>) -> Rc<Self> {
         let host = Host::new(supervisor.clone());
-        Rc::new(Self { supervisor, host, definitions, shutdown: Notify::new() })
+        Rc::new(Self { supervisor, host, definitions, shutdown: Notify::new(), draining: Cell::new(false) })
+    }
+
+    /// Refuses all requests from now on: the bridge is going.
+    pub fn drain(&self) {
+        self.draining.set(true);
     }
 
     /// Takes a frame of a client whose role is known.
@@ -56,6 +63,9 @@ impl Router {
     }
 
     fn dispatch(self: &Rc<Self>, client: &Rc<Client>, Incoming { envelope, request }: Incoming) {
+        if self.draining.get() {
+            return client.send_error(&envelope, &shutting_down());
+        }
         let id = envelope.id();
         if client.is_open(&id) {
             let message = "a request with this id is still open; use another id";
@@ -125,6 +135,12 @@ impl Router {
             Request::McpGetLogs(message) => servers::logs(self, &message),
         }
     }
+}
+
+/// What a request is told that comes, or is open, while the bridge ends.
+#[must_use]
+pub fn shutting_down() -> ErrorBody {
+    ErrorBody::new(Code::ShuttingDown, "the bridge is shutting down; the next request starts it again")
 }
 
 fn denied(tag: &str) -> ErrorBody {

@@ -11,6 +11,8 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use nix::fcntl::OFlag;
+
 /// What failed on disk.
 #[derive(Debug)]
 pub enum StoreError {
@@ -72,6 +74,7 @@ pub fn private_file(path: &Path) -> Result<File, StoreError> {
         .write(true)
         .create(true)
         .truncate(false)
+        .custom_flags(OFlag::O_NOFOLLOW.bits())
         .mode(0o600)
         .open(path)
         .map_err(failed("open", path))

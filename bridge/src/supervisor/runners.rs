@@ -9,7 +9,7 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use harbor_child::reaper::Reaper;
+use harbor_child::reaper::{Reaper, parent_of};
 use harbor_ipc_proto::link::runner::ToRunner;
 use tokio::sync::{Notify, mpsc};
 
@@ -47,6 +47,7 @@ pub(super) struct Runners {
     /// Runner processes that have not ended.
     alive: RefCell<HashMap<u32, Weak<Runner>>>,
     ended: Notify,
+    ending: Cell<bool>,
 }
 
 impl std::fmt::Debug for Runners {
@@ -73,6 +74,7 @@ impl Runners {
             watchers: RefCell::default(),
             alive: RefCell::default(),
             ended: Notify::new(),
+            ending: Cell::new(false),
         })
     }
 
@@ -82,6 +84,9 @@ impl Runners {
 
     /// A place for one start of `server`.
     pub(super) fn place(self: &Rc<Self>, server: &Rc<Server>) -> io::Result<Place> {
+        if self.ending.get() {
+            return Err(io::Error::other("the bridge is shutting down"));
+        }
         let common = self.common.borrow().clone().filter(|_| !self.isolation);
         let runner = match common {
             Some(runner) => runner,
@@ -104,43 +109,62 @@ impl Runners {
         Ok(runner)
     }
 
-    fn on_event(&self, runner: &Weak<Runner>, event: LinkEvent) {
+    /// Takes an event of one runner. A runner speaks for its own servers only: a number of another's finds nobody.
+    fn on_event(&self, runner: &Weak<Runner>, runner_pid: u32, event: LinkEvent) {
         match event {
-            LinkEvent::Started { server, pid } => {
-                self.reaper.expect_orphan(pid);
-                let before =
-                    self.starts.borrow_mut().get_mut(&server).and_then(|start| start.pid.replace(pid));
-                if let Some(before) = before {
-                    self.reaper.forget_orphan(before);
-                }
-                self.with(server, |server| server.on_started(pid));
+            LinkEvent::Started { server, pid } => self.on_started(runner_pid, server, pid),
+            LinkEvent::Connected { server, info } => {
+                self.with(runner_pid, server, |server| server.on_connected(info))
             }
-            LinkEvent::Connected { server, info } => self.with(server, |server| server.on_connected(info)),
             LinkEvent::ListChanged { server, list } => {
-                self.with(server, |server| server.on_list_changed(list))
+                self.with(runner_pid, server, |server| server.on_list_changed(list))
             }
-            LinkEvent::ResourceUpdated { server, uri } => self.with(server, |server| {
+            LinkEvent::ResourceUpdated { server, uri } => self.with(runner_pid, server, |server| {
                 self.watchers.borrow().iter().for_each(|watcher| watcher(server.id().as_str(), &uri));
             }),
             LinkEvent::Log { server, source, level, text } => {
-                self.with(server, |server| server.on_log(source, level, text));
+                self.with(runner_pid, server, |server| server.on_log(source, level, text));
             }
             LinkEvent::Ask { server, ask, method } => {
                 let runner = runner.upgrade();
-                self.with(server, |asking| {
+                self.with(runner_pid, server, |asking| {
                     if let Some(runner) = &runner {
                         let answer = asks::decide(asking, &method);
                         runner.link.send(&ToRunner::Answer { server, ask, answer });
                     }
                 });
             }
-            LinkEvent::Ended { server, report } => self.end_start(server, report),
+            LinkEvent::Ended { server, report } => {
+                if self.is_of(runner_pid, server) {
+                    self.end_start(server, report);
+                }
+            }
             LinkEvent::Closed { .. } => {}
         }
     }
 
-    fn with(&self, number: u32, act: impl FnOnce(&Rc<Server>)) {
-        let server = self.starts.borrow().get(&number).and_then(|start| start.server.upgrade());
+    /// Notes a server's process, if it is a child of the runner that tells of it: it will be signalled later.
+    fn on_started(&self, runner_pid: u32, number: u32, pid: u32) {
+        if !self.is_of(runner_pid, number) || parent_of(pid) != Some(runner_pid) {
+            return;
+        }
+        self.reaper.expect_orphan(pid);
+        let before = self.starts.borrow_mut().get_mut(&number).and_then(|start| start.pid.replace(pid));
+        if let Some(before) = before.filter(|before| *before != pid) {
+            self.reaper.forget_orphan(before);
+        }
+        self.with(runner_pid, number, |server| server.on_started(pid));
+    }
+
+    fn is_of(&self, runner_pid: u32, number: u32) -> bool {
+        self.starts.borrow().get(&number).is_some_and(|start| start.runner_pid == runner_pid)
+    }
+
+    fn with(&self, runner_pid: u32, number: u32, act: impl FnOnce(&Rc<Server>)) {
+        let starts = self.starts.borrow();
+        let start = starts.get(&number).filter(|start| start.runner_pid == runner_pid);
+        let server = start.and_then(|start| start.server.upgrade());
+        drop(starts);
         if let Some(server) = server {
             act(&server);
         }
@@ -174,7 +198,7 @@ impl Runners {
         for number in lost {
             let pid = self.starts.borrow().get(&number).and_then(|start| start.pid);
             if let Some(pid) = pid {
-                end_server_group(pid);
+                end_server_group(pid, runner_pid);
             }
             self.end_start(number, report.clone());
         }
@@ -186,6 +210,7 @@ impl Runners {
 
     /// Ends everything: servers by their ladder, runners by their links, what is left at `limit` by force.
     pub(super) async fn end_all(&self, servers: &[Rc<Server>], limit: Duration) {
+        self.ending.set(true);
         for server in servers {
             server.stop();
         }
@@ -202,9 +227,14 @@ impl Runners {
             }
         };
         if tokio::time::timeout(limit, all_ended).await.is_err() {
-            let pids: Vec<_> = self.starts.borrow().values().filter_map(|start| start.pid).collect();
+            let starts: Vec<_> = self
+                .starts
+                .borrow()
+                .values()
+                .filter_map(|start| Some((start.pid?, start.runner_pid)))
+                .collect();
             runners().iter().for_each(|runner| runner.kill());
-            pids.into_iter().for_each(end_server_group);
+            starts.into_iter().for_each(|(pid, runner_pid)| end_server_group(pid, runner_pid));
         }
         self.reaper.end_orphans(LAST).await;
     }
@@ -227,7 +257,7 @@ async fn follow(
             break;
         }
         let Some(runners) = runners.upgrade() else { return };
-        runners.on_event(&runner, event);
+        runners.on_event(&runner, pid, event);
     }
     if let Some(runners) = runners.upgrade() {
         runners.on_runner_lost(&runner, pid, &why);

@@ -14,6 +14,9 @@ use crate::codes::Code;
 use crate::field::{FieldError, FromField, PutFields, kind_of, put_pair};
 use crate::json::{Fields, Json, put_str};
 
+/// The longest id in bytes: each chunk of an answer repeats it.
+const MAX_ID: usize = 256;
+
 /// How a request was wrapped, and so how its answer must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Envelope {
@@ -111,8 +114,8 @@ impl Incoming {
             return Self::parse_rpc(&fields);
         }
         let id = text_field(&fields, "request_id")?;
-        if id.is_empty() {
-            let message = "field `request_id`: expected a string that is not empty";
+        if id.is_empty() || id.len() > MAX_ID {
+            let message = "field `request_id`: expected a string of 1 to 256 bytes";
             return Err(refuse(Envelope::nobody(), Code::InvalidMessage, message));
         }
         Self::build(Envelope::Typed(id), &tag, &fields)
@@ -142,6 +145,9 @@ impl Incoming {
     fn build(envelope: Envelope, tag: &str, fields: &Fields<'_>) -> Result<Self, Refused> {
         if let Some(key) = fields.twice() {
             return Err(stands_twice(envelope, key));
+        }
+        if fields.are_too_many() {
+            return Err(refuse(envelope, Code::InvalidMessage, "the object has more than 64 fields"));
         }
         match Request::parse(tag, fields) {
             Some(Ok(request)) => Ok(Self { envelope, request }),
@@ -237,10 +243,10 @@ fn put_rpc_head(out: &mut Vec<u8>, id: &str) {
 fn rpc_id(fields: &Fields<'_>) -> Result<String, Refused> {
     let text = fields.get("id").unwrap_or_default();
     let plain_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-    if plain_number || (text.starts_with('"') && text.len() > 2) {
+    if text.len() <= MAX_ID && (plain_number || (text.starts_with('"') && text.len() > 2)) {
         return Ok(text.to_owned());
     }
-    let message = "field `id`: expected a string that is not empty, or a whole number";
+    let message = "field `id`: expected a string that is not empty or a whole number, of at most 256 bytes";
     Err(refuse(Envelope::nobody(), Code::InvalidMessage, message))
 }
 

@@ -84,7 +84,7 @@ impl Reaper {
     /// Notes a process group whose leader is a grandchild: if it ever becomes a child of this process, its
     /// group ends with it.
     pub fn expect_orphan(&self, leader: u32) {
-        self.watched.borrow_mut().insert(leader, Watch { group: Group::Own, exited: None });
+        self.watched.borrow_mut().entry(leader).or_insert(Watch { group: Group::Own, exited: None });
     }
 
     /// Forgets [`expect_orphan`](Self::expect_orphan).
@@ -148,6 +148,14 @@ fn children() -> Vec<u32> {
     let path = format!("/proc/self/task/{}/children", nix::unistd::gettid());
     let children = fs::read_to_string(path).unwrap_or_default();
     children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// The parent of a process; none when there is no such process.
+#[must_use]
+pub fn parent_of(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in brackets and may hold anything; behind it come state and parent.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Sends a signal to one process.

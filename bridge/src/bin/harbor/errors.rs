@@ -42,7 +42,9 @@ impl Exit {
     fn of(code: Code) -> Self {
         match code {
             Code::InvalidParams => Self::Usage,
-            Code::Unauthorized | Code::VersionMismatch | Code::ShuttingDown => Self::NoBridge,
+            Code::Unauthorized | Code::VersionMismatch | Code::ShuttingDown | Code::BridgeUnreachable => {
+                Self::NoBridge
+            }
             Code::NotFound => Self::NotFound,
             Code::NotConnected | Code::ConnectionFailed | Code::ServerUnavailable => Self::Unavailable,
             Code::ToolTimeout => Self::TimedOut,

@@ -121,7 +121,7 @@ pub fn overview() -> String {
     let everywhere = columns(EVERYWHERE.iter().map(|o| (o.name.to_owned(), o.meaning)));
     let exits = columns(Exit::ALL.iter().map(|(exit, meaning)| ((*exit as u8).to_string(), *meaning)));
     format!(
-        "harbor: use MCP servers, each in a sandbox of its own\n\n\
+        "harbor: use MCP servers, each in a process of its own\n\n\
          usage: harbor COMMAND …\n\n\
          commands\n{commands}\neverywhere\n{everywhere}\nexit codes\n{exits}"
     )

@@ -5,6 +5,10 @@
 
 const INDENT: &str = "  ";
 
+/// Deeper levels are not moved further to the right: nobody reads them, and their white space grows with the square
+/// of the depth.
+const MAX_LEVELS: usize = 40;
+
 /// Lays out valid JSON text, one member per line.
 pub fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
@@ -34,7 +38,7 @@ pub fn pretty(json: &str) -> String {
 
 fn start_line(out: &mut String, depth: usize) {
     out.push('\n');
-    (0..depth).for_each(|_| out.push_str(INDENT));
+    (0..depth.min(MAX_LEVELS)).for_each(|_| out.push_str(INDENT));
 }
 
 /// The length of the first token: a mark, a string with its quotes, or a bare word.
