@@ -178,12 +178,14 @@ impl Client {
         put_frame(out, |out| envelope.put_error(out, &ErrorBody::new(Code::MessageTooLarge, message)));
     }
 
-    pub(super) fn subscribe(&self, server: &str, uri: &str) {
-        self.resources.borrow_mut().insert((server.to_owned(), uri.to_owned()));
+    /// Returns whether the subscription is new.
+    pub(super) fn subscribe(&self, server: &str, uri: &str) -> bool {
+        self.resources.borrow_mut().insert((server.to_owned(), uri.to_owned()))
     }
 
-    pub(super) fn unsubscribe(&self, server: &str, uri: &str) {
-        self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()));
+    /// Returns whether there was a subscription.
+    pub(super) fn unsubscribe(&self, server: &str, uri: &str) -> bool {
+        self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()))
     }
 
     /// Tells the client of a changed resource, if it subscribed to it.

@@ -172,7 +172,9 @@ pub(super) async fn subscribe(
 ) -> Handled {
     let operation = Operation::Subscribe { uri: message.uri.clone().into() };
     ask(router, permit, &message.server_id, operation, None, None).await?;
-    client.subscribe(message.server_id.as_str(), &message.uri);
+    if client.subscribe(message.server_id.as_str(), &message.uri) {
+        router.host.server(&message.server_id)?.subscribed(&message.uri);
+    }
     reply(McpSubscribeResourceResult { subscribed: true })
 }
 
@@ -182,9 +184,13 @@ pub(super) async fn unsubscribe(
     permit: Permit,
     message: McpUnsubscribeResource,
 ) -> Handled {
-    client.unsubscribe(message.server_id.as_str(), &message.uri);
-    let operation = Operation::Unsubscribe { uri: message.uri.into() };
-    ask(router, permit, &message.server_id, operation, None, None).await?;
+    let server = router.host.server(&message.server_id)?;
+    let had = client.unsubscribe(message.server_id.as_str(), &message.uri);
+    // The server is told when nobody is interested any more.
+    if had && server.unsubscribed(&message.uri) {
+        let operation = Operation::Unsubscribe { uri: message.uri.into() };
+        ask(router, permit, &message.server_id, operation, None, None).await?;
+    }
     reply(McpUnsubscribeResourceResult { unsubscribed: true })
 }
 

@@ -16,7 +16,7 @@ use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
 use nix::fcntl::{Flock, FlockArg};
 use sha2::{Digest as _, Sha256};
 
-use super::{StoreError, failed, private_directory, private_file, write_atomically};
+use super::{StoreError, failed, home_directory, private_directory, private_file, write_atomically};
 use crate::config::Paths;
 
 /// Bytes of randomness in the token.
@@ -72,7 +72,7 @@ impl Instance {
     /// # Errors
     /// When another bridge runs, or a file cannot be made.
     pub fn begin(paths: &Paths) -> Result<(Self, UnixListener), InstanceError> {
-        private_directory(paths.home())?;
+        home_directory(paths.home())?;
         private_directory(&paths.run_dir())?;
         let lock = lock(&paths.lock())?;
         let token = random_token().map_err(failed("read", "/dev/urandom".as_ref()))?;

@@ -8,10 +8,11 @@ pub mod instance;
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use nix::fcntl::OFlag;
+use nix::unistd::geteuid;
 
 /// What failed on disk.
 #[derive(Debug)]
@@ -64,6 +65,20 @@ pub fn private_directory(path: &Path) -> Result<(), StoreError> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(failed("protect", path))
 }
 
+/// Creates the home for this user only. One that exists stays as it is, but must be this user's own, and nobody
+/// else's to write: `HARBOR_HOME=/tmp` is a mistake that must not be made true.
+///
+/// # Errors
+/// When it is not, or the file system refuses.
+pub fn home_directory(path: &Path) -> Result<(), StoreError> {
+    let Ok(found) = path.metadata() else { return private_directory(path) };
+    if found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let why = "it is another user's, or others may write to it; set HARBOR_HOME to a directory of your own";
+    Err(failed("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
+}
+
 /// Opens a file for this user only, creating it when there is none.
 ///
 /// # Errors
@@ -103,6 +118,15 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_home_that_others_may_write_to_is_refused_and_left_as_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(home_directory(home.path()).is_err());
+        assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o7777, 0o1777);
+        assert!(home_directory(&home.path().join("new")).is_ok());
+    }
 
     #[test]
     fn what_is_written_is_private_and_whole() {

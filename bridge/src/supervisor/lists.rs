@@ -4,6 +4,7 @@
 //! so: a server with broken prompts still has its tools.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::json::Json;
@@ -14,6 +15,9 @@ use crate::link::{Answer, CallError, Link};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
+
+/// The pause between two rounds: a server that tells of changes without end is asked no faster.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// One of the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +45,10 @@ impl ListKind {
             Self::ResourceTemplates => Operation::ListResourceTemplates,
             Self::Prompts => Operation::ListPrompts,
         }
+    }
+
+    fn bit(self) -> u8 {
+        1 << self as u8
     }
 
     /// The lists that a change of `list` concerns.
@@ -72,6 +80,9 @@ impl Default for Fetched {
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     lists: RefCell<[Fetched; 4]>,
+    /// A bit for each list that is to be fetched.
+    wanted: Cell<u8>,
+    fetching: Cell<bool>,
     complete: Cell<bool>,
     completed: Notify,
 }
@@ -95,13 +106,37 @@ impl Lists {
         self.completed.notify_waiters();
     }
 
+    /// Notes that these lists are to be fetched. Returns whether the caller has to see to it: however often a server
+    /// says that a list has changed, one round of requests is under way and at most one waits.
+    pub(super) fn want(&self, kinds: &[ListKind]) -> bool {
+        let bits = kinds.iter().fold(0, |bits, kind| bits | kind.bit());
+        self.wanted.set(self.wanted.get() | bits);
+        !self.fetching.replace(true)
+    }
+
+    /// Fetches what is wanted, all lists of a round at once, until nothing is. `tell` hears of what could not be had.
+    pub(super) async fn fetch_wanted(&self, link: &Rc<Link>, server: u32, tell: impl Fn(ListKind, String)) {
+        loop {
+            let wanted = self.wanted.take();
+            let fetch = async |kind: ListKind| {
+                if wanted & kind.bit() != 0
+                    && let Err(why) = self.fetch(link, server, kind).await
+                {
+                    tell(kind, why);
+                }
+            };
+            let [first, second, third, fourth] = ListKind::ALL;
+            tokio::join!(fetch(first), fetch(second), fetch(third), fetch(fourth));
+            self.mark_complete();
+            if self.wanted.get() == 0 {
+                return self.fetching.set(false);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// Fetches one list; says why when it could not.
-    pub(super) async fn fetch(
-        &self,
-        link: &std::rc::Rc<Link>,
-        server: u32,
-        kind: ListKind,
-    ) -> Result<(), String> {
+    async fn fetch(&self, link: &Rc<Link>, server: u32, kind: ListKind) -> Result<(), String> {
         let call = link.call(server, kind.operation(), LIMIT, None);
         match call.map_err(|_| "its runner is gone".to_owned())?.await {
             Ok(Answer::Items(items, count)) => {

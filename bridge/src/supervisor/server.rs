@@ -7,6 +7,7 @@
 //! Owns the state of one server. All changes go through `apply`; nothing else touches the machine.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -25,6 +26,9 @@ use super::{ListKind, StartError};
 use crate::link::{Call, CallError, EndReport, Info, OnProgress};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::private_directory;
+
+/// How long a start waits for the server's lists.
+const LISTS_WAIT: Duration = Duration::from_secs(10);
 
 /// What is to be seen of a server.
 #[derive(Debug, Clone)]
@@ -50,7 +54,9 @@ pub struct NotRunning {
     pub last_end: Option<Rc<EndReport>>,
 }
 
-type Waiter = oneshot::Sender<Result<(), StartError>>;
+/// Whoever waits for the server to run gets the lists of the very start that it waited for.
+type Started = Result<Rc<Lists>, StartError>;
+type Waiter = oneshot::Sender<Started>;
 
 /// One server.
 #[derive(Debug)]
@@ -68,6 +74,9 @@ pub struct Server {
     logs: RefCell<Ring>,
     slots: Slots,
     waiters: RefCell<Vec<Waiter>>,
+    /// Clients per resource that subscribed to it.
+    subscribers: RefCell<BTreeMap<String, u32>>,
+    stops: Cell<u64>,
     /// The server that had this id before, while it may not be down.
     predecessor: RefCell<Option<Rc<Server>>>,
     changed: Notify,
@@ -97,6 +106,8 @@ impl Server {
             logs: RefCell::default(),
             slots: Slots::new(limits::OPEN_PER_SERVER),
             waiters: RefCell::default(),
+            subscribers: RefCell::default(),
+            stops: Cell::new(0),
             predecessor: RefCell::default(),
             changed: Notify::new(),
             illegal: Cell::new(0),
@@ -153,30 +164,42 @@ impl Server {
         self.machine.borrow().state()
     }
 
-    /// Starts the server if need be, and waits until it runs and its lists are there.
+    /// Starts the server if need be, and waits until it runs and its lists are there, or have taken too long.
     ///
     /// # Errors
     /// Why it does not run.
     pub async fn start(self: &Rc<Self>) -> Result<(), StartError> {
         let predecessor = self.predecessor.borrow().clone();
         if let Some(predecessor) = predecessor {
+            let stops = self.stops.get();
             predecessor.down().await;
             *self.predecessor.borrow_mut() = None;
+            if self.stops.get() != stops {
+                return Err(StartError::Stopped);
+            }
         }
         let (waiter, running) = oneshot::channel();
         self.waiters.borrow_mut().push(waiter);
         self.apply(Event::Start);
         if self.state() == State::Running {
-            self.answer_waiters(&Ok(()));
+            self.answer_waiters(&Ok(self.lists.borrow().clone()));
         }
-        running.await.unwrap_or(Err(StartError::Stopped))?;
-        let lists = self.lists.borrow().clone();
-        lists.complete().await;
-        Ok(())
+        let lists = running.await.unwrap_or(Err(StartError::Stopped))?;
+        // A server whose lists are slow runs all the same; it has them later.
+        let _ = tokio::time::timeout(LISTS_WAIT, lists.complete()).await;
+        if self.state() == State::Running { Ok(()) } else { Err(self.why_down()) }
+    }
+
+    fn why_down(&self) -> StartError {
+        match (self.state(), self.last_end.borrow().clone()) {
+            (State::Failed, Some(report)) => StartError::Failed(report),
+            _ => StartError::Stopped,
+        }
     }
 
     /// Has the server stopped; returns whether it was running or starting.
     pub fn stop(self: &Rc<Self>) -> bool {
+        self.stops.set(self.stops.get() + 1);
         let was_up = matches!(self.state(), State::Starting | State::Running);
         self.apply(Event::Stop);
         was_up
@@ -280,27 +303,44 @@ impl Server {
         self.pid.set(None);
         *self.info.borrow_mut() = None;
         self.lists.borrow().mark_complete();
+        self.subscribers.borrow_mut().clear();
         *self.lists.borrow_mut() = Rc::default();
     }
 
-    fn fetch_lists(self: &Rc<Self>, kinds: &'static [ListKind]) {
-        let Some(place) = self.place.borrow().clone() else { return };
-        let (server, lists) = (self.clone(), self.lists.borrow().clone());
+    fn fetch_lists(self: &Rc<Self>, kinds: &[ListKind]) {
+        let (Some(place), lists) = (self.place.borrow().clone(), self.lists.borrow().clone()) else { return };
+        if !lists.want(kinds) {
+            return;
+        }
+        let server = self.clone();
         tokio::task::spawn_local(async move {
-            for kind in kinds {
-                if let Err(why) = lists.fetch(&place.runner.link, place.number, *kind).await {
-                    server.on_log(
-                        LogSource::Stderr,
-                        None,
-                        format!("harbor: its {kind:?} could not be listed: {why}"),
-                    );
-                }
-            }
-            // A change of one list may be told before all were fetched once.
-            if kinds.len() == ListKind::ALL.len() {
-                lists.mark_complete();
-            }
+            let tell = |kind, why| {
+                let text = format!("harbor: its {kind:?} could not be listed: {why}");
+                server.on_log(LogSource::Stderr, None, text);
+            };
+            lists.fetch_wanted(&place.runner.link, place.number, tell).await;
         });
+    }
+}
+
+/// Who is interested in which resource.
+impl Server {
+    /// Notes that one more client subscribed to `uri`.
+    pub fn subscribed(&self, uri: &str) {
+        *self.subscribers.borrow_mut().entry(uri.to_owned()).or_default() += 1;
+    }
+
+    /// Notes that a client gave up its subscription; returns whether it was the last one.
+    pub fn unsubscribed(&self, uri: &str) -> bool {
+        let mut subscribers = self.subscribers.borrow_mut();
+        let left = subscribers.get_mut(uri).map_or(0, |count| {
+            *count -= 1;
+            *count
+        });
+        if left == 0 {
+            subscribers.remove(uri);
+        }
+        left == 0
     }
 }
 
@@ -334,19 +374,13 @@ impl Server {
                     place.runner.kill();
                 }
             }
-            Action::AnnounceRunning => self.answer_waiters(&Ok(())),
-            Action::AnnounceDown => {
-                let error = match (self.state(), self.last_end.borrow().clone()) {
-                    (State::Failed, Some(report)) => StartError::Failed(report),
-                    _ => StartError::Stopped,
-                };
-                self.answer_waiters(&Err(error));
-            }
+            Action::AnnounceRunning => self.answer_waiters(&Ok(self.lists.borrow().clone())),
+            Action::AnnounceDown => self.answer_waiters(&Err(self.why_down())),
             Action::CountIllegal => self.illegal.set(self.illegal.get() + 1),
         }
     }
 
-    fn answer_waiters(&self, answer: &Result<(), StartError>) {
+    fn answer_waiters(&self, answer: &Started) {
         for waiter in self.waiters.take() {
             // A client that has left waits no longer.
             let _ = waiter.send(answer.clone());

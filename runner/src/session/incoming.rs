@@ -26,7 +26,7 @@ impl Session {
             Popped::Line([]) => {}
             Popped::Line(line) => self.on_whole_line(line),
             Popped::Overlong(head) => {
-                self.log_stray(head, true);
+                self.log_broken("it is too long");
                 let found = id_in_head(head).is_some_and(|id| self.fail_overlong(id));
                 self.overlong.set(!found);
             }
@@ -55,7 +55,11 @@ impl Session {
             Ok(Message::Request { id, method, params }) => self.on_request(id, &method, params),
             Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
             Err(no_message) => {
-                self.log_stray(line, false);
+                // What looks like a message may carry a result, and results are in no log.
+                match line.trim_ascii_start().first() {
+                    Some(b'{') => self.log_broken(no_message.why),
+                    _ => self.log_stray(line),
+                }
                 let open = no_message.answers.and_then(|id| self.open.borrow_mut().close(id));
                 match open.as_ref().and_then(Open::bridge_id) {
                     Some(id) => self.fail(id, CallFailure::Malformed(no_message.why.into())),
@@ -190,9 +194,14 @@ impl Session {
     }
 
     /// Output that is no message is a log line.
-    fn log_stray(&self, line: &[u8], is_cut: bool) {
+    fn log_stray(&self, line: &[u8]) {
         self.up.count_stray();
-        self.up.log(self.number, LogSource::Stdout, None, &readable(line, is_cut));
+        self.up.log(self.number, LogSource::Stdout, None, &readable(line, false));
+    }
+
+    fn log_broken(&self, why: &str) {
+        self.up.count_stray();
+        self.up.log(self.number, LogSource::Stdout, None, &format!("harbor: a message was dropped: {why}"));
     }
 }
 

@@ -82,6 +82,12 @@ impl Refusal {
         Code::ALL.iter().find(|code| self.is(**code)).map_or(Exit::Failed, |code| Exit::of(*code))
     }
 
+    /// The last lines that the server wrote on stderr, when it could not be started.
+    fn stderr_tail(&self) -> Option<String> {
+        let details: serde_json::Value = serde_json::from_str(self.details.as_deref()?).ok()?;
+        Some(details.get("stderr_tail")?.as_str()?.to_owned())
+    }
+
     /// What the person may do now; the bridge's message says what is wrong.
     fn next_step(&self) -> Option<String> {
         let code = Code::ALL.iter().copied().find(|code| self.is(*code))?;
@@ -165,10 +171,14 @@ impl Failure {
         Some(match self {
             Self::Usage(text) => text.clone(),
             Self::Dial(error) => error.to_string(),
-            Self::Refused(refusal) => match refusal.next_step() {
-                Some(step) => format!("{}\n{step}", refusal.message),
-                None => refusal.message.clone(),
-            },
+            Self::Refused(refusal) => {
+                let tail = refusal.stderr_tail().map(|tail| format!("it said:\n{tail}"));
+                [Some(refusal.message.clone()), tail, refusal.next_step()]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            }
             Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
             Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
             Self::Garbled(what) => format!(
@@ -206,6 +216,15 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_does_not_start_is_heard() {
+        let mut failure = refused("connection_failed");
+        let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
+        refusal.details = Some(r#"{"stderr_tail":"no such file\nbye"}"#.into());
+        let text = failure.message().unwrap();
+        assert_eq!(text, "no\nit said:\nno such file\nbye\n`harbor logs time` shows what the server said");
+    }
 
     fn refused(code: &str) -> Failure {
         let details = Some(r#"{"cause":"x"}"#.to_owned());
