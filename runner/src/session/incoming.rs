@@ -56,9 +56,10 @@ impl Session {
             Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
             Err(no_message) => {
                 // What looks like a message may carry a result, and results are in no log.
-                match line.trim_ascii_start().first() {
-                    Some(b'{') => self.log_broken(no_message.why),
-                    _ => self.log_stray(line),
+                if no_message.answers.is_some() || looks_like_an_answer(line) {
+                    self.log_broken(no_message.why);
+                } else {
+                    self.log_stray(line);
                 }
                 let open = no_message.answers.and_then(|id| self.open.borrow_mut().close(id));
                 match open.as_ref().and_then(Open::bridge_id) {
@@ -203,6 +204,10 @@ impl Session {
         self.up.count_stray();
         self.up.log(self.number, LogSource::Stdout, None, &format!("harbor: a message was dropped: {why}"));
     }
+}
+
+fn looks_like_an_answer(line: &[u8]) -> bool {
+    [&b"\"jsonrpc\""[..], b"\"result\""].iter().any(|key| memchr::memmem::find(line, key).is_some())
 }
 
 fn is_number(text: &str) -> bool {
