@@ -117,6 +117,9 @@ impl Drop for Bridge {
             let status = self.stop();
             assert!(status.success(), "the bridge ended with {status}; its stderr:\n{}", self.stderr());
         }
+        // A test build survives the panic of one task; the release does not.
+        let stderr = self.stderr();
+        assert!(!stderr.contains("panicked at"), "a task of the bridge panicked:\n{stderr}");
         self.client.assert_sound();
     }
 }
