@@ -72,11 +72,9 @@ pub async fn serve<R: AsyncRead + Unpin>(
     mut reader: R,
     writer: impl Sink + 'static,
     mut frames: FrameDecoder,
-    first: impl FnOnce(&Client),
 ) {
     let client = Client::new(principal);
     connections.add(&client);
-    first(&client);
     let mut driver = tokio::task::spawn_local({
         let client = client.clone();
         async move { client.outbox().drive(&writer).await }

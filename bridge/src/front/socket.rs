@@ -99,7 +99,7 @@ async fn greet(
             write_small(&writer, &attached(&envelope))?;
             log(&principal);
             let frames = frames.with_max(MAX_CLIENT_FRAME);
-            serve(router, connections, principal, reader, writer, frames, |_| ()).await;
+            serve(router, connections, principal, reader, writer, frames).await;
             Ok(())
         }
         Err(Some((envelope, error))) => tell(&writer, &envelope, &error),

@@ -34,12 +34,12 @@ pub async fn run(router: &Rc<Router>, connections: &Rc<Connections>) -> io::Resu
         (Kind::Pipe, Kind::Pipe) => {
             let reader = pipe::Receiver::from_owned_fd(input)?;
             let writer = pipe::Sender::from_owned_fd(output)?;
-            serve(router, connections, Principal::Owner, reader, writer, frames, |_| ()).await;
+            serve(router, connections, Principal::Owner, reader, writer, frames).await;
         }
         (input_kind, output_kind) => {
             let reader = readable(input, input_kind)?;
             let writer = writable(output, output_kind)?;
-            serve(router, connections, Principal::Owner, reader, writer, frames, |_| ()).await;
+            serve(router, connections, Principal::Owner, reader, writer, frames).await;
         }
     }
     Ok(())

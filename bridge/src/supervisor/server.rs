@@ -6,17 +6,20 @@
 //!
 //! Owns the state of one server. All changes go through `apply`; nothing else touches the machine.
 
+mod events;
+mod launch;
+
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::runner::{Era, Launch, List, LogSource, Operation, ToRunner};
+use harbor_ipc_proto::link::runner::{Era, Operation, ToRunner};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
 use harbor_policy::lifecycle::{Action, Event, Lifecycle, Limits, State};
+use harbor_policy::limits;
 use harbor_policy::slots::{Slot, Slots};
-use harbor_policy::{environment, limits};
 use tokio::sync::{Notify, oneshot};
 
 use super::lists::{Fetched, Lists};
@@ -25,7 +28,6 @@ use super::runners::{Place, Runners};
 use super::{ListKind, StartError};
 use crate::link::{Call, CallError, EndReport, Info, OnProgress};
 use crate::store::definitions::{Definition, Stored};
-use crate::store::private_directory;
 
 /// How long a start waits for the server's lists.
 const LISTS_WAIT: Duration = Duration::from_secs(10);
@@ -254,75 +256,6 @@ pub struct HeldCall {
     _slot: Slot,
 }
 
-/// What happens to the server.
-impl Server {
-    pub(super) fn on_started(&self, pid: u32) {
-        self.pid.set(Some(pid));
-    }
-
-    pub(super) fn on_connected(self: &Rc<Self>, info: Info) {
-        tracing::info!(server = %self.id, revision = info.protocol_version, "connected");
-        if self.era.replace(Some(info.era)) != Some(info.era) {
-            let (server, era) = (self.clone(), info.era);
-            tokio::task::spawn_local(async move {
-                if let Err(error) = server.runners.shared.definitions.remember_era(&server.id, era).await {
-                    tracing::warn!(server = %server.id, %error, "its generation of MCP is not remembered");
-                }
-            });
-        }
-        *self.info.borrow_mut() = Some(info);
-        *self.lists.borrow_mut() = Rc::default();
-        self.apply(Event::Connected);
-        if self.state() == State::Running {
-            self.fetch_lists(&ListKind::ALL);
-        }
-    }
-
-    pub(super) fn on_list_changed(self: &Rc<Self>, list: List) {
-        if self.state() == State::Running {
-            self.fetch_lists(ListKind::changed_by(list));
-        }
-    }
-
-    pub(super) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
-        self.logs.borrow_mut().add(Line { timestamp: wall_clock(), source, level, text });
-    }
-
-    pub(super) fn on_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
-        if self.place.borrow().as_ref().is_none_or(|place| place.number != number) {
-            return;
-        }
-        tracing::info!(server = %self.id, cause = report.cause, "ended");
-        self.forget_start();
-        *self.last_end.borrow_mut() = Some(report);
-        self.apply(Event::Ended);
-    }
-
-    fn forget_start(&self) {
-        *self.place.borrow_mut() = None;
-        self.pid.set(None);
-        *self.info.borrow_mut() = None;
-        self.lists.borrow().mark_complete();
-        self.subscribers.borrow_mut().clear();
-        *self.lists.borrow_mut() = Rc::default();
-    }
-
-    fn fetch_lists(self: &Rc<Self>, kinds: &[ListKind]) {
-        let (Some(place), lists) = (self.place.borrow().clone(), self.lists.borrow().clone()) else { return };
-        if !lists.want(kinds) {
-            return;
-        }
-        let server = self.clone();
-        tokio::task::spawn_local(async move {
-            let tell = |kind, why| {
-                let text = format!("harbor: its {kind:?} could not be listed: {why}");
-                server.on_log(LogSource::Stderr, None, text);
-            };
-            lists.fetch_wanted(&place.runner.link, place.number, tell).await;
-        });
-    }
-}
-
 /// Who is interested in which resource.
 impl Server {
     /// Notes that one more client subscribed to `uri`.
@@ -376,7 +309,10 @@ impl Server {
             }
             Action::AnnounceRunning => self.answer_waiters(&Ok(self.lists.borrow().clone())),
             Action::AnnounceDown => self.answer_waiters(&Err(self.why_down())),
-            Action::CountIllegal => self.illegal.set(self.illegal.get() + 1),
+            Action::CountIllegal => {
+                self.illegal.set(self.illegal.get() + 1);
+                tracing::warn!(server = %self.id, count = self.illegal.get(), "an event did not fit its state");
+            }
         }
     }
 
@@ -409,37 +345,6 @@ impl Server {
         }
     }
 
-    /// Makes the server's data directory; gives the directory that it will run in.
-    fn prepare(&self) -> Result<String, String> {
-        let data = self.runners.shared.paths.server_data(self.id.as_str());
-        private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
-        Ok(self.definition.cwd.clone().unwrap_or_else(|| data.to_string_lossy().into_owned()))
-    }
-
-    fn launch_message(&self, number: u32, cwd: &str) -> ToRunner<'static> {
-        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let inherited = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let env = environment::of_server(inherited, &self.definition.env, &self.runners.shared.instance);
-        let start_timeout =
-            limits::start_timeout(self.definition.start_timeout_ms).unwrap_or(limits::START_TIMEOUT);
-        ToRunner::Connect {
-            server: number,
-            launch: Launch {
-                command: self.definition.command.clone().into(),
-                args: self.definition.args.iter().map(|arg| arg.clone().into()).collect(),
-                env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-                cwd: cwd.to_owned().into(),
-                known_era: self.era.get(),
-                offers_roots: !self.definition.roots.is_empty(),
-                start_timeout_ms: millis(start_timeout),
-                max_line: limits::MAX_LINE,
-                eof_grace_ms: millis(limits::EOF_GRACE),
-                term_grace_ms: millis(limits::TERM_GRACE),
-            },
-        }
-    }
-
     /// Ticks the machine when its deadline has come.
     fn watch_deadline(self: &Rc<Self>) {
         let Some(deadline) = self.machine.borrow().deadline() else { return };
@@ -452,10 +357,4 @@ impl Server {
             }
         });
     }
-}
-
-/// Milliseconds since 1970.
-fn wall_clock() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
