@@ -30,25 +30,6 @@ pub struct Host {
     supervisor: Rc<Supervisor>,
 }
 
-/// What a server answered.
-#[derive(Debug)]
-pub enum Reply {
-    /// MCP's result, as the server wrote it.
-    Result(Json),
-    /// A whole list.
-    Items(Json),
-}
-
-impl Reply {
-    /// The JSON text.
-    #[must_use]
-    pub fn into_json(self) -> Json {
-        match self {
-            Self::Result(json) | Self::Items(json) => json,
-        }
-    }
-}
-
 impl Host {
     /// The call path to the servers of `supervisor`.
     #[must_use]
@@ -75,7 +56,7 @@ impl Host {
         operation: Operation<'_>,
         limit: Duration,
         progress: Option<OnProgress>,
-    ) -> Result<Reply, ErrorBody> {
+    ) -> Result<Json, ErrorBody> {
         let server = self.server(id)?;
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
         let held = server.call(permit, slot, operation, limit, progress);
@@ -85,8 +66,7 @@ impl Host {
             Err(why) => Err(why),
         };
         match answer {
-            Ok(Answer::Result(json)) => Ok(Reply::Result(json)),
-            Ok(Answer::Items(json, _)) => Ok(Reply::Items(json)),
+            Ok(Answer::Result(json) | Answer::Items(json, _)) => Ok(json),
             Ok(Answer::ServerError { code, message, data }) => {
                 Err(errors::server_error(id, code, &message, data))
             }

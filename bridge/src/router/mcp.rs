@@ -103,7 +103,7 @@ async fn ask(
 ) -> Result<Json, ErrorBody> {
     let limit = limits::call_timeout(timeout_ms)
         .ok_or_else(|| invalid("timeout_ms", "milliseconds from 1 to 3600000"))?;
-    Ok(router.host.ask(permit, id, operation, limit, progress).await?.into_json())
+    router.host.ask(permit, id, operation, limit, progress).await
 }
 
 pub(super) async fn call_tool(
