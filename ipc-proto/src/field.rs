@@ -81,6 +81,7 @@ from_serde! {
     u32 = "a whole number from 0 to 4294967295";
     u64 = "a whole number, not negative";
     Vec<String> = "an array of strings";
+    Vec<u64> = "an array of whole numbers, not negative";
     BTreeMap<String, String> = "an object whose values are strings";
 }
 

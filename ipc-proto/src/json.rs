@@ -80,6 +80,11 @@ impl<'a> Fields<'a> {
         self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
+    /// The names of the fields, each once.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.pairs.iter().map(|(name, _)| name.as_ref())
+    }
+
     /// Whether the object has more fields than any message; those behind the 64th were passed over.
     #[must_use]
     pub fn are_too_many(&self) -> bool {

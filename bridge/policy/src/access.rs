@@ -57,6 +57,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("mcp_ping", Reach::Owner),
     ("mcp_task", Reach::Owner),
     ("mcp_get_logs", Reach::Owner),
+    ("watch_servers", Reach::Owner),
 ];
 
 /// Proof that a message was allowed. It is used up by what it allows.

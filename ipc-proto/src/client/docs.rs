@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS};
+use super::{MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, Supervision};
 use crate::codes::Code;
 
 const INTRODUCTION: &str = "\
@@ -41,6 +41,7 @@ pub fn render() -> String {
     out.push_str("\n## Pushes\n");
     PUSHES.iter().for_each(|push| section(&mut out, push, "Field"));
     out.push_str("\n## Objects\n");
+    section(&mut out, &Supervision::DOC, "Field");
     OBJECTS.iter().for_each(|object| section(&mut out, object, "Field"));
     out.push_str("\n## Error codes\n\n| Code | in `rpc` | Meaning |\n|---|---|---|\n");
     for code in Code::ALL {

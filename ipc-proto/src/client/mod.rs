@@ -13,10 +13,12 @@ pub mod envelope;
 mod pushes;
 mod replies;
 mod requests;
+mod supervision;
 
 pub use pushes::*;
 pub use replies::*;
 pub use requests::*;
+pub use supervision::*;
 
 /// One field, for the documentation.
 #[derive(Debug)]
@@ -133,6 +135,65 @@ macro_rules! define_sent {
     };
 }
 pub(crate) use define_sent;
+
+/// Defines an object of settings, all of them optional, that goes both ways: read from requests, kept as text,
+/// shown in replies. Its row of the documentation is `DOC`.
+macro_rules! define_settings {
+    ($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* }) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        pub struct $name { $($(#[doc = $fdoc])* pub $field: Option<$type>,)* }
+
+        impl $name {
+            /// The row of the documentation.
+            pub const DOC: $crate::client::MessageDoc = $crate::client::MessageDoc {
+                tag: $tag,
+                doc: concat!($($doc, "\n"),*),
+                fields: &[$($crate::client::FieldDoc {
+                    name: stringify!($field),
+                    kind: <$type as $crate::field::FromField>::EXPECTED,
+                    optional: true,
+                    doc: concat!($($fdoc, "\n"),*),
+                },)*],
+            };
+
+            /// Reads the object from its text. Unknown fields are refused: a setting that is misspelt would
+            /// otherwise silently not hold.
+            ///
+            /// # Errors
+            /// Which field is wrong.
+            pub fn parse(text: &str) -> Result<Self, $crate::field::FieldError> {
+                let whole = |found| $crate::field::FieldError { field: $tag, expected: "an object", found };
+                let fields = $crate::json::Fields::parse(text.as_bytes())
+                    .map_err(|_| whole($crate::field::kind_of(text)))?;
+                const KNOWN: &[&str] = &[$(stringify!($field)),*];
+                if fields.twice().is_some() || !fields.names().all(|name| KNOWN.contains(&name)) {
+                    return Err($crate::field::FieldError {
+                        field: $tag,
+                        expected: concat!("only these fields, each once:" $(, " ", stringify!($field))*),
+                        found: "another one",
+                    });
+                }
+                Ok(Self { $($field: $crate::field::read(stringify!($field), fields.get(stringify!($field)))?,)* })
+            }
+        }
+
+        impl $crate::field::PutFields for $name {
+            fn put_fields(&self, out: &mut Vec<u8>, first: bool) -> bool {
+                $(let first = $crate::field::put_pair(out, first, stringify!($field), &self.$field);)*
+                first
+            }
+        }
+
+        impl $crate::field::PutField for $name {
+            const TYPE: &'static str = $tag;
+            fn put(&self, out: &mut Vec<u8>) {
+                $crate::field::put_object(out, self);
+            }
+        }
+    };
+}
+pub(crate) use define_settings;
 
 /// Whether a type's name says that a field of it may be left out; for the documentation tables.
 pub(crate) const fn is_option(name: &str) -> bool {

@@ -35,5 +35,41 @@ define_sent! {
         server_id: String,
         /// The resource's URI.
         uri: String,
+    }    /// A server's state has changed; comes to clients that sent `watch_servers`. The definition of a new server comes
+    /// with the state `stopped` and no old state; a removed server's last event has the state `removed`.
+    "server_event" ServerEvent {
+        /// The server's id.
+        server_id: String,
+        /// The state before; the same as `new_state` when only `busy` changed.
+        old_state: Option<&'static str>,
+        /// The state now.
+        new_state: &'static str,
+        /// When, in milliseconds since 1970.
+        timestamp: u64,
+        /// Whether it has not answered a probe while calls are open.
+        busy: bool,
+        /// Why, where it ended or failed: one word, see `Exit`.
+        cause: Option<&'static str>,
+        /// The same as a sentence.
+        message: Option<String>,
+        /// Which restart is next or under way, counted since the last stable minute.
+        attempt: Option<u32>,
+        /// When it will be tried again, in milliseconds since 1970.
+        next_retry: Option<u64>,
+        /// Process id of the server, while it runs.
+        pid: Option<u32>,
+    }
+    /// A log line of a server; comes to clients that sent `mcp_get_logs` with `follow`.
+    "server_log" ServerLog {
+        /// The server's id.
+        server_id: String,
+        /// Milliseconds since 1970.
+        timestamp: u64,
+        /// As in `LogLine`.
+        source: &'static str,
+        /// MCP's level, for `mcp` lines.
+        level: Option<String>,
+        /// The text, cut at 8 KiB.
+        text: String,
     }
 }

@@ -1,6 +1,6 @@
 //! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
 
-use super::define_sent;
+use super::{Supervision, define_sent};
 use crate::json::Json;
 
 define_sent! {
@@ -175,6 +175,13 @@ define_sent! {
         /// Process id of the server, while it runs.
         pid: Option<u32>,
     }
+    /// The servers now; the pushes tell what changes from here.
+    "watch_servers" WatchServersResult {
+        /// Whether pushes come from now on.
+        watching: bool,
+        /// The servers.
+        servers: Vec<ServerView>,
+    }
 }
 
 define_sent! {
@@ -194,18 +201,59 @@ define_sent! {
         env_names: Vec<String>,
         /// The directory it runs in, where one was given.
         cwd: Option<String>,
-        /// `stopped`, `starting`, `running`, `stopping` or `failed`.
+        /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
         state: &'static str,
+        /// Since when, in milliseconds since 1970.
+        since: u64,
+        /// Whether it has not answered a probe while calls are open; many servers do one thing at a time.
+        busy: bool,
         /// Process id of the server, while it runs.
         pid: Option<u32>,
         /// Process id of its runner, while there is one.
         runner_pid: Option<u32>,
         /// How many tools it offers, while it runs.
         tool_count: Option<u32>,
-        /// Why it failed, when it did.
+        /// How often it was restarted since it was last started by a person.
+        restarts: u32,
+        /// Restarts that count against `restart_attempts`: those without a stable minute behind them.
+        attempt: u32,
+        /// When it will be tried again, in milliseconds since 1970, while it waits for that.
+        next_retry: Option<u64>,
+        /// How it last ended without being told to, as a sentence; also while it runs again.
         last_error: Option<String>,
+        /// The same for programs.
+        last_exit: Option<ExitView>,
+        /// Calls that wait until it runs.
+        queued: u32,
+        /// Answers that came after their call had ended; they were dropped.
+        late_answers: u64,
+        /// What its runner can promise: `pid_namespace` (the kernel ends everything that it started together with its
+        /// runner) or `process_group` (what left its group is ended by its runner, by the bridge, or by the next
+        /// start of the bridge). Known once it was started.
+        containment: Option<&'static str>,
         /// The MCP revision that it speaks, once known.
         protocol_version: Option<String>,
+        /// The package that is installed for it and run without npx or uvx.
+        package: Option<String>,
+        /// How it is supervised, as its definition says.
+        supervision: Supervision,
+    }
+    /// How a server ended, or why it could not be started.
+    "Exit" ExitView {
+        /// One word: `exited`, `signalled`, `out_of_memory`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`,
+        /// `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `runner_lost`, `protocol_error` or
+        /// `stopped`.
+        cause: &'static str,
+        /// One sentence.
+        message: String,
+        /// Its exit code, where it had one.
+        exit_code: Option<i32>,
+        /// The signal that ended it, where one did.
+        signal: Option<i32>,
+        /// The last lines of its stderr.
+        stderr_tail: Option<String>,
+        /// When, in milliseconds since 1970.
+        timestamp: u64,
     }
     /// A running server.
     "Connection" ConnectionView {
@@ -241,7 +289,7 @@ define_sent! {
     "LogLine" LogLine {
         /// Milliseconds since 1970.
         timestamp: u64,
-        /// `stderr`, `stdout` (no MCP message) or `mcp`.
+        /// `stderr`, `stdout` (no MCP message), `mcp`, or `harbor` (about the server).
         source: &'static str,
         /// MCP's level, for `mcp` lines.
         level: Option<String>,

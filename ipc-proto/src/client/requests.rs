@@ -65,8 +65,11 @@ define_requests! {
         label: Option<String>,
         /// File URIs that the server may ask for as its roots; it gets none when absent.
         roots: Option<Vec<String>>,
-        /// How long a start may take, in milliseconds (1,000 to 600,000; 90,000 when absent).
-        start_timeout_ms: Option<u64>,
+        /// How it is supervised: the object `supervision` below.
+        supervision: Option<JsonObject>,
+        /// Runs the command as it is. Otherwise `npx …` and `uvx …` are recognised: the package is installed first,
+        /// and then run without them.
+        as_is: Option<bool>,
     }
     /// Stops a server and forgets its definition. Its data directory stays.
     "remove_server" RemoveServer {
@@ -75,12 +78,16 @@ define_requests! {
     }
     /// Lists the definitions with the state of each server.
     "list_servers" ListServers {}
-    /// Starts a server and makes contact; does nothing when it is running.
+    /// Starts a server and makes contact; does nothing when it is running. One that waits to be restarted is
+    /// started at once, and its restarts count anew.
     "connect_server" ConnectServer {
         /// The server's id.
         server_id: ServerId,
+        /// Whether `progress` pushes are wanted: a `message` for each thing that happens until it runs.
+        progress: Option<bool>,
     }
-    /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`.
+    /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`, and nothing but a `connect_server` starts
+    /// it again while this bridge runs.
     "disconnect_server" DisconnectServer {
         /// The server's id.
         server_id: ServerId,
@@ -89,6 +96,8 @@ define_requests! {
     "mcp_connect" McpConnect {
         /// The server's id.
         server_id: ServerId,
+        /// As in `connect_server`.
+        progress: Option<bool>,
     }
     /// As `disconnect_server`.
     "mcp_disconnect" McpDisconnect {
@@ -97,7 +106,7 @@ define_requests! {
     }
     /// Lists the servers that are running.
     "mcp_list_connections" McpListConnections {}
-    /// Asks a running server for its tools, all pages.
+    /// Asks a server for its tools, all pages.
     "mcp_list_tools" McpListTools {
         /// The server's id.
         server_id: ServerId,
@@ -126,8 +135,12 @@ define_requests! {
         tool_name: String,
         /// The arguments, passed on as they are; `{}` when absent.
         arguments: Option<JsonObject>,
-        /// How long the call may take, in milliseconds (1 to 3,600,000; 30,000 when absent).
+        /// How long the call may take, in milliseconds (1 to 3,600,000; the definition's `call_timeout_ms` when
+        /// absent). With `progress`, each sign of progress gives it as much time again.
         timeout_ms: Option<u64>,
+        /// How long it may take in all, however much progress it makes (as `timeout_ms`; 600,000, or `timeout_ms`
+        /// where that is longer, when absent).
+        max_timeout_ms: Option<u64>,
         /// Whether `progress` pushes are wanted.
         progress: Option<bool>,
         /// MCP's task parameters (tasks extension), passed on as they are.
@@ -199,12 +212,21 @@ define_requests! {
         /// Its parameters, passed on as they are.
         arguments: Option<JsonObject>,
     }
-    /// Gives the last log lines of a server: its stderr, what it printed on stdout that was no message, and
-    /// its MCP log messages.
+    /// Gives the last log lines of a server: its stderr, what it printed on stdout that was no message, its MCP log
+    /// messages, and Harbor's remarks about it.
     "mcp_get_logs" McpGetLogs {
         /// The server's id.
         server_id: ServerId,
-        /// At most so many lines, the newest; 200 when absent.
+        /// At most so many lines, the newest; 200 when absent, 1000 at most.
         limit: Option<u64>,
+        /// True: later lines come as `server_log` pushes, until a request says false. The answer and the pushes
+        /// together have every line once.
+        follow: Option<bool>,
+    }
+    /// Begins (or ends) `server_event` pushes: every change of every server's state. The answer has the states from
+    /// which they begin.
+    "watch_servers" WatchServers {
+        /// False ends them; true when absent.
+        watch: Option<bool>,
     }
 }

@@ -60,6 +60,24 @@ pub enum ToRunner<'a> {
     },
     /// Stop all servers by the ladder and exit.
     Shutdown,
+    /// Run a program to its end: no contact is made, its stdin is empty, its output becomes log lines. Its start limit
+    /// bounds the whole run. Answered by `Started` and `Ended`; `Disconnect` ends it early.
+    Run {
+        /// The number that this run gets.
+        server: u32,
+        /// What to run.
+        launch: Launch<'a>,
+    },
+    /// Is there a sign of life? Answered at once by `Probed`; a server that was silent for a while is pinged.
+    Probe {
+        /// Which server.
+        server: u32,
+    },
+    /// The server is hung: SIGKILL to its group, without the ladder. Answered by `Ended` with `Hung`.
+    Kill {
+        /// Which server.
+        server: u32,
+    },
 }
 
 /// What to start, and how.
@@ -254,6 +272,29 @@ pub enum FromRunner<'a> {
         /// The last lines of its stderr, bounded.
         stderr_tail: Cow<'a, str>,
     },
+    /// The answer to `Probe`.
+    Probed {
+        /// Which server.
+        server: u32,
+        /// How long the server has not written anything to stdout, in milliseconds.
+        quiet_ms: u64,
+        /// For how long a ping has been waiting for any output, in milliseconds; none when none is.
+        unanswered_ms: Option<u64>,
+    },
+    /// How many answers of the server came after their request had ended, so far. Sent now and then, and before `Ended`.
+    Late {
+        /// Which server.
+        server: u32,
+        /// So many.
+        count: u64,
+    },
+    /// What holds the processes of this runner together; sent once, behind the greeting.
+    Containment {
+        /// Whether they are in a PID namespace that ends with the runner.
+        pid_namespace: bool,
+        /// Why not, when not.
+        why: Cow<'a, str>,
+    },
 }
 
 /// A list that a server offers.
@@ -401,174 +442,21 @@ pub enum EndCause<'a> {
     UnknownProtocolVersion(Cow<'a, str>),
     /// It closed its stdout while its process went on; it was ended.
     ClosedStdout,
+    /// It ran out of memory.
+    OutOfMemory {
+        /// Its exit code; none when a signal ended it.
+        code: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+    },
+    /// It gave no sign of life and was killed.
+    Hung,
+    /// A run took too long and was ended.
+    Overdue {
+        /// The limit in milliseconds.
+        limit_ms: u64,
+    },
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::codec::{CodecError, get_message, put_message};
-    use super::*;
-
-    fn bytes<M: Encode>(message: &M) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_message(&mut out, message);
-        out.split_off(4)
-    }
-
-    fn launch() -> Launch<'static> {
-        Launch {
-            command: "node".into(),
-            args: vec!["x.js".into()],
-            env: vec![("A".into(), "b".into())],
-            cwd: "/".into(),
-            known_era: Some(Era::Modern),
-            offers_roots: false,
-            start_timeout_ms: 5,
-            max_line: 6,
-            eof_grace_ms: 7,
-            term_grace_ms: 8,
-        }
-    }
-
-    /// Every message once, in wire order, with its bytes. A changed line here is a changed protocol.
-    #[test]
-    fn golden_bytes_to_runner() {
-        let call = |operation| ToRunner::Call { server: 1, id: 2, progress: true, operation };
-        let golden: Vec<(ToRunner<'_>, &[u8])> = vec![
-            (ToRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
-            (
-                ToRunner::Connect { server: 1, launch: launch() },
-                b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08",
-            ),
-            (ToRunner::Disconnect { server: 1 }, b"\x02\x01"),
-            (call(Operation::ListTools), b"\x03\x01\x02\x01\x00"),
-            (call(Operation::ListResources), b"\x03\x01\x02\x01\x01"),
-            (call(Operation::ListResourceTemplates), b"\x03\x01\x02\x01\x02"),
-            (call(Operation::ListPrompts), b"\x03\x01\x02\x01\x03"),
-            (
-                call(Operation::CallTool { name: "t".into(), arguments: "{}".into(), task: None }),
-                b"\x03\x01\x02\x01\x04\x01t\x02{}\x00",
-            ),
-            (call(Operation::ReadResource { uri: "u".into() }), b"\x03\x01\x02\x01\x05\x01u"),
-            (
-                call(Operation::GetPrompt { name: "p".into(), arguments: "{}".into() }),
-                b"\x03\x01\x02\x01\x06\x01p\x02{}",
-            ),
-            (
-                call(Operation::Complete { reference: "{}".into(), argument: "{}".into(), context: None }),
-                b"\x03\x01\x02\x01\x07\x02{}\x02{}\x00",
-            ),
-            (call(Operation::Subscribe { uri: "u".into() }), b"\x03\x01\x02\x01\x08\x01u"),
-            (call(Operation::Unsubscribe { uri: "u".into() }), b"\x03\x01\x02\x01\x09\x01u"),
-            (call(Operation::SetLogLevel { level: "info".into() }), b"\x03\x01\x02\x01\x0a\x04info"),
-            (call(Operation::Ping), b"\x03\x01\x02\x01\x0b"),
-            (
-                call(Operation::Task { method: "tasks/get".into(), params: "{}".into() }),
-                b"\x03\x01\x02\x01\x0c\x09tasks/get\x02{}",
-            ),
-            (ToRunner::Cancel { server: 1, id: 2, reason: "r".into() }, b"\x04\x01\x02\x01r"),
-            (
-                ToRunner::Answer { server: 1, ask: 3, answer: AskAnswer::Result("{}".into()) },
-                b"\x05\x01\x03\x00\x02{}",
-            ),
-            (
-                ToRunner::Answer {
-                    server: 1,
-                    ask: 3,
-                    answer: AskAnswer::Refused { code: -1, message: "m".into() },
-                },
-                b"\x05\x01\x03\x01\x01\x01m",
-            ),
-            (ToRunner::Shutdown, b"\x06"),
-        ];
-        for (message, wanted) in golden {
-            let written = bytes(&message);
-            assert_eq!(written, wanted, "{message:?}");
-            assert_eq!(get_message::<ToRunner<'_>>(&written), Ok(message));
-        }
-    }
-
-    #[test]
-    fn golden_bytes_from_runner() {
-        let reply = |outcome| FromRunner::Reply { server: 1, id: 2, outcome };
-        let failed = |failure| reply(Outcome::Failed(failure));
-        let ended = |cause| FromRunner::Ended { server: 1, cause, stderr_tail: "s".into() };
-        let info = ServerInfo {
-            era: Era::Legacy,
-            protocol_version: "v".into(),
-            name: "n".into(),
-            version: "1".into(),
-            capabilities: "{}".into(),
-            instructions: None,
-        };
-        let golden: Vec<(FromRunner<'_>, &[u8])> = vec![
-            (FromRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
-            (FromRunner::Started { server: 1, pid: 9 }, b"\x01\x01\x09"),
-            (FromRunner::Connected { server: 1, info }, b"\x02\x01\x00\x01v\x01n\x011\x02{}\x00"),
-            (reply(Outcome::Result("{}".into())), b"\x03\x01\x02\x00\x02{}"),
-            (
-                reply(Outcome::ServerError { code: -1, message: "m".into(), data: Some("1".into()) }),
-                b"\x03\x01\x02\x01\x01\x01m\x01\x011",
-            ),
-            (reply(Outcome::Items { items: "[1]".into(), count: 1 }), b"\x03\x01\x02\x03\x03[1]\x01"),
-            (failed(CallFailure::NotConnected), b"\x03\x01\x02\x02\x00"),
-            (failed(CallFailure::NotOffered("w".into())), b"\x03\x01\x02\x02\x01\x01w"),
-            (failed(CallFailure::Malformed("w".into())), b"\x03\x01\x02\x02\x02\x01w"),
-            (failed(CallFailure::TooLarge { limit: 9 }), b"\x03\x01\x02\x02\x03\x09"),
-            (failed(CallFailure::Congested), b"\x03\x01\x02\x02\x04"),
-            (failed(CallFailure::InputRefused("w".into())), b"\x03\x01\x02\x02\x05\x01w"),
-            (
-                FromRunner::Progress {
-                    server: 1,
-                    id: 2,
-                    progress: "3".into(),
-                    total: None,
-                    message: Some("m".into()),
-                },
-                b"\x04\x01\x02\x013\x00\x01\x01m",
-            ),
-            (FromRunner::ListChanged { server: 1, list: List::Prompts }, b"\x05\x01\x02"),
-            (FromRunner::ResourceUpdated { server: 1, uri: "u".into() }, b"\x06\x01\x01u"),
-            (
-                FromRunner::Log { server: 1, source: LogSource::Mcp, level: None, text: "t".into() },
-                b"\x07\x01\x02\x00\x01t",
-            ),
-            (
-                FromRunner::Ask { server: 1, ask: 3, method: "m".into(), params: "{}".into() },
-                b"\x08\x01\x03\x01m\x02{}",
-            ),
-            (ended(EndCause::Stopped), b"\x09\x01\x00\x01s"),
-            (ended(EndCause::Exited { code: 1 }), b"\x09\x01\x01\x02\x01s"),
-            (ended(EndCause::Signalled { signal: 9 }), b"\x09\x01\x02\x12\x01s"),
-            (ended(EndCause::SpawnFailed { what: "w".into(), errno: 2 }), b"\x09\x01\x03\x01w\x04\x01s"),
-            (
-                ended(EndCause::ExitedBeforeContact { code: Some(1), signal: None }),
-                b"\x09\x01\x04\x01\x02\x00\x01s",
-            ),
-            (ended(EndCause::ContactTimeout { limit_ms: 5 }), b"\x09\x01\x05\x05\x01s"),
-            (
-                ended(EndCause::ContactRefused { code: -1, message: "m".into() }),
-                b"\x09\x01\x06\x01\x01m\x01s",
-            ),
-            (ended(EndCause::ContactMalformed("w".into())), b"\x09\x01\x07\x01w\x01s"),
-            (ended(EndCause::UnknownProtocolVersion("v".into())), b"\x09\x01\x08\x01v\x01s"),
-            (ended(EndCause::ClosedStdout), b"\x09\x01\x09\x01s"),
-        ];
-        for (message, wanted) in golden {
-            let written = bytes(&message);
-            assert_eq!(written, wanted, "{message:?}");
-            assert_eq!(get_message::<FromRunner<'_>>(&written), Ok(message));
-        }
-    }
-
-    #[test]
-    fn bytes_that_are_no_message_are_refused() {
-        assert_eq!(get_message::<ToRunner<'_>>(b"\x06\x00"), Err(CodecError::TrailingBytes));
-        assert_eq!(get_message::<ToRunner<'_>>(b"\x63"), Err(CodecError::Malformed));
-        assert_eq!(get_message::<ToRunner<'_>>(b""), Err(CodecError::Malformed));
-        // A string that claims 2^64 - 1 bytes must be an error, neither a panic nor an allocation.
-        let huge = b"\x00\x01\xfd\xff\xff\xff\xff\xff\xff\xff\xff";
-        assert_eq!(get_message::<ToRunner<'_>>(huge), Err(CodecError::Malformed));
-        let invalid_utf8 = b"\x00\x01\x02\xff\xff";
-        assert_eq!(get_message::<ToRunner<'_>>(invalid_utf8), Err(CodecError::Malformed));
-    }
-}
+mod golden;
