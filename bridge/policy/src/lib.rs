@@ -7,4 +7,7 @@ pub mod access;
 pub mod environment;
 pub mod lifecycle;
 pub mod limits;
+pub mod liveness;
+pub mod package;
+pub mod settings;
 pub mod slots;

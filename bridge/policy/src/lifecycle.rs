@@ -1,30 +1,43 @@
 //! The life of one server, as decisions.
 //!
 //! ```text
-//!             Start                Connected
-//!   Stopped ─────────► Starting ─────────────► Running
-//!      ▲                 │  │                   │  │
-//!      │            Stop │  │ Ended       Ended │  │ Stop
-//!      │                 ▼  ▼                   ▼  ▼
-//!      └──── Ended ── Stopping    Failed ◄──────┘ Stopping
-//!                      │              │
-//!                      │ Start        │ Start ─► Starting
-//!                      ▼
-//!                Stopping, then Starting again
+//!                 Start (a package is missing)      Installed
+//!             ┌──────────────────────► Installing ──────────────┐
+//!             │                            │ Ended ─► Failed    ▼         Connected
+//!   ┌──► Stopped ──────────────────────────────────────────► Starting ───────────────► Running
+//!   │         ▲   Start, Demand (lazy)                        │    ▲                   │ │ │
+//!   │         │                    never up, or given up      │    │ Tick: the delay   │ │ │ Ended
+//!   │         │             Failed ◄──────────────────────────┤    │ has passed, Start │ │ │
+//!   │         │               │  ▲                      Ended └─► Crashed ◄────────────┼─┼─┘
+//!   │         │ Stop          │  └──── no restart left ────────────┘                   │ │
+//!   │         └───────────────┘                                                        │ │
+//!   └── Ended ── Stopping ◄── Stop, Idle ──────────────────────────────────────────────┘ │
+//!                   └── Ended ─► Crashed  ◄── Hung: it is killed first ──────────────────┘
 //! ```
 //!
-//! | state | Start | Stop | Connected | Ended | deadline |
-//! |---|---|---|---|---|---|
-//! | Stopped | Starting: launch | – | illegal | illegal | – |
-//! | Starting | – | Stopping: halt | Running | Failed | kill the runner |
-//! | Running | – | Stopping: halt | illegal | Failed | – |
-//! | Stopping | start again after | no start after | – | Stopped, or Starting: launch | kill the runner |
-//! | Failed | Starting: launch | Stopped | illegal | illegal | – |
+//! | state | Start | Demand | Stop | Idle | Hung | Installed | Connected | Ended | deadline |
+//! |---|---|---|---|---|---|---|---|---|---|
+//! | Stopped | begin | begin, if lazy and not held | hold | – | – | illegal | illegal | illegal | – |
+//! | Installing | – | – | Stopping: halt | – | – | Starting: launch | illegal | Failed | kill the runner |
+//! | Starting | – | – | Stopping: halt | – | – | illegal | Running | *down* | kill the runner |
+//! | Running | – | – | Stopping: halt | Stopping: halt | Stopping: kill | illegal | illegal | *down* | stable: count anew |
+//! | Crashed | begin | – | Stopped | – | – | illegal | illegal | illegal | Starting: launch |
+//! | Stopping | begin after | begin after, as in Stopped | no start after | – | – | as Ended | – | Stopped, or what comes after | kill the runner |
+//! | Failed | begin | once a minute, if it had run: Starting | Stopped | – | – | illegal | illegal | illegal | – |
+//!
+//! *begin*: Installing where a package is missing, else Starting; the restarts count anew. *down*: Crashed while the
+//! policy allows one more restart and the server had connected (or the policy is `always`), else Failed. A stop holds:
+//! until the next Start no demand begins anything. After a half-open try there is no restart until a stable period.
 //!
 //! A stop always wins over what was begun before it. Illegal events change nothing and are reported, so that
 //! the driver can count them. Time is an argument, in milliseconds of any clock that does not jump.
 
 use std::time::Duration;
+
+use harbor_ipc_proto::client::RestartWhen;
+
+use crate::limits;
+use crate::settings::Restart;
 
 /// Milliseconds of the driver's clock.
 pub type Millis = u64;
@@ -32,6 +45,8 @@ pub type Millis = u64;
 /// Where a server is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
+    /// Its package is being installed.
+    Installing,
     /// Not running, and that is as it should be.
     Stopped,
     /// Its process is being started, or contact made.
@@ -40,7 +55,9 @@ pub enum State {
     Running,
     /// It was told to end.
     Stopping,
-    /// It ended, or never came up, against the person's will.
+    /// It ended against the person's will and waits to be started again.
+    Crashed,
+    /// It never came up, or was given up.
     Failed,
 }
 
@@ -49,10 +66,12 @@ impl State {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Installing => "installing",
             Self::Stopped => "stopped",
             Self::Starting => "starting",
             Self::Running => "running",
             Self::Stopping => "stopping",
+            Self::Crashed => "crashed",
             Self::Failed => "failed",
         }
     }
@@ -61,13 +80,21 @@ impl State {
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Somebody wants it running.
+    /// A person wants it running.
     Start,
-    /// Somebody wants it stopped.
+    /// A call wants it running.
+    Demand,
+    /// A person wants it stopped.
     Stop,
+    /// Nobody has called it for long enough.
+    Idle,
+    /// It gives no sign of life.
+    Hung,
+    /// Its package is installed.
+    Installed,
     /// Contact is made.
     Connected,
-    /// It is gone: its process, or its runner.
+    /// It is gone: its process (the installer's, while installing), or its runner.
     Ended,
     /// Time has passed.
     Tick,
@@ -76,44 +103,96 @@ pub enum Event {
 /// What the driver shall do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
+    /// Have a runner install its package.
+    Install,
     /// Have a runner start it.
     Launch,
     /// Have its runner end it.
     Halt,
+    /// Have its runner kill it.
+    Kill,
     /// Its runner does not do as it is told: kill the runner.
     KillRunner,
-    /// Tell those who waited for it to run that it does.
+    /// Tell everybody who waited for it to run that it does.
     AnnounceRunning,
-    /// Tell those who waited for it, and its open calls, that it does not run.
+    /// Tell those who started it that it is down; calls go on waiting for the restart.
+    AnnounceCrash,
+    /// Tell everybody who waited for it to run that it does not.
     AnnounceDown,
     /// The event does not belong here; count it.
     CountIllegal,
 }
 
 /// How long things may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
+    /// Of the whole installation, the runner's own limits included.
+    pub install: Duration,
     /// From launch to contact, the runner's own limit included.
     pub start: Duration,
     /// From the halt to the end.
     pub stop: Duration,
 }
 
-/// The machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lifecycle {
-    state: State,
-    since: Millis,
-    start_again: bool,
-    deadline: Option<Millis>,
-    limits: Limits,
+/// What is fixed about a server's life.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Rules {
+    /// How long things may take.
+    pub limits: Limits,
+    /// When and how often it is started again.
+    pub restart: Restart,
+    /// Whether a call starts it.
+    pub lazy: bool,
 }
 
+/// What comes after the end of a server that is stopping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum After {
+    Rest,
+    Begin,
+    Restart,
+}
+
+/// The machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Lifecycle {
+    rules: Rules,
+    state: State,
+    since: Millis,
+    deadline: Option<Millis>,
+    after: After,
+    /// Whether a package is still to be installed.
+    missing: bool,
+    /// Whether contact was made since the last Start.
+    connected: bool,
+    /// Restarts since the last Start or stable period.
+    attempt: u32,
+    /// Tried half-open: no restart follows until it is stable.
+    last_chance: bool,
+    /// A person stopped it.
+    held: bool,
+    random: u64,
+}
+
+type Actions = &'static [Action];
+
 impl Lifecycle {
-    /// A server that is stopped.
+    /// A server that is stopped. `missing`: its package is not installed yet. `seed` is for the delays' jitter.
     #[must_use]
-    pub fn new(limits: Limits, now: Millis) -> Self {
-        Self { state: State::Stopped, since: now, start_again: false, deadline: None, limits }
+    pub fn new(rules: Rules, missing: bool, seed: u64, now: Millis) -> Self {
+        Self {
+            rules,
+            state: State::Stopped,
+            since: now,
+            deadline: None,
+            after: After::Rest,
+            missing,
+            connected: false,
+            attempt: 0,
+            last_chance: false,
+            held: false,
+            random: seed | 1,
+        }
     }
 
     /// Where it is.
@@ -134,187 +213,214 @@ impl Lifecycle {
         self.deadline
     }
 
+    /// Which restart is next or under way, or has led here: 0 when there was none without a stable period since.
+    #[must_use]
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// When it will be tried again, while it waits for that.
+    #[must_use]
+    pub fn next_retry(&self) -> Option<Millis> {
+        self.deadline.filter(|_| self.state == State::Crashed)
+    }
+
+    /// When a call may try a failed server again; none when only a person can.
+    #[must_use]
+    pub fn half_open_at(&self) -> Option<Millis> {
+        let can = self.state == State::Failed && self.may_restart();
+        can.then(|| self.since.saturating_add(millis(limits::HALF_OPEN)))
+    }
+
+    /// Whether a call that cannot be sent now may wait: the server is on its way up.
+    #[must_use]
+    pub fn is_worth_waiting(&self) -> bool {
+        match self.state {
+            State::Installing | State::Starting | State::Crashed => true,
+            State::Stopping => self.after != After::Rest,
+            State::Stopped | State::Running | State::Failed => false,
+        }
+    }
+
     /// Takes an event; the actions are to be performed in their order.
     #[must_use]
-    pub fn on(&mut self, event: Event, now: Millis) -> &'static [Action] {
-        use Action::{AnnounceDown, AnnounceRunning, CountIllegal, Halt, KillRunner, Launch};
-        match (self.state, event) {
-            (State::Stopped | State::Failed, Event::Start) => {
-                self.enter(State::Starting, now, Some(self.limits.start));
-                &[Launch]
+    pub fn on(&mut self, event: Event, now: Millis) -> Actions {
+        match event {
+            Event::Start => self.on_start(now),
+            Event::Demand => self.on_demand(now),
+            Event::Stop => self.on_stop(now),
+            Event::Idle if self.state == State::Running => self.stopping(After::Rest, now),
+            Event::Hung if self.state == State::Running => {
+                self.stopping(After::Restart, now);
+                &[Action::Kill, Action::AnnounceCrash]
             }
-            (State::Starting, Event::Connected) => {
-                self.enter(State::Running, now, None);
-                &[AnnounceRunning]
-            }
-            (State::Starting | State::Running, Event::Stop) => {
-                self.enter(State::Stopping, now, Some(self.limits.stop));
-                &[Halt, AnnounceDown]
-            }
-            (State::Starting | State::Running, Event::Ended) => {
-                self.enter(State::Failed, now, None);
-                &[AnnounceDown]
-            }
-            (State::Stopping, Event::Ended) if self.start_again => {
-                self.start_again = false;
-                self.enter(State::Starting, now, Some(self.limits.start));
-                &[Launch]
-            }
-            (State::Stopping, Event::Ended) => {
-                self.enter(State::Stopped, now, None);
-                &[]
-            }
-            (State::Stopping, Event::Start | Event::Stop) => {
-                let wanted = std::mem::replace(&mut self.start_again, event == Event::Start);
-                // A stop wins over a start that was still waiting for the end.
-                if wanted && event == Event::Stop { &[AnnounceDown] } else { &[] }
-            }
-            (State::Failed, Event::Stop) => {
-                self.enter(State::Stopped, now, None);
-                &[]
-            }
-            (_, Event::Tick) if self.deadline.is_some_and(|deadline| deadline <= now) => {
-                self.deadline = None;
-                &[KillRunner]
-            }
-            (State::Starting | State::Running, Event::Start)
-            | (State::Stopped, Event::Stop)
-            // A contact that was made while the stop was on its way.
-            | (State::Stopping, Event::Connected)
-            | (_, Event::Tick) => &[],
-            (State::Stopped | State::Failed, Event::Connected | Event::Ended)
-            | (State::Running, Event::Connected) => &[CountIllegal],
+            Event::Idle | Event::Hung => &[],
+            Event::Installed => self.on_installed(now),
+            Event::Connected => self.on_connected(now),
+            Event::Ended => self.on_ended(now),
+            Event::Tick if self.deadline.is_some_and(|deadline| deadline <= now) => self.on_deadline(now),
+            Event::Tick => &[],
         }
+    }
+
+    fn on_start(&mut self, now: Millis) -> Actions {
+        match self.state {
+            State::Stopped | State::Failed | State::Crashed => self.begin(now),
+            State::Stopping => {
+                (self.after, self.held) = (After::Begin, false);
+                &[]
+            }
+            State::Installing | State::Starting | State::Running => &[],
+        }
+    }
+
+    fn on_demand(&mut self, now: Millis) -> Actions {
+        let lazily = self.rules.lazy && !self.held;
+        match self.state {
+            State::Stopped if lazily => self.begin(now),
+            State::Stopping if lazily && self.after == After::Rest => {
+                self.after = After::Begin;
+                &[]
+            }
+            State::Failed if self.half_open_at().is_some_and(|at| at <= now) => {
+                self.last_chance = true;
+                self.launch(now)
+            }
+            _ => &[],
+        }
+    }
+
+    fn on_stop(&mut self, now: Millis) -> Actions {
+        self.held = true;
+        match self.state {
+            State::Installing | State::Starting | State::Running => self.stopping(After::Rest, now),
+            State::Stopping => {
+                // A stop wins over a start that was still waiting for the end.
+                let before = std::mem::replace(&mut self.after, After::Rest);
+                if before == After::Rest { &[] } else { &[Action::AnnounceDown] }
+            }
+            State::Crashed | State::Failed => {
+                self.enter(State::Stopped, now, None);
+                &[Action::AnnounceDown]
+            }
+            State::Stopped => &[],
+        }
+    }
+
+    fn on_installed(&mut self, now: Millis) -> Actions {
+        match self.state {
+            State::Installing => {
+                self.missing = false;
+                self.launch(now)
+            }
+            // It was done while the stop was on its way; the next start finds it there.
+            State::Stopping => {
+                self.missing = false;
+                self.on_ended(now)
+            }
+            _ => &[Action::CountIllegal],
+        }
+    }
+
+    fn on_connected(&mut self, now: Millis) -> Actions {
+        match self.state {
+            State::Starting => {
+                self.connected = true;
+                let unstable = self.attempt > 0 || self.last_chance;
+                self.enter(State::Running, now, unstable.then_some(limits::STABLE));
+                &[Action::AnnounceRunning]
+            }
+            // A contact that was made while the stop was on its way.
+            State::Stopping => &[],
+            _ => &[Action::CountIllegal],
+        }
+    }
+
+    fn on_ended(&mut self, now: Millis) -> Actions {
+        match (self.state, self.after) {
+            (State::Installing, _) => {
+                self.enter(State::Failed, now, None);
+                &[Action::AnnounceDown]
+            }
+            (State::Starting | State::Running, _) | (State::Stopping, After::Restart) => self.down(now),
+            (State::Stopping, After::Begin) => self.begin(now),
+            (State::Stopping, After::Rest) => {
+                self.enter(State::Stopped, now, None);
+                &[]
+            }
+            (State::Stopped | State::Crashed | State::Failed, _) => &[Action::CountIllegal],
+        }
+    }
+
+    fn on_deadline(&mut self, now: Millis) -> Actions {
+        self.deadline = None;
+        match self.state {
+            State::Crashed => self.launch(now),
+            State::Running => {
+                (self.attempt, self.last_chance) = (0, false);
+                &[]
+            }
+            _ => &[Action::KillRunner],
+        }
+    }
+
+    /// A fresh beginning.
+    fn begin(&mut self, now: Millis) -> Actions {
+        (self.attempt, self.connected, self.last_chance, self.held) = (0, false, false, false);
+        if self.missing {
+            self.enter(State::Installing, now, Some(self.rules.limits.install));
+            return &[Action::Install];
+        }
+        self.launch(now)
+    }
+
+    fn launch(&mut self, now: Millis) -> Actions {
+        self.enter(State::Starting, now, Some(self.rules.limits.start));
+        &[Action::Launch]
+    }
+
+    fn stopping(&mut self, after: After, now: Millis) -> Actions {
+        self.enter(State::Stopping, now, Some(self.rules.limits.stop));
+        self.after = after;
+        &[Action::Halt, Action::AnnounceDown]
+    }
+
+    /// It ended although nobody told it to.
+    fn down(&mut self, now: Millis) -> Actions {
+        if self.may_restart() && !self.last_chance && self.rules.restart.allows(self.attempt + 1) {
+            self.attempt += 1;
+            let random = self.next_random();
+            let delay = self.rules.restart.delay(self.attempt, random);
+            self.enter(State::Crashed, now, Some(Duration::from_millis(delay)));
+            return &[Action::AnnounceCrash];
+        }
+        self.enter(State::Failed, now, None);
+        &[Action::AnnounceDown]
+    }
+
+    fn may_restart(&self) -> bool {
+        self.connected || self.rules.restart.when == RestartWhen::Always
+    }
+
+    /// Xorshift: no secret depends on it, it only keeps servers from restarting in step.
+    fn next_random(&mut self) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random
     }
 
     fn enter(&mut self, state: State, now: Millis, limit: Option<Duration>) {
         self.state = state;
         self.since = now;
-        self.deadline =
-            limit.map(|limit| now.saturating_add(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)));
+        self.after = After::Rest;
+        self.deadline = limit.map(|limit| now.saturating_add(millis(limit)));
     }
+}
+
+fn millis(duration: Duration) -> Millis {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const LIMITS: Limits = Limits { start: Duration::from_secs(10), stop: Duration::from_secs(3) };
-    const EVENTS: [Event; 5] = [Event::Start, Event::Stop, Event::Connected, Event::Ended, Event::Tick];
-
-    fn at(state: State) -> Lifecycle {
-        let mut machine = Lifecycle::new(LIMITS, 0);
-        let way: &[Event] = match state {
-            State::Stopped => &[],
-            State::Starting => &[Event::Start],
-            State::Running => &[Event::Start, Event::Connected],
-            State::Stopping => &[Event::Start, Event::Stop],
-            State::Failed => &[Event::Start, Event::Ended],
-        };
-        for event in way {
-            let _ = machine.on(*event, 0);
-        }
-        assert_eq!(machine.state(), state);
-        machine
-    }
-
-    /// The table at the top of the file, cell by cell.
-    #[test]
-    fn the_table() {
-        use Action::{AnnounceDown, AnnounceRunning, CountIllegal, Halt, Launch};
-        use State::{Failed, Running, Starting, Stopped, Stopping};
-        type Cell = (State, &'static [Action]);
-        let rows: [(State, [Cell; 4]); 5] = [
-            (
-                Stopped,
-                [
-                    (Starting, &[Launch]),
-                    (Stopped, &[]),
-                    (Stopped, &[CountIllegal]),
-                    (Stopped, &[CountIllegal]),
-                ],
-            ),
-            (
-                Starting,
-                [
-                    (Starting, &[]),
-                    (Stopping, &[Halt, AnnounceDown]),
-                    (Running, &[AnnounceRunning]),
-                    (Failed, &[AnnounceDown]),
-                ],
-            ),
-            (
-                Running,
-                [
-                    (Running, &[]),
-                    (Stopping, &[Halt, AnnounceDown]),
-                    (Running, &[CountIllegal]),
-                    (Failed, &[AnnounceDown]),
-                ],
-            ),
-            (Stopping, [(Stopping, &[]), (Stopping, &[]), (Stopping, &[]), (Stopped, &[])]),
-            (
-                Failed,
-                [(Starting, &[Launch]), (Stopped, &[]), (Failed, &[CountIllegal]), (Failed, &[CountIllegal])],
-            ),
-        ];
-        for (from, cells) in rows {
-            for (event, (to, actions)) in EVENTS.into_iter().zip(cells) {
-                let mut machine = at(from);
-                assert_eq!(machine.on(event, 1), actions, "{from:?} {event:?}");
-                assert_eq!(machine.state(), to, "{from:?} {event:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_start_during_a_stop_happens_after_it_and_a_stop_takes_it_back() {
-        let mut machine = at(State::Stopping);
-        assert_eq!(machine.on(Event::Start, 1), []);
-        assert_eq!(machine.clone().on(Event::Ended, 2), [Action::Launch]);
-        assert_eq!(machine.on(Event::Stop, 2), [Action::AnnounceDown]);
-        assert_eq!(machine.on(Event::Ended, 3), []);
-        assert_eq!(machine.state(), State::Stopped);
-    }
-
-    #[test]
-    fn a_runner_that_does_not_obey_is_killed_once_at_the_deadline() {
-        let mut machine = at(State::Stopping);
-        assert_eq!(machine.deadline(), Some(3000));
-        assert_eq!(machine.on(Event::Tick, 2999), []);
-        assert_eq!(machine.on(Event::Tick, 3000), [Action::KillRunner]);
-        assert_eq!((machine.on(Event::Tick, 4000), machine.deadline()), (&[][..], None));
-    }
-
-    proptest! {
-        /// Whatever happens: never two live processes, who waits is told, and nothing runs after a last stop.
-        #[test]
-        fn laws(events in prop::collection::vec((0usize..5, 0u64..5000), 0..200)) {
-            let mut machine = Lifecycle::new(LIMITS, 0);
-            let (mut now, mut alive, mut waiting) = (0, 0i32, false);
-            for (event, later) in events {
-                now += later;
-                let event = EVENTS[event];
-                // The world: only a live process connects or ends.
-                if matches!(event, Event::Connected | Event::Ended) && alive == 0 { continue; }
-                if event == Event::Ended { alive -= 1; }
-                if event == Event::Start && machine.state() != State::Running { waiting = true; }
-                for action in machine.on(event, now) {
-                    match action {
-                        Action::Launch => alive += 1,
-                        Action::AnnounceRunning | Action::AnnounceDown => waiting = false,
-                        _ => {}
-                    }
-                }
-                prop_assert!((0..=1).contains(&alive));
-                let settled = matches!(machine.state(), State::Stopped | State::Failed | State::Running);
-                prop_assert!(!settled || !waiting, "somebody waits in {:?}", machine.state());
-                prop_assert_eq!(alive == 0, matches!(machine.state(), State::Stopped | State::Failed));
-            }
-            let _ = machine.on(Event::Stop, now);
-            if alive == 1 { let _ = machine.on(Event::Ended, now); }
-            prop_assert_eq!(machine.state(), State::Stopped);
-        }
-    }
-}
+mod tests;

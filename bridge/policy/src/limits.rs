@@ -8,12 +8,42 @@ pub const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest that a call may ask for.
 pub const MAX_CALL_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How long a start and contact may take together when the definition does not say. Packages that are
-/// downloaded on their first start need minutes; a definition says so where it matters.
-pub const START_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long a call may take in all, however much progress it makes, when its request does not say.
+pub const PROGRESS_LIMIT: Duration = Duration::from_secs(600);
 
-/// What a definition may ask for instead.
-pub const START_TIMEOUT_RANGE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(600));
+/// How long a start and contact may take together when the definition does not say.
+pub const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The same for a command that downloads before it runs.
+pub const WRAPPER_START_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long the installation of a package may take: one step of it.
+pub const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// Restarts without a stable period in between, and the delays before them in milliseconds.
+pub const RESTART_ATTEMPTS: u32 = 3;
+/// See [`RESTART_ATTEMPTS`].
+pub const RESTART_DELAYS_MS: [u64; 3] = [2000, 4000, 6000];
+
+/// A server that has run for so long is stable: its restarts count anew.
+pub const STABLE: Duration = Duration::from_secs(60);
+
+/// A server that failed after it had run is tried again on demand, at most so often.
+pub const HALF_OPEN: Duration = Duration::from_secs(60);
+
+/// How long a call waits for its server to run, and how many may.
+pub const QUEUE_WAIT: Duration = Duration::from_secs(10);
+/// See [`QUEUE_WAIT`].
+pub const QUEUE_LENGTH: u32 = 1024;
+
+/// How often a server with open calls is asked for a sign of life.
+pub const PROBE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How long after a call's timeout a server may stay without one.
+pub const HUNG_GRACE: Duration = Duration::from_secs(10);
+
+/// Servers that start with the bridge do so, so many at once.
+pub const STARTS_AT_ONCE: usize = 4;
 
 /// How long a server may take after its stdin was closed, and after SIGTERM.
 pub const EOF_GRACE: Duration = Duration::from_millis(1500);
@@ -35,23 +65,24 @@ pub const OPEN_PER_CLIENT: u32 = 4096;
 /// Requests that one server may have open.
 pub const OPEN_PER_SERVER: u32 = 4096;
 
-/// How long a call may take whose request says `asked` milliseconds. `None`: out of range.
+/// How long a call may take whose request says `asked` milliseconds, else `default`. `None`: out of range.
 #[must_use]
-pub fn call_timeout(asked: Option<u64>) -> Option<Duration> {
+pub fn call_timeout(default: Duration, asked: Option<u64>) -> Option<Duration> {
     match asked {
-        None => Some(CALL_TIMEOUT),
+        None => Some(default),
         Some(0) => None,
         Some(ms) => Some(Duration::from_millis(ms)).filter(|asked| *asked <= MAX_CALL_TIMEOUT),
     }
 }
 
-/// How long a start may take whose definition says `asked` milliseconds. `None`: out of range.
+/// How long such a call may take in all if it makes progress. `None`: out of range, or shorter than its timeout.
 #[must_use]
-pub fn start_timeout(asked: Option<u64>) -> Option<Duration> {
-    let (least, most) = START_TIMEOUT_RANGE;
+pub fn longest_call(timeout: Duration, asked: Option<u64>) -> Option<Duration> {
     match asked {
-        None => Some(START_TIMEOUT),
-        Some(ms) => Some(Duration::from_millis(ms)).filter(|asked| (least..=most).contains(asked)),
+        None => Some(PROGRESS_LIMIT.max(timeout)),
+        Some(ms) => {
+            Some(Duration::from_millis(ms)).filter(|asked| (timeout..=MAX_CALL_TIMEOUT).contains(asked))
+        }
     }
 }
 
@@ -61,12 +92,15 @@ mod tests {
 
     #[test]
     fn bounds_are_exact() {
-        assert_eq!(call_timeout(Some(0)), None);
-        assert_eq!(call_timeout(Some(1)), Some(Duration::from_millis(1)));
-        assert_eq!(call_timeout(Some(3_600_000)), Some(MAX_CALL_TIMEOUT));
-        assert_eq!(call_timeout(Some(3_600_001)), None);
-        assert_eq!(start_timeout(Some(999)), None);
-        assert_eq!(start_timeout(None), Some(START_TIMEOUT));
-        assert_eq!(start_timeout(Some(u64::MAX)), None);
+        let second = Duration::from_secs(1);
+        assert_eq!(call_timeout(second, None), Some(second));
+        assert_eq!(call_timeout(second, Some(0)), None);
+        assert_eq!(call_timeout(second, Some(1)), Some(Duration::from_millis(1)));
+        assert_eq!(call_timeout(second, Some(3_600_000)), Some(MAX_CALL_TIMEOUT));
+        assert_eq!(call_timeout(second, Some(3_600_001)), None);
+        assert_eq!(longest_call(second, None), Some(PROGRESS_LIMIT));
+        assert_eq!(longest_call(2 * PROGRESS_LIMIT, None), Some(2 * PROGRESS_LIMIT));
+        assert_eq!(longest_call(second, Some(1000)), Some(second));
+        assert_eq!(longest_call(second, Some(999)), None);
     }
 }

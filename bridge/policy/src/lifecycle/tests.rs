@@ -1,0 +1,371 @@
+//! The table cell by cell, the laws under any sequence of events, and an exhaustive walk over all states.
+
+use std::collections::HashSet;
+
+use harbor_ipc_proto::client::Attempts;
+use proptest::prelude::*;
+
+use super::*;
+
+const LIMITS: Limits =
+    Limits { install: Duration::from_secs(60), start: Duration::from_secs(10), stop: Duration::from_secs(3) };
+const EVENTS: [Event; 9] = [
+    Event::Start,
+    Event::Demand,
+    Event::Stop,
+    Event::Idle,
+    Event::Hung,
+    Event::Installed,
+    Event::Connected,
+    Event::Ended,
+    Event::Tick,
+];
+const MINUTE: Millis = 60_000;
+
+fn rules(when: RestartWhen, lazy: bool) -> Rules {
+    let restart =
+        Restart { when, attempts: Attempts::Most(3), delays: vec![2000, 4000, 6000], jitter_percent: 0 };
+    Rules { limits: LIMITS, restart, lazy }
+}
+
+fn on_crash() -> Rules {
+    rules(RestartWhen::OnCrash, false)
+}
+
+/// A machine that went this way, all at the time 0.
+fn after(rules: Rules, missing: bool, way: &[Event]) -> Lifecycle {
+    let mut machine = Lifecycle::new(rules, missing, 1, 0);
+    for event in way {
+        let _ = machine.on(*event, 0);
+    }
+    machine
+}
+
+fn at(state: State) -> Lifecycle {
+    use Event::{Connected, Ended, Start, Stop};
+    let (missing, way): (_, &[Event]) = match state {
+        State::Installing => (true, &[Start]),
+        State::Stopped => (false, &[]),
+        State::Starting => (false, &[Start]),
+        State::Running => (false, &[Start, Connected]),
+        State::Stopping => (false, &[Start, Stop]),
+        State::Crashed => (false, &[Start, Connected, Ended]),
+        State::Failed => (false, &[Start, Ended]),
+    };
+    let machine = after(on_crash(), missing, way);
+    assert_eq!(machine.state(), state);
+    machine
+}
+
+/// The table at the top of the machine, cell by cell; the last column is time, in `deadlines`.
+#[test]
+fn the_table() {
+    use Action::{AnnounceCrash, AnnounceDown, AnnounceRunning, CountIllegal, Halt, Kill, Launch};
+    use State::{Crashed, Failed, Installing, Running, Starting, Stopped, Stopping};
+    type Cell = (State, &'static [Action]);
+    let wrong = |state| -> Cell { (state, &[CountIllegal]) };
+    let down: Cell = (Stopping, &[Halt, AnnounceDown]);
+    // Start, Demand, Stop, Idle, Hung, Installed, Connected, Ended
+    let stay = |state| -> Cell { (state, &[]) };
+    let rows: [(State, [Cell; 8]); 7] = [
+        (Stopped, {
+            let s = stay(Stopped);
+            [(Starting, &[Launch]), s, s, s, s, wrong(Stopped), wrong(Stopped), wrong(Stopped)]
+        }),
+        (Installing, {
+            let s = stay(Installing);
+            let failed: Cell = (Failed, &[AnnounceDown]);
+            [s, s, down, s, s, (Starting, &[Launch]), wrong(Installing), failed]
+        }),
+        (Starting, {
+            let s = stay(Starting);
+            let failed: Cell = (Failed, &[AnnounceDown]);
+            [s, s, down, s, s, wrong(Starting), (Running, &[AnnounceRunning]), failed]
+        }),
+        (Running, {
+            let (s, w) = (stay(Running), wrong(Running));
+            [s, s, down, down, (Stopping, &[Kill, AnnounceCrash]), w, w, (Crashed, &[AnnounceCrash])]
+        }),
+        (Crashed, {
+            let (s, w) = (stay(Crashed), wrong(Crashed));
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w]
+        }),
+        (Stopping, {
+            let s = stay(Stopping);
+            [s, s, s, s, s, stay(Stopped), s, stay(Stopped)]
+        }),
+        (Failed, {
+            let (s, w) = (stay(Failed), wrong(Failed));
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w]
+        }),
+    ];
+    for (from, cells) in rows {
+        for (event, (to, actions)) in EVENTS.into_iter().zip(cells) {
+            let mut machine = at(from);
+            assert_eq!(machine.on(event, 1), actions, "{from:?} {event:?}");
+            assert_eq!(machine.state(), to, "{from:?} {event:?}");
+        }
+    }
+}
+
+#[test]
+fn deadlines() {
+    let wanted = [
+        (State::Stopped, None),
+        (State::Installing, Some(60_000)),
+        (State::Starting, Some(10_000)),
+        (State::Running, None),
+        (State::Stopping, Some(3000)),
+        (State::Crashed, Some(2000)),
+        (State::Failed, None),
+    ];
+    for (state, deadline) in wanted {
+        let mut machine = at(state);
+        assert_eq!(machine.deadline(), deadline, "{state:?}");
+        let Some(deadline) = deadline else { continue };
+        assert_eq!(machine.on(Event::Tick, deadline - 1), []);
+        let due = if state == State::Crashed { Action::Launch } else { Action::KillRunner };
+        assert_eq!(machine.on(Event::Tick, deadline), [due], "{state:?}");
+        assert_eq!(machine.on(Event::Tick, deadline + 1), []);
+    }
+}
+
+#[test]
+fn a_start_during_a_stop_happens_after_it_and_a_stop_takes_it_back() {
+    let mut machine = at(State::Stopping);
+    assert_eq!(machine.on(Event::Start, 1), []);
+    assert!(machine.is_worth_waiting());
+    assert_eq!(machine.clone().on(Event::Ended, 2), [Action::Launch]);
+    assert_eq!(machine.on(Event::Stop, 2), [Action::AnnounceDown]);
+    assert_eq!(machine.on(Event::Ended, 3), []);
+    assert_eq!(machine.state(), State::Stopped);
+}
+
+#[test]
+fn a_server_that_dies_again_and_again_is_restarted_three_times() {
+    let mut machine = at(State::Crashed);
+    let mut now = 0;
+    for attempt in 1..=3 {
+        assert_eq!((machine.state(), machine.attempt()), (State::Crashed, attempt));
+        assert_eq!(machine.next_retry(), Some(now + 2000 * u64::from(attempt)));
+        now = machine.deadline().unwrap();
+        assert_eq!(machine.on(Event::Tick, now), [Action::Launch]);
+        // Once it comes up before it dies, once it does not.
+        if attempt != 2 {
+            assert_eq!(machine.on(Event::Connected, now), [Action::AnnounceRunning]);
+        }
+        let _ = machine.on(Event::Ended, now + 59_999);
+        now += 59_999;
+    }
+    assert_eq!((machine.state(), machine.next_retry()), (State::Failed, None));
+}
+
+#[test]
+fn a_stable_minute_makes_the_count_begin_anew() {
+    let mut machine = at(State::Crashed);
+    let _ = machine.on(Event::Tick, 2000);
+    let _ = machine.on(Event::Connected, 3000);
+    assert_eq!(machine.deadline(), Some(3000 + MINUTE));
+    assert_eq!((machine.on(Event::Tick, 3000 + MINUTE), machine.attempt()), (&[][..], 0));
+    let _ = machine.on(Event::Ended, 3001 + MINUTE);
+    assert_eq!((machine.state(), machine.attempt()), (State::Crashed, 1));
+}
+
+/// A failed server that had run is tried by calls, once a minute, and gets no restarts for it.
+#[test]
+fn half_open() {
+    let mut machine = after(rules(RestartWhen::Never, false), false, &[Event::Start, Event::Connected]);
+    assert_eq!(machine.on(Event::Ended, 0), [Action::AnnounceDown]);
+    assert_eq!(machine.on(Event::Demand, MINUTE - 1), []);
+    assert_eq!(machine.on(Event::Demand, MINUTE), [Action::Launch]);
+    let _ = machine.on(Event::Connected, MINUTE);
+    assert_eq!(machine.on(Event::Ended, 2 * MINUTE - 1), [Action::AnnounceDown], "no stable minute");
+    assert_eq!(machine.on(Event::Demand, 2 * MINUTE), []);
+    assert_eq!(machine.on(Event::Demand, 3 * MINUTE), [Action::Launch]);
+
+    let mut given_up = at(State::Crashed);
+    given_up.attempt = 3;
+    let _ = given_up.on(Event::Tick, 2000);
+    let _ = given_up.on(Event::Ended, 2000);
+    assert_eq!(given_up.on(Event::Demand, 2000 + MINUTE), [Action::Launch]);
+    let _ = given_up.on(Event::Connected, 2000 + MINUTE);
+    assert_eq!(given_up.clone().on(Event::Ended, 2001 + MINUTE), [Action::AnnounceDown]);
+    let _ = given_up.on(Event::Tick, 2000 + 2 * MINUTE);
+    assert_eq!(given_up.on(Event::Ended, 2001 + 2 * MINUTE), [Action::AnnounceCrash], "stable: counts anew");
+}
+
+#[test]
+fn a_server_that_never_connected_fails_at_once_and_is_left_to_the_person() {
+    let mut machine = at(State::Failed);
+    assert_eq!(machine.half_open_at(), None);
+    assert_eq!(machine.on(Event::Demand, 10 * MINUTE), []);
+    let always = after(rules(RestartWhen::Always, false), false, &[Event::Start, Event::Ended]);
+    assert_eq!(always.state(), State::Crashed, "unless the person wants it tried always");
+}
+
+#[test]
+fn a_lazy_server_is_begun_by_a_call_but_not_against_a_stop() {
+    let lazy = |way: &[Event]| after(rules(RestartWhen::OnCrash, true), false, way);
+    assert_eq!(lazy(&[]).on(Event::Demand, 0), [Action::Launch]);
+    let idle = [Event::Start, Event::Connected, Event::Idle];
+    assert_eq!(lazy(&idle).on(Event::Demand, 0), []);
+    assert!(lazy(&[&idle[..], &[Event::Demand]].concat()).is_worth_waiting());
+    assert_eq!(lazy(&[&idle[..], &[Event::Ended]].concat()).on(Event::Demand, 0), [Action::Launch]);
+    for way in [&[Event::Stop][..], &[Event::Start, Event::Stop, Event::Ended]] {
+        let mut held = lazy(way);
+        assert_eq!(held.on(Event::Demand, 0), []);
+        assert_eq!(held.on(Event::Start, 0), [Action::Launch]);
+    }
+}
+
+#[test]
+fn a_package_is_installed_once_before_the_first_start() {
+    let mut machine = after(on_crash(), true, &[]);
+    assert_eq!(machine.on(Event::Start, 0), [Action::Install]);
+    assert_eq!(machine.clone().on(Event::Ended, 1), [Action::AnnounceDown]);
+    assert_eq!(machine.on(Event::Installed, 1), [Action::Launch]);
+    let _ = machine.on(Event::Ended, 2);
+    assert_eq!(machine.on(Event::Start, 3), [Action::Launch]);
+}
+
+/// What surrounds a machine: at most one process, people and calls that wait.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+struct World {
+    alive: bool,
+    installing: bool,
+    connected: bool,
+    starter_waits: bool,
+    call_waits: bool,
+    /// Launches that nobody asked for since the last stable period or Start.
+    restarts: u32,
+    stopped: bool,
+}
+
+impl World {
+    fn can(&self, event: Event) -> bool {
+        match event {
+            Event::Installed => self.installing,
+            Event::Connected => self.alive && !self.installing && !self.connected,
+            Event::Ended => self.alive,
+            _ => true,
+        }
+    }
+
+    /// Lets `event` happen to both and checks every promise.
+    fn step(&mut self, machine: &mut Lifecycle, event: Event, now: Millis) {
+        let (before, stable) = (machine.state(), machine.state() == State::Running);
+        match event {
+            Event::Start => {
+                (self.starter_waits, self.stopped, self.restarts) = (before != State::Running, false, 0)
+            }
+            Event::Stop => self.stopped = true,
+            Event::Connected => self.connected = true,
+            Event::Installed | Event::Ended => (self.alive, self.installing) = (false, false),
+            _ => {}
+        }
+        let actions = machine.on(event, now);
+        if event == Event::Tick && stable && machine.attempt() == 0 {
+            self.restarts = 0;
+        }
+        for action in actions {
+            match action {
+                Action::Install | Action::Launch => {
+                    assert!(!self.alive, "two processes");
+                    assert!(!self.stopped, "started although it was stopped");
+                    (self.alive, self.installing) = (true, *action == Action::Install);
+                    self.connected = false;
+                    self.restarts += u32::from(before == State::Crashed && event == Event::Tick);
+                }
+                Action::AnnounceRunning | Action::AnnounceDown => {
+                    (self.starter_waits, self.call_waits) = (false, false);
+                }
+                Action::AnnounceCrash => self.starter_waits = false,
+                Action::CountIllegal => panic!("{event:?} in {before:?} is possible"),
+                Action::Halt | Action::Kill | Action::KillRunner => assert!(self.alive, "nobody to end"),
+            }
+        }
+        if event == Event::Demand && machine.is_worth_waiting() {
+            self.call_waits = true;
+        }
+        self.check(machine);
+    }
+
+    fn check(&self, machine: &Lifecycle) {
+        let state = machine.state();
+        let up = !matches!(state, State::Stopped | State::Crashed | State::Failed);
+        assert_eq!(self.alive, up, "{state:?}");
+        assert!(self.restarts <= 3, "{} restarts in a row", self.restarts);
+        let settled = matches!(state, State::Stopped | State::Failed | State::Running);
+        assert!(!(settled && (self.starter_waits || self.call_waits)), "somebody waits in {state:?}");
+        assert!(!(state == State::Crashed && self.starter_waits), "a starter waits for a restart");
+        // Nobody waits without an end: every state that is waited in has a deadline.
+        let bounded = settled || machine.deadline().is_some() || self.alive;
+        assert!(bounded, "{state:?} has no end");
+    }
+}
+
+fn all_rules() -> Vec<Rules> {
+    let whens = RestartWhen::ALL;
+    whens.into_iter().flat_map(|when| [false, true].map(|lazy| rules(when, lazy))).collect()
+}
+
+/// Every state that can be reached, with every event in it. Time goes on only by deadlines being met, or by a
+/// minute; what a machine remembers of time is kept relative, so the states are finitely many.
+#[test]
+fn an_exhaustive_walk() {
+    for rules in all_rules() {
+        let begin = (Lifecycle::new(rules, true, 1, 0), World::default());
+        let (mut seen, mut todo) = (HashSet::from([begin.clone()]), vec![begin]);
+        while let Some((machine, world)) = todo.pop() {
+            for event in EVENTS.into_iter().filter(|event| world.can(*event)) {
+                for now in [0, machine.deadline().unwrap_or(MINUTE), MINUTE] {
+                    let (mut machine, mut world) = (machine.clone(), world.clone());
+                    world.step(&mut machine, event, now);
+                    let relative = rebased(machine, now);
+                    if seen.insert((relative.clone(), world.clone())) {
+                        todo.push((relative, world));
+                    }
+                }
+            }
+            assert!(seen.len() < 100_000, "the states are not finite");
+        }
+        assert!(seen.len() > 50, "{} states", seen.len());
+    }
+}
+
+/// The same machine, as if it were the time 0 now; what is long past is as good as a minute past.
+fn rebased(mut machine: Lifecycle, now: Millis) -> Lifecycle {
+    machine.deadline = machine.deadline.map(|deadline| deadline.saturating_sub(now));
+    // `since` matters to the half-open rule only, and the clock cannot show what was before 0: a failed server
+    // is kept at 0 and tried at 0 and a minute later.
+    machine.since = 0;
+    machine.random = 1;
+    machine
+}
+
+proptest! {
+    /// The same laws under sequences with real times, and the last word of every story: a stop that holds.
+    #[test]
+    fn laws(
+        which in 0usize..6,
+        missing: bool,
+        events in prop::collection::vec((0usize..9, 0u64..40_000), 0..300),
+    ) {
+        let mut machine = Lifecycle::new(all_rules().swap_remove(which), missing, 1, 0);
+        let (mut world, mut now) = (World::default(), 0);
+        for (event, later) in events {
+            now += later;
+            if world.can(EVENTS[event]) {
+                world.step(&mut machine, EVENTS[event], now);
+            }
+        }
+        world.step(&mut machine, Event::Stop, now);
+        if world.alive {
+            world.step(&mut machine, Event::Ended, now);
+        }
+        prop_assert_eq!(machine.state(), State::Stopped);
+        world.step(&mut machine, Event::Demand, now + 10 * MINUTE);
+        world.step(&mut machine, Event::Tick, now + 20 * MINUTE);
+        prop_assert_eq!((machine.state(), world.alive), (State::Stopped, false));
+    }
+}

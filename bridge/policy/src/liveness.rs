@@ -1,0 +1,270 @@
+//! Whether a server with open calls is alive, busy or hung.
+//!
+//! ```text
+//!  calls are open ─► Probe every 5 s ─► Probed: quiet for how long, a ping unanswered for how long ─► busy or not
+//!  a call passed its timeout at T ─► Probe often ─► a sign of life after T: all is well
+//!                                       │ none until T + grace
+//!                                       ▼
+//!                                  one last Probe ─► Probed, no sign after T ─► the server is hung
+//!                                       └─ not even Probed within 2 s ────────► its runner is hung
+//! ```
+//!
+//! A probe that is missed marks the server as busy and no more: many servers do one thing at a time, and do it well.
+//! Only a call that has passed its timeout makes silence a verdict. Output of any kind is a sign of life. Time is
+//! an argument, in milliseconds of any clock that does not jump.
+
+use std::time::Duration;
+
+use crate::lifecycle::Millis;
+use crate::limits::PROBE_INTERVAL;
+
+/// How often a server is probed that may be hung.
+const OFTEN: Millis = 1000;
+
+/// How long a runner may take to say what it knows. It does nothing that takes long.
+const RUNNER_GRACE: Millis = 2000;
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A call was sent.
+    Called,
+    /// A call passed its timeout.
+    TimedOut,
+    /// The runner said what it knows.
+    Probed {
+        /// How long there was no output.
+        quiet: Millis,
+        /// How long a ping has been without any.
+        unanswered: Option<Millis>,
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// What the driver shall do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Ask the runner.
+    Probe,
+    /// Say that the server is busy.
+    MarkBusy,
+    /// Say that it is not.
+    MarkReady,
+    /// It is hung.
+    ServerHung,
+    /// Its runner is.
+    RunnerHung,
+}
+
+/// The machine; a new one for each start of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Liveness {
+    grace: Millis,
+    /// When to tick next; none while nothing is open.
+    next: Option<Millis>,
+    /// When a call passed its timeout without a sign of life since, and when the latest call did.
+    missed: Option<Millis>,
+    missed_last: Millis,
+    /// When the probe was sent that decides.
+    last_asked: Option<Millis>,
+    busy: bool,
+}
+
+impl Liveness {
+    /// Watches a server that may stay silent for `grace` after a call's timeout.
+    #[must_use]
+    pub fn new(grace: Duration) -> Self {
+        Self { grace: millis(grace), next: None, missed: None, missed_last: 0, last_asked: None, busy: false }
+    }
+
+    /// When [`Event::Tick`] is next needed.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Millis> {
+        self.next
+    }
+
+    /// Whether it has not answered a probe while calls are open.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Takes an event; `open`: whether calls are open.
+    #[must_use]
+    pub fn on(&mut self, event: Event, open: bool, now: Millis) -> &'static [Action] {
+        match event {
+            Event::Called => {
+                self.next.get_or_insert(now + millis(PROBE_INTERVAL));
+                &[]
+            }
+            Event::TimedOut => {
+                let missed = *self.missed.get_or_insert(now);
+                self.missed_last = now;
+                self.next = Some((now + OFTEN).min(missed + self.grace));
+                &[Action::Probe]
+            }
+            Event::Probed { quiet, unanswered } => self.on_probed(now, quiet, unanswered),
+            Event::Tick if self.next.is_some_and(|next| next <= now) => self.on_due(open, now),
+            Event::Tick => &[],
+        }
+    }
+
+    fn on_probed(&mut self, now: Millis, quiet: Millis, unanswered: Option<Millis>) -> &'static [Action] {
+        let sign = now.saturating_sub(quiet);
+        if self.missed.is_some_and(|missed| missed <= sign) {
+            // A call that passed its timeout after that sign goes on counting.
+            self.missed = Some(self.missed_last).filter(|last| *last > sign);
+            self.last_asked = None;
+        }
+        if self.last_asked.is_some() {
+            (self.missed, self.last_asked, self.next) = (None, None, None);
+            return &[Action::ServerHung];
+        }
+        let busy = unanswered.is_some_and(|unanswered| unanswered >= OFTEN);
+        match (std::mem::replace(&mut self.busy, busy), busy) {
+            (false, true) => &[Action::MarkBusy],
+            (true, false) => &[Action::MarkReady],
+            _ => &[],
+        }
+    }
+
+    fn on_due(&mut self, open: bool, now: Millis) -> &'static [Action] {
+        if self.last_asked.is_some() {
+            (self.missed, self.last_asked, self.next) = (None, None, None);
+            return &[Action::RunnerHung];
+        }
+        match self.missed {
+            Some(missed) if missed + self.grace <= now => {
+                (self.last_asked, self.next) = (Some(now), Some(now + RUNNER_GRACE));
+                &[Action::Probe]
+            }
+            Some(missed) => {
+                self.next = Some((now + OFTEN).min(missed + self.grace));
+                &[Action::Probe]
+            }
+            None if open => {
+                self.next = Some(now + if self.busy { OFTEN } else { millis(PROBE_INTERVAL) });
+                &[Action::Probe]
+            }
+            None => {
+                self.next = None;
+                if std::mem::take(&mut self.busy) { &[Action::MarkReady] } else { &[] }
+            }
+        }
+    }
+}
+
+fn millis(duration: Duration) -> Millis {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GRACE: Millis = 10_000;
+
+    fn watched() -> Liveness {
+        let mut liveness = Liveness::new(Duration::from_millis(GRACE));
+        assert_eq!((liveness.deadline(), liveness.on(Event::Called, true, 0)), (None, &[][..]));
+        liveness
+    }
+
+    fn probed(quiet: Millis, unanswered: Option<Millis>) -> Event {
+        Event::Probed { quiet, unanswered }
+    }
+
+    #[test]
+    fn a_missed_probe_marks_busy_and_never_more() {
+        let mut liveness = watched();
+        assert_eq!(liveness.on(Event::Tick, true, 4999), []);
+        assert_eq!(liveness.on(Event::Tick, true, 5000), [Action::Probe]);
+        assert_eq!(liveness.on(probed(5000, None), true, 5001), []);
+        assert_eq!(liveness.on(Event::Tick, true, 10_000), [Action::Probe]);
+        assert_eq!(liveness.on(probed(10_000, Some(5000)), true, 10_001), [Action::MarkBusy]);
+        for minute in 1..60 {
+            assert_eq!(liveness.on(Event::Tick, true, minute * 60_000), [Action::Probe]);
+            assert_eq!(
+                liveness.on(probed(minute * 60_000, Some(minute * 60_000)), true, minute * 60_000),
+                []
+            );
+        }
+        assert_eq!(liveness.on(probed(3, None), true, 3_600_000), [Action::MarkReady]);
+        assert_eq!(liveness.on(Event::Tick, false, 3_700_000), []);
+        assert_eq!(liveness.deadline(), None, "nothing is open: nobody is asked");
+    }
+
+    #[test]
+    fn silence_after_a_timeout_is_a_verdict() {
+        let mut liveness = watched();
+        assert_eq!(liveness.on(Event::TimedOut, false, 3000), [Action::Probe]);
+        assert_eq!(liveness.on(probed(3000, None), false, 3001), []);
+        let mut now = 3000;
+        while now < 3000 + GRACE {
+            now = liveness.deadline().unwrap();
+            assert_eq!(liveness.on(Event::Tick, false, now), [Action::Probe]);
+            if now < 3000 + GRACE {
+                let _ = liveness.on(probed(now, Some(now - 3000)), false, now + 1);
+            }
+        }
+        assert_eq!(now, 3000 + GRACE);
+        let mut deaf = liveness.clone();
+        assert_eq!(liveness.on(probed(now, Some(9)), false, now + 1), [Action::ServerHung]);
+        assert_eq!(liveness.deadline(), None);
+        assert_eq!(deaf.on(Event::Tick, false, now + RUNNER_GRACE), [Action::RunnerHung]);
+    }
+
+    #[test]
+    fn any_output_after_the_timeout_saves_it_even_at_the_last_moment() {
+        let mut liveness = watched();
+        let _ = liveness.on(Event::TimedOut, false, 3000);
+        assert_eq!(liveness.on(Event::Tick, false, 3000 + GRACE), [Action::Probe]);
+        assert_eq!(liveness.on(probed(1, None), false, 3001 + GRACE), []);
+        assert_eq!(liveness.on(Event::Tick, false, 20_000), []);
+        assert_eq!(liveness.deadline(), None);
+    }
+
+    /// A bridge that was itself stopped for an hour asks before it judges.
+    #[test]
+    fn a_late_tick_asks_first() {
+        let mut liveness = watched();
+        let _ = liveness.on(Event::TimedOut, true, 3000);
+        assert_eq!(liveness.on(Event::Tick, true, 3_600_000), [Action::Probe]);
+        assert_eq!(liveness.deadline(), Some(3_600_000 + RUNNER_GRACE));
+    }
+
+    proptest! {
+        /// Against a server whose signs of life are known: hung is said only after a timeout and a grace without
+        /// one, and always after the last timeout.
+        #[test]
+        fn verdicts_are_just(
+            signs in prop::collection::btree_set(0u64..60_000, 0..12),
+            timeouts in prop::collection::btree_set(0u64..40_000, 0..4),
+        ) {
+            let mut liveness = watched();
+            let mut hung = None;
+            for now in (0..60_000u64).step_by(50) {
+                let last_sign = signs.range(..=now).next_back().copied().unwrap_or(0);
+                let mut actions = Vec::new();
+                if timeouts.range(now..now + 50).next().is_some() {
+                    actions.extend(liveness.on(Event::TimedOut, true, now));
+                }
+                actions.extend(liveness.on(Event::Tick, true, now));
+                if actions.contains(&Action::Probe) {
+                    actions.extend(liveness.on(probed(now - last_sign, None), true, now));
+                }
+                prop_assert!(!actions.contains(&Action::RunnerHung), "the runner answered");
+                if actions.contains(&Action::ServerHung) { hung = Some(now); break; }
+            }
+            let silent = |timeout: u64| signs.range(timeout..=timeout + GRACE).next().is_none();
+            let mut rounded = timeouts.iter().map(|timeout| timeout / 50 * 50);
+            if let Some(hung) = hung {
+                prop_assert!(rounded.clone().any(|timeout| silent(timeout) && timeout + GRACE <= hung));
+            } else {
+                prop_assert!(!rounded.next_back().is_some_and(silent), "the last timeout was forgotten");
+            }
+        }
+    }
+}

@@ -1,0 +1,509 @@
+//! Which package a command line runs, and how that package is installed instead.
+//!
+//! `npx` and `uvx` download before they run and stay resident after that. Owns the reading of what they were asked
+//! for, so that it is installed once and run by its own program, and the lines of that installation. Must never let
+//! a word through that an installer would take for an option, a path or an address: what is not understood to the
+//! last word is `None`, and the server is kept as it was written.
+
+use std::collections::BTreeMap;
+
+/// Longer than any name or version that is meant.
+const MAX_SPEC: usize = 300;
+/// npm's own limit.
+const MAX_NAME: usize = 214;
+/// How many programs a sentence lists.
+const MAX_LISTED: usize = 12;
+
+/// Programs that download before they run, or can be asked to.
+const WRAPPERS: &[&str] = &[
+    "bun", "bunx", "deno", "docker", "go", "npm", "npx", "pipx", "pnpm", "pnpx", "podman", "uv", "uvx",
+    "yarn",
+];
+
+/// `npx -p PACKAGE node FILE` runs no program of the package: there would be nothing to resolve.
+const INTERPRETERS: &[&str] = &["bash", "bun", "deno", "env", "node", "npm", "npx", "pypy", "sh", "zsh"];
+
+/// Installers take a name that ends like this for a file.
+const ARCHIVES: &[&str] =
+    &[".bz2", ".gz", ".lz", ".lzma", ".tar", ".tbz", ".tgz", ".tlz", ".txz", ".whl", ".xz", ".zip"];
+
+/// Where a package comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ecosystem {
+    /// npm, for Node.js.
+    Npm,
+    /// The Python package index.
+    Pypi,
+}
+
+impl Ecosystem {
+    /// Its name, for people and for the stamp of an installation.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Npm => "npm",
+            Self::Pypi => "pypi",
+        }
+    }
+}
+
+/// A package that a command line runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// Where it comes from.
+    pub ecosystem: Ecosystem,
+    /// What the installer is given: `@scope/name@1.2`, `name==1.2`, `name[extra]>=1`.
+    pub spec: String,
+    /// The package, without version and extras.
+    pub name: String,
+    /// The program, where one was named apart from the package.
+    pub program: Option<String>,
+    /// The server's own arguments.
+    pub args: Vec<String>,
+}
+
+impl Package {
+    /// The program that is called like the package: npm leaves the scope out.
+    #[must_use]
+    pub fn program_or_name(&self) -> &str {
+        self.program.as_deref().unwrap_or_else(|| self.bare_name())
+    }
+
+    fn bare_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// What `bin` in a package.json says. It is other people's data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bins {
+    /// One path: a program that is called like the package.
+    One(String),
+    /// Paths of programs, by name.
+    Named(BTreeMap<String, String>),
+}
+
+impl Bins {
+    /// The path of a program inside its package.
+    #[must_use]
+    pub fn path<'a>(&'a self, package: &'a Package, program: &str) -> Option<&'a str> {
+        self.programs(package).get(program).copied()
+    }
+
+    /// As npm makes links of them: what stands before the last `/` of a name is left out.
+    fn programs<'a>(&'a self, package: &'a Package) -> BTreeMap<&'a str, &'a str> {
+        let all: Vec<(&str, &str)> = match self {
+            Self::One(path) => vec![(package.bare_name(), path)],
+            Self::Named(paths) => paths.iter().map(|(name, path)| (last_part(name), path.as_str())).collect(),
+        };
+        all.into_iter().filter(|(name, path)| is_program(name) && !path.is_empty()).collect()
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit(['/', '\\', ':']).next().unwrap_or_default()
+}
+
+/// The package that a command line runs; `None` when it is to be run as it is written.
+#[must_use]
+pub fn recognise(command: &str, args: &[String]) -> Option<Package> {
+    match (tool(command)?, args) {
+        ("npx", args) => npx(args),
+        ("uvx", args) => uvx(args),
+        ("uv", [tool, run, args @ ..]) if tool == "tool" && run == "run" => uvx(args),
+        _ => None,
+    }
+}
+
+/// Whether a command is a program that downloads before it runs: its server needs longer for its start.
+#[must_use]
+pub fn is_wrapper(command: &str) -> bool {
+    tool(command).is_some_and(|tool| WRAPPERS.contains(&tool))
+}
+
+/// The last part of an absolute path, or a name. A relative path is somebody's own script.
+fn tool(command: &str) -> Option<&str> {
+    let name = command.rsplit('/').next()?;
+    (name == command || command.starts_with('/')).then_some(name)
+}
+
+fn npx(args: &[String]) -> Option<Package> {
+    let line = Line::read(args, &["-y", "--yes", "-q", "--quiet"], &["-p", "--package"])?;
+    package(Ecosystem::Npm, npm_spec(line.spec)?, &line)
+}
+
+fn uvx(args: &[String]) -> Option<Package> {
+    let line = Line::read(args, &["-q", "--quiet"], &["--from"])?;
+    // `uvx python` is an interpreter of uv's choice, not a package.
+    package(Ecosystem::Pypi, python_spec(line.spec).filter(|(name, _)| !is_interpreter(name))?, &line)
+}
+
+fn package(ecosystem: Ecosystem, (name, spec): (String, String), line: &Line) -> Option<Package> {
+    let program = line.program.map(ToOwned::to_owned);
+    let usable = program.as_deref().is_none_or(|program| is_program(program) && !is_interpreter(program));
+    usable.then(|| Package { ecosystem, spec, name, program, args: line.args.to_vec() })
+}
+
+/// A command line of npx or uvx, after its options.
+struct Line<'a> {
+    spec: &'a str,
+    program: Option<&'a str>,
+    args: &'a [String],
+}
+
+impl<'a> Line<'a> {
+    /// Reads options up to the first word that is none: `flags` stand alone, `choosing` name the package.
+    fn read(args: &'a [String], flags: &[&str], choosing: &[&str]) -> Option<Self> {
+        let (mut rest, mut chosen) = (args, None);
+        loop {
+            let (word, after) = rest.split_first()?;
+            rest = after;
+            let value = match word.as_str() {
+                "--" => {
+                    let (first, args) = rest.split_first()?;
+                    return Some(Self::of(chosen, first, args));
+                }
+                first if !first.starts_with('-') => return Some(Self::of(chosen, first, rest)),
+                flag if flags.contains(&flag) => continue,
+                option if choosing.contains(&option) => {
+                    let (value, after) = rest.split_first()?;
+                    rest = after;
+                    value.as_str()
+                }
+                option => option.split_once('=').filter(|(name, _)| choosing.contains(name))?.1,
+            };
+            if chosen.replace(value).is_some() {
+                return None;
+            }
+        }
+    }
+
+    fn of(chosen: Option<&'a str>, first: &'a str, args: &'a [String]) -> Self {
+        match chosen {
+            Some(spec) => Self { spec, program: Some(first), args },
+            None => Self { spec: first, program: None, args },
+        }
+    }
+}
+
+/// Name and spec of `name`, `@scope/name`, each with or without `@version`.
+fn npm_spec(spec: &str) -> Option<(String, String)> {
+    // The first letter may be the `@` of a scope.
+    let at = spec.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
+    let (name, version) = at.map_or((spec, None), |at| (&spec[..at], Some(&spec[at + 1..])));
+    let whole = is_npm_name(name) && version.is_none_or(is_npm_version) && is_harmless(spec);
+    whole.then(|| (name.to_owned(), spec.to_owned()))
+}
+
+fn is_npm_name(name: &str) -> bool {
+    let part = |part: &str| {
+        let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        is_word(part, letter, |b| letter(b) || b"._-".contains(&b)) && part != "node_modules"
+    };
+    let parts_are_right = match name.strip_prefix('@') {
+        Some(scoped) => scoped.split_once('/').is_some_and(|(scope, name)| part(scope) && part(name)),
+        None => part(name),
+    };
+    parts_are_right && name.len() <= MAX_NAME && is_harmless(name)
+}
+
+/// A version, a range without spaces or a tag. An address or an alias has a `:` or a `/`.
+fn is_npm_version(version: &str) -> bool {
+    let first = |b: u8| b.is_ascii_alphanumeric() || b"^~<>=*".contains(&b);
+    is_word(version, first, |b| first(b) || b"._+-|".contains(&b))
+}
+
+/// Name and spec of `name`, `name[extra]`, each with `@version` or clauses like `>=1,<2` or neither.
+fn python_spec(text: &str) -> Option<(String, String)> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c))).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let (extras, rest) = match rest.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').filter(|(extras, _)| extras.split(',').all(is_python_name))?,
+        None => ("", rest),
+    };
+    let version = match rest.strip_prefix('@') {
+        Some("latest") => String::new(),
+        // uv's way to write it, which no other installer knows.
+        Some(version) => {
+            (is_python_version(version) && !version.contains('*')).then(|| format!("=={version}"))?
+        }
+        None => (rest.is_empty() || rest.split(',').all(is_clause)).then(|| rest.to_owned())?,
+    };
+    let extras = if extras.is_empty() { String::new() } else { format!("[{extras}]") };
+    let spec = format!("{name}{extras}{version}");
+    (is_python_name(name) && is_harmless(name) && is_harmless(&spec)).then(|| (name.to_owned(), spec))
+}
+
+fn is_python_name(name: &str) -> bool {
+    let letter = |b: u8| b.is_ascii_alphanumeric();
+    is_word(name, letter, |b| letter(b) || b"._-".contains(&b))
+        && name.bytes().next_back().is_some_and(letter)
+}
+
+fn is_clause(clause: &str) -> bool {
+    ["==", ">=", "<=", "~=", "!=", "<", ">"]
+        .iter()
+        .find_map(|operator| clause.strip_prefix(operator))
+        .is_some_and(is_python_version)
+}
+
+fn is_python_version(version: &str) -> bool {
+    is_word(version, |b| b.is_ascii_digit(), |b| b.is_ascii_alphanumeric() || b".+!*_-".contains(&b))
+}
+
+/// A file's name and nothing more.
+fn is_program(name: &str) -> bool {
+    let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    is_word(name, letter, |b| letter(b) || b".+-".contains(&b))
+        && name.len() <= MAX_NAME
+        && !name.contains("..")
+}
+
+fn is_interpreter(program: &str) -> bool {
+    let version = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b".wt".contains(&b));
+    INTERPRETERS.contains(&program) || program.strip_prefix("python").is_some_and(version)
+}
+
+fn is_word(word: &str, first: impl Fn(u8) -> bool, further: impl Fn(u8) -> bool) -> bool {
+    word.bytes().next().is_some_and(first) && word.bytes().skip(1).all(further)
+}
+
+/// Neither a way up nor the name of a file.
+fn is_harmless(spec: &str) -> bool {
+    let lower = spec.to_ascii_lowercase();
+    spec.len() <= MAX_SPEC && !spec.contains("..") && !ARCHIVES.iter().any(|ending| lower.ends_with(ending))
+}
+
+/// The program of an npm package that npx would run.
+///
+/// # Errors
+/// A sentence that lists the programs there are, when the one asked for is not there or none is obvious.
+pub fn npm_program(package: &Package, bins: &Bins) -> Result<String, String> {
+    let programs = bins.programs(package);
+    let found = match package.program.as_deref() {
+        Some(asked) => programs.contains_key(asked).then_some(asked),
+        None => obvious(&programs, package.bare_name()),
+    };
+    found.map(Into::into).ok_or_else(|| no_program(package, programs.keys().copied()))
+}
+
+/// The one called like the package; else the only one, under whatever names.
+fn obvious<'a>(programs: &BTreeMap<&'a str, &'a str>, like_package: &'a str) -> Option<&'a str> {
+    if programs.contains_key(like_package) {
+        return Some(like_package);
+    }
+    let (first, path) = programs.first_key_value()?;
+    let plain = |path: &'a str| path.trim_start_matches("./");
+    programs.values().all(|other| plain(other) == plain(path)).then_some(first)
+}
+
+/// What people are told when the program of a package is not there or not obvious.
+#[must_use]
+pub fn no_program<'a>(package: &Package, programs: impl IntoIterator<Item = &'a str>) -> String {
+    let Package { spec, name, .. } = package;
+    let mut listed: Vec<_> = programs.into_iter().take(MAX_LISTED + 1).collect();
+    if listed.is_empty() {
+        return format!("the package {name} has no program to run: it is a library, not a server");
+    }
+    if listed.len() > MAX_LISTED {
+        listed[MAX_LISTED] = "...";
+    }
+    let why = match &package.program {
+        Some(program) => format!("has no program {program}"),
+        None => format!("does not say which of its programs is {name}"),
+    };
+    let choose = match package.ecosystem {
+        Ecosystem::Npm => "npx --package",
+        Ecosystem::Pypi => "uvx --from",
+    };
+    let listed = listed.join(", ");
+    format!("the package {name} {why}; `{choose} {} PROGRAM` chooses one of: {listed}", quoted(spec))
+}
+
+/// As a shell has to be given it: `>=` is a redirection there.
+fn quoted(spec: &str) -> String {
+    let plain = spec.chars().all(|c| c.is_ascii_alphanumeric() || "@/._-+=".contains(c));
+    if plain { spec.to_owned() } else { format!("'{spec}'") }
+}
+
+/// The command lines of an installation into `dir`, to be run there, one after another.
+#[must_use]
+pub fn steps(package: &Package, dir: &str, has_uv: bool) -> Vec<Vec<String>> {
+    let line = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+    let (spec, venv) = (package.spec.as_str(), format!("{dir}/venv"));
+    let python = format!("{venv}/bin/python");
+    match (package.ecosystem, has_uv) {
+        (Ecosystem::Npm, _) => {
+            let quiet = ["--no-audit", "--no-fund", "--no-progress", "--loglevel=http"];
+            vec![line(&[&["npm", "install", "--prefix", dir], &quiet[..], &["--", spec]].concat())]
+        }
+        (Ecosystem::Pypi, true) => vec![
+            line(&["uv", "venv", "--no-project", "--allow-existing", &venv]),
+            line(&["uv", "pip", "install", "--python", &python, "--", spec]),
+        ],
+        (Ecosystem::Pypi, false) => {
+            // With `user = true` in the person's settings pip refuses to install into any venv.
+            let quiet = ["--no-user", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"];
+            let install = [&[&python, "-m", "pip", "install"], &quiet[..], &["--", spec]].concat();
+            vec![line(&["python3", "-m", "venv", &venv]), line(&install)]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(Into::into).collect()
+    }
+
+    fn of(line: &str) -> Option<Package> {
+        let words = words(line);
+        recognise(&words[0], &words[1..])
+    }
+
+    /// Command line => spec, name, program, arguments.
+    const RECOGNISED: &str = "
+        npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /tmp => \
+            @modelcontextprotocol/server-filesystem@2026.8.31, @modelcontextprotocol/server-filesystem, , /tmp
+        npx -y -p @scope/x x-cli --flag => @scope/x, @scope/x, x-cli, --flag
+        /opt/n/bin/npx --yes --package=a@^1.2 a-b -p c => a@^1.2, a, a-b, -p c
+        npx -p=a b => a, a, b,
+        npx --package a@>1||2 --quiet -- b -- -y => a@>1||2, a, b, -- -y
+        npx -q -y -- mcp-remote@latest https://a/b => mcp-remote@latest, mcp-remote, , https://a/b
+        npx server.js => server.js, server.js, ,
+        npx node@20 a => node@20, node, , a
+        uvx mcp-server-time --local-timezone UTC => mcp-server-time, mcp-server-time, , --local-timezone UTC
+        uvx --from mcp-server-time==1 mcp-server-time => mcp-server-time==1, mcp-server-time, mcp-server-time,
+        uvx mcp-server-fetch@latest => mcp-server-fetch, mcp-server-fetch, ,
+        uvx -q mcp_x@1.2rc1 --quiet => mcp_x==1.2rc1, mcp_x, , --quiet
+        uvx --from=a[b]>=1.5 d => a[b]>=1.5, a, d,
+        uvx a[b]@1!2.0+local -- c => a[b]==1!2.0+local, a, , -- c
+        uv tool run --from a@latest b c => a, a, b, c
+        /usr/bin/uv tool run python-lsp~=1.2 => python-lsp~=1.2, python-lsp, ,";
+
+    #[test]
+    fn what_people_write_is_recognised() {
+        for row in RECOGNISED.lines().filter(|row| !row.trim().is_empty()) {
+            let (line, wanted) = row.split_once(" => ").unwrap();
+            let Package { ecosystem, spec, name, program, args } =
+                of(line).unwrap_or_else(|| panic!("{line}"));
+            let found = [spec, name, program.unwrap_or_default(), args.join(" ")];
+            assert_eq!(found.to_vec(), wanted.split(',').map(str::trim).collect::<Vec<_>>(), "{line}");
+            assert_eq!(ecosystem == Ecosystem::Npm, line.contains("npx"), "{line}");
+        }
+        let several = of("uvx --from a[b,c]>=1,<2,!=1.5.* d").unwrap();
+        assert_eq!((several.spec.as_str(), several.name.as_str()), ("a[b,c]>=1,<2,!=1.5.*", "a"));
+    }
+
+    /// Between `|`: command lines that are run as they are written.
+    const KEPT: &str = "
+        npx|npx -y|npx -p|npx -p a|npx -p a -p b c|npx -c a|npx --node-options=x a|npx -- -y|npx --call a
+        |npx git+ssh://h/a|npx github:a/b|npx a/b|npx ./a|npx ../a|npx /a|npx a.tgz|npx a@file:b|npx a@npm:b
+        |npx a@1.tgz|npx a@|npx a@..|npx a@~/b|npx a@-x|npx @a|npx @/a|npx @a/..|npx @a/b/c|npx @../a|npx a..b
+        |npx .bin|npx _a|npx Upper|npx node_modules|npx -p a ../b|npx -p a b@1|npx -p a node x|npx -p a -- -b
+        |npx http://h/a.tgz|npx a%2fb|npx ~|./npx a|bin/uvx a|node a|npm exec a|uv run a|uv tool install a
+        |uv tool|uv -q tool run a|uvx|uvx --python 3.12 a|uvx --with a b|uvx git+https://h/a
+        |uvx --from git+https://h/a b|uvx ./a|uvx --from . a|uvx --from a|uvx --from a --from b c|uvx a==
+        |uvx a===1|uvx a==-r|uvx a=1|uvx a[|uvx a[]|uvx a[-b]|uvx a@main|uvx a@1.*|uvx a@>=1|uvx a.whl|uvx a-
+        |uvx -a|uvx a==1.zip|uvx a@https://h/a|uvx a;python_version>'3'|uvx python|uvx python3.12
+        |uvx --from a python -m a|uvx --from a b@latest|uvx a==1,|uvx ,|uvx a/b|uvx --from a /bin/sh
+        |uvx a.tar.gz[b]";
+
+    #[test]
+    fn what_is_not_understood_is_kept_as_it_is() {
+        for line in KEPT.split('|') {
+            assert_eq!(of(line), None, "{line}");
+        }
+        for word in ["a b", "", "a\n", "\u{e9}", "a@1 2", "a\0"] {
+            assert_eq!((recognise("npx", &[word.into()]), recognise("uvx", &[word.into()])), (None, None));
+        }
+    }
+
+    #[test]
+    fn programs_that_download_first_are_known() {
+        assert!(["npx", "/usr/bin/uvx", "bunx", "pnpm", "docker"].iter().all(|tool| is_wrapper(tool)));
+        assert!(!["node", "./npx", "python3", "/opt/npx/server", ""].iter().any(|tool| is_wrapper(tool)));
+    }
+
+    #[test]
+    fn the_program_is_the_one_that_npx_would_run() {
+        let named = |list: &[(&str, &str)]| {
+            Bins::Named(list.iter().map(|(name, path)| (name.to_string(), path.to_string())).collect())
+        };
+        let run = |line: &str, bins: &Bins| npm_program(&of(line).unwrap(), bins);
+        let two = named(&[("srv", "a.js"), ("tool", "b.js")]);
+        assert_eq!(run("npx @s/srv", &Bins::One("x.js".into())), Ok("srv".into()));
+        assert_eq!(run("npx @s/other", &named(&[("mcp-x", "x.js")])), Ok("mcp-x".into()));
+        assert_eq!(run("npx @s/other", &named(&[("a", "./x.js"), ("b", "x.js")])), Ok("a".into()));
+        assert_eq!(run("npx @s/srv", &two), Ok("srv".into()));
+        assert_eq!(run("npx -p @s/srv tool", &two), Ok("tool".into()));
+        assert_eq!(run("npx @s/x", &named(&[("@s/cli", "x.js")])), Ok("cli".into()));
+        let text = run("npx @s/x@1", &two).unwrap_err();
+        assert!(text.contains("srv, tool") && text.contains("npx --package @s/x@1 PROGRAM"), "{text}");
+        assert!(run("npx -p @s/srv gone", &two).unwrap_err().contains("no program gone"));
+        assert!(
+            run("npx x", &named(&[("..", "x"), ("-a", "x"), ("b\n", "x")])).unwrap_err().contains("library")
+        );
+    }
+
+    #[test]
+    fn the_steps_end_in_the_spec() {
+        let steps = |line: &str, has_uv| -> Vec<String> {
+            steps(&of(line).unwrap(), "/d", has_uv).iter().map(|step| step.join(" ")).collect()
+        };
+        let npm = "npm install --prefix /d --no-audit --no-fund --no-progress --loglevel=http -- @a/b@1";
+        assert_eq!(steps("npx @a/b@1", true), [npm]);
+        let [venv, pip] = steps("uvx a@1", false).try_into().unwrap();
+        assert_eq!(venv, "python3 -m venv /d/venv");
+        assert!(pip.starts_with("/d/venv/bin/python -m pip install ") && pip.ends_with(" -- a==1"), "{pip}");
+        let uv = "uv pip install --python /d/venv/bin/python -- a==1";
+        assert_eq!(steps("uvx a@1", true), ["uv venv --no-project --allow-existing /d/venv", uv]);
+    }
+
+    /// Words near the forms that are recognised, so that many of them are.
+    fn word() -> impl Strategy<Value = String> {
+        let piece = "(-p|--from|-y|--|=|@|/|\\.\\.|\\.|-|\\[|\\]|==|>=|,|a|b|1|~| |\t|é|:|\\.tgz|latest)";
+        prop_oneof![
+            3 => "(-y|-q|-p|--package|--package=|--from|--from=|--)",
+            3 => "(@a/)?[a-z]{1,3}(@[0-9^~.a-z]{1,4}|==[0-9.]{1,3})?",
+            2 => proptest::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat()),
+            1 => any::<String>(),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn an_installer_is_given_one_harmless_word(
+            tool in "(npx|uvx|/usr/bin/npx)",
+            args in proptest::collection::vec(word(), 0..6),
+            has_uv: bool,
+        ) {
+            let Some(package) = recognise(&tool, &args) else { return Ok(()) };
+            let steps = steps(&package, "/d", has_uv);
+            let install = steps.last().unwrap();
+            let behind: Vec<_> = install.iter().skip_while(|word| *word != "--").skip(1).collect();
+            prop_assert_eq!(&behind, &[&package.spec]);
+            let spec = &package.spec;
+            prop_assert!(!spec.is_empty() && !spec.starts_with(['-', '.', '/', '~']), "{}", spec);
+            let is_strange = |c: char| !c.is_ascii() || c.is_whitespace() || ":\\\0".contains(c);
+            prop_assert!(!spec.contains(is_strange), "{}", spec);
+            prop_assert!(!spec.contains("..") && spec.starts_with(&package.name), "{}", spec);
+            let scope = usize::from(package.name.starts_with('@'));
+            prop_assert_eq!(spec.matches('/').count(), scope);
+            let program = package.program_or_name();
+            prop_assert!(!program.is_empty() && !program.starts_with(['-', '.']) && !program.contains('/'));
+            prop_assert!(args.ends_with(&package.args));
+        }
+
+        #[test]
+        fn a_program_is_a_plain_name(
+            names in proptest::collection::btree_map("[ -~]{0,4}|\\PC*", "[ab]", 0..3),
+        ) {
+            let Ok(program) = npm_program(&of("npx @s/x").unwrap(), &Bins::Named(names)) else { return Ok(()) };
+            prop_assert!(is_program(&program) && !program.contains(['/', ' ']), "{}", program);
+        }
+    }
+}
