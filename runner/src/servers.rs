@@ -13,7 +13,8 @@ use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, Launch, Outcome, T
 use tokio::sync::Notify;
 
 use crate::session::Session;
-use crate::session::process::{Plan, run};
+use crate::session::plan::Plan;
+use crate::session::process::run;
 use crate::up::Up;
 
 /// How long killed orphans may take to disappear.
@@ -38,7 +39,14 @@ impl Servers {
     pub fn on_message(self: &Rc<Self>, message: ToRunner<'_>) -> bool {
         match message {
             ToRunner::Hello { .. } => {}
-            ToRunner::Connect { server, launch } => self.connect(server, &launch),
+            ToRunner::Connect { server, launch } => self.begin(server, &launch, Plan::server(&launch)),
+            ToRunner::Run { server, launch } => self.begin(server, &launch, Plan::program(&launch)),
+            ToRunner::Probe { server } => {
+                self.with(server, Session::probe);
+            }
+            ToRunner::Kill { server } => {
+                self.with(server, Session::kill);
+            }
             ToRunner::Disconnect { server } => {
                 self.with(server, Session::stop);
             }
@@ -64,7 +72,7 @@ impl Servers {
         session.map(|session| act(&session))
     }
 
-    fn connect(self: &Rc<Self>, number: u32, launch: &Launch<'_>) {
+    fn begin(self: &Rc<Self>, number: u32, launch: &Launch<'_>, plan: Plan) {
         let session = Session::new(number, self.up.clone(), launch.offers_roots, launch.max_line);
         let session = Rc::new(session);
         if self.sessions.borrow_mut().insert(number, session.clone()).is_some() {
@@ -72,7 +80,7 @@ impl Servers {
             self.sessions.borrow_mut().remove(&number);
             return;
         }
-        let (servers, plan) = (self.clone(), Plan::new(launch));
+        let servers = self.clone();
         tokio::task::spawn_local(async move {
             run(session, plan, servers.reaper.clone()).await;
             servers.sessions.borrow_mut().remove(&number);

@@ -5,6 +5,7 @@
 //! queue in front of each pipe (`outbox`). Must never know what the processes are for: no MCP, no JSON.
 
 pub mod launcher;
+pub mod leftovers;
 pub mod link;
 pub mod memory;
 pub mod outbox;

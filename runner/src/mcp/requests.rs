@@ -35,6 +35,11 @@ impl<T> Requests<T> {
         request
     }
 
+    /// Whether a request ever had this id.
+    pub fn was_given(&self, id: u64) -> bool {
+        (1..self.next).contains(&id)
+    }
+
     /// The open request with this id.
     pub fn get(&self, id: u64) -> Option<&T> {
         self.open.get(&id)
@@ -78,6 +83,7 @@ mod tests {
                     None => {
                         let id = requests.open(at);
                         prop_assert!(model.insert(id, at).is_none());
+                        prop_assert!(requests.was_given(id) && !requests.was_given(id + 1));
                     }
                     Some(id) => prop_assert_eq!(requests.close(id), model.remove(&id)),
                 }

@@ -28,6 +28,8 @@ pub(super) enum Open {
         /// What is there so far.
         pages: Pages,
     },
+    /// A question for a sign of life; its answer needs no reading.
+    Ping,
     /// The stream of the modern generation's notifications; with the call that waits for it to stand.
     Listen(Option<u64>),
 }
@@ -58,7 +60,7 @@ impl Open {
             Self::Call(call) => Some(call.id),
             Self::Page { id, .. } => Some(*id),
             Self::Listen(id) => *id,
-            Self::Probe | Self::Initialize => None,
+            Self::Probe | Self::Initialize | Self::Ping => None,
         }
     }
 }
@@ -182,7 +184,7 @@ fn has_meta(params: &str) -> bool {
 }
 
 /// The one request that `operation` is; those that are more were handled before.
-fn request_for(operation: &Operation<'_>, era: Era) -> Request {
+pub(super) fn request_for(operation: &Operation<'_>, era: Era) -> Request {
     let with_uri = |method, uri: &str| {
         let mut members = Vec::new();
         put_text_member(&mut members, "uri", uri);

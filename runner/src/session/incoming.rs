@@ -72,7 +72,8 @@ impl Session {
 
     fn on_response(&self, id: u64, answer: Answer<'_>) {
         let Some(open) = self.open.borrow_mut().close(id) else {
-            return self.up.count_stray();
+            let was_open = self.open.borrow().was_given(id);
+            return if was_open { self.count_late() } else { self.up.count_stray() };
         };
         match (open, answer) {
             (Open::Probe, answer) => self.on_probe_answer(answer),
@@ -81,6 +82,7 @@ impl Session {
             (Open::Page { id, pages }, Answer::Result(result)) => self.take_page(id, pages, result),
             // A stream that the server ends in order is opened again with the next subscription.
             (Open::Listen(None), _) => self.listening.borrow_mut().1 = None,
+            (Open::Ping, _) => {}
             (Open::Listen(Some(id)), Answer::Result(_)) => self.reply(id, Outcome::Result("{}".into())),
             (open, Answer::Error { code, message, data }) => {
                 if let Some(id) = open.bridge_id() {

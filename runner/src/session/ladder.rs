@@ -30,6 +30,11 @@ impl Ladder {
         Self { next: Some((now + eof_grace, Rung::Terminate)), term_grace }
     }
 
+    /// All rungs are behind: the caller has just killed the group.
+    pub fn at_its_end() -> Self {
+        Self { next: None, term_grace: Duration::ZERO }
+    }
+
     /// When [`due`](Self::due) has something to say.
     pub fn deadline(&self) -> Option<Instant> {
         self.next.map(|(at, _)| at)

@@ -8,15 +8,19 @@
 //! Owns what the bridge may ask of a running server. Nothing here waits: each step happens when a message comes
 //! in, so a slow server delays only its own callers.
 
+mod alive;
 mod asks;
 mod calls;
 mod contacting;
+mod exits;
 mod incoming;
 mod ladder;
+pub mod plan;
 pub mod process;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Instant;
 
 use harbor_child::outbox::{Outbox, Refused};
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, Era, FromRunner, Outcome, ServerInfo};
@@ -26,6 +30,7 @@ use crate::mcp::contact::Contact;
 use crate::mcp::requests::Requests;
 use crate::mcp::write::Meta;
 use crate::up::Up;
+use alive::Alive;
 use asks::Asks;
 use calls::Open;
 
@@ -67,7 +72,9 @@ pub struct Session {
     listening: RefCell<(Vec<String>, Option<u64>)>,
     /// The call that an overlong line answers shows itself only at the line's end.
     overlong: Cell<bool>,
+    alive: Alive,
     stop_wanted: Cell<bool>,
+    kill_wanted: Cell<bool>,
     stop: Notify,
     max_line: u64,
 }
@@ -91,7 +98,9 @@ impl Session {
             verdict: RefCell::default(),
             listening: RefCell::default(),
             overlong: Cell::new(false),
+            alive: Alive::new(Instant::now()),
             stop_wanted: Cell::new(false),
+            kill_wanted: Cell::new(false),
             stop: Notify::new(),
             max_line,
         }
@@ -100,6 +109,12 @@ impl Session {
     /// Has the server ended by the ladder.
     pub fn stop(&self) {
         self.stop_wanted.set(true);
+        self.stop.notify_one();
+    }
+
+    /// Has the server killed: it is hung.
+    pub fn kill(&self) {
+        self.kill_wanted.set(true);
         self.stop.notify_one();
     }
 

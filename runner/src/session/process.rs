@@ -9,7 +9,6 @@
 //! One task per server waits for everything that can happen to it: output, exit, a stop, a deadline. It only
 //! reads; writing is the outbox's task, so neither can block the other.
 
-use std::ffi::OsString;
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -19,13 +18,15 @@ use harbor_child::outbox::{Outbox, read_some};
 use harbor_child::reaper::{Exit, Group, Reaper, send_group};
 use harbor_child::signal::Signal;
 use harbor_child::spawn::{self, Server, Started};
-use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Launch, LogSource};
+use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, LogSource};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep_until, timeout_at};
 
+use super::exits::{self, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
+use super::plan::Plan;
 use super::{STDIN_LIMIT, Session};
 use crate::logs::{MAX_LINE, Tail, readable};
 use crate::mcp::contact::Event;
@@ -37,37 +38,6 @@ const PROBE_SILENCE: Duration = Duration::from_secs(5);
 /// How long a server that closed its stdout may take to exit by itself.
 const CLOSED_STDOUT_GRACE: Duration = Duration::from_millis(500);
 
-/// What a start needs to know.
-#[derive(Debug)]
-pub struct Plan {
-    server: Server,
-    known_era: Option<Era>,
-    start_timeout: Duration,
-    max_line: usize,
-    eof_grace: Duration,
-    term_grace: Duration,
-}
-
-impl Plan {
-    /// From the bridge's message.
-    pub fn new(launch: &Launch<'_>) -> Self {
-        let os = |text: &str| OsString::from(text);
-        Self {
-            server: Server {
-                command: os(&launch.command),
-                args: launch.args.iter().map(|arg| os(arg)).collect(),
-                env: launch.env.iter().map(|(name, value)| (os(name), os(value))).collect(),
-                cwd: os(&launch.cwd),
-            },
-            known_era: launch.known_era,
-            start_timeout: Duration::from_millis(launch.start_timeout_ms),
-            max_line: usize::try_from(launch.max_line).unwrap_or(usize::MAX),
-            eof_grace: Duration::from_millis(launch.eof_grace_ms),
-            term_grace: Duration::from_millis(launch.term_grace_ms),
-        }
-    }
-}
-
 /// How one process ended.
 enum End {
     /// For good.
@@ -76,7 +46,7 @@ enum End {
     StartAgain,
 }
 
-/// Runs a server until it is gone, and says why.
+/// Runs a server or a program until it is gone, and says why.
 pub async fn run(session: Rc<Session>, plan: Plan, reaper: Rc<Reaper>) {
     let deadline = Instant::now() + plan.start_timeout;
     let mut known = plan.known_era;
@@ -85,13 +55,18 @@ pub async fn run(session: Rc<Session>, plan: Plan, reaper: Rc<Reaper>) {
             Ok(process) => process,
             Err(cause) => break (cause, String::new()),
         };
-        session.begin_contact(known);
+        if plan.is_server {
+            session.begin_contact(known);
+        } else {
+            session.stdin.borrow().close();
+        }
         match process.live().await {
             End::Because(cause) => break (cause, process.tail.text()),
             End::StartAgain => known = Some(Era::Legacy),
         }
     };
     session.stdin.borrow().close();
+    session.tell_late();
     session.up.send(&FromRunner::Ended { server: session.number, cause, stderr_tail: tail.into() });
 }
 
@@ -111,6 +86,7 @@ struct Process<'a> {
     contact_deadline: Instant,
     silence: Instant,
     closed_stdout: Option<Instant>,
+    oom_kills: u64,
     ending: Option<(Ladder, EndCause<'static>)>,
 }
 
@@ -164,6 +140,7 @@ impl<'a> Process<'a> {
             contact_deadline: deadline,
             silence: Instant::now() + PROBE_SILENCE,
             closed_stdout: None,
+            oom_kills: oom_kills(),
             ending: None,
         })
     }
@@ -191,14 +168,16 @@ impl<'a> Process<'a> {
     fn on_stdout(&mut self, read: io::Result<usize>) {
         match read {
             Ok(n) if n > 0 => {
+                self.session.alive.heard(Instant::now());
                 self.lines.filled(n);
                 while let Some(line) = self.lines.pop() {
-                    self.session.on_line(&line);
+                    take_line(self.session, self.plan, &mut self.tail, &line);
                 }
             }
             _ => {
                 self.stdout_open = false;
-                self.closed_stdout = Some(Instant::now() + CLOSED_STDOUT_GRACE);
+                // A program may close what it likes; a server without stdout is none.
+                self.closed_stdout = self.plan.is_server.then(|| Instant::now() + CLOSED_STDOUT_GRACE);
                 self.finish_stdout();
             }
         }
@@ -206,7 +185,7 @@ impl<'a> Process<'a> {
 
     fn finish_stdout(&mut self) {
         while let Some(line) = self.lines.finish() {
-            self.session.on_line(&line);
+            take_line(self.session, self.plan, &mut self.tail, &line);
         }
     }
 
@@ -231,14 +210,22 @@ impl<'a> Process<'a> {
     fn act(&mut self) {
         let now = Instant::now();
         let verdict = self.session.verdict.borrow_mut().take();
-        if let Some(cause) = verdict {
+        if self.session.kill_wanted.get() {
+            self.kill();
+        } else if let Some(cause) = verdict {
             self.end(now, cause);
         } else if self.session.stop_wanted.get() {
             self.end(now, EndCause::Stopped);
+        } else if !self.plan.is_server && self.contact_deadline <= now {
+            let limit_ms = millis(self.plan.start_timeout);
+            self.end(now, EndCause::Overdue { limit_ms });
         } else if self.closed_stdout.is_some_and(|at| at <= now) {
             self.end(now, EndCause::ClosedStdout);
         } else if self.session.is_contacting() && self.ending.is_none() {
             self.act_on_contact(now);
+        }
+        if self.session.alive.late_due().is_some_and(|due| due <= now) {
+            self.session.tell_late();
         }
         if let Some((ladder, _)) = &mut self.ending {
             let signal = ladder.due(now).map(|rung| match rung {
@@ -267,12 +254,25 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// It is hung: no ladder. What the reason for a stop under way was stays.
+    fn kill(&mut self) {
+        if self.ending.as_ref().is_none_or(|(ladder, _)| ladder.deadline().is_some()) {
+            let cause = self.ending.take().map_or(EndCause::Hung, |(_, cause)| cause);
+            self.session.stdin.borrow().close();
+            self.ending = Some((Ladder::at_its_end(), cause));
+            // A group that is gone already has an exit on its way here.
+            let _ = send_group(self.pid, Signal::SIGKILL);
+        }
+    }
+
     fn next_deadline(&self) -> Option<Instant> {
+        let late = self.session.alive.late_due();
         if let Some((ladder, _)) = &self.ending {
-            return ladder.deadline();
+            return [ladder.deadline(), late].into_iter().flatten().min();
         }
         let contact = self.session.is_contacting().then(|| self.contact_deadline.min(self.silence));
-        [contact, self.closed_stdout].into_iter().flatten().min()
+        let run = (!self.plan.is_server).then_some(self.contact_deadline);
+        [contact, run, self.closed_stdout, late].into_iter().flatten().min()
     }
 
     fn on_exit(&mut self, exit: Exit) -> End {
@@ -285,16 +285,10 @@ impl<'a> Process<'a> {
             if self.session.on_contact(Event::Exited) {
                 return End::StartAgain;
             }
-            let (code, signal) = match exit {
-                Exit::Code(code) => (Some(code), None),
-                Exit::Signal(signal) => (None, Some(signal)),
-            };
+            let (code, signal) = code_and_signal(exit);
             return End::Because(EndCause::ExitedBeforeContact { code, signal });
         }
-        End::Because(match exit {
-            Exit::Code(code) => EndCause::Exited { code },
-            Exit::Signal(signal) => EndCause::Signalled { signal },
-        })
+        End::Because(exits::cause(exit, oom_kills() > self.oom_kills, &self.tail.text()))
     }
 
     /// The pipes may hold more than was read; whoever else holds them open is not waited for.
@@ -325,13 +319,25 @@ async fn read_with_room(
     read_some(stdout, lines.space()).await
 }
 
+/// A server's line is a message; a program's is something to read.
+fn take_line(session: &Session, plan: &Plan, tail: &mut Tail, line: &Popped<'_>) {
+    match plan.is_server {
+        true => session.on_line(line),
+        false => log_line(session, LogSource::Stdout, tail, line),
+    }
+}
+
 fn log_stderr(session: &Session, tail: &mut Tail, line: &Popped<'_>) {
+    log_line(session, LogSource::Stderr, tail, line);
+}
+
+fn log_line(session: &Session, source: LogSource, tail: &mut Tail, line: &Popped<'_>) {
     let text = match line {
         Popped::Line(line) => readable(line, false),
         Popped::Overlong(head) => readable(head, true),
         Popped::OverlongEnd(_) => return,
     };
-    session.up.log(session.number, LogSource::Stderr, None, &text);
+    session.up.log(session.number, source, None, &text);
     tail.add(&text);
 }
 
@@ -344,8 +350,11 @@ fn describe(failure: Failure, server: &Server) -> String {
 }
 
 fn timeout(plan: &Plan) -> EndCause<'static> {
-    let limit_ms = u64::try_from(plan.start_timeout.as_millis()).unwrap_or(u64::MAX);
-    EndCause::ContactTimeout { limit_ms }
+    EndCause::ContactTimeout { limit_ms: millis(plan.start_timeout) }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn far_off() -> Instant {

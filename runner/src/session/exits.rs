@@ -1,0 +1,77 @@
+//! What an exit means.
+//!
+//! Owns the judgement whether a server ran out of memory, which no exit says by itself: the kernel sends SIGKILL as
+//! anybody may, and runtimes give up in ways of their own. Pure but for reading the kernel's counter.
+
+use harbor_child::reaper::Exit;
+use harbor_ipc_proto::link::runner::EndCause;
+
+const SIGABRT: i32 = 6;
+const SIGKILL: i32 = 9;
+
+/// What runtimes say on stderr when they cannot get memory: V8, Go, Rust, Python, the JVM, C++ and glibc.
+const LAST_WORDS: &[&str] = &[
+    "JavaScript heap out of memory",
+    "runtime: out of memory",
+    "memory allocation of ",
+    "MemoryError",
+    "java.lang.OutOfMemoryError",
+    "std::bad_alloc",
+    "Cannot allocate memory",
+];
+
+/// How often the kernel has killed for want of memory since it started; see proc(5) on /proc/vmstat.
+pub fn oom_kills() -> u64 {
+    let counters = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let count = counters.lines().find_map(|line| line.strip_prefix("oom_kill "));
+    count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
+}
+
+/// Why a server is gone that ended by itself. `killed_for_memory`: the kernel has killed somebody for want of memory
+/// while it ran. `tail` is the end of its stderr.
+pub fn cause(exit: Exit, killed_for_memory: bool, tail: &str) -> EndCause<'static> {
+    let said_so = || LAST_WORDS.iter().any(|words| tail.contains(words));
+    let (code, signal) = code_and_signal(exit);
+    let out_of_memory = match exit {
+        Exit::Signal(SIGKILL) => killed_for_memory,
+        // A process without memory ends by abort(), or with an error; an orderly end is none.
+        Exit::Signal(SIGABRT) => said_so(),
+        Exit::Code(code) => code != 0 && said_so(),
+        Exit::Signal(_) => false,
+    };
+    match exit {
+        _ if out_of_memory => EndCause::OutOfMemory { code, signal },
+        Exit::Code(code) => EndCause::Exited { code },
+        Exit::Signal(signal) => EndCause::Signalled { signal },
+    }
+}
+
+/// The exit as the wire has it.
+pub fn code_and_signal(exit: Exit) -> (Option<i32>, Option<i32>) {
+    match exit {
+        Exit::Code(code) => (Some(code), None),
+        Exit::Signal(signal) => (None, Some(signal)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_blamed_only_where_something_says_so() {
+        let kill = Exit::Signal(SIGKILL);
+        assert_eq!(cause(kill, false, "JavaScript heap out of memory"), EndCause::Signalled { signal: 9 });
+        assert_eq!(cause(kill, true, ""), EndCause::OutOfMemory { code: None, signal: Some(9) });
+        let abort = Exit::Signal(SIGABRT);
+        assert_eq!(cause(abort, true, "assertion failed"), EndCause::Signalled { signal: 6 });
+        let rust = "memory allocation of 1048576 bytes failed";
+        assert_eq!(cause(abort, false, rust), EndCause::OutOfMemory { code: None, signal: Some(6) });
+        let python = "Traceback …\nMemoryError";
+        assert_eq!(
+            cause(Exit::Code(1), false, python),
+            EndCause::OutOfMemory { code: Some(1), signal: None }
+        );
+        assert_eq!(cause(Exit::Code(0), false, python), EndCause::Exited { code: 0 });
+    }
+}

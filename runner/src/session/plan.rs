@@ -1,0 +1,48 @@
+//! What a start needs to know, from the bridge's message.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use harbor_child::spawn::Server;
+use harbor_ipc_proto::link::runner::{Era, Launch};
+
+/// A start of a server, or a run of a program.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) server: Server,
+    /// Whether it is a server, with which contact is made; else a program that runs to its end.
+    pub(super) is_server: bool,
+    pub(super) known_era: Option<Era>,
+    pub(super) start_timeout: Duration,
+    pub(super) max_line: usize,
+    pub(super) eof_grace: Duration,
+    pub(super) term_grace: Duration,
+}
+
+impl Plan {
+    /// For a server.
+    #[must_use]
+    pub fn server(launch: &Launch<'_>) -> Self {
+        let os = |text: &str| OsString::from(text);
+        Self {
+            server: Server {
+                command: os(&launch.command),
+                args: launch.args.iter().map(|arg| os(arg)).collect(),
+                env: launch.env.iter().map(|(name, value)| (os(name), os(value))).collect(),
+                cwd: os(&launch.cwd),
+            },
+            is_server: true,
+            known_era: launch.known_era,
+            start_timeout: Duration::from_millis(launch.start_timeout_ms),
+            max_line: usize::try_from(launch.max_line).unwrap_or(usize::MAX),
+            eof_grace: Duration::from_millis(launch.eof_grace_ms),
+            term_grace: Duration::from_millis(launch.term_grace_ms),
+        }
+    }
+
+    /// For a program that is no server.
+    #[must_use]
+    pub fn program(launch: &Launch<'_>) -> Self {
+        Self { is_server: false, ..Self::server(launch) }
+    }
+}
