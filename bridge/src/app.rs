@@ -22,10 +22,12 @@ use crate::config::{ConfigError, Paths, Settings};
 use crate::front::connection::Connections;
 use crate::front::{socket, stdio};
 use crate::link::runner::Executable;
+use crate::router::watching::tell;
 use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark};
+use crate::store::server_logs::ServerLogs;
 use crate::supervisor::{Shared, Supervisor};
 
 /// How long servers may take to end at the bridge's end: their ladder and a little more, under 5 s in all.
@@ -124,19 +126,25 @@ impl Bridge {
     ) -> Result<Self, AppError> {
         let definitions = Rc::new(definitions);
         let stored = definitions.all().await.map_err(AppError::Store)?;
-        let shared = Shared { paths: paths.clone(), definitions: definitions.clone(), instance: mark(paths) };
+        let shared = Shared {
+            paths: paths.clone(),
+            definitions: definitions.clone(),
+            logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
+            instance: mark(paths),
+        };
         let reaper = Reaper::start()?;
         let supervisor =
             Rc::new(Supervisor::new(Rc::new(shared), executable, settings.isolation, reaper, stored));
         let router = Router::new(supervisor.clone(), definitions);
         let connections = Rc::<Connections>::default();
-        supervisor.watch_resources(Rc::new({
+        supervisor.listen(Rc::new({
             let connections = Rc::downgrade(&connections);
-            move |server: &str, uri: &str| {
+            move |told| {
                 let clients = connections.upgrade().map(|connections| connections.all()).unwrap_or_default();
-                clients.iter().for_each(|client| client.on_resource_updated(server, uri));
+                tell(&clients, told);
             }
         }));
+        tokio::task::spawn_local(supervisor.clone().begin());
         Ok(Self { supervisor, router, connections })
     }
 

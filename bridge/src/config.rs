@@ -105,6 +105,18 @@ impl Paths {
         self.home.join("logs").join("bridge.log")
     }
 
+    /// The logs of servers.
+    #[must_use]
+    pub fn server_logs(&self) -> PathBuf {
+        self.home.join("logs").join("servers")
+    }
+
+    /// Where a server's package is installed.
+    #[must_use]
+    pub fn server_package(&self, server_id: &str) -> PathBuf {
+        self.home.join("servers").join(server_id).join("package")
+    }
+
     /// A server's own directory to write into.
     #[must_use]
     pub fn server_data(&self, server_id: &str) -> PathBuf {

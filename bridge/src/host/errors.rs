@@ -1,15 +1,13 @@
 //! What clients are told when a call or a start comes to nothing: one place for code, sentence and next step.
 
-use std::time::Duration;
-
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 
-use crate::link::{CallError, EndReport, Failure};
-use crate::supervisor::{NotRunning, StartError};
+use crate::link::{CallError, EndReport, Failure, TimeLimit};
+use crate::supervisor::{StartError, Unavailable};
 
 pub(super) fn not_found(id: &ServerId) -> ErrorBody {
     let message = format!("no server {id} is defined; list_servers shows those that are");
@@ -21,27 +19,57 @@ pub(super) fn too_many(id: &ServerId) -> ErrorBody {
     ErrorBody::new(Code::RateLimited, message).with("server_id", id.as_str())
 }
 
-fn timeout(id: &ServerId, limit: Duration) -> ErrorBody {
-    let ms = limit.as_millis();
-    let message = format!(
-        "{id} did not answer within {ms} ms; it was told to stop. A longer timeout_ms gives it more time"
-    );
+/// A field whose value is out of range or breaks a rule that its type does not know.
+#[must_use]
+pub fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, format!("field `{field}`: expected {expected}"))
+        .with("field", field)
+        .with("expected", expected)
+}
+
+fn timeout(id: &ServerId, limit: TimeLimit) -> ErrorBody {
+    let (quiet, whole) = (limit.quiet.as_millis(), limit.whole.as_millis());
+    let message = match quiet == whole {
+        true => format!(
+            "{id} did not answer within {quiet} ms; it was told to stop. A longer timeout_ms gives it more time"
+        ),
+        false => format!(
+            "{id} made no progress for {quiet} ms, or did not answer within {whole} ms in all; it was told to stop. \
+             A longer timeout_ms or max_timeout_ms gives it more time"
+        ),
+    };
     ErrorBody::new(Code::ToolTimeout, message).with("server_id", id.as_str())
 }
 
-pub(super) fn not_running(id: &ServerId, why: &NotRunning) -> ErrorBody {
+/// The call was not sent. Says why, and when a call may help again.
+pub(super) fn unavailable(id: &ServerId, why: &Unavailable) -> ErrorBody {
     let state = why.state.as_str();
-    let reason = why.last_end.as_ref().filter(|_| why.state == State::Failed);
-    let reason = reason.map(|report| format!(" ({})", report.message)).unwrap_or_default();
-    let message = format!("{id} is {state}{reason}; start it with mcp_connect");
-    let error = ErrorBody::new(Code::ServerUnavailable, message).with("server_id", id.as_str());
-    match &why.last_end {
-        Some(report) if why.state == State::Failed => with_report(error, report),
-        _ => error.with("cause", state),
+    let reason = why.last_exit.as_ref().map(|report| format!(" ({})", report.message)).unwrap_or_default();
+    let waited =
+        why.waited.map(|waited| format!(" after {} ms of waiting", waited.as_millis())).unwrap_or_default();
+    let next = match (why.queue_full, why.state) {
+        (true, _) => "too many calls wait for it already; try again later",
+        (_, State::Stopped | State::Stopping) => "start it with mcp_connect",
+        (_, State::Failed) if why.next_retry.is_none() => "start it with mcp_connect",
+        (_, State::Failed) => "a call at details.next_retry or later tries it again, mcp_connect at once",
+        (_, State::Crashed) => "it will be started again at details.next_retry",
+        _ => "try again later",
+    };
+    let message = format!("{id} is {state}{reason}{waited}; {next}. The call was not sent");
+    let error =
+        ErrorBody::new(Code::ServerUnavailable, message).with("server_id", id.as_str()).with("state", state);
+    let error = match why.next_retry {
+        Some(at) => error.with_json("next_retry", Json::from_valid(at.to_string())),
+        None => error,
+    };
+    match &why.last_exit {
+        _ if why.queue_full => error.with("cause", "queue_full"),
+        Some(report) => with_report(error, report),
+        None => error.with("cause", state),
     }
 }
 
-pub(super) fn lost(id: &ServerId, limit: Duration, why: &CallError) -> ErrorBody {
+pub(super) fn lost(id: &ServerId, limit: TimeLimit, why: &CallError) -> ErrorBody {
     let unavailable =
         |message: String| ErrorBody::new(Code::ServerUnavailable, message).with("server_id", id.as_str());
     match why {

@@ -18,11 +18,12 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
+use harbor_policy::limits;
 
-use crate::link::{Answer, OnProgress};
-use crate::supervisor::{Server, Supervisor};
+use crate::link::{Answer, OnProgress, TimeLimit};
+use crate::supervisor::{Server, Supervisor, Why};
 
-pub use errors::start_failed;
+pub use errors::{invalid, start_failed};
 
 /// The call path.
 #[derive(Debug)]
@@ -45,7 +46,8 @@ impl Host {
         self.supervisor.get(id).ok_or_else(|| errors::not_found(id))
     }
 
-    /// Asks a server, within `limit`. When the future is dropped or the limit passes, the server is told.
+    /// Asks a server, within the time that `asked` and its definition give. When the future is dropped or the time
+    /// is over, the server is told.
     ///
     /// # Errors
     /// Why there is no result.
@@ -54,24 +56,37 @@ impl Host {
         permit: Permit,
         id: &ServerId,
         operation: Operation<'_>,
-        limit: Duration,
+        asked: AskedTime,
         progress: Option<OnProgress>,
     ) -> Result<Json, ErrorBody> {
         let server = self.server(id)?;
+        let limit = time_limit(server.settings().call_timeout, asked, progress.is_some())?;
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
-        let held = server.call(permit, slot, operation, limit, progress);
-        let held = held.map_err(|why| errors::not_running(id, &why))?;
-        let answer = match held {
-            Ok(held) => held.call.await,
-            Err(why) => Err(why),
-        };
-        match answer {
+        match server.ask(permit, slot, operation, limit, progress).await {
             Ok(Answer::Result(json) | Answer::Items(json, _)) => Ok(json),
             Ok(Answer::ServerError { code, message, data }) => {
                 Err(errors::server_error(id, code, &message, data))
             }
             Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure)),
-            Err(why) => Err(errors::lost(id, limit, &why)),
+            Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable)),
+            Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why)),
         }
     }
+}
+
+/// How long a request says that it may take, in milliseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AskedTime {
+    /// Without a sign of progress.
+    pub timeout: Option<u64>,
+    /// In all.
+    pub whole: Option<u64>,
+}
+
+fn time_limit(default: Duration, asked: AskedTime, progress: bool) -> Result<TimeLimit, ErrorBody> {
+    let quiet = limits::call_timeout(default, asked.timeout)
+        .ok_or_else(|| errors::invalid("timeout_ms", "milliseconds from 1 to 3600000"))?;
+    let whole = limits::longest_call(quiet, asked.whole)
+        .ok_or_else(|| errors::invalid("max_timeout_ms", "milliseconds from timeout_ms to 3600000"))?;
+    Ok(if progress { TimeLimit { quiet, whole } } else { TimeLimit::fixed(quiet) })
 }

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Refused;
 use harbor_ipc_proto::contained::is_contained;
@@ -109,10 +109,30 @@ pub type OnProgress = Rc<dyn Fn(&Progress)>;
 
 type Ending = Result<Answer, CallError>;
 
+/// How long a call may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeLimit {
+    /// Without a sign of progress; each one gives it as much time again.
+    pub quiet: Duration,
+    /// In all.
+    pub whole: Duration,
+}
+
+impl TimeLimit {
+    /// One that no progress extends.
+    #[must_use]
+    pub fn fixed(limit: Duration) -> Self {
+        Self { quiet: limit, whole: limit }
+    }
+}
+
 /// A call whose answer has not come.
 pub(super) struct OpenCall {
     server: u32,
     deadline: Instant,
+    quiet: Duration,
+    /// Later than this no progress moves the deadline.
+    latest: Instant,
     answer: oneshot::Sender<Ending>,
     progress: Option<OnProgress>,
 }
@@ -154,8 +174,17 @@ impl Calls {
         Some(open)
     }
 
-    pub(super) fn progress(&self, id: u64, server: u32) -> Option<OnProgress> {
-        self.open.get(&id).filter(|open| open.server == server)?.progress.clone()
+    /// Notes progress of a call: it gets as much time again. Gives what is to be done with it.
+    pub(super) fn progress(&mut self, id: u64, server: u32, now: Instant) -> Option<OnProgress> {
+        let open = self.open.get_mut(&id).filter(|open| open.server == server)?;
+        let later = (now + open.quiet).min(open.latest);
+        if later > open.deadline {
+            self.deadlines.remove(open.deadline, id);
+            // The timer fires at the old deadline and finds nothing due: no need to arm it anew.
+            let _ = self.deadlines.add(later, id);
+            open.deadline = later;
+        }
+        open.progress.clone()
     }
 
     pub(super) fn take_of(&mut self, server: u32) -> impl Iterator<Item = OpenCall> + use<> {
@@ -180,17 +209,15 @@ pub struct Call {
 }
 
 impl Call {
-    pub(super) fn open(
-        link: &Rc<Link>,
-        server: u32,
-        deadline: Instant,
-        progress: Option<OnProgress>,
-    ) -> Self {
+    pub(super) fn open(link: &Rc<Link>, server: u32, limit: TimeLimit, progress: Option<OnProgress>) -> Self {
+        let now = Instant::now();
+        let (deadline, latest) = (now + limit.quiet.min(limit.whole), now + limit.whole);
         let (sender, answer) = oneshot::channel();
         let mut calls = link.calls.borrow_mut();
         calls.next += 1;
         let id = calls.next;
-        calls.open.insert(id, OpenCall { server, deadline, answer: sender, progress });
+        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, answer: sender, progress };
+        calls.open.insert(id, call);
         if calls.deadlines.add(deadline, id) {
             link.rearm.notify_one();
         }

@@ -3,7 +3,9 @@
 //! Owns the words for why a server is gone: one for programs, one sentence for people.
 
 use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use harbor_child::signal::Signal;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, List, LogSource};
@@ -66,10 +68,38 @@ pub enum LinkEvent {
         /// Why.
         report: Rc<EndReport>,
     },
+    /// What the runner knows of a server's signs of life.
+    Probed {
+        /// Which start.
+        server: u32,
+        /// For how many milliseconds there was no output.
+        quiet_ms: u64,
+        /// For how many a ping has been without any.
+        unanswered_ms: Option<u64>,
+    },
+    /// So many answers of a server came after their request had ended, in all.
+    Late {
+        /// Which start.
+        server: u32,
+        /// How many.
+        count: u64,
+    },
+    /// One more did, here.
+    LateReply {
+        /// Which start.
+        server: u32,
+    },
+    /// Whether a PID namespace holds the runner's servers together.
+    Containment {
+        /// Whether one does.
+        pid_namespace: bool,
+        /// Why not, when not.
+        why: String,
+    },
     /// The link is gone, and every server on it.
     Closed {
         /// Why.
-        why: String,
+        report: Rc<EndReport>,
     },
 }
 
@@ -90,40 +120,74 @@ pub struct Info {
     pub instructions: Option<String>,
 }
 
-/// How a server ended.
+/// How a server ended, or why it could not be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndReport {
-    /// One word for programs: `stopped`, `exited`, `signalled`, `spawn_failed`, `timeout`, `refused`,
-    /// `malformed`, `unknown_protocol_version`, `closed_stdout` or `runner_lost`.
+    /// One word for programs; the list is that of `Exit` in the client protocol.
     pub cause: &'static str,
     /// One sentence for people.
     pub message: String,
+    /// Its exit code, where it had one.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it, where one did.
+    pub signal: Option<i32>,
     /// The last lines of its stderr.
     pub stderr_tail: String,
+    /// When, in milliseconds since 1970.
+    pub timestamp: u64,
 }
 
 impl EndReport {
     pub(super) fn new(cause: &EndCause<'_>, stderr_tail: &str) -> Self {
-        let (cause, message) = describe(cause);
-        Self { cause, message, stderr_tail: stderr_tail.to_owned() }
+        let (word, message) = describe(cause);
+        let (exit_code, signal) = match *cause {
+            EndCause::Exited { code } => (Some(code), None),
+            EndCause::Signalled { signal } => (None, Some(signal)),
+            EndCause::ExitedBeforeContact { code, signal } | EndCause::OutOfMemory { code, signal } => {
+                (code, signal)
+            }
+            _ => (None, None),
+        };
+        Self { exit_code, signal, stderr_tail: stderr_tail.to_owned(), ..Self::because(word, message) }
     }
 
-    /// For a server whose runner is gone.
-    pub fn runner_lost(why: &str) -> Self {
-        Self { cause: "runner_lost", message: why.to_owned(), stderr_tail: String::new() }
+    /// Where there was no exit to report, now.
+    #[must_use]
+    pub fn because(cause: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            cause,
+            message: message.into(),
+            exit_code: None,
+            signal: None,
+            stderr_tail: String::new(),
+            timestamp: wall_clock(),
+        }
     }
+
+    /// Whether it ended because it was told to.
+    #[must_use]
+    pub fn was_asked_for(&self) -> bool {
+        self.cause == "stopped"
+    }
+}
+
+/// Milliseconds since 1970.
+#[must_use]
+pub fn wall_clock() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
     match cause {
         EndCause::Stopped => ("stopped", "it was stopped".into()),
         EndCause::Exited { code } => ("exited", format!("it exited with code {code}")),
-        EndCause::Signalled { signal } => ("signalled", format!("signal {signal} ended it")),
+        EndCause::Signalled { signal } => ("signalled", format!("{} ended it", signal_name(*signal))),
         EndCause::SpawnFailed { what, errno } => ("spawn_failed", spawn_failure(what, *errno)),
         EndCause::ExitedBeforeContact { code, signal } => {
             let how = match (code, signal) {
                 (Some(code), _) => format!("it exited with code {code} before it answered"),
-                (None, Some(signal)) => format!("signal {signal} ended it before it answered"),
+                (None, Some(signal)) => format!("{} ended it before it answered", signal_name(*signal)),
                 (None, None) => "it closed its output before it answered".into(),
             };
             ("exited", how)
@@ -133,7 +197,7 @@ fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
             format!(
                 "it did not answer within {} s; if it needs longer to start, define it with a longer \
                  start_timeout_ms",
-                *limit_ms as f64 / 1000.0
+                seconds(*limit_ms)
             ),
         ),
         EndCause::ContactRefused { code, message } => {
@@ -145,6 +209,23 @@ fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
             format!("it speaks the MCP revision {versions}, which this Harbor does not know"),
         ),
         EndCause::ClosedStdout => ("closed_stdout", "it closed its output and was ended".into()),
+        EndCause::OutOfMemory { .. } => ("out_of_memory", "it ran out of memory".into()),
+        EndCause::Hung => ("hung", "it gave no sign of life after a call's timeout and was killed".into()),
+        EndCause::Overdue { limit_ms } => {
+            ("timeout", format!("it took longer than {} s and was ended", seconds(*limit_ms)))
+        }
+    }
+}
+
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1000.0
+}
+
+/// `SIGKILL (signal 9)`.
+fn signal_name(signal: i32) -> String {
+    match Signal::try_from(signal) {
+        Ok(name) => format!("{} (signal {signal})", name.as_str()),
+        Err(_) => format!("signal {signal}"),
     }
 }
 
@@ -191,6 +272,13 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         }
         FromRunner::Ask { server, ask, method, .. } => {
             LinkEvent::Ask { server, ask, method: method.into_owned() }
+        }
+        FromRunner::Probed { server, quiet_ms, unanswered_ms } => {
+            LinkEvent::Probed { server, quiet_ms, unanswered_ms }
+        }
+        FromRunner::Late { server, count } => LinkEvent::Late { server, count },
+        FromRunner::Containment { pid_namespace, why } => {
+            LinkEvent::Containment { pid_namespace, why: why.into_owned() }
         }
         FromRunner::Hello { .. }
         | FromRunner::Reply { .. }

@@ -19,7 +19,7 @@ pub mod runner;
 use std::cell::RefCell;
 use std::io;
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use harbor_child::outbox::{Outbox, read_some};
 use harbor_child::socket::{self, Reader};
@@ -29,8 +29,8 @@ use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::sync::{Notify, mpsc};
 
-pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress};
-pub use events::{EndReport, Info, LinkEvent};
+pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress, TimeLimit};
+pub use events::{EndReport, Info, LinkEvent, wall_clock};
 
 use calls::Calls;
 
@@ -88,11 +88,11 @@ impl Link {
         self: &Rc<Self>,
         server: u32,
         operation: Operation<'_>,
-        limit: Duration,
+        limit: TimeLimit,
         progress: Option<OnProgress>,
     ) -> Result<Call, CallError> {
         let wants_progress = progress.is_some();
-        let call = Call::open(self, server, Instant::now() + limit, progress);
+        let call = Call::open(self, server, limit, progress);
         let message = ToRunner::Call { server, id: call.id(), progress: wants_progress, operation };
         match self.outbox.push(|out| put_message(out, &message)) {
             Ok(()) => Ok(call),
@@ -143,9 +143,9 @@ async fn keep_deadlines(link: Weak<Link>) {
 
 /// Reads what the runner sends until the link ends, then ends what is open.
 async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEvent>) {
-    let why = match read_messages(&link, &mut reader, &events).await {
-        Ok(()) => "the runner has ended".to_owned(),
-        Err(error) => format!("the runner broke the protocol: {error}"),
+    let report = match read_messages(&link, &mut reader, &events).await {
+        Ok(()) => EndReport::because("runner_lost", "its runner has ended"),
+        Err(error) => EndReport::because("protocol_error", format!("its runner broke the protocol: {error}")),
     };
     if let Some(link) = link.upgrade() {
         link.close();
@@ -153,7 +153,7 @@ async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEve
         open.for_each(|open| open.end(Err(CallError::RunnerLost)));
     }
     // The receiver may be gone already, when the bridge is on its way out.
-    let _ = events.send(LinkEvent::Closed { why }).await;
+    let _ = events.send(LinkEvent::Closed { report: Rc::new(report) }).await;
 }
 
 async fn read_messages(
@@ -201,13 +201,12 @@ impl Link {
             FromRunner::Hello { .. } => Err(io::Error::other("it greeted twice")),
             FromRunner::Reply { server, id, outcome } => {
                 let open = self.calls.borrow_mut().close(id, server);
-                if let Some(open) = open {
-                    open.end(Ok(outcome.into()));
-                }
+                let Some(open) = open else { return Ok(Some(LinkEvent::LateReply { server })) };
+                open.end(Ok(outcome.into()));
                 Ok(None)
             }
             FromRunner::Progress { server, id, progress, total, message } => {
-                let on_progress = self.calls.borrow().progress(id, server);
+                let on_progress = self.calls.borrow_mut().progress(id, server, Instant::now());
                 if let (Some(on_progress), Some(progress)) =
                     (on_progress, Progress::checked(&progress, total.as_deref(), message.as_deref()))
                 {

@@ -21,6 +21,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{Link, LinkEvent};
 
+/// What a runner is called on its command line.
+pub const RUNNER: &str = "harbor-runner";
+
 /// The runner's executable, held open.
 #[derive(Debug)]
 pub struct Executable(File);
@@ -31,7 +34,7 @@ impl Executable {
     /// # Errors
     /// When there is none.
     pub fn open(directory: &Path) -> io::Result<Self> {
-        let path = directory.join("harbor-runner");
+        let path = directory.join(RUNNER);
         File::open(&path)
             .map(Self)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
@@ -46,6 +49,7 @@ pub struct Runner {
     pid: u32,
     alive: Rc<Cell<bool>>,
     released: Rc<Notify>,
+    pid_namespace: Cell<bool>,
 }
 
 impl Runner {
@@ -60,7 +64,7 @@ impl Runner {
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
         let (mine, child_end) = harbor_child::link::pair()?;
         let child = Command::new(format!("/proc/self/fd/{}", executable.0.as_raw_fd()))
-            .arg0("harbor-runner")
+            .arg0(RUNNER)
             .arg(std::process::id().to_string())
             .env_clear()
             .env(INSTANCE_MARK, instance)
@@ -73,13 +77,25 @@ impl Runner {
         let (link, events) = Link::begin(mine)?;
         let (alive, released) = (Rc::new(Cell::new(true)), Rc::<Notify>::default());
         tokio::task::spawn_local(attend(pid, exited, released.clone(), alive.clone(), link.clone()));
-        Ok((Rc::new(Self { link, pid, alive, released }), events))
+        let pid_namespace = Cell::default();
+        Ok((Rc::new(Self { link, pid, alive, released, pid_namespace }), events))
     }
 
     /// Its process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// Whether it said that a PID namespace holds its servers.
+    #[must_use]
+    pub fn has_pid_namespace(&self) -> bool {
+        self.pid_namespace.get()
+    }
+
+    /// Notes what it said about that.
+    pub fn set_pid_namespace(&self, holds: bool) {
+        self.pid_namespace.set(holds);
     }
 
     /// Tells it to end its servers and exit.

@@ -10,8 +10,8 @@ use std::rc::Rc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_child::outbox::Outbox;
+use harbor_ipc_proto::client::Chunk;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
-use harbor_ipc_proto::client::{Chunk, ResourceUpdated};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::frame::{HEADER, NATIVE_MESSAGING_LIMIT, put_frame};
@@ -48,6 +48,10 @@ pub struct Client {
     open: RefCell<HashMap<String, Open>>,
     slots: Slots,
     resources: RefCell<HashSet<(String, String)>>,
+    /// Whether it wants to hear of changes of servers.
+    watches: Cell<bool>,
+    /// Servers whose log lines it wants.
+    followed: RefCell<HashSet<String>>,
 }
 
 impl Client {
@@ -62,6 +66,8 @@ impl Client {
             open: RefCell::default(),
             slots: Slots::new(limits::OPEN_PER_CLIENT),
             resources: RefCell::default(),
+            watches: Cell::default(),
+            followed: RefCell::default(),
         })
     }
 
@@ -188,12 +194,27 @@ impl Client {
         self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()))
     }
 
-    /// Tells the client of a changed resource, if it subscribed to it.
-    pub fn on_resource_updated(&self, server: &str, uri: &str) {
-        if self.resources.borrow().contains(&(server.to_owned(), uri.to_owned())) {
-            let push = ResourceUpdated { server_id: server.to_owned(), uri: uri.to_owned() };
-            self.send_push("resource_updated", &push);
-        }
+    pub(super) fn is_subscribed(&self, server: &str, uri: &str) -> bool {
+        self.resources.borrow().contains(&(server.to_owned(), uri.to_owned()))
+    }
+
+    pub(super) fn watch_servers(&self, watch: bool) {
+        self.watches.set(watch);
+    }
+
+    pub(super) fn watches_servers(&self) -> bool {
+        self.watches.get()
+    }
+
+    pub(super) fn follow_logs(&self, server: &str, follow: bool) {
+        match follow {
+            true => self.followed.borrow_mut().insert(server.to_owned()),
+            false => self.followed.borrow_mut().remove(server),
+        };
+    }
+
+    pub(super) fn follows_logs(&self, server: &str) -> bool {
+        self.followed.borrow().contains(server)
     }
 
     /// Ends all open requests without answers: the client is gone.

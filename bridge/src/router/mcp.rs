@@ -18,13 +18,14 @@ use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
 use harbor_policy::lifecycle::State;
-use harbor_policy::limits;
 
 use super::client::Client;
-use super::servers::{connection_info, start};
+use super::servers::start;
+use super::views::connection_info;
 use super::{Handled, Router, invalid, reply};
+use crate::host::AskedTime;
 use crate::link::OnProgress;
-use crate::supervisor::ListKind;
+use crate::supervisor::{ListKind, Note};
 
 /// MCP's log levels.
 const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -32,8 +33,8 @@ const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critic
 /// The requests of the tasks extension.
 const TASK_METHODS: &[&str] = &["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"];
 
-pub(super) async fn connect(router: &Router, id: &ServerId) -> Handled {
-    let (server, connection_info) = start(router, id).await?;
+pub(super) async fn connect(router: &Router, id: &ServerId, note: Option<Note>) -> Handled {
+    let (server, connection_info) = start(router, id, note).await?;
     let items = |kind| server.list(kind).items;
     reply(McpConnectResult {
         connected: true,
@@ -90,7 +91,7 @@ pub(super) async fn prompts(router: &Router, permit: Permit, id: &ServerId) -> H
 }
 
 async fn items(router: &Router, permit: Permit, id: &ServerId, kind: ListKind) -> Result<Json, ErrorBody> {
-    ask(router, permit, id, kind.operation(), None, None).await
+    ask(router, permit, id, kind.operation(), AskedTime::default(), None).await
 }
 
 async fn ask(
@@ -98,12 +99,10 @@ async fn ask(
     permit: Permit,
     id: &ServerId,
     operation: Operation<'_>,
-    timeout_ms: Option<u64>,
+    time: AskedTime,
     progress: Option<OnProgress>,
 ) -> Result<Json, ErrorBody> {
-    let limit = limits::call_timeout(timeout_ms)
-        .ok_or_else(|| invalid("timeout_ms", "milliseconds from 1 to 3600000"))?;
-    router.host.ask(permit, id, operation, limit, progress).await
+    router.host.ask(permit, id, operation, time, progress).await
 }
 
 pub(super) async fn call_tool(
@@ -119,8 +118,14 @@ pub(super) async fn call_tool(
         task: message.task.map(|task| task.0.into_string().into()),
     };
     let progress = (message.progress == Some(true)).then(|| push_progress(client, request_id));
-    let result = ask(router, permit, &message.server_id, operation, message.timeout_ms, progress).await?;
+    let time = AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms };
+    let result = ask(router, permit, &message.server_id, operation, time, progress).await?;
     reply(McpCallToolResult { result })
+}
+
+/// For requests that know no progress.
+fn within(timeout: Option<u64>) -> AskedTime {
+    AskedTime { timeout, whole: None }
 }
 
 fn push_progress(client: &Rc<Client>, request_id: &str) -> OnProgress {
@@ -141,7 +146,8 @@ fn push_progress(client: &Rc<Client>, request_id: &str) -> OnProgress {
 
 pub(super) async fn read_resource(router: &Router, permit: Permit, message: McpReadResource) -> Handled {
     let operation = Operation::ReadResource { uri: message.uri.into() };
-    let resource = ask(router, permit, &message.server_id, operation, message.timeout_ms, None).await?;
+    let resource =
+        ask(router, permit, &message.server_id, operation, within(message.timeout_ms), None).await?;
     reply(McpReadResourceResult { resource })
 }
 
@@ -150,7 +156,7 @@ pub(super) async fn get_prompt(router: &Router, permit: Permit, message: McpGetP
         name: message.prompt_name.into(),
         arguments: object(message.arguments).into(),
     };
-    let prompt = ask(router, permit, &message.server_id, operation, message.timeout_ms, None).await?;
+    let prompt = ask(router, permit, &message.server_id, operation, within(message.timeout_ms), None).await?;
     reply(McpGetPromptResult { prompt })
 }
 
@@ -160,7 +166,7 @@ pub(super) async fn complete(router: &Router, permit: Permit, message: McpComple
         argument: message.argument.0.into_string().into(),
         context: message.context.map(|context| context.0.into_string().into()),
     };
-    let result = ask(router, permit, &message.server_id, operation, None, None).await?;
+    let result = ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
     reply(McpCompleteResult { result })
 }
 
@@ -171,7 +177,7 @@ pub(super) async fn subscribe(
     message: McpSubscribeResource,
 ) -> Handled {
     let operation = Operation::Subscribe { uri: message.uri.clone().into() };
-    ask(router, permit, &message.server_id, operation, None, None).await?;
+    ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
     if client.subscribe(message.server_id.as_str(), &message.uri) {
         router.host.server(&message.server_id)?.subscribed(&message.uri);
     }
@@ -189,7 +195,7 @@ pub(super) async fn unsubscribe(
     // The server is told when nobody is interested any more.
     if had && server.unsubscribed(&message.uri) {
         let operation = Operation::Unsubscribe { uri: message.uri.into() };
-        ask(router, permit, &message.server_id, operation, None, None).await?;
+        ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
     }
     reply(McpUnsubscribeResourceResult { unsubscribed: true })
 }
@@ -199,13 +205,13 @@ pub(super) async fn set_log_level(router: &Router, permit: Permit, message: McpS
         return Err(invalid("level", "debug, info, notice, warning, error, critical, alert or emergency"));
     }
     let operation = Operation::SetLogLevel { level: message.level.clone().into() };
-    ask(router, permit, &message.server_id, operation, None, None).await?;
+    ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
     reply(McpSetLogLevelResult { level: message.level })
 }
 
 pub(super) async fn ping(router: &Router, permit: Permit, id: &ServerId) -> Handled {
     let sent = Instant::now();
-    ask(router, permit, id, Operation::Ping, None, None).await?;
+    ask(router, permit, id, Operation::Ping, AskedTime::default(), None).await?;
     reply(McpPingResult { elapsed_us: u64::try_from(sent.elapsed().as_micros()).unwrap_or(u64::MAX) })
 }
 
@@ -215,7 +221,7 @@ pub(super) async fn task(router: &Router, permit: Permit, message: McpTask) -> H
     }
     let operation =
         Operation::Task { method: message.method.into(), params: object(message.arguments).into() };
-    let result = ask(router, permit, &message.server_id, operation, None, None).await?;
+    let result = ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
     reply(McpTaskResult { result })
 }
 

@@ -11,6 +11,8 @@ pub mod client;
 mod mcp;
 mod servers;
 mod session;
+mod views;
+pub mod watching;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +24,7 @@ use harbor_ipc_proto::field::PutFields;
 use harbor_policy::access::{self, Permit};
 use tokio::sync::Notify;
 
-use crate::host::Host;
+use crate::host::{Host, invalid};
 use crate::store::definitions::Definitions;
 use crate::supervisor::Supervisor;
 use client::Client;
@@ -112,9 +114,15 @@ impl Router {
             Request::AddServer(message) => servers::add(self, message).await,
             Request::RemoveServer(message) => servers::remove(self, message).await,
             Request::ListServers(_) => servers::list(self),
-            Request::ConnectServer(message) => servers::connect(self, &message.server_id).await,
+            Request::ConnectServer(message) => {
+                let note = servers::note(client, id, message.progress);
+                servers::connect(self, &message.server_id, note).await
+            }
             Request::DisconnectServer(message) => servers::disconnect(self, &message.server_id).await,
-            Request::McpConnect(message) => mcp::connect(self, &message.server_id).await,
+            Request::McpConnect(message) => {
+                let note = servers::note(client, id, message.progress);
+                mcp::connect(self, &message.server_id, note).await
+            }
             Request::McpDisconnect(message) => mcp::disconnect(self, &message.server_id).await,
             Request::McpListConnections(_) => mcp::connections(self),
             Request::McpListTools(message) => mcp::tools(self, permit, &message.server_id).await,
@@ -132,7 +140,8 @@ impl Router {
             Request::McpSetLogLevel(message) => mcp::set_log_level(self, permit, message).await,
             Request::McpPing(message) => mcp::ping(self, permit, &message.server_id).await,
             Request::McpTask(message) => mcp::task(self, permit, message).await,
-            Request::McpGetLogs(message) => servers::logs(self, &message),
+            Request::McpGetLogs(message) => watching::logs(self, client, &message).await,
+            Request::WatchServers(message) => watching::servers(self, client, &message),
         }
     }
 }
@@ -153,11 +162,4 @@ fn denied(tag: &str) -> ErrorBody {
 
 fn reply(reply: impl PutFields + 'static) -> Handled {
     Ok(Box::new(reply))
-}
-
-/// A field whose value is out of range or breaks a rule that its type does not know.
-fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
-    ErrorBody::new(Code::InvalidParams, format!("field `{field}`: expected {expected}"))
-        .with("field", field)
-        .with("expected", expected)
 }

@@ -1,5 +1,6 @@
 //! Messages about definitions and the servers' lives.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -7,23 +8,22 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, AddServerResult, ConnectServerResult, ConnectionInfo, DisconnectServerResult,
-    ListServersResult, LogLine, McpGetLogs, McpGetLogsResult, RemoveServer, RemoveServerResult, ServerView,
+    ListServersResult, Progress, RemoveServer, RemoveServerResult, Supervision,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::LogSource;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::lifecycle::State;
-use harbor_policy::{environment, limits};
+use harbor_policy::environment;
+use harbor_policy::settings::Settings;
 
+use super::client::Client;
+use super::views::{connection_info, view};
 use super::{Handled, Router, invalid, reply};
 use crate::host::start_failed;
 use crate::store::StoreError;
 use crate::store::definitions::{Definition, Stored};
-use crate::supervisor::{ListKind, Server, Status};
-
-/// Log lines that are given when a request does not say how many.
-const LOG_LINES: u64 = 200;
+use crate::supervisor::{Note, Server};
 
 /// A change that is stored is also made, even when its client leaves in the middle of it.
 async fn to_the_end(change: impl Future<Output = Handled> + 'static) -> Handled {
@@ -70,18 +70,23 @@ fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     if !roots.iter().all(|uri| uri.starts_with("file://")) {
         return Err(invalid("roots", "file:// URIs"));
     }
-    if limits::start_timeout(message.start_timeout_ms).is_none() {
-        return Err(invalid("start_timeout_ms", "milliseconds from 1000 to 600000"));
-    }
-    Ok(Definition {
+    let definition = Definition {
         command: message.command,
         args,
         env,
         cwd: message.cwd,
         label: message.label,
         roots,
-        start_timeout_ms: message.start_timeout_ms,
-    })
+        supervision: supervision(message.supervision)?,
+        as_is: message.as_is == Some(true),
+    };
+    let ranges = Settings::new(&definition.supervision, false);
+    ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;
+    Ok(definition)
+}
+
+fn supervision(given: Option<JsonObject>) -> Result<Supervision, ErrorBody> {
+    given.map_or_else(|| Ok(Supervision::default()), |given| Ok(Supervision::parse(given.0.as_str())?))
 }
 
 pub(super) async fn remove(router: &Rc<Router>, message: RemoveServer) -> Handled {
@@ -91,6 +96,7 @@ pub(super) async fn remove(router: &Rc<Router>, message: RemoveServer) -> Handle
         let server = router.supervisor.remove(&message.server_id);
         if let Some(server) = &server {
             server.down().await;
+            router.supervisor.forget(&message.server_id).await;
         }
         reply(RemoveServerResult { removed: server.is_some() })
     })
@@ -101,15 +107,35 @@ pub(super) fn list(router: &Router) -> Handled {
     reply(ListServersResult { servers: router.supervisor.all().iter().map(view).collect() })
 }
 
-pub(super) async fn connect(router: &Router, id: &ServerId) -> Handled {
-    let (server, info) = start(router, id).await?;
+/// Pushes what happens until a server runs as progress of the request, where that is wanted.
+pub(super) fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<Note> {
+    let (client, request_id, steps) = (Rc::downgrade(client), request_id.to_owned(), Cell::new(0u64));
+    let note: Note = Rc::new(move |text: &str| {
+        let Some(client) = client.upgrade() else { return };
+        steps.set(steps.get() + 1);
+        let progress = Json::from_valid(steps.get().to_string());
+        let message = Some(text.to_owned());
+        client.send_push(
+            "progress",
+            &Progress { request_id: request_id.clone(), progress, total: None, message },
+        );
+    });
+    (wanted == Some(true)).then_some(note)
+}
+
+pub(super) async fn connect(router: &Router, id: &ServerId, note: Option<Note>) -> Handled {
+    let (server, info) = start(router, id, note).await?;
     reply(ConnectServerResult { server: view(&server), connection_info: info })
 }
 
 /// Starts a server; gives what it said about itself.
-pub(super) async fn start(router: &Router, id: &ServerId) -> Result<(Rc<Server>, ConnectionInfo), ErrorBody> {
+pub(super) async fn start(
+    router: &Router,
+    id: &ServerId,
+    note: Option<Note>,
+) -> Result<(Rc<Server>, ConnectionInfo), ErrorBody> {
     let server = router.host.server(id)?;
-    server.start().await.map_err(|error| start_failed(id, &error))?;
+    server.start(note).await.map_err(|error| start_failed(id, &error))?;
     let info = connection_info(&server.status());
     Ok((server, info))
 }
@@ -119,57 +145,6 @@ pub(super) async fn disconnect(router: &Router, id: &ServerId) -> Handled {
     server.stop();
     server.down().await;
     reply(DisconnectServerResult { server: view(&server) })
-}
-
-pub(super) fn logs(router: &Router, message: &McpGetLogs) -> Handled {
-    let server = router.host.server(&message.server_id)?;
-    let limit = usize::try_from(message.limit.unwrap_or(LOG_LINES)).unwrap_or(usize::MAX);
-    let logs = server.logs(limit).into_iter().map(|line| LogLine {
-        timestamp: line.timestamp,
-        source: match line.source {
-            LogSource::Stderr => "stderr",
-            LogSource::Stdout => "stdout",
-            LogSource::Mcp => "mcp",
-        },
-        level: line.level,
-        text: line.text,
-    });
-    reply(McpGetLogsResult { logs: logs.collect(), pid: server.status().pid })
-}
-
-fn view(server: &Rc<Server>) -> ServerView {
-    let (definition, status) = (server.definition(), server.status());
-    let running = status.state == State::Running;
-    ServerView {
-        server_id: server.id().to_string(),
-        label: definition.label.clone().unwrap_or_else(|| server.id().to_string()),
-        command: definition.command.clone(),
-        args: definition.args.clone(),
-        env_names: definition.env.keys().cloned().collect(),
-        cwd: definition.cwd.clone(),
-        state: status.state.as_str(),
-        pid: status.pid,
-        runner_pid: status.runner_pid,
-        tool_count: running.then(|| server.list(ListKind::Tools).count),
-        last_error: status
-            .last_end
-            .filter(|_| status.state == State::Failed)
-            .map(|report| report.message.clone()),
-        protocol_version: status.info.map(|info| info.protocol_version),
-    }
-}
-
-/// What a server said about itself; empty where it has ended meanwhile.
-pub(super) fn connection_info(status: &Status) -> ConnectionInfo {
-    let info = status.info.as_ref();
-    let text = |get: fn(&crate::link::Info) -> &String| info.map(get).cloned().unwrap_or_default();
-    ConnectionInfo {
-        server_name: text(|info| &info.name),
-        server_version: text(|info| &info.version),
-        protocol_version: text(|info| &info.protocol_version),
-        capabilities: info.map_or_else(|| Json::from_valid("{}".into()), |info| info.capabilities.clone()),
-        instructions: info.and_then(|info| info.instructions.clone()),
-    }
 }
 
 fn stored(error: &StoreError) -> ErrorBody {

@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc;
 
+use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::package::{self, Package};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -33,8 +35,40 @@ pub struct Definition {
     pub label: Option<String>,
     /// The roots that it may ask for, file URIs.
     pub roots: Vec<String>,
-    /// How long a start may take, in milliseconds.
-    pub start_timeout_ms: Option<u64>,
+    /// How it is supervised.
+    #[serde(with = "supervision", default)]
+    pub supervision: Supervision,
+    /// Whether the command runs as it is, although it may be recognised as a package.
+    #[serde(default)]
+    pub as_is: bool,
+}
+
+impl Definition {
+    /// The package that the command runs, which is installed and then run without npx or uvx.
+    #[must_use]
+    pub fn package(&self) -> Option<Package> {
+        if self.as_is { None } else { package::recognise(&self.command, &self.args) }
+    }
+}
+
+/// A supervision as the text of its object, which its own reader checks.
+mod supervision {
+    use harbor_ipc_proto::field::PutField as _;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    use super::Supervision;
+
+    pub fn serialize<S: Serializer>(value: &Supervision, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = Vec::new();
+        value.put(&mut text);
+        serializer.serialize_str(&String::from_utf8_lossy(&text))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Supervision, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Supervision::parse(&text)
+            .map_err(|error| D::Error::custom(format!("{}: {}", error.field, error.expected)))
+    }
 }
 
 /// A definition and what is known about its server.
@@ -194,7 +228,8 @@ mod tests {
             cwd: None,
             label: None,
             roots: Vec::new(),
-            start_timeout_ms: None,
+            supervision: Supervision { auto_start: Some(true), ..Supervision::default() },
+            as_is: false,
         }
     }
 

@@ -5,6 +5,8 @@
 
 pub mod definitions;
 pub mod instance;
+pub mod packages;
+pub mod server_logs;
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};

@@ -11,7 +11,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{List, Operation};
 use tokio::sync::Notify;
 
-use crate::link::{Answer, CallError, Link};
+use crate::link::{Answer, CallError, Link, TimeLimit};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -137,7 +137,7 @@ impl Lists {
 
     /// Fetches one list; says why when it could not.
     async fn fetch(&self, link: &Rc<Link>, server: u32, kind: ListKind) -> Result<(), String> {
-        let call = link.call(server, kind.operation(), LIMIT, None);
+        let call = link.call(server, kind.operation(), TimeLimit::fixed(LIMIT), None);
         match call.map_err(|_| "its runner is gone".to_owned())?.await {
             Ok(Answer::Items(items, count)) => {
                 self.lists.borrow_mut()[kind as usize] = Fetched { items, count };

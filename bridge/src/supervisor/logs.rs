@@ -1,4 +1,4 @@
-//! The last log lines of a server, in memory.
+//! The last log lines of a server, in memory. Those from before this bridge are on disk, in `store::server_logs`.
 //!
 //! Owns the bound: so many lines and so many bytes, the oldest go first.
 
@@ -6,21 +6,19 @@ use std::collections::VecDeque;
 
 use harbor_ipc_proto::link::runner::LogSource;
 
+pub use crate::store::server_logs::{Record as Line, Source};
+
 /// Lines and bytes that are kept per server.
-const MAX_LINES: usize = 1000;
+pub const MAX_LINES: usize = 1000;
 const MAX_BYTES: usize = 256 * 1024;
 
-/// One line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Milliseconds since 1970.
-    pub timestamp: u64,
-    /// Where it came from.
-    pub source: LogSource,
-    /// MCP's level.
-    pub level: Option<String>,
-    /// The text.
-    pub text: String,
+/// Where a runner says that a line came from.
+pub(super) fn source(source: LogSource) -> Source {
+    match source {
+        LogSource::Stderr => Source::Stderr,
+        LogSource::Stdout => Source::Stdout,
+        LogSource::Mcp => Source::Mcp,
+    }
 }
 
 /// The newest lines.
@@ -28,6 +26,7 @@ pub struct Line {
 pub(super) struct Ring {
     lines: VecDeque<Line>,
     bytes: usize,
+    evicted: bool,
 }
 
 impl Ring {
@@ -37,7 +36,13 @@ impl Ring {
         while self.lines.len() > MAX_LINES || self.bytes > MAX_BYTES {
             let Some(oldest) = self.lines.pop_front() else { return };
             self.bytes -= oldest.text.len();
+            self.evicted = true;
         }
+    }
+
+    /// Whether every line since its beginning is still here.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.evicted
     }
 
     /// At most `limit` lines, the newest, oldest first.
@@ -54,7 +59,7 @@ mod tests {
     #[test]
     fn the_ring_keeps_the_newest_within_its_bounds() {
         let mut ring = Ring::default();
-        let line = |timestamp, text: String| Line { timestamp, source: LogSource::Stderr, level: None, text };
+        let line = |timestamp, text: String| Line { timestamp, source: Source::Stderr, level: None, text };
         (0..1500).for_each(|n| ring.add(line(n, "x".into())));
         assert_eq!((ring.lines.len(), ring.last(1)[0].timestamp), (MAX_LINES, 1499));
         (0..100).for_each(|n| ring.add(line(n, "x".repeat(8192))));

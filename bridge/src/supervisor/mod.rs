@@ -9,11 +9,13 @@
 //! Owns the table of servers and the runners' events. Must never decide when a server starts or stops: policy
 //! does; nor let a call through without a permit and a slot.
 
+mod alarm;
 mod asks;
 mod lists;
 mod logs;
 mod runners;
 mod server;
+mod told;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,16 +24,19 @@ use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::limits;
+use tokio::sync::Semaphore;
 
 use crate::config::Paths;
 use crate::link::EndReport;
 use crate::link::runner::Executable;
 use crate::store::definitions::{Definitions, Stored};
+use crate::store::server_logs::ServerLogs;
 
 pub use lists::ListKind;
-pub use logs::Line;
-pub use runners::Watcher;
-pub use server::{NotRunning, Server, Status};
+pub use logs::{Line, MAX_LINES, Source};
+pub use server::{Note, Server, Status, Unavailable, Why};
+pub use told::{Change, Listener, Told};
 
 use runners::Runners;
 
@@ -51,6 +56,8 @@ pub struct Shared {
     pub paths: Paths,
     /// Where what is learnt is kept.
     pub definitions: Rc<Definitions>,
+    /// Where their logs are kept.
+    pub logs: ServerLogs,
     /// The mark of this home's processes.
     pub instance: String,
 }
@@ -104,22 +111,48 @@ impl Supervisor {
             server.follow(leaving);
         }
         self.servers.borrow_mut().insert(id, server.clone());
+        self.runners.tell(&Told::Change(&server.change(None)));
         (server, before)
     }
 
     /// Takes a server out of the table and stops it.
     pub fn remove(&self, id: &ServerId) -> Option<Rc<Server>> {
         let server = self.servers.borrow_mut().remove(id)?;
-        server.stop();
+        let change = Change { now: None, ..server.change(Some(server.state())) };
+        server.go();
+        self.runners.tell(&Told::Change(&change));
         let mut leaving = self.leaving.borrow_mut();
         leaving.retain(|_, server| server.strong_count() > 0);
         leaving.insert(id.clone(), Rc::downgrade(&server));
         Some(server)
     }
 
-    /// Has `watcher` told of changes of resources.
-    pub fn watch_resources(&self, watcher: Watcher) {
-        self.runners.watch_resources(watcher);
+    /// Removes what belonged to a server that is gone, but not its data: its package and its logs.
+    pub async fn forget(&self, id: &ServerId) {
+        let shared = &self.runners.shared;
+        shared.logs.forget(id);
+        let package = shared.paths.server_package(id.as_str());
+        // What cannot be removed is of no harm: an installation begins by emptying the directory.
+        let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(package)).await;
+    }
+
+    /// Has `listener` told of what happens to servers.
+    pub fn listen(&self, listener: Listener) {
+        self.runners.listen(listener);
+    }
+
+    /// Ends what an earlier bridge left behind, then starts the servers that start with the bridge, a few at once.
+    pub async fn begin(self: Rc<Self>) {
+        self.runners.sweep().await;
+        let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
+        for server in self.all().into_iter().filter(|server| server.settings().auto_start) {
+            let few = few.clone();
+            tokio::task::spawn_local(async move {
+                let Ok(_turn) = few.acquire().await else { return };
+                // A server that fails says so itself; its state and its log have the reason.
+                let _ = server.start(None).await;
+            });
+        }
     }
 
     /// Ends all servers and runners, politely until `limit`, then by force.

@@ -9,17 +9,17 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use harbor_child::leftovers;
 use harbor_child::reaper::{Reaper, parent_of};
 use harbor_ipc_proto::link::runner::ToRunner;
-use tokio::sync::{Notify, mpsc};
+use harbor_policy::environment::INSTANCE_MARK;
+use tokio::sync::{Notify, mpsc, watch};
 
 use super::server::Server;
+use super::told::{Listener, Told};
 use super::{Shared, asks};
-use crate::link::runner::{Executable, Runner, end_server_group};
+use crate::link::runner::{Executable, RUNNER, Runner, end_server_group};
 use crate::link::{EndReport, LinkEvent};
-
-/// Whoever wants to know of changed resources: the server's id and the URI.
-pub type Watcher = Rc<dyn Fn(&str, &str)>;
 
 /// Where a start of a server runs.
 #[derive(Debug, Clone)]
@@ -43,7 +43,9 @@ pub(super) struct Runners {
     next: Cell<u32>,
     starts: RefCell<HashMap<u32, Start>>,
     common: RefCell<Option<Rc<Runner>>>,
-    watchers: RefCell<Vec<Watcher>>,
+    listeners: RefCell<Vec<Listener>>,
+    /// Whether nothing of an earlier bridge is left.
+    swept: watch::Sender<bool>,
     /// Runner processes that have not ended.
     alive: RefCell<HashMap<u32, Weak<Runner>>>,
     ended: Notify,
@@ -71,15 +73,40 @@ impl Runners {
             next: Cell::new(1),
             starts: RefCell::default(),
             common: RefCell::default(),
-            watchers: RefCell::default(),
+            listeners: RefCell::default(),
+            swept: watch::Sender::new(false),
             alive: RefCell::default(),
             ended: Notify::new(),
             ending: Cell::new(false),
         })
     }
 
-    pub(super) fn watch_resources(&self, watcher: Watcher) {
-        self.watchers.borrow_mut().push(watcher);
+    pub(super) fn listen(&self, listener: Listener) {
+        self.listeners.borrow_mut().push(listener);
+    }
+
+    pub(super) fn tell(&self, told: &Told<'_>) {
+        self.listeners.borrow().iter().for_each(|listener| listener(told));
+    }
+
+    /// Ends what a bridge of this home that was killed has left behind. No server starts before that: the one before
+    /// may still write to its data.
+    pub(super) async fn sweep(&self) {
+        let (found, left) =
+            leftovers::end(INSTANCE_MARK, &self.shared.instance, RUNNER, LEFTOVERS_GRACE).await;
+        if found > 0 {
+            tracing::warn!(found, left, "an earlier bridge left processes behind; they were ended");
+        }
+        self.swept.send_replace(true);
+    }
+
+    pub(super) fn is_swept(&self) -> bool {
+        *self.swept.borrow()
+    }
+
+    pub(super) async fn swept(&self) {
+        // The sender is part of this very value.
+        let _ = self.swept.subscribe().wait_for(|swept| *swept).await;
     }
 
     /// A place for one start of `server`.
@@ -120,7 +147,7 @@ impl Runners {
                 self.with(runner_pid, server, |server| server.on_list_changed(list))
             }
             LinkEvent::ResourceUpdated { server, uri } => self.with(runner_pid, server, |server| {
-                self.watchers.borrow().iter().for_each(|watcher| watcher(server.id().as_str(), &uri));
+                self.tell(&Told::Resource(server.id(), &uri));
             }),
             LinkEvent::Log { server, source, level, text } => {
                 self.with(runner_pid, server, |server| server.on_log(source, level, text));
@@ -137,6 +164,19 @@ impl Runners {
             LinkEvent::Ended { server, report } => {
                 if self.is_of(runner_pid, server) {
                     self.end_start(server, report);
+                }
+            }
+            LinkEvent::Probed { server, quiet_ms, unanswered_ms } => {
+                self.with(runner_pid, server, |server| server.on_probed(quiet_ms, unanswered_ms));
+            }
+            LinkEvent::Late { server, count } => {
+                self.with(runner_pid, server, |server| server.on_late(count))
+            }
+            LinkEvent::LateReply { server } => self.with(runner_pid, server, |server| server.on_late_reply()),
+            LinkEvent::Containment { pid_namespace, why } => {
+                tracing::debug!(runner_pid, pid_namespace, why, "containment");
+                if let Some(runner) = runner.upgrade() {
+                    runner.set_pid_namespace(pid_namespace);
                 }
             }
             LinkEvent::Closed { .. } => {}
@@ -181,7 +221,7 @@ impl Runners {
     }
 
     /// A runner's link is closed: so are its servers.
-    fn on_runner_lost(&self, runner: &Weak<Runner>, runner_pid: u32, why: &str) {
+    fn on_runner_lost(&self, runner: &Weak<Runner>, runner_pid: u32, report: &Rc<EndReport>) {
         self.alive.borrow_mut().remove(&runner_pid);
         if self.common.borrow().as_ref().is_some_and(|common| common.pid() == runner_pid) {
             *self.common.borrow_mut() = None;
@@ -194,7 +234,6 @@ impl Runners {
             let starts = self.starts.borrow();
             starts.iter().filter(|(_, start)| start.runner_pid == runner_pid).map(|(n, _)| *n).collect()
         };
-        let report = Rc::new(EndReport::runner_lost(why));
         for number in lost {
             let pid = self.starts.borrow().get(&number).and_then(|start| start.pid);
             if let Some(pid) = pid {
@@ -240,6 +279,9 @@ impl Runners {
     }
 }
 
+/// How long the runners of a killed bridge may take to end their servers by the ladder.
+const LEFTOVERS_GRACE: Duration = Duration::from_secs(4);
+
 /// How long killed processes may take to disappear.
 const LAST: Duration = Duration::from_millis(500);
 
@@ -250,16 +292,16 @@ async fn follow(
     pid: u32,
     mut events: mpsc::Receiver<LinkEvent>,
 ) {
-    let mut why = "the runner has ended".to_owned();
+    let mut report = Rc::new(EndReport::because("runner_lost", "its runner has ended"));
     while let Some(event) = events.recv().await {
-        if let LinkEvent::Closed { why: said } = event {
-            why = said;
+        if let LinkEvent::Closed { report: said } = event {
+            report = said;
             break;
         }
         let Some(runners) = runners.upgrade() else { return };
         runners.on_event(&runner, pid, event);
     }
     if let Some(runners) = runners.upgrade() {
-        runners.on_runner_lost(&runner, pid, &why);
+        runners.on_runner_lost(&runner, pid, &report);
     }
 }

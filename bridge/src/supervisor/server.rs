@@ -1,33 +1,45 @@
-//! The driver of one server: performs what `policy::lifecycle` decides.
+//! The driver of one server: performs what `policy::lifecycle` and `policy::liveness` decide.
 //!
 //! ```text
-//!  start, stop, events of its runner ─► Lifecycle::on ─► actions ─► runner, waiters, timer
+//!  start, stop, calls, events of its runner, alarms ─► Lifecycle::on ─► actions ─► runner, waiters, alarms
+//!                                                   └► Liveness::on ──┘        └─► listeners
 //! ```
 //!
-//! Owns the state of one server. All changes go through `apply`; nothing else touches the machine.
+//! Owns the state of one server. All changes of its life go through `driving::apply`; nothing else touches the
+//! machine.
 
+mod calling;
+mod driving;
 mod events;
+mod installing;
 mod launch;
+mod watching;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::runner::{Era, Operation, ToRunner};
+use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::access::Permit;
-use harbor_policy::lifecycle::{Action, Event, Lifecycle, Limits, State};
+use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
 use harbor_policy::limits;
+use harbor_policy::liveness::Liveness;
+use harbor_policy::package::{self, Package};
+use harbor_policy::settings::Settings;
 use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Notify, oneshot};
 
+use super::alarm::Alarm;
 use super::lists::{Fetched, Lists};
 use super::logs::{Line, Ring};
 use super::runners::{Place, Runners};
 use super::{ListKind, StartError};
-use crate::link::{Call, CallError, EndReport, Info, OnProgress};
+use crate::link::{EndReport, Info, wall_clock};
 use crate::store::definitions::{Definition, Stored};
+use crate::store::packages;
+
+pub use calling::{Unavailable, Why};
 
 /// How long a start waits for the server's lists.
 const LISTS_WAIT: Duration = Duration::from_secs(10);
@@ -37,48 +49,83 @@ const LISTS_WAIT: Duration = Duration::from_secs(10);
 pub struct Status {
     /// Where it is in its life.
     pub state: State,
+    /// Since when, in milliseconds since 1970.
+    pub since: u64,
+    /// Whether it does not answer probes.
+    pub busy: bool,
     /// Its process, while there is one.
     pub pid: Option<u32>,
     /// Its runner, while there is one.
     pub runner_pid: Option<u32>,
     /// What it said about itself, while it runs.
     pub info: Option<Info>,
-    /// Why it failed, when it did.
-    pub last_end: Option<Rc<EndReport>>,
-}
-
-/// The server does not run.
-#[derive(Debug)]
-pub struct NotRunning {
-    /// Where it is instead.
-    pub state: State,
-    /// Why, when it failed.
-    pub last_end: Option<Rc<EndReport>>,
+    /// Restarts since a person last started it.
+    pub restarts: u32,
+    /// Those without a stable period behind them.
+    pub attempt: u32,
+    /// When it is tried again, in milliseconds since 1970.
+    pub next_retry: Option<u64>,
+    /// How it last ended without being told to.
+    pub last_exit: Option<Rc<EndReport>>,
+    /// Calls that wait for it to run.
+    pub queued: u32,
+    /// Answers that came too late.
+    pub late_answers: u64,
+    /// Whether a PID namespace holds what it starts; none until it was started.
+    pub pid_namespace: Option<bool>,
 }
 
 /// Whoever waits for the server to run gets the lists of the very start that it waited for.
 type Started = Result<Rc<Lists>, StartError>;
-type Waiter = oneshot::Sender<Started>;
+
+/// Somebody who wants to hear what happens until a server runs.
+pub type Note = Rc<dyn Fn(&str)>;
+
+type WeakNote = Weak<dyn Fn(&str)>;
+
+/// The end of a run of the installer: its number, and who waits for it.
+type RunEnd = (u32, oneshot::Sender<Rc<EndReport>>);
 
 /// One server.
-#[derive(Debug)]
 pub struct Server {
     id: ServerId,
     definition: Definition,
+    settings: Settings,
+    package: Option<Package>,
     era: Cell<Option<Era>>,
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
+    life: Alarm,
     place: RefCell<Option<Place>>,
     pid: Cell<Option<u32>>,
     info: RefCell<Option<Info>>,
-    last_end: RefCell<Option<Rc<EndReport>>>,
+    pid_namespace: Cell<Option<bool>>,
+    last_exit: RefCell<Option<Rc<EndReport>>>,
+    restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
     logs: RefCell<Ring>,
+    /// When this definition came to life, in milliseconds since 1970: older log lines are on disk only.
+    born: u64,
     slots: Slots,
-    waiters: RefCell<Vec<Waiter>>,
+    queue: Slots,
+    starters: RefCell<Vec<oneshot::Sender<Started>>>,
+    notes: RefCell<Vec<WeakNote>>,
+    run: RefCell<Option<RunEnd>>,
+    installing: Cell<bool>,
     /// Clients per resource that subscribed to it.
     subscribers: RefCell<BTreeMap<String, u32>>,
-    stops: Cell<u64>,
+    liveness: RefCell<Liveness>,
+    probing: Alarm,
+    /// Why it is about to be killed, where its runner will not say it.
+    verdict: Cell<Option<&'static str>>,
+    open: Cell<u32>,
+    last_used: Cell<Instant>,
+    idling: Alarm,
+    /// Late answers, as told by its runner and as seen here, of earlier starts and of this one.
+    late: Cell<u64>,
+    late_of_start: Cell<u64>,
+    /// It was removed or replaced: what still happens to it is nobody's news.
+    gone: Cell<bool>,
     /// The server that had this id before, while it may not be down.
     predecessor: RefCell<Option<Rc<Server>>>,
     changed: Notify,
@@ -86,34 +133,63 @@ pub struct Server {
     began: Instant,
 }
 
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("id", &self.id).field("machine", &self.machine).finish_non_exhaustive()
+    }
+}
+
 impl Server {
     pub(super) fn new(stored: Stored, runners: Rc<Runners>) -> Rc<Self> {
-        let start =
-            limits::start_timeout(stored.definition.start_timeout_ms).unwrap_or(limits::START_TIMEOUT);
-        let machine_limits = Limits {
-            start: start + limits::START_SLACK,
-            stop: limits::EOF_GRACE + limits::TERM_GRACE + limits::STOP_SLACK,
-        };
+        let Stored { server_id: id, definition, era } = stored;
+        let package = definition.package();
+        let settings = settings(&definition, package.is_some()).unwrap_or_else(|field| {
+            tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
+            Settings::default()
+        });
+        let missing = package.as_ref().is_some_and(|package| {
+            !packages::is_installed(package, &runners.shared.paths.server_package(id.as_str()))
+        });
+        let machine =
+            Lifecycle::new(rules(&settings), missing, wall_clock() ^ u64::from(std::process::id()), 0);
         Rc::new(Self {
-            id: stored.server_id,
-            definition: stored.definition,
-            era: Cell::new(stored.era),
+            id,
+            definition,
+            package,
+            era: Cell::new(era),
             runners,
-            machine: RefCell::new(Lifecycle::new(machine_limits, 0)),
+            machine: RefCell::new(machine),
+            life: Alarm::default(),
             place: RefCell::default(),
             pid: Cell::default(),
             info: RefCell::default(),
-            last_end: RefCell::default(),
+            pid_namespace: Cell::default(),
+            last_exit: RefCell::default(),
+            restarts: Cell::default(),
             lists: RefCell::default(),
             logs: RefCell::default(),
+            born: wall_clock(),
             slots: Slots::new(limits::OPEN_PER_SERVER),
-            waiters: RefCell::default(),
+            queue: Slots::new(limits::QUEUE_LENGTH),
+            starters: RefCell::default(),
+            notes: RefCell::default(),
+            run: RefCell::default(),
+            installing: Cell::default(),
             subscribers: RefCell::default(),
-            stops: Cell::new(0),
+            liveness: RefCell::new(Liveness::new(settings.hung_grace)),
+            probing: Alarm::default(),
+            verdict: Cell::default(),
+            open: Cell::default(),
+            last_used: Cell::new(Instant::now()),
+            idling: Alarm::default(),
+            late: Cell::default(),
+            late_of_start: Cell::default(),
+            gone: Cell::default(),
             predecessor: RefCell::default(),
             changed: Notify::new(),
-            illegal: Cell::new(0),
+            illegal: Cell::default(),
             began: Instant::now(),
+            settings,
         })
     }
 
@@ -134,6 +210,18 @@ impl Server {
         &self.definition
     }
 
+    /// How it is supervised.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The package that is installed for it, as its installer is given it.
+    #[must_use]
+    pub fn package(&self) -> Option<&str> {
+        self.package.as_ref().map(|package| package.spec.as_str())
+    }
+
     pub(super) fn roots(&self) -> &[String] {
         &self.definition.roots
     }
@@ -141,12 +229,21 @@ impl Server {
     /// What is to be seen of it.
     #[must_use]
     pub fn status(&self) -> Status {
+        let machine = self.machine.borrow();
         Status {
-            state: self.state(),
+            state: machine.state(),
+            since: self.wall(machine.since()),
+            busy: self.liveness.borrow().is_busy(),
             pid: self.pid.get(),
             runner_pid: self.place.borrow().as_ref().map(|place| place.runner.pid()),
             info: self.info.borrow().clone(),
-            last_end: self.last_end.borrow().clone(),
+            restarts: self.restarts.get(),
+            attempt: machine.attempt(),
+            next_retry: machine.next_retry().map(|at| self.wall(at)),
+            last_exit: self.last_exit.borrow().clone(),
+            queued: self.queue.taken(),
+            late_answers: self.late.get() + self.late_of_start.get(),
+            pid_namespace: self.pid_namespace.get(),
         }
     }
 
@@ -156,35 +253,42 @@ impl Server {
         self.lists.borrow().get(kind)
     }
 
-    /// Its newest log lines, at most `limit`.
-    #[must_use]
-    pub fn logs(&self, limit: usize) -> Vec<Line> {
-        self.logs.borrow().last(limit)
+    /// Its newest log lines, at most `limit`: `begin` is called at the very moment from which on lines are told to
+    /// listeners and are not among them.
+    pub async fn logs(&self, limit: usize, begin: impl FnOnce()) -> Vec<Line> {
+        let (lines, whole) = {
+            let logs = self.logs.borrow();
+            (logs.last(limit), logs.is_whole())
+        };
+        begin();
+        if !whole || lines.len() >= limit {
+            return lines;
+        }
+        let mut all = self.runners.shared.logs.last(&self.id, limit).await;
+        all.retain(|line| line.timestamp < self.born);
+        all.extend(lines);
+        all.split_off(all.len().saturating_sub(limit))
     }
 
-    fn state(&self) -> State {
+    /// Where it is in its life.
+    #[must_use]
+    pub fn state(&self) -> State {
         self.machine.borrow().state()
     }
 
-    /// Starts the server if need be, and waits until it runs and its lists are there, or have taken too long.
+    /// Starts the server if need be, and waits until it runs and its lists are there, or have taken too long. `note`
+    /// hears what happens meanwhile.
     ///
     /// # Errors
     /// Why it does not run.
-    pub async fn start(self: &Rc<Self>) -> Result<(), StartError> {
-        let predecessor = self.predecessor.borrow().clone();
-        if let Some(predecessor) = predecessor {
-            let stops = self.stops.get();
-            predecessor.down().await;
-            *self.predecessor.borrow_mut() = None;
-            if self.stops.get() != stops {
-                return Err(StartError::Stopped);
-            }
-        }
-        let (waiter, running) = oneshot::channel();
-        self.waiters.borrow_mut().push(waiter);
+    pub async fn start(self: &Rc<Self>, note: Option<Note>) -> Result<(), StartError> {
+        // The note lives as long as this wait: the list holds it weakly.
+        self.notes.borrow_mut().extend(note.as_ref().map(Rc::downgrade));
+        let (starter, running) = oneshot::channel();
+        self.starters.borrow_mut().push(starter);
         self.apply(Event::Start);
         if self.state() == State::Running {
-            self.answer_waiters(&Ok(self.lists.borrow().clone()));
+            self.answer_starters(&Ok(self.lists.borrow().clone()));
         }
         let lists = running.await.unwrap_or(Err(StartError::Stopped))?;
         // A server whose lists are slow runs all the same; it has them later.
@@ -193,25 +297,30 @@ impl Server {
     }
 
     fn why_down(&self) -> StartError {
-        match (self.state(), self.last_end.borrow().clone()) {
-            (State::Failed, Some(report)) => StartError::Failed(report),
+        match (self.state(), self.last_exit.borrow().clone()) {
+            (State::Failed | State::Crashed, Some(report)) => StartError::Failed(report),
             _ => StartError::Stopped,
         }
     }
 
-    /// Has the server stopped; returns whether it was running or starting.
+    /// Has the server stopped; returns whether it was on its way up, or up.
     pub fn stop(self: &Rc<Self>) -> bool {
-        self.stops.set(self.stops.get() + 1);
-        let was_up = matches!(self.state(), State::Starting | State::Running);
+        let was_up = !matches!(self.state(), State::Stopped | State::Stopping | State::Failed);
         self.apply(Event::Stop);
         was_up
     }
 
-    /// Waits until the server is down. The lifecycle's deadlines bound it.
+    /// It is removed: it is stopped, and nobody is told of it any more.
+    pub(super) fn go(self: &Rc<Self>) {
+        self.gone.set(true);
+        self.stop();
+    }
+
+    /// Waits until no process of it is left. The lifecycle's deadlines bound it.
     pub async fn down(&self) {
         loop {
             let changed = self.changed.notified();
-            if matches!(self.state(), State::Stopped | State::Failed) {
+            if matches!(self.state(), State::Stopped | State::Failed | State::Crashed) {
                 return;
             }
             changed.await;
@@ -223,37 +332,6 @@ impl Server {
     pub fn slot(&self) -> Option<Slot> {
         self.slots.take()
     }
-
-    /// Asks the server. There is no other way to it: the permit and the slot are given up here.
-    ///
-    /// # Errors
-    /// The outer one when it does not run, the inner one when its runner cannot be asked.
-    pub fn call(
-        &self,
-        _permit: Permit,
-        slot: Slot,
-        operation: Operation<'_>,
-        limit: Duration,
-        progress: Option<OnProgress>,
-    ) -> Result<Result<HeldCall, CallError>, NotRunning> {
-        let place = self.place.borrow();
-        match (self.state(), place.as_ref()) {
-            (State::Running, Some(place)) => Ok(place
-                .runner
-                .link
-                .call(place.number, operation, limit, progress)
-                .map(|call| HeldCall { call, _slot: slot })),
-            (state, _) => Err(NotRunning { state, last_end: self.last_end.borrow().clone() }),
-        }
-    }
-}
-
-/// A call on its way, with the slot that it holds.
-#[derive(Debug)]
-pub struct HeldCall {
-    /// The call, to be awaited.
-    pub call: Call,
-    _slot: Slot,
 }
 
 /// Who is interested in which resource.
@@ -277,84 +355,24 @@ impl Server {
     }
 }
 
-/// The machine and what it demands.
-impl Server {
-    fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
+/// The settings of a definition.
+///
+/// # Errors
+/// Which field is out of its range.
+fn settings(definition: &Definition, has_package: bool) -> Result<Settings, &'static str> {
+    let downloads = !has_package && package::is_wrapper(&definition.command);
+    Settings::new(&definition.supervision, downloads).map_err(|wrong| wrong.field)
+}
 
-    fn apply(self: &Rc<Self>, event: Event) {
-        let actions = self.machine.borrow_mut().on(event, self.now());
-        for action in actions {
-            self.perform(*action);
-        }
-        self.changed.notify_waiters();
-    }
-
-    fn perform(self: &Rc<Self>, action: Action) {
-        match action {
-            Action::Launch => self.launch(),
-            Action::Halt => {
-                if let Some(place) = self.place.borrow().as_ref() {
-                    place.runner.link.send(&ToRunner::Disconnect { server: place.number });
-                }
-                self.watch_deadline();
-            }
-            Action::KillRunner => {
-                tracing::warn!(server = %self.id, "its runner does not obey and is killed");
-                let place = self.place.borrow().clone();
-                if let Some(place) = place {
-                    place.runner.kill();
-                }
-            }
-            Action::AnnounceRunning => self.answer_waiters(&Ok(self.lists.borrow().clone())),
-            Action::AnnounceDown => self.answer_waiters(&Err(self.why_down())),
-            Action::CountIllegal => {
-                self.illegal.set(self.illegal.get() + 1);
-                tracing::warn!(server = %self.id, count = self.illegal.get(), "an event did not fit its state");
-            }
-        }
-    }
-
-    fn answer_waiters(&self, answer: &Started) {
-        for waiter in self.waiters.take() {
-            // A client that has left waits no longer.
-            let _ = waiter.send(answer.clone());
-        }
-    }
-
-    fn launch(self: &Rc<Self>) {
-        *self.last_end.borrow_mut() = None;
-        let launched = self.prepare().and_then(|cwd| {
-            let place = self.runners.place(self).map_err(|error| format!("start a runner: {error}"))?;
-            place.runner.link.send(&self.launch_message(place.number, &cwd));
-            *self.place.borrow_mut() = Some(place);
-            Ok(())
-        });
-        match launched {
-            Ok(()) => self.watch_deadline(),
-            Err(what) => {
-                let report = EndReport {
-                    cause: "spawn_failed",
-                    message: format!("could not {what}"),
-                    stderr_tail: String::new(),
-                };
-                *self.last_end.borrow_mut() = Some(Rc::new(report));
-                self.apply(Event::Ended);
-            }
-        }
-    }
-
-    /// Ticks the machine when its deadline has come.
-    fn watch_deadline(self: &Rc<Self>) {
-        let Some(deadline) = self.machine.borrow().deadline() else { return };
-        let server = Rc::downgrade(self);
-        let wait = Duration::from_millis(deadline.saturating_sub(self.now()));
-        tokio::task::spawn_local(async move {
-            tokio::time::sleep(wait).await;
-            if let Some(server) = server.upgrade() {
-                server.apply(Event::Tick);
-            }
-        });
+fn rules(settings: &Settings) -> Rules {
+    let steps = 3;
+    Rules {
+        limits: Limits {
+            install: limits::INSTALL_TIMEOUT * steps,
+            start: settings.start_timeout + limits::START_SLACK,
+            stop: settings.eof_grace + settings.term_grace + limits::STOP_SLACK,
+        },
+        restart: settings.restart.clone(),
+        lazy: settings.lazy,
     }
 }

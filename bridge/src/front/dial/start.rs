@@ -2,9 +2,9 @@
 //!
 //! Owns the contract with `harbor-bridge serve --detached`: the line `ready` on its stdout once it listens, the
 //! exit code 75 when another bridge holds the lock, everything else it has to say in the log. Must never leave
-//! the new bridge anything of ours but the environment.
+//! the new bridge anything of ours but the environment, and of that not whose server we may be.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -14,6 +14,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use harbor_policy::environment::INSTANCE_MARK;
+
 use super::{Dial, DialError, RETRY, is_ours, is_timeout};
 
 /// The exit code of a bridge that found the lock held.
@@ -21,6 +23,9 @@ pub const EXIT_LOCKED: i32 = 75;
 
 /// No sane bridge says more before `ready`, in bytes.
 const MAX_GREETING: usize = 4096;
+
+/// A log that is longer when a bridge is started is put aside, in bytes.
+const MAX_LOG: u64 = 1024 * 1024;
 
 /// How much of the log's end an error quotes.
 const TAIL_BYTES: u64 = 4096;
@@ -47,12 +52,20 @@ impl Dial {
         }
     }
 
-    fn spawn(&self, log: File, stdout: UnixStream) -> io::Result<Child> {
-        Command::new(&self.program)
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
             .args(["serve", "--detached"])
             // A relative HARBOR_HOME would mean another place there, since the bridge runs in `/`.
             .env("HARBOR_HOME", &self.home)
-            .current_dir("/")
+            // A server may have started us. The new bridge is no part of it, and must not be ended with it.
+            .env_remove(INSTANCE_MARK)
+            .current_dir("/");
+        command
+    }
+
+    fn spawn(&self, log: File, stdout: UnixStream) -> io::Result<Child> {
+        self.command()
             .stdin(Stdio::null())
             // A socket pair and no pipe, since it takes a time limit; to the child they look the same.
             .stdout(OwnedFd::from(stdout))
@@ -66,7 +79,17 @@ impl Dial {
             DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
             is_ours(dir)?;
         }
+        self.put_long_log_aside();
         OpenOptions::new().append(true).create(true).mode(0o600).open(&self.log).map_err(failed)
+    }
+
+    /// Nobody can do this while a bridge writes, so it is done before. A log that stays long is no reason to have
+    /// no bridge.
+    fn put_long_log_aside(&self) {
+        let is_long = |log: fs::Metadata| log.is_file() && log.len() > MAX_LOG;
+        if fs::symlink_metadata(&self.log).is_ok_and(is_long) {
+            let _ = fs::rename(&self.log, self.log.with_extension("log.1"));
+        }
     }
 
     /// Whether the line `ready` came before the end of its stdout and before the limit.
@@ -108,4 +131,45 @@ fn read_tail(path: &Path, from: u64) -> String {
     let text = read().unwrap_or_default();
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Role;
+    use super::*;
+    use std::ffi::OsStr;
+    use std::time::Instant;
+
+    fn dial(home: &Path) -> Dial {
+        Dial {
+            home: home.to_owned(),
+            run_dir: home.join("run"),
+            socket: home.join("run/bridge.sock"),
+            token: home.join("run/token"),
+            log: home.join("logs/bridge.log"),
+            program: home.join("harbor-bridge"),
+            role: Role::Cli,
+            until: Instant::now(),
+        }
+    }
+
+    #[test]
+    fn a_bridge_that_a_server_starts_does_not_bear_its_mark() {
+        let home = tempfile::tempdir().unwrap();
+        let command = dial(home.path()).command();
+        assert!(command.get_envs().any(|variable| variable == (OsStr::new("HARBOR_INSTANCE"), None)));
+    }
+
+    #[test]
+    fn a_long_log_is_put_aside_before_a_bridge_is_started() {
+        let home = tempfile::tempdir().unwrap();
+        let dial = dial(home.path());
+        let length = || dial.open_log().unwrap().metadata().unwrap().len();
+        let aside = home.path().join("logs/bridge.log.1");
+        assert_eq!(length(), 0);
+        File::options().write(true).open(&dial.log).unwrap().set_len(MAX_LOG).unwrap();
+        assert_eq!((length(), aside.exists()), (MAX_LOG, false));
+        File::options().write(true).open(&dial.log).unwrap().set_len(MAX_LOG + 1).unwrap();
+        assert_eq!((length(), aside.metadata().unwrap().len()), (0, MAX_LOG + 1));
+    }
 }

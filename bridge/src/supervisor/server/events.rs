@@ -3,19 +3,21 @@
 //! Owns what is learnt from an event. What it means for the server's life is the machine's to say, by `apply`.
 
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use harbor_ipc_proto::link::runner::{List, LogSource};
 use harbor_policy::lifecycle::{Event, State};
 
 use super::Server;
-use crate::link::{EndReport, Info};
+use crate::link::{EndReport, Info, wall_clock};
 use crate::supervisor::ListKind;
-use crate::supervisor::logs::Line;
+use crate::supervisor::logs::{self, Line, Source};
+use crate::supervisor::told::Told;
 
 impl Server {
     pub(in crate::supervisor) fn on_started(&self, pid: u32) {
         self.pid.set(Some(pid));
+        let runner = self.place.borrow().as_ref().map(|place| place.runner.clone());
+        self.pid_namespace.set(runner.map(|runner| runner.has_pid_namespace()));
     }
 
     pub(in crate::supervisor) fn on_connected(self: &Rc<Self>, info: Info) {
@@ -30,6 +32,7 @@ impl Server {
         }
         *self.info.borrow_mut() = Some(info);
         *self.lists.borrow_mut() = Rc::default();
+        self.begin_watching();
         self.apply(Event::Connected);
         if self.state() == State::Running {
             self.fetch_lists(&ListKind::ALL);
@@ -43,16 +46,53 @@ impl Server {
     }
 
     pub(in crate::supervisor) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
-        self.logs.borrow_mut().add(Line { timestamp: wall_clock(), source, level, text });
+        if self.state() == State::Installing {
+            self.note(&format!("installing {}: {text}", self.package().unwrap_or_default()));
+        }
+        self.add_line(Line { timestamp: wall_clock(), source: logs::source(source), level, text });
+    }
+
+    /// A remark of the bridge's own in the server's log.
+    pub(super) fn remark(&self, text: String) {
+        self.add_line(Line { timestamp: wall_clock(), source: Source::Harbor, level: None, text });
+    }
+
+    fn add_line(&self, line: Line) {
+        self.runners.shared.logs.append(&self.id, &line);
+        if !self.gone.get() {
+            self.runners.tell(&Told::Log(&self.id, &line));
+        }
+        self.logs.borrow_mut().add(line);
+    }
+
+    pub(in crate::supervisor) fn on_late(&self, of_start: u64) {
+        self.late_of_start.set(of_start);
+    }
+
+    pub(in crate::supervisor) fn on_late_reply(&self) {
+        self.late.set(self.late.get() + 1);
     }
 
     pub(in crate::supervisor) fn on_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         if self.place.borrow().as_ref().is_none_or(|place| place.number != number) {
             return;
         }
-        tracing::info!(server = %self.id, cause = report.cause, "ended");
         self.forget_start();
-        *self.last_end.borrow_mut() = Some(report);
+        let run = self.run.take();
+        if let Some((_, waiting)) = run {
+            // Nobody waits when the bridge is on its way out.
+            let _ = waiting.send(report);
+            return;
+        }
+        let report = match self.verdict.take() {
+            Some(verdict) => Rc::new(EndReport::because("hung", verdict)),
+            None => report,
+        };
+        tracing::info!(server = %self.id, cause = report.cause, "ended");
+        if !report.was_asked_for() {
+            self.remark(report.message.clone());
+        }
+        self.note_exit(report);
         self.apply(Event::Ended);
     }
 
@@ -60,6 +100,8 @@ impl Server {
         *self.place.borrow_mut() = None;
         self.pid.set(None);
         *self.info.borrow_mut() = None;
+        self.late.set(self.late.get() + self.late_of_start.take());
+        self.stop_watching();
         self.lists.borrow().mark_complete();
         self.subscribers.borrow_mut().clear();
         *self.lists.borrow_mut() = Rc::default();
@@ -72,17 +114,8 @@ impl Server {
         }
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            let tell = |kind, why| {
-                let text = format!("harbor: its {kind:?} could not be listed: {why}");
-                server.on_log(LogSource::Stderr, None, text);
-            };
+            let tell = |kind, why| server.remark(format!("its {kind:?} could not be listed: {why}"));
             lists.fetch_wanted(&place.runner.link, place.number, tell).await;
         });
     }
-}
-
-/// Milliseconds since 1970.
-fn wall_clock() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

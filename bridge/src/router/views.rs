@@ -1,0 +1,103 @@
+//! Servers as clients see them.
+//!
+//! Owns what of a server is shown, in replies and pushes. Must never show a value of an environment variable.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::{ConnectionInfo, ExitView, LogLine, ServerEvent, ServerLog, ServerView};
+use harbor_ipc_proto::json::Json;
+use harbor_policy::lifecycle::State;
+
+use crate::link::{EndReport, Info};
+use crate::supervisor::{Change, Line, ListKind, Server, Source, Status};
+
+/// The state of a server that is no more, in events.
+const REMOVED: &str = "removed";
+
+pub(super) fn view(server: &Rc<Server>) -> ServerView {
+    let (definition, status) = (server.definition(), server.status());
+    let running = status.state == State::Running;
+    ServerView {
+        server_id: server.id().to_string(),
+        label: definition.label.clone().unwrap_or_else(|| server.id().to_string()),
+        command: definition.command.clone(),
+        args: definition.args.clone(),
+        env_names: definition.env.keys().cloned().collect(),
+        cwd: definition.cwd.clone(),
+        state: status.state.as_str(),
+        since: status.since,
+        busy: status.busy,
+        pid: status.pid,
+        runner_pid: status.runner_pid,
+        tool_count: running.then(|| server.list(ListKind::Tools).count),
+        restarts: status.restarts,
+        attempt: status.attempt,
+        next_retry: status.next_retry,
+        last_error: status.last_exit.as_ref().map(|report| report.message.clone()),
+        last_exit: status.last_exit.as_deref().map(exit),
+        queued: status.queued,
+        late_answers: status.late_answers,
+        containment: status.pid_namespace.map(|holds| if holds { "pid_namespace" } else { "process_group" }),
+        protocol_version: status.info.map(|info| info.protocol_version),
+        package: server.package().map(ToOwned::to_owned),
+        supervision: definition.supervision.clone(),
+    }
+}
+
+fn exit(report: &EndReport) -> ExitView {
+    ExitView {
+        cause: report.cause,
+        message: report.message.clone(),
+        exit_code: report.exit_code,
+        signal: report.signal,
+        stderr_tail: Some(report.stderr_tail.clone()).filter(|tail| !tail.is_empty()),
+        timestamp: report.timestamp,
+    }
+}
+
+/// What a server said about itself; empty where it has ended meanwhile.
+pub(super) fn connection_info(status: &Status) -> ConnectionInfo {
+    let info = status.info.as_ref();
+    let text = |get: fn(&Info) -> &String| info.map(get).cloned().unwrap_or_default();
+    ConnectionInfo {
+        server_name: text(|info| &info.name),
+        server_version: text(|info| &info.version),
+        protocol_version: text(|info| &info.protocol_version),
+        capabilities: info.map_or_else(|| Json::from_valid("{}".into()), |info| info.capabilities.clone()),
+        instructions: info.and_then(|info| info.instructions.clone()),
+    }
+}
+
+pub(super) fn event(change: &Change) -> ServerEvent {
+    let word = |state: State| state.as_str();
+    ServerEvent {
+        server_id: change.server.to_string(),
+        old_state: change.before.map(word),
+        new_state: change.now.map_or(REMOVED, word),
+        timestamp: change.timestamp,
+        busy: change.busy,
+        cause: change.report.as_ref().map(|report| report.cause),
+        message: change.report.as_ref().map(|report| report.message.clone()),
+        attempt: Some(change.attempt).filter(|attempt| *attempt > 0),
+        next_retry: change.next_retry,
+        pid: change.pid,
+    }
+}
+
+pub(super) fn log_line(line: Line) -> LogLine {
+    LogLine { timestamp: line.timestamp, source: source(line.source), level: line.level, text: line.text }
+}
+
+pub(super) fn log_push(server_id: &str, line: &Line) -> ServerLog {
+    let LogLine { timestamp, source, level, text } = log_line(line.clone());
+    ServerLog { server_id: server_id.to_owned(), timestamp, source, level, text }
+}
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Stderr => "stderr",
+        Source::Stdout => "stdout",
+        Source::Mcp => "mcp",
+        Source::Harbor => "harbor",
+    }
+}

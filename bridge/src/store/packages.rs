@@ -1,0 +1,419 @@
+//! What the installation of a server's package left: the way to its program, and whether it is whole.
+//!
+//! Owns a package's directory: how it is emptied, its stamp, what may be run in it. What lies there is other people's
+//! data: it is read within a limit, and what leads out of the directory is not used. Must never run an installer, nor
+//! be asked while the loop waits: to remove a tree takes a while.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use harbor_policy::package::{Bins, Ecosystem, Package, no_program, npm_program};
+use nix::fcntl::OFlag;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{StoreError, failed, private_directory, write_atomically};
+
+/// More of a file is not read.
+const MAX_READ: u64 = 1 << 20;
+/// What the kernel looks at to see how a file is run.
+const FIRST_LINE: u64 = 256;
+/// Says which installation a directory holds, once it is whole.
+const STAMP: &str = "installed.json";
+/// What every venv has, beside the programs of its packages. Whatever stands behind these.
+const OF_A_VENV: &[&str] = &["activate", "deactivate", "pip", "pydoc", "python"];
+
+/// What the stamp says.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    ecosystem: String,
+    spec: String,
+}
+
+impl Stamp {
+    fn of(package: &Package) -> Self {
+        Self { ecosystem: package.ecosystem.as_str().into(), spec: package.spec.clone() }
+    }
+}
+
+/// The file to run: the real path of the package's program.
+///
+/// # Errors
+/// A sentence for people that says what to do.
+pub fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
+    let root = dir.canonicalize().map_err(|_| not_installed(package))?;
+    let found = match package.ecosystem {
+        Ecosystem::Npm => npm_entry(package, &root),
+        Ecosystem::Pypi => python_entry(package, &root),
+    };
+    let file = found?;
+    runs(&file).map_err(|why| format!("the program of the package {} cannot be run: {why}", package.name))?;
+    Ok(file)
+}
+
+fn not_installed(package: &Package) -> String {
+    format!("the package {} is not installed; add the server again to install it", package.name)
+}
+
+/// The directory of a package's programs.
+#[must_use]
+pub fn program_dir(package: &Package, dir: &Path) -> PathBuf {
+    match package.ecosystem {
+        Ecosystem::Npm => dir.join("node_modules").join(".bin"),
+        Ecosystem::Pypi => dir.join("venv").join("bin"),
+    }
+}
+
+fn npm_entry(package: &Package, root: &Path) -> Result<PathBuf, String> {
+    let modules = root.join("node_modules");
+    let home = modules.join(&package.name);
+    let manifest = home.join("package.json");
+    if manifest.symlink_metadata().is_err() {
+        return Err(not_installed(package));
+    }
+    let bins = inside(root, &manifest)
+        .and_then(|manifest| bins(&read(&manifest)?))
+        .map_err(|why| format!("package.json of {} {why}", package.name))?;
+    let program = npm_program(package, &bins)?;
+    let link = modules.join(".bin").join(&program);
+    // Without links, as some people have npm configured, the package says itself where the file is.
+    let linked = link.symlink_metadata().is_ok();
+    let place = if linked { link } else { home.join(bins.path(package, &program).unwrap_or_default()) };
+    inside(root, &place).map_err(|why| format!("the program {program} of {} {why}", package.name))
+}
+
+fn python_entry(package: &Package, root: &Path) -> Result<PathBuf, String> {
+    let (directory, program) = (root.join("venv/bin"), package.program_or_name());
+    let place = directory.join(program);
+    if !directory.is_dir() {
+        return Err(not_installed(package));
+    }
+    if place.symlink_metadata().is_err() {
+        let programs = programs(&directory);
+        return Err(no_program(package, programs.iter().map(String::as_str)));
+    }
+    inside(root, &place).map_err(|why| format!("the program {program} of {} {why}", package.name))
+}
+
+/// The programs that packages put into a venv.
+fn programs(directory: &Path) -> Vec<String> {
+    let is_own = |name: &String| {
+        let lower = name.to_ascii_lowercase();
+        !OF_A_VENV.iter().any(|start| lower.starts_with(start)) && !name.contains(char::is_control)
+    };
+    let entries = directory.read_dir().into_iter().flatten().flatten();
+    let mut names: Vec<_> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(is_own).collect();
+    names.sort();
+    names
+}
+
+/// The real path of a file in this directory, which is a real path itself.
+fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
+    let real = path.canonicalize().map_err(|error| format!("is not there: {error}"))?;
+    if !real.starts_with(root) {
+        return Err("leads out of its own directory, which is not allowed".into());
+    }
+    if real.is_file() { Ok(real) } else { Err("is not a file".into()) }
+}
+
+/// Whether the kernel can start the file.
+fn runs(file: &Path) -> Result<(), String> {
+    let opened = open(file).map_err(|error| error.to_string())?;
+    let mode = opened.metadata().map_err(|error| error.to_string())?.permissions().mode();
+    if mode & 0o111 == 0 {
+        return Err(format!("{file:?} is not executable; `chmod +x` makes it so"));
+    }
+    let mut start = Vec::new();
+    opened.take(FIRST_LINE).read_to_end(&mut start).map_err(|error| error.to_string())?;
+    match interpreter(&start) {
+        // A venv names its Python, which an upgrade or a move of the home takes away.
+        Some(program) if program.is_absolute() && !program.exists() => {
+            Err(format!("{program:?}, which it is run by, is gone; add the server again to install it anew"))
+        }
+        None if !start.starts_with(b"\x7fELF") => Err(format!(
+            "{file:?} does not say by a `#!` line what runs it; add the server as `PROGRAM {}`",
+            file.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What the `#!` line names.
+fn interpreter(start: &[u8]) -> Option<&Path> {
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let word = line.trim_ascii().split(|byte| b" \t".contains(byte)).next()?;
+    Some(Path::new(std::ffi::OsStr::from_bytes(word)))
+}
+
+/// Opens a file to read; a FIFO that somebody put in its place does not hold us.
+fn open(file: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(file)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    let opened = open(file).map_err(|error| format!("cannot be read: {error}"))?;
+    let mut text = Vec::new();
+    opened.take(MAX_READ + 1).read_to_end(&mut text).map_err(|error| format!("cannot be read: {error}"))?;
+    if text.len() as u64 > MAX_READ { Err("is too long".into()) } else { Ok(text) }
+}
+
+/// What a package.json says about programs.
+fn bins(text: &[u8]) -> Result<Bins, String> {
+    #[derive(Deserialize)]
+    struct Manifest {
+        #[serde(default)]
+        bin: Value,
+    }
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    match serde_json::from_slice(text).map_err(|_| "is not the JSON that it should be")? {
+        Manifest { bin: Value::String(path) } => Ok(Bins::One(path)),
+        Manifest { bin: Value::Object(paths) } => {
+            Ok(Bins::Named(paths.into_iter().filter_map(named).collect()))
+        }
+        Manifest { .. } => Ok(Bins::Named(BTreeMap::new())),
+    }
+}
+
+fn named((name, path): (String, Value)) -> Option<(String, String)> {
+    if let Value::String(path) = path { Some((name, path)) } else { None }
+}
+
+/// Whether a directory holds the whole installation of this package, and it can still be run.
+#[must_use]
+pub fn is_installed(package: &Package, dir: &Path) -> bool {
+    let stamp = read(&dir.join(STAMP)).ok().and_then(|text| serde_json::from_slice::<Stamp>(&text).ok());
+    stamp.is_some_and(|stamp| stamp == Stamp::of(package)) && entry(package, dir).is_ok()
+}
+
+/// Makes the directory private, and empty unless it holds this installation: what was interrupted, or meant
+/// another version, must not mix in.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn prepare(package: &Package, dir: &Path) -> Result<(), StoreError> {
+    if dir.is_symlink() || !is_installed(package, dir) {
+        empty(dir)?;
+    }
+    private_directory(dir)
+}
+
+fn empty(dir: &Path) -> Result<(), StoreError> {
+    // A symlink, wherever in the tree, is removed and not followed.
+    match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("empty", dir)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Says that the installation is whole. To be called last.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn mark_installed(package: &Package, dir: &Path) -> Result<(), StoreError> {
+    let path = dir.join(STAMP);
+    let text =
+        serde_json::to_vec(&Stamp::of(package)).map_err(|error| failed("write", &path)(error.into()))?;
+    write_atomically(&path, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn package(line: &str) -> Package {
+        let words: Vec<String> = line.split(' ').map(Into::into).collect();
+        harbor_policy::package::recognise(&words[0], &words[1..]).unwrap()
+    }
+
+    /// An executable script, with the directories above it.
+    fn script(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// What npm leaves of `@s/srv`: manifest, file, link.
+    fn npm(manifest: &str) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let modules = dir.path().canonicalize().unwrap().join("node_modules");
+        script(&modules.join("@s/srv/dist/x.js"), "#!/usr/bin/env node\n");
+        std::fs::write(modules.join("@s/srv/package.json"), manifest).unwrap();
+        std::fs::create_dir(modules.join(".bin")).unwrap();
+        symlink("../@s/srv/dist/x.js", modules.join(".bin/srv")).unwrap();
+        (dir, modules)
+    }
+
+    fn python(programs: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("venv/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        for program in programs {
+            script(&bin.join(program), "#!/bin/sh\n");
+        }
+        symlink("/bin/sh", bin.join("python3")).unwrap();
+        dir
+    }
+
+    fn refusal(line: &str, dir: &Path) -> String {
+        entry(&package(line), dir).unwrap_err()
+    }
+
+    #[test]
+    fn an_npm_program_is_found_by_its_link_or_by_its_package() {
+        let (dir, modules) = npm(r#"{"name": "@s/srv", "bin": {"srv": "dist/x.js", "gone": "y.js"}}"#);
+        let file = modules.join("@s/srv/dist/x.js");
+        assert_eq!(entry(&package("npx @s/srv@1"), dir.path()), Ok(file.clone()));
+        std::fs::remove_file(modules.join(".bin/srv")).unwrap();
+        assert_eq!(entry(&package("npx -p @s/srv srv"), dir.path()), Ok(file.clone()));
+        assert!(refusal("npx -p @s/srv gone", dir.path()).contains("is not there"));
+        assert!(refusal("npx -p @s/srv other", dir.path()).contains("gone, srv"));
+        assert!(refusal("npx other", dir.path()).contains("not installed"));
+        assert!(refusal("npx @s/srv", &dir.path().join("no")).contains("not installed"));
+        assert!(refusal("uvx srv", dir.path()).contains("not installed"));
+        std::fs::write(modules.join("@s/srv/package.json"), "\u{feff}{\"bin\": \"./dist/x.js\"}").unwrap();
+        assert_eq!(entry(&package("npx @s/srv"), dir.path()), Ok(file));
+    }
+
+    #[test]
+    fn a_file_that_the_kernel_cannot_start_is_refused() {
+        let (dir, modules) = npm(r#"{"bin": "dist/x.js"}"#);
+        let (line, file) = ("npx @s/srv", modules.join("@s/srv/dist/x.js"));
+        script(&file, "console.log(1)");
+        assert!(refusal(line, dir.path()).contains("`#!` line"));
+        script(&file, "#! /no/such/python -x\n");
+        assert!(refusal(line, dir.path()).contains("\"/no/such/python\", which it is run by, is gone"));
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(refusal(line, dir.path()).contains("chmod +x"));
+        script(&file, "\u{7f}ELF");
+        assert!(entry(&package(line), dir.path()).is_ok());
+    }
+
+    #[test]
+    fn nothing_leads_out_of_the_directory() {
+        for bin in ["../../../../../../../../etc/passwd", "/etc/passwd", "../../../outside", "", ".", "dist"]
+        {
+            let (dir, modules) = npm(&format!(r#"{{"bin": "{bin}"}}"#));
+            std::fs::remove_file(modules.join(".bin/srv")).unwrap();
+            assert!(entry(&package("npx @s/srv"), dir.path()).is_err(), "{bin}");
+        }
+        let (dir, modules) = npm(r#"{"bin": "dist/x.js"}"#);
+        let outside = tempfile::tempdir().unwrap();
+        script(&outside.path().join("package.json"), r##"#!/bin/sh {"bin": "x"}"##);
+        std::fs::remove_file(modules.join(".bin/srv")).unwrap();
+        symlink(outside.path().join("package.json"), modules.join(".bin/srv")).unwrap();
+        assert!(refusal("npx @s/srv", dir.path()).contains("leads out"));
+        std::fs::remove_dir_all(modules.join("@s/srv")).unwrap();
+        symlink(outside.path(), modules.join("@s/srv")).unwrap();
+        assert!(refusal("npx @s/srv", dir.path()).contains("leads out"));
+        let venv = python(&[]);
+        symlink("/bin/sh", venv.path().join("venv/bin/srv")).unwrap();
+        assert!(refusal("uvx srv", venv.path()).contains("leads out"));
+    }
+
+    #[test]
+    fn a_hostile_package_json_is_refused_with_a_sentence() {
+        let huge = format!(r#"{{"bin": "{}"}}"#, "a".repeat(1 << 20));
+        let deep = format!(r#"{{"bin": {}"#, "[".repeat(1 << 19));
+        for (text, why) in [
+            (huge.as_str(), "too long"),
+            (&deep, "not the JSON"),
+            ("", "not the JSON"),
+            ("[]", "library"),
+            ("{\"bin\": \"\\u0000", "not the JSON"),
+            ("{}", "library"),
+            (r#"{"bin": 1}"#, "library"),
+            (r#"{"bin": {"srv": {}, "../x": 1, "-a": "b"}}"#, "library"),
+            (r#"{"bin": {"a\u001b[31m": "x"}}"#, "library"),
+        ] {
+            let (dir, _) = npm(text);
+            let found = refusal("npx @s/srv", dir.path());
+            assert!(found.contains(why), "{:.60}: {found}", text);
+        }
+        let (dir, modules) = npm("");
+        let manifest = modules.join("@s/srv/package.json");
+        std::fs::remove_file(&manifest).unwrap();
+        nix::unistd::mkfifo(&manifest, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(refusal("npx @s/srv", dir.path()).contains("not a file"));
+    }
+
+    #[test]
+    fn a_python_program_is_found_or_the_others_are_listed() {
+        let dir = python(&["mcp-x", "tool", "pip3.11", "activate.fish", "Activate.ps1", "python3.11"]);
+        let root = dir.path().canonicalize().unwrap();
+        assert_eq!(entry(&package("uvx mcp-x@1"), dir.path()), Ok(root.join("venv/bin/mcp-x")));
+        assert_eq!(entry(&package("uvx --from y tool"), dir.path()), Ok(root.join("venv/bin/tool")));
+        let found = refusal("uvx other>=1", dir.path());
+        assert!(found.ends_with("`uvx --from 'other>=1' PROGRAM` chooses one of: mcp-x, tool"), "{found}");
+        assert!(refusal("uvx other", python(&[]).path()).contains("library"));
+    }
+
+    #[test]
+    fn only_a_whole_installation_of_this_package_counts() {
+        let dir = python(&["srv"]);
+        let (one, two, stamp) = (package("uvx srv==1"), package("uvx srv==2"), dir.path().join(STAMP));
+        assert!(!is_installed(&one, dir.path()));
+        mark_installed(&one, dir.path()).unwrap();
+        assert!(is_installed(&one, dir.path()) && !is_installed(&two, dir.path()));
+        assert!(!is_installed(&Package { ecosystem: Ecosystem::Npm, ..one.clone() }, dir.path()));
+        let whole = std::fs::read(&stamp).unwrap();
+        for text in [&whole[..whole.len() - 1], b"", b"null", b"\xff", &vec![b' '; 2 << 20]] {
+            std::fs::write(&stamp, text).unwrap();
+            assert!(!is_installed(&one, dir.path()));
+        }
+        std::fs::remove_file(&stamp).unwrap();
+        nix::unistd::mkfifo(&stamp, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(!is_installed(&one, dir.path()));
+        mark_installed(&one, dir.path()).unwrap();
+        assert!(is_installed(&one, dir.path()));
+        std::fs::remove_file(dir.path().join("venv/bin/srv")).unwrap();
+        assert!(!is_installed(&one, dir.path()));
+    }
+
+    #[test]
+    fn what_is_not_this_installation_goes_and_nothing_else() {
+        let (kept, dir) = (tempfile::tempdir().unwrap(), python(&["srv"]));
+        let (one, two) = (package("uvx srv==1"), package("uvx srv==2"));
+        std::fs::write(kept.path().join("file"), "").unwrap();
+        symlink(kept.path(), dir.path().join("link")).unwrap();
+        mark_installed(&one, dir.path()).unwrap();
+        prepare(&one, dir.path()).unwrap();
+        assert!(is_installed(&one, dir.path()));
+        prepare(&two, dir.path()).unwrap();
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+        assert_eq!(dir.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        let new = dir.path().join("a/b");
+        prepare(&one, &new).unwrap();
+        std::fs::remove_dir(&new).unwrap();
+        symlink(kept.path(), &new).unwrap();
+        prepare(&one, &new).unwrap();
+        assert!(!new.is_symlink() && new.is_dir() && kept.path().join("file").exists());
+    }
+
+    proptest! {
+        #[test]
+        fn any_package_json_is_read_without_a_panic(
+            bytes in proptest::collection::vec(any::<u8>(), 0..64),
+            bin in r#"("\PC{0,9}"|\{"\PC{0,5}": ?"\PC{0,5}"\}|\[\]|1|null|\{)"#,
+        ) {
+            for text in [bytes, format!(r#"{{"bin": {bin}}}"#).into_bytes()] {
+                let Ok(bins) = bins(&text) else { continue };
+                for line in ["npx srv", "npx -p @s/srv tool"] {
+                    let package = package(line);
+                    if let Ok(program) = npm_program(&package, &bins) {
+                        prop_assert!(bins.path(&package, &program).is_some());
+                        prop_assert_eq!(Path::new(&program).components().count(), 1);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The way of a call to its server: it waits for the server where that is worth it, and is sent once.
+//!
+//! ```text
+//!  ask ─► running? ─► sent ─► answer, error, timeout
+//!    │ no: Demand ─► on its way up ─► waits, at most queue_wait ─► running ─► sent
+//!    └──────────────► down ─► refused at once
+//! ```
+//!
+//! Owns the bound on who waits and the count of who is served. A call that was sent is never sent again.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_policy::access::Permit;
+use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::slots::Slot;
+
+use super::Server;
+use crate::link::{Answer, Call, CallError, EndReport, OnProgress, TimeLimit};
+
+/// Why a call has no answer.
+#[derive(Debug)]
+pub enum Why {
+    /// It was not sent: the server does not run.
+    NotSent(Unavailable),
+    /// It was sent, and lost.
+    Lost(CallError),
+}
+
+/// The server does not run.
+#[derive(Debug)]
+pub struct Unavailable {
+    /// Where it is instead.
+    pub state: State,
+    /// Why, when it ended without being told to.
+    pub last_exit: Option<Rc<EndReport>>,
+    /// When it is tried again, in milliseconds since 1970.
+    pub next_retry: Option<u64>,
+    /// How long the call waited; none when it was refused at once.
+    pub waited: Option<Duration>,
+    /// Whether too many wait already.
+    pub queue_full: bool,
+}
+
+/// A call on its way: the server is in use until it ends.
+struct InUse<'a> {
+    server: &'a Server,
+    _slot: Slot,
+}
+
+impl<'a> InUse<'a> {
+    fn begin(server: &'a Server, slot: Slot) -> Self {
+        server.open.set(server.open.get() + 1);
+        Self { server, _slot: slot }
+    }
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        self.server.open.set(self.server.open.get().saturating_sub(1));
+        self.server.last_used.set(Instant::now());
+    }
+}
+
+impl Server {
+    /// Asks the server. There is no other way to it: the permit and the slot are given up here. Dropping the future
+    /// cancels the call.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn ask(
+        self: &Rc<Self>,
+        _permit: Permit,
+        slot: Slot,
+        operation: Operation<'_>,
+        limit: TimeLimit,
+        progress: Option<OnProgress>,
+    ) -> Result<Answer, Why> {
+        if self.state() != State::Running {
+            self.wait_until_running(limit.quiet).await.map_err(Why::NotSent)?;
+        }
+        let in_use = InUse::begin(self, slot);
+        let answer = match self.send(operation, limit, progress)? {
+            Ok(call) => call.await,
+            Err(why) => Err(why),
+        };
+        drop(in_use);
+        if matches!(answer, Err(CallError::Timeout)) {
+            self.on_call_timed_out();
+        }
+        answer.map_err(Why::Lost)
+    }
+
+    fn send(
+        self: &Rc<Self>,
+        operation: Operation<'_>,
+        limit: TimeLimit,
+        progress: Option<OnProgress>,
+    ) -> Result<Result<Call, CallError>, Why> {
+        let place = self.place.borrow().clone();
+        match (self.state(), place) {
+            (State::Running, Some(place)) => {
+                self.on_call_sent();
+                Ok(place.runner.link.call(place.number, operation, limit, progress))
+            }
+            _ => Err(Why::NotSent(self.unavailable(None))),
+        }
+    }
+
+    /// Waits for a server that is on its way up, for at most its `queue_wait` and the call's own limit.
+    async fn wait_until_running(self: &Rc<Self>, limit: Duration) -> Result<(), Unavailable> {
+        self.apply(Event::Demand);
+        let wait = self.settings.queue_wait.min(limit);
+        if wait.is_zero() {
+            return Err(self.unavailable(None));
+        }
+        let Some(_waiting) = self.queue.take() else {
+            return Err(Unavailable { queue_full: true, ..self.unavailable(None) });
+        };
+        let until = Instant::now() + wait;
+        let mut waited = None;
+        loop {
+            let changed = self.changed.notified();
+            if self.state() == State::Running {
+                return Ok(());
+            }
+            if !self.machine.borrow().is_worth_waiting() {
+                return Err(self.unavailable(waited));
+            }
+            waited = Some(wait);
+            if tokio::time::timeout_at(until.into(), changed).await.is_err() {
+                return Err(self.unavailable(waited));
+            }
+        }
+    }
+
+    fn unavailable(&self, waited: Option<Duration>) -> Unavailable {
+        let status = self.status();
+        let half_open = self.machine.borrow().half_open_at().map(|at| self.wall(at));
+        Unavailable {
+            state: status.state,
+            last_exit: status.last_exit.filter(|_| status.state != State::Stopped),
+            next_retry: status.next_retry.or(half_open),
+            waited,
+            queue_full: false,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The lifecycle machine and what it demands.
+//!
+//! Owns the one way by which a server's life changes: `apply`. Performs actions, sets the alarm for the machine's
+//! deadline, tells listeners.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::link::runner::ToRunner;
+use harbor_policy::lifecycle::{Action, Event, State};
+
+use super::{Server, Started};
+use crate::link::{EndReport, wall_clock};
+use crate::supervisor::told::{Change, Told};
+
+impl Server {
+    pub(super) fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// A time of the machine's clock as milliseconds since 1970.
+    pub(super) fn wall(&self, at: u64) -> u64 {
+        (wall_clock() + at).saturating_sub(self.now())
+    }
+
+    pub(super) fn apply(self: &Rc<Self>, event: Event) {
+        let before = self.state();
+        let actions = self.machine.borrow_mut().on(event, self.now());
+        let begins = actions.iter().any(|action| matches!(action, Action::Install | Action::Launch));
+        if begins && event == Event::Start {
+            self.restarts.set(0);
+            *self.last_exit.borrow_mut() = None;
+        } else if begins && matches!(before, State::Crashed | State::Failed) {
+            self.restarts.set(self.restarts.get() + 1);
+        }
+        self.set_life_alarm();
+        if self.state() != before {
+            self.tell(before);
+        }
+        for action in actions {
+            self.perform(*action);
+        }
+        self.changed.notify_waiters();
+    }
+
+    fn set_life_alarm(self: &Rc<Self>) {
+        let deadline = self.machine.borrow().deadline();
+        let wait = deadline.map(|at| Duration::from_millis(at.saturating_sub(self.now())));
+        self.life.set(self, wait, |server| server.apply(Event::Tick));
+    }
+
+    fn perform(self: &Rc<Self>, action: Action) {
+        match action {
+            Action::Install => self.install(),
+            Action::Launch => self.launch(),
+            Action::Halt => self.send_to_runner(|server| ToRunner::Disconnect { server }),
+            Action::Kill => self.kill(),
+            Action::KillRunner => {
+                tracing::warn!(server = %self.id, "its runner does not obey and is killed");
+                self.kill_runner();
+            }
+            Action::AnnounceRunning => self.answer_starters(&Ok(self.lists.borrow().clone())),
+            // Calls that wait look for themselves: every change wakes them.
+            Action::AnnounceCrash | Action::AnnounceDown => self.answer_starters(&Err(self.why_down())),
+            Action::CountIllegal => {
+                self.illegal.set(self.illegal.get() + 1);
+                tracing::warn!(server = %self.id, count = self.illegal.get(), "an event did not fit its state");
+            }
+        }
+    }
+
+    /// Tells the runner to end what it has of this server. Where it has nothing yet, that is its end.
+    fn send_to_runner(self: &Rc<Self>, message: impl FnOnce(u32) -> ToRunner<'static>) {
+        let place = self.place.borrow().clone();
+        match place {
+            Some(place) => place.runner.link.send(&message(place.number)),
+            // The task that installs sees the change between its steps.
+            None if self.installing.get() => {}
+            None => self.apply(Event::Ended),
+        }
+    }
+
+    fn kill(self: &Rc<Self>) {
+        match self.verdict.get() {
+            Some(_) => self.kill_runner(),
+            None => self.send_to_runner(|server| ToRunner::Kill { server }),
+        }
+    }
+
+    fn kill_runner(self: &Rc<Self>) {
+        let place = self.place.borrow().clone();
+        match place {
+            Some(place) => place.runner.kill(),
+            None if self.installing.get() => {}
+            None => self
+                .ended_because(EndReport::because("spawn_failed", "its runner could not be started in time")),
+        }
+    }
+
+    /// It is gone for a reason that no runner told.
+    pub(super) fn ended_because(self: &Rc<Self>, report: EndReport) {
+        self.note_exit(Rc::new(report));
+        self.apply(Event::Ended);
+    }
+
+    /// Remembers how it ended, unless it was told to.
+    pub(super) fn note_exit(&self, report: Rc<EndReport>) {
+        if !report.was_asked_for() {
+            *self.last_exit.borrow_mut() = Some(report);
+        }
+    }
+
+    pub(super) fn answer_starters(&self, answer: &Started) {
+        for starter in self.starters.take() {
+            // A client that has left waits no longer.
+            let _ = starter.send(answer.clone());
+        }
+    }
+
+    /// Tells listeners and those who wait for a start what has changed.
+    pub(super) fn tell(&self, before: State) {
+        if self.gone.get() {
+            return;
+        }
+        let change = self.change(Some(before));
+        self.runners.tell(&Told::Change(&change));
+        if let Some(text) = self.describe(&change) {
+            self.note(&text);
+        }
+    }
+
+    /// What is told of it now.
+    pub(in crate::supervisor) fn change(&self, before: Option<State>) -> Change {
+        let status = self.status();
+        let down = matches!(status.state, State::Crashed | State::Failed);
+        let counts = down || status.state == State::Starting;
+        Change {
+            server: self.id.clone(),
+            before,
+            now: Some(status.state),
+            timestamp: wall_clock(),
+            busy: status.busy,
+            report: status.last_exit.filter(|_| down),
+            attempt: if counts { status.attempt } else { 0 },
+            next_retry: status.next_retry,
+            pid: status.pid,
+        }
+    }
+
+    fn describe(&self, change: &Change) -> Option<String> {
+        match change.now? {
+            State::Installing => Some(format!("installing {}", self.package().unwrap_or_default())),
+            State::Starting if change.attempt > 0 => Some(format!("restart {}", change.attempt)),
+            State::Starting => Some("starting".into()),
+            State::Crashed => {
+                change.report.as_ref().map(|report| format!("waiting to restart: {}", report.message))
+            }
+            _ => None,
+        }
+    }
+
+    /// Says something to those who wait for a start.
+    pub(super) fn note(&self, text: &str) {
+        let notes: Vec<_> = {
+            let mut notes = self.notes.borrow_mut();
+            notes.retain(|note| note.strong_count() > 0);
+            notes.iter().filter_map(std::rc::Weak::upgrade).collect()
+        };
+        notes.iter().for_each(|note| note(text));
+    }
+}

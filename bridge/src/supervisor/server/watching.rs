@@ -1,0 +1,97 @@
+//! Watching a server that runs: is it alive while calls are open, is it needed at all.
+//!
+//! Owns feeding `policy::liveness`, and the idle stop. Costs a call nothing but a look at a flag: one alarm is set
+//! while calls are open.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::link::runner::ToRunner;
+use harbor_policy::lifecycle::{Event as Life, State};
+use harbor_policy::liveness::{Action, Event, Liveness};
+
+use super::Server;
+
+impl Server {
+    /// A new start: what was known of the one before holds no more.
+    pub(super) fn begin_watching(self: &Rc<Self>) {
+        *self.liveness.borrow_mut() = Liveness::new(self.settings.hung_grace);
+        self.verdict.set(None);
+        self.last_used.set(Instant::now());
+        self.set_idle_alarm();
+    }
+
+    pub(super) fn stop_watching(&self) {
+        self.probing.clear();
+        self.idling.clear();
+        *self.liveness.borrow_mut() = Liveness::new(self.settings.hung_grace);
+    }
+
+    pub(super) fn on_call_sent(self: &Rc<Self>) {
+        if self.liveness.borrow().deadline().is_none() {
+            self.watch(Event::Called);
+        }
+    }
+
+    pub(super) fn on_call_timed_out(self: &Rc<Self>) {
+        if self.state() == State::Running {
+            self.watch(Event::TimedOut);
+        }
+    }
+
+    pub(in crate::supervisor) fn on_probed(self: &Rc<Self>, quiet: u64, unanswered: Option<u64>) {
+        if self.state() == State::Running {
+            self.watch(Event::Probed { quiet, unanswered });
+        }
+    }
+
+    fn watch(self: &Rc<Self>, event: Event) {
+        let (open, now) = (self.open.get() > 0, self.now());
+        let actions = self.liveness.borrow_mut().on(event, open, now);
+        let next = self.liveness.borrow().deadline();
+        let wait = next.map(|at| Duration::from_millis(at.saturating_sub(now)));
+        self.probing.set(self, wait, |server| server.watch(Event::Tick));
+        for action in actions {
+            self.judge(*action);
+        }
+    }
+
+    fn judge(self: &Rc<Self>, action: Action) {
+        match action {
+            Action::Probe => {
+                if let Some(place) = self.place.borrow().as_ref() {
+                    place.runner.link.send(&ToRunner::Probe { server: place.number });
+                }
+            }
+            Action::MarkBusy | Action::MarkReady => self.tell(self.state()),
+            Action::ServerHung => {
+                tracing::warn!(server = %self.id, "hung: no sign of life after a call's timeout");
+                self.apply(Life::Hung);
+            }
+            Action::RunnerHung => {
+                tracing::warn!(server = %self.id, "its runner is hung");
+                self.verdict
+                    .set(Some("its runner gave no sign of life after a call's timeout and was killed"));
+                self.apply(Life::Hung);
+            }
+        }
+    }
+
+    fn set_idle_alarm(self: &Rc<Self>) {
+        let left = self.settings.idle_stop.map(|idle| idle.saturating_sub(self.last_used.get().elapsed()));
+        self.idling.set(self, left, Self::on_idle_alarm);
+    }
+
+    /// Nobody may have called for long enough: then the server is stopped, else the rest is waited for.
+    fn on_idle_alarm(self: &Rc<Self>) {
+        let in_use = self.open.get() > 0 || !self.subscribers.borrow().is_empty();
+        if in_use {
+            self.last_used.set(Instant::now());
+        }
+        let idle = self.settings.idle_stop.is_some_and(|idle| self.last_used.get().elapsed() >= idle);
+        match idle {
+            true => self.apply(Life::Idle),
+            false => self.set_idle_alarm(),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What the supervisor tells whoever listens: changes of states, log lines, changed resources.
+//!
+//! Owns the types. Must never know who is interested in what: that is the listener's to decide.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::lifecycle::State;
+
+use super::logs::Line;
+use crate::link::EndReport;
+
+/// Something that happened to a server.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// Its state changed.
+    Change(&'a Change),
+    /// It has a new log line.
+    Log(&'a ServerId, &'a Line),
+    /// One of its resources changed.
+    Resource(&'a ServerId, &'a str),
+}
+
+/// A change of a server's state.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// Which.
+    pub server: ServerId,
+    /// The state before; none for a server that is new.
+    pub before: Option<State>,
+    /// The state now; none for a server that is removed.
+    pub now: Option<State>,
+    /// Milliseconds since 1970.
+    pub timestamp: u64,
+    /// Whether it does not answer probes.
+    pub busy: bool,
+    /// Why, where it ended or failed.
+    pub report: Option<Rc<EndReport>>,
+    /// Which restart is next or under way; 0 when none is.
+    pub attempt: u32,
+    /// When it is tried again, in milliseconds since 1970.
+    pub next_retry: Option<u64>,
+    /// Its process.
+    pub pid: Option<u32>,
+}
+
+/// Whoever wants to be told.
+pub type Listener = Rc<dyn Fn(&Told<'_>)>;
