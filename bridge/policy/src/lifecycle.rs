@@ -201,12 +201,6 @@ impl Lifecycle {
         self.state
     }
 
-    /// Since when.
-    #[must_use]
-    pub fn since(&self) -> Millis {
-        self.since
-    }
-
     /// When [`Event::Tick`] is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {

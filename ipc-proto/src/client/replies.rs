@@ -217,7 +217,8 @@ define_sent! {
         restarts: u32,
         /// Restarts that count against `restart_attempts`: those without a stable minute behind them.
         attempt: u32,
-        /// When it will be tried again, in milliseconds since 1970, while it waits for that.
+        /// While it waits to be restarted: when that will be, in milliseconds since 1970. Of a server that was given up
+        /// after it had run: from when on a call tries it once more.
         next_retry: Option<u64>,
         /// How it last ended without being told to, as a sentence; also while it runs again.
         last_error: Option<String>,

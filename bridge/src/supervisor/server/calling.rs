@@ -137,11 +137,10 @@ impl Server {
 
     fn unavailable(&self, waited: Option<Duration>) -> Unavailable {
         let status = self.status();
-        let half_open = self.machine.borrow().half_open_at().map(|at| self.wall(at));
         Unavailable {
             state: status.state,
             last_exit: status.last_exit.filter(|_| status.state != State::Stopped),
-            next_retry: status.next_retry.or(half_open),
+            next_retry: status.next_retry,
             waited,
             queue_full: false,
         }

@@ -18,11 +18,6 @@ impl Server {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// A time of the machine's clock as milliseconds since 1970.
-    pub(super) fn wall(&self, at: u64) -> u64 {
-        (wall_clock() + at).saturating_sub(self.now())
-    }
-
     pub(super) fn apply(self: &Rc<Self>, event: Event) {
         let before = self.state();
         let actions = self.machine.borrow_mut().on(event, self.now());
@@ -35,12 +30,20 @@ impl Server {
         }
         self.set_life_alarm();
         if self.state() != before {
+            self.note_times();
             self.tell(before);
         }
         for action in actions {
             self.perform(*action);
         }
         self.changed.notify_waiters();
+    }
+
+    fn note_times(&self) {
+        let machine = self.machine.borrow();
+        let next = machine.next_retry().or(machine.half_open_at());
+        self.since.set(wall_clock());
+        self.next_retry.set(next.map(|at| wall_clock() + at.saturating_sub(self.now())));
     }
 
     fn set_life_alarm(self: &Rc<Self>) {
