@@ -79,6 +79,15 @@ impl Bridge {
         self.program.signal(signal);
     }
 
+    /// Ends it at once, as a crash would: no clean exit is demanded of it any more.
+    ///
+    /// # Panics
+    /// When it does not end.
+    pub fn kill(&mut self) {
+        self.signal(Signal::SIGKILL);
+        assert!(self.wait(DOWN_LIMIT).is_some(), "a killed process ends");
+    }
+
     /// What it wrote to stderr.
     #[must_use]
     pub fn stderr(&self) -> String {

@@ -52,9 +52,15 @@ impl Direct {
 
     /// Sends one line. A server that is gone is noticed when reading.
     pub fn send(&mut self, line: &str) {
-        if let Some(stdin) = &mut self.stdin {
-            let _ = stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n"));
-        }
+        let _ = self.try_send(line);
+    }
+
+    /// Sends one line; false when nobody can read it any more.
+    pub fn try_send(&mut self, line: &str) -> bool {
+        let stdin = self.stdin.as_mut();
+        stdin.is_some_and(|stdin| {
+            stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).is_ok()
+        })
     }
 
     /// Sends a request; returns its id.
@@ -76,6 +82,12 @@ impl Direct {
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => None,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("no line within {limit:?}"),
         }
+    }
+
+    /// The next line, if one comes within `limit`.
+    #[must_use]
+    pub fn line_within(&self, limit: Duration) -> Option<Vec<u8>> {
+        self.lines.recv_timeout(limit).ok()
     }
 
     /// The next line as JSON.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::faults::{Fault, Settings};
 use crate::home::TEST_ID;
@@ -21,14 +21,15 @@ pub struct Double {
     journal: PathBuf,
     test_id: String,
     roots: Option<Vec<String>>,
-    start_timeout_ms: Option<u64>,
+    supervision: Map<String, Value>,
+    memory_kib: Option<u64>,
 }
 
 /// What a double wrote down: one line per event.
 ///
 /// ```text
 ///  start PID | request METHOD | notification METHOD | call TOOL ID | cancelled ID REASON | grandchild PID
-///  early METHOD | bad-meta METHOD | eof
+///  early METHOD | bad-meta METHOD | late ID | eof
 /// ```
 #[derive(Debug, Clone)]
 pub struct Journal(PathBuf);
@@ -40,7 +41,14 @@ impl Double {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let journal = home.scratch(&format!("journal-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
         let settings = Settings { journal: Some(journal.clone()), ..Settings::new(fault) };
-        Self { settings, journal, test_id: home.id().to_owned(), roots: None, start_timeout_ms: None }
+        Self {
+            settings,
+            journal,
+            test_id: home.id().to_owned(),
+            roots: None,
+            supervision: Map::new(),
+            memory_kib: None,
+        }
     }
 
     /// One without a fault.
@@ -79,29 +87,70 @@ impl Double {
 
     /// Is defined with this limit for its start.
     #[must_use]
-    pub fn start_timeout_ms(mut self, limit: u64) -> Self {
-        self.start_timeout_ms = Some(limit);
+    pub fn start_timeout_ms(self, limit: u64) -> Self {
+        self.supervision(&json!({"start_timeout_ms": limit}))
+    }
+
+    /// Is defined with these settings of its supervision, besides those that were given before.
+    ///
+    /// # Panics
+    /// When they are no object.
+    #[must_use]
+    pub fn supervision(mut self, settings: &Value) -> Self {
+        self.supervision.extend(settings.as_object().expect("an object of settings").clone());
         self
     }
 
-    /// The fields of `add_server`.
+    /// Starts with the bridge.
+    #[must_use]
+    pub fn auto_start(self) -> Self {
+        self.supervision(&json!({"auto_start": true}))
+    }
+
+    /// Is restarted for ever, and at once.
+    #[must_use]
+    pub fn quick_restarts(self) -> Self {
+        self.supervision(&json!({"restart_attempts": "unlimited", "restart_delays_ms": [10]}))
+    }
+
+    /// Gets no more address space than this.
+    #[must_use]
+    pub fn memory_kib(mut self, limit: u64) -> Self {
+        self.memory_kib = Some(limit);
+        self
+    }
+
+    /// The program and its arguments.
     ///
     /// # Panics
     /// When a path is no UTF-8.
     #[must_use]
-    pub fn definition(&self, id: &str) -> Value {
+    pub fn command(&self) -> Vec<String> {
         let text = |arg: OsString| arg.into_string().expect("paths of tests are UTF-8");
+        let limited = self.memory_kib.map(|kib| {
+            let script = format!("ulimit -v {kib}; ulimit -c 0; exec \"$@\"");
+            ["/bin/sh".into(), "-c".into(), script, "sh".into()]
+        });
+        let program = programs::double("misbehaving-server").into_os_string();
+        let own = std::iter::once(program).chain(self.settings.to_args()).map(text);
+        limited.into_iter().flatten().chain(own).collect()
+    }
+
+    /// The fields of `add_server`.
+    #[must_use]
+    pub fn definition(&self, id: &str) -> Value {
+        let command = self.command();
         let mut definition = json!({
             "server_id": id,
-            "command": programs::double("misbehaving-server"),
-            "args": self.settings.to_args().into_iter().map(text).collect::<Vec<_>>(),
+            "command": command[0],
+            "args": command[1..],
             "env": {TEST_ID: self.test_id},
         });
         if let Some(roots) = &self.roots {
             definition["roots"] = json!(roots);
         }
-        if let Some(limit) = self.start_timeout_ms {
-            definition["start_timeout_ms"] = json!(limit);
+        if !self.supervision.is_empty() {
+            definition["supervision"] = json!(self.supervision);
         }
         definition
     }

@@ -138,7 +138,8 @@ impl Place {
     }
 
     fn processes(&self) -> Vec<Process> {
-        let marks = [format!("{TEST_ID}={}", self.id), path_text(&self.path())];
+        // The whole directory: a process without any environment may still name a file in it.
+        let marks = [format!("{TEST_ID}={}", self.id), path_text(self.dir.path())];
         for process in processes::marked(&marks) {
             self.remember(process.pid);
         }

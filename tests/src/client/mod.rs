@@ -9,6 +9,7 @@
 
 mod answer;
 mod base64;
+mod events;
 mod inbox;
 mod operations;
 
