@@ -29,6 +29,8 @@ faults! {
     None = "none",
     /// Writes a line to stderr and exits with code 3.
     ExitsAtOnce = "exits-at-once",
+    /// Exits with code 4 as soon as contact is made.
+    ExitsAfterContact = "exits-after-contact",
     /// Exits with code 1 on any request before `initialize`, as many servers do.
     ExitsOnProbe = "exits-on-probe",
     /// Ignores every request before `initialize`.
@@ -49,20 +51,46 @@ faults! {
     NoFinalNewline = "no-final-newline",
     /// Sends answers to ids that nobody used, and every answer twice.
     UnknownIds = "unknown-ids",
+    /// Sends every answer twice; the second one is another.
+    AnswersTwice = "answers-twice",
+    /// Keeps calls of `echo` until three of them are open, and answers the last one first.
+    AnswersOutOfOrder = "answers-out-of-order",
+    /// Answers no tool call, but everything else.
+    NeverAnswersCalls = "never-answers-calls",
+    /// Answers nothing at all any more from the first tool call on, but reads on.
+    Hangs = "hangs",
+    /// Exits with code 7 on each tool call.
+    DiesOnEachCall = "dies-on-each-call",
+    /// Exits with code 7 on the twentieth tool call.
+    DiesOnTwentiethCall = "dies-on-twentieth-call",
+    /// Writes messages and garbage to stdout without end once contact is made; answers come in between.
+    FloodsStdout = "floods-stdout",
+    /// Writes to stderr without end.
+    FloodsStderr = "floods-stderr",
     /// Answers `echo` with a line over 64 MiB whose id stands at its end.
     HugeLine = "huge-line",
     /// Ignores the end of its stdin, and SIGTERM.
     IgnoresShutdown = "ignores-shutdown",
     /// Is a wrapper that runs the real server as its child, as `npx` is.
     Wrapper = "wrapper",
+    /// Is a wrapper whose real server is a [`Fault::Grandchild`].
+    WrappedGrandchild = "wrapped-grandchild",
     /// Has a child that ignores SIGTERM and holds stdout and stderr open.
     Grandchild = "grandchild",
     /// Has such a child in a session of its own.
     DetachedGrandchild = "detached-grandchild",
+    /// Has such a child, which has such a child.
+    Grandchildren = "grandchildren",
+    /// Has a daemon: forks, the child leads a session, forks and exits; the last one ignores SIGTERM.
+    Daemon = "daemon",
+    /// Has such a daemon, whose environment is empty.
+    NamelessDaemon = "nameless-daemon",
     /// Says that its lists have changed as soon as contact is made, and takes a while for its prompts.
     RestlessLists = "restless-lists",
     /// Closes stdout on the first tool call, but lives on.
     ClosesStdout = "closes-stdout",
+    /// Closes stdin once the first tool call is answered, but lives on.
+    ClosesStdin = "closes-stdin",
     /// Reads nothing any more from the first tool call on.
     StopsReading = "stops-reading",
 }
@@ -72,6 +100,18 @@ pub const OVER_THE_BOUND: usize = 64 * 1024 * 1024 + 1;
 
 /// The exit code of [`Fault::ExitsAtOnce`].
 pub const EXIT_AT_ONCE: i32 = 3;
+
+/// The exit code of [`Fault::ExitsAfterContact`].
+pub const EXIT_AFTER_CONTACT: i32 = 4;
+
+/// The exit code of the tool `die`, and of the faults that die on calls.
+pub const EXIT_IN_CALL: i32 = 7;
+
+/// How many calls [`Fault::AnswersOutOfOrder`] waits for.
+pub const KEPT_CALLS: usize = 3;
+
+/// The call that [`Fault::DiesOnTwentiethCall`] dies on.
+pub const LAST_CALL: usize = 20;
 
 /// What [`Fault::ExitsAtOnce`] says on stderr.
 pub const LAST_WORDS: &str = "cannot go on: the double was told to exit at once";
@@ -84,6 +124,9 @@ pub const OLD_VERSION: &str = "1999-01-01";
 
 /// The first line of [`Fault::GarbageOnStdout`].
 pub const BANNER: &str = "*** Welcome to the misbehaving server! ***";
+
+/// What every line of [`Fault::FloodsStderr`] says.
+pub const FLOOD: &str = "more and more and more of the same, and no end to it";
 
 /// How the misbehaving server is started.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use harbor_tests::faults::{Fault, OLD_VERSION, REFUSAL};
+use harbor_tests::faults::{EXIT_AFTER_CONTACT, Fault, OLD_VERSION, REFUSAL};
 
+use crate::floods;
 use crate::server::{Request, Server};
 
 const MODERN: &str = "2026-07-28";
@@ -28,12 +29,24 @@ pub fn admit(server: &Arc<Server>, request: &Request) -> bool {
 }
 
 /// `notifications/initialized` came.
-pub fn on_initialized(server: &Server) {
-    server.advance_handshake(READY);
+pub fn on_initialized(server: &Arc<Server>) {
+    ready(server);
     if server.settings.fault == Fault::RestlessLists {
         for list in ["tools", "tools", "resources"] {
             server.out.notify(&format!("notifications/{list}/list_changed"), "{}");
         }
+    }
+}
+
+/// Contact is made. That happens once, however often a modern client asks who this is.
+fn ready(server: &Arc<Server>) {
+    if server.handshake.swap(READY, Ordering::Relaxed) == READY {
+        return;
+    }
+    match server.settings.fault {
+        Fault::ExitsAfterContact => exit(EXIT_AFTER_CONTACT),
+        Fault::FloodsStdout => floods::begin_on_stdout(server),
+        _ => {}
     }
 }
 
@@ -82,7 +95,7 @@ fn initialize(server: &Server, request: &Request) {
     server.complete(&request.id, &members);
 }
 
-fn admit_modern(server: &Server, request: &Request) -> bool {
+fn admit_modern(server: &Arc<Server>, request: &Request) -> bool {
     let id = &request.id;
     let opening = matches!(request.method.as_str(), "initialize" | "server/discover");
     if opening && server.settings.fault == Fault::NeverAnswersInitialize {
@@ -114,7 +127,7 @@ fn admit_modern(server: &Server, request: &Request) -> bool {
     true
 }
 
-fn discover(server: &Server, request: &Request) {
+fn discover(server: &Arc<Server>, request: &Request) {
     match server.settings.fault {
         Fault::RefusesInitialize => server.out.error(&request.id, -32603, REFUSAL, None),
         Fault::MalformedInitialize => server.complete(&request.id, "\"supportedVersions\":7"),
@@ -124,6 +137,7 @@ fn discover(server: &Server, request: &Request) {
                  \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{INFO}}}"
             );
             server.complete(&request.id, &members);
+            ready(server);
         }
     }
 }

@@ -19,8 +19,10 @@
 mod asks;
 mod calls;
 mod contact;
+mod floods;
 mod offers;
 mod server;
+mod spoil;
 mod startup;
 mod tools;
 mod wire;
@@ -39,7 +41,8 @@ use self::server::Server;
 fn main() {
     let mut args = env::args_os().skip(1);
     if env::args().nth(1).as_deref() == Some(startup::LINGERS) {
-        startup::linger_as_grandchild(args.nth(1), args.next());
+        let (how, journal) = (args.nth(1).unwrap_or_default(), args.next().unwrap_or_default());
+        startup::linger_as_child(&how.to_string_lossy(), &journal);
     }
     let settings = Settings::parse(args).unwrap_or_else(|error| {
         eprintln!("misbehaving-server: {error}");

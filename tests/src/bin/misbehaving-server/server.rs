@@ -1,7 +1,7 @@
 //! What a server knows, and who takes which message.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use harbor_tests::faults::Settings;
@@ -28,8 +28,10 @@ pub struct Server {
     pub handshake: AtomicU8,
     /// Tools that were added while it ran.
     pub added_tools: AtomicUsize,
-    /// Whether a tool was called already.
-    pub called: AtomicBool,
+    /// How many tool calls came.
+    pub called: AtomicUsize,
+    /// Calls that are kept back: their ids and results.
+    pub kept: Mutex<Vec<(String, String)>>,
     /// Legacy subscriptions: URIs.
     pub subscriptions: Mutex<BTreeSet<String>>,
     /// Modern subscriptions: what each `subscriptions/listen` wants, by its request's id.
@@ -60,7 +62,8 @@ impl Server {
             asks: Asks::default(),
             handshake: AtomicU8::new(0),
             added_tools: AtomicUsize::new(0),
-            called: AtomicBool::new(false),
+            called: AtomicUsize::new(0),
+            kept: Mutex::default(),
             subscriptions: Mutex::default(),
             listens: Mutex::default(),
         }
@@ -94,7 +97,7 @@ impl Server {
         }
     }
 
-    fn on_notification(&self, method: &str, params: &Object) {
+    fn on_notification(self: &Arc<Self>, method: &str, params: &Object) {
         self.journal.write(&format!("notification {method}"));
         match method {
             "notifications/initialized" => contact::on_initialized(self),

@@ -1,7 +1,8 @@
 //! The faults that are there before the first message: exits, wrappers, grandchildren, deaf ears.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::{Command, Stdio, exit};
 use std::thread;
 use std::time::Duration;
@@ -9,14 +10,15 @@ use std::time::Duration;
 use harbor_tests::faults::{EXIT_AT_ONCE, Fault, LAST_WORDS, Settings};
 use nix::sys::signal::{SigSet, Signal};
 
+use crate::floods;
 use crate::server::Server;
 use crate::wire::Journal;
 
-/// The first argument of a grandchild.
+/// The first argument of a child that is no server.
 pub const LINGERS: &str = "lingers";
 
 /// Nothing of a double stays longer than this.
-const LIFETIME: Duration = Duration::from_secs(120);
+pub const LIFETIME: Duration = Duration::from_secs(120);
 
 /// Does what the fault says, before stdin is read.
 pub fn before_reading(server: &Server) {
@@ -26,9 +28,16 @@ pub fn before_reading(server: &Server) {
             exit(EXIT_AT_ONCE);
         }
         Fault::IgnoresShutdown => ignore_signals(),
-        Fault::Wrapper => wrap(&server.settings),
-        Fault::Grandchild => have_grandchild(server, "attached"),
-        Fault::DetachedGrandchild => have_grandchild(server, "detached"),
+        Fault::FloodsStderr => floods::begin_on_stderr(),
+        Fault::Wrapper => wrap(&server.settings, Fault::None),
+        Fault::WrappedGrandchild => wrap(&server.settings, Fault::Grandchild),
+        Fault::Grandchild => have_child(server, "attached"),
+        Fault::DetachedGrandchild => have_child(server, "detached"),
+        Fault::Grandchildren => have_child(server, "parent"),
+        Fault::Daemon => have_daemon(server, |_| ()),
+        Fault::NamelessDaemon => have_daemon(server, |command| {
+            command.env_clear();
+        }),
         _ => {}
     }
 }
@@ -46,30 +55,49 @@ fn ignore_signals() {
 }
 
 /// Runs the real server as a child on the same pipes, and waits for it.
-fn wrap(settings: &Settings) -> ! {
-    let inner = Settings { fault: Fault::None, ..settings.clone() };
+fn wrap(settings: &Settings, fault: Fault) -> ! {
+    let inner = Settings { fault, ..settings.clone() };
     let own = env::current_exe().expect("the path of this executable");
     let status = Command::new(own).args(inner.to_args()).status().expect("the real server starts");
     exit(status.code().unwrap_or(1))
 }
 
-#[allow(clippy::zombie_processes, reason = "it outlives its parent: that is the fault")]
-fn have_grandchild(server: &Server, how: &str) {
-    let own = env::current_exe().expect("the path of this executable");
-    let journal = server.settings.journal.clone().unwrap_or_default();
-    let mut command = Command::new(own);
-    // It inherits stdout and stderr, so that these do not end with the server.
-    command.arg(LINGERS).arg(how).arg(journal).stdin(Stdio::null());
-    command.spawn().expect("the grandchild starts");
+fn have_child(server: &Server, how: &str) {
+    start_child(how, server.settings.journal.clone().unwrap_or_default().as_os_str());
 }
 
-/// What a grandchild does all its life.
-pub fn linger_as_grandchild(how: Option<OsString>, journal: Option<OsString>) -> ! {
+/// The one in between leads the session and is gone when this returns.
+fn have_daemon(server: &Server, prepare: impl FnOnce(&mut Command)) {
+    let mut command = child("forks", server.settings.journal.clone().unwrap_or_default().as_os_str());
+    prepare(&mut command);
+    command.status().expect("the daemon's parent starts");
+}
+
+#[allow(clippy::zombie_processes, reason = "it outlives its parent: that is the fault")]
+fn start_child(how: &str, journal: &OsStr) {
+    child(how, journal).spawn().expect("the child starts");
+}
+
+/// It inherits stdout and stderr, so that these do not end with the server.
+fn child(how: &str, journal: &OsStr) -> Command {
+    let mut command = Command::new(env::current_exe().expect("the path of this executable"));
+    command.arg(LINGERS).arg(how).arg(journal).stdin(Stdio::null());
+    command
+}
+
+/// What a child of a server does all its life.
+pub fn linger_as_child(how: &str, journal: &OsStr) -> ! {
     ignore_signals();
-    if how.is_some_and(|how| how == "detached") {
+    if matches!(how, "detached" | "forks") {
         nix::unistd::setsid().expect("a child can lead a session");
     }
-    let journal = Journal::new(journal.filter(|path| !path.is_empty()).map(Into::into));
-    journal.write(&format!("grandchild {}", std::process::id()));
+    if matches!(how, "parent" | "forks") {
+        start_child("attached", journal);
+    }
+    if how == "forks" {
+        exit(0);
+    }
+    let writer = Journal::new(Some(journal.into()).filter(|path: &PathBuf| !path.as_os_str().is_empty()));
+    writer.write(&format!("grandchild {}", std::process::id()));
     linger()
 }

@@ -1,7 +1,6 @@
-//! The tools, and the faults that show on a tool call.
+//! The tools. What a fault does instead is in `spoil`.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,11 +8,17 @@ use std::thread;
 use std::time::Duration;
 
 use harbor_tests::double::echo_result;
-use harbor_tests::faults::{Fault, OVER_THE_BOUND};
+use harbor_tests::faults::EXIT_IN_CALL;
 
 use crate::server::{Request, Server};
 use crate::wire::{Object, quoted};
-use crate::{asks, startup};
+use crate::{asks, spoil, startup};
+
+/// The tool `eat_memory` takes so much at a time, in bytes.
+const BITE: usize = 16 * 1024 * 1024;
+
+/// And no more than this.
+const MOST_EATEN: usize = 2 * 1024 * 1024 * 1024;
 
 /// Every tool that is there from the start.
 pub const TOOLS: &[&str] = &[
@@ -24,6 +29,11 @@ pub const TOOLS: &[&str] = &[
     "fail",
     "tool_error",
     "die",
+    "exit",
+    "hang",
+    "block",
+    "late",
+    "eat_memory",
     "cancelled_ids",
     "ask_roots",
     "ask_elicitation",
@@ -41,7 +51,7 @@ pub fn call(server: &Arc<Server>, request: &Request) {
     let (id, name) = (request.id.as_str(), request.params.text("name"));
     server.journal.write(&format!("call {name} {id}"));
     let arguments = request.params.object("arguments");
-    if spoil(server, request, &name) {
+    if spoil::call(server, request, &name) {
         return;
     }
     match name.as_str() {
@@ -49,8 +59,9 @@ pub fn call(server: &Arc<Server>, request: &Request) {
             let arguments = request.params.raw("arguments").unwrap_or("{}");
             server.out.result(id, &echo_result(arguments, server.settings.modern));
         }
-        "sleep" => sleep(server, id, arguments.number("ms").unwrap_or(0)),
+        "sleep" => sleep(server, id, milliseconds(&arguments, "ms", 0)),
         "big" => put_text(server, id, &"x".repeat(length(&arguments, "bytes"))),
+        "progress" if arguments.number("ms").is_some() => steady_progress(server, request, &arguments),
         "progress" => progress(server, request, arguments.number("steps").unwrap_or(3)),
         "fail" => {
             let data = "{\"why\":\"test\",\"n\":12345678901234567890}";
@@ -62,8 +73,16 @@ pub fn call(server: &Arc<Server>, request: &Request) {
         }
         "die" => {
             eprintln!("dying in mid-call");
-            exit(7);
+            exit(EXIT_IN_CALL);
         }
+        "exit" => exit(i32::try_from(arguments.number("code").unwrap_or(0)).expect("an exit code")),
+        "hang" => server.out.fall_silent(),
+        "block" => {
+            thread::sleep(milliseconds(&arguments, "ms", 0));
+            put_text(server, id, "blocked");
+        }
+        "late" => late(server, id, milliseconds(&arguments, "after_ms", 50)),
+        "eat_memory" => put_text(server, id, &format!("{} bytes and still alive", eat_memory())),
         "cancelled_ids" => put_text(server, id, &server.calls.cancelled()),
         "ask_forever" => asks::require_for_ever(server, request),
         "ask_roots" | "ask_elicitation" | "ask_sampling" => ask(server, request, &name),
@@ -87,37 +106,6 @@ pub fn call(server: &Arc<Server>, request: &Request) {
     }
 }
 
-/// Does what the fault says on this call; false when the call goes its usual way.
-fn spoil(server: &Server, request: &Request, tool: &str) -> bool {
-    let id = &request.id;
-    let first = !server.called.swap(true, Ordering::Relaxed);
-    match server.settings.fault {
-        Fault::InvalidUtf8 => {
-            let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"text\":\"");
-            server.out.bytes(&[head.as_bytes(), b"\xff\xfe", b"\"}]}}\n"].concat());
-        }
-        Fault::NoFinalNewline if first => {
-            let result = echo_result(request.params.raw("arguments").unwrap_or("{}"), server.settings.modern);
-            server.out.bytes(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").as_bytes());
-            exit(0);
-        }
-        Fault::HugeLine if tool == "echo" => {
-            let mut line =
-                b"{\"jsonrpc\":\"2.0\",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"".to_vec();
-            line.resize(line.len() + OVER_THE_BOUND, b'x');
-            writeln!(line, "\"}}]}},\"id\":{id}}}").expect("memory takes everything");
-            server.out.bytes(&line);
-        }
-        Fault::ClosesStdout if first => {
-            let nowhere = std::fs::File::options().write(true).open("/dev/null").expect("it is always there");
-            nix::unistd::dup2_stdout(nowhere).expect("stdout can be replaced");
-        }
-        Fault::StopsReading if first => startup::linger(),
-        _ => return false,
-    }
-    true
-}
-
 /// Answers with one text.
 pub fn put_text(server: &Server, id: &str, text: &str) {
     server.complete(id, &format!("\"content\":[{{\"type\":\"text\",\"text\":{}}}]", quoted(text)));
@@ -127,31 +115,74 @@ fn length(arguments: &Object, name: &str) -> usize {
     usize::try_from(arguments.number(name).unwrap_or(0)).expect("a size that fits")
 }
 
+fn milliseconds(arguments: &Object, name: &str, otherwise: u64) -> Duration {
+    Duration::from_millis(arguments.number(name).unwrap_or(otherwise))
+}
+
 /// A small stack, since a test may have a thousand of them.
 fn in_thread(work: impl FnOnce() + Send + 'static) {
     thread::Builder::new().stack_size(256 * 1024).spawn(work).expect("a thread starts");
 }
 
-fn sleep(server: &Arc<Server>, id: &str, ms: u64) {
+fn sleep(server: &Arc<Server>, id: &str, time: Duration) {
     let (server, id) = (Arc::clone(server), id.to_owned());
     in_thread(move || {
-        if server.calls.rest(&id, Duration::from_millis(ms)) {
+        if server.calls.rest(&id, time) {
             put_text(&server, &id, "slept");
         }
     });
 }
 
+/// Answers only once nobody waits for it any more, and so long after that.
+fn late(server: &Arc<Server>, id: &str, after: Duration) {
+    let (server, id) = (Arc::clone(server), id.to_owned());
+    in_thread(move || {
+        server.calls.rest(&id, startup::LIFETIME);
+        thread::sleep(after);
+        put_text(&server, &id, "late");
+        server.journal.write(&format!("late {id}"));
+    });
+}
+
+/// Ends by the allocator's refusal. Where there is no limit it stops, so as not to take the machine along.
+fn eat_memory() -> usize {
+    let mut eaten = Vec::new();
+    while eaten.len() < MOST_EATEN / BITE {
+        eaten.push(vec![1_u8; BITE]);
+    }
+    eaten.iter().map(Vec::len).sum()
+}
+
 fn progress(server: &Server, request: &Request, steps: u64) {
     let meta = request.params.object("_meta");
     if let Some(token) = meta.raw("progressToken") {
-        for step in 1..=steps {
-            let params = format!(
-                "{{\"progressToken\":{token},\"progress\":{step},\"total\":{steps}.0,\"message\":\"step {step}\"}}"
-            );
-            server.out.notify("notifications/progress", &params);
-        }
+        (1..=steps).for_each(|step| step_forward(server, token, step, steps));
     }
     put_text(server, &request.id, "done");
+}
+
+fn step_forward(server: &Server, token: &str, step: u64, steps: u64) {
+    let params = format!(
+        "{{\"progressToken\":{token},\"progress\":{step},\"total\":{steps}.0,\"message\":\"step {step}\"}}"
+    );
+    server.out.notify("notifications/progress", &params);
+}
+
+/// Progress every `every_ms` for `ms`, unless it is cancelled; then the answer.
+fn steady_progress(server: &Arc<Server>, request: &Request, arguments: &Object) {
+    let (time, every) = (milliseconds(arguments, "ms", 0), milliseconds(arguments, "every_ms", 100));
+    let steps = u64::try_from(time.as_millis() / every.as_millis().max(1)).expect("a number of steps");
+    let token = request.params.object("_meta").raw("progressToken").map(str::to_owned);
+    let (server, id) = (Arc::clone(server), request.id.clone());
+    in_thread(move || {
+        for step in 1..=steps {
+            if !server.calls.rest(&id, every) {
+                return;
+            }
+            token.iter().for_each(|token| step_forward(&server, token, step, steps));
+        }
+        put_text(&server, &id, "done");
+    });
 }
 
 fn ask(server: &Arc<Server>, request: &Request, tool: &str) {

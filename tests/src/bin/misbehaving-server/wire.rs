@@ -8,6 +8,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use harbor_tests::faults::{BANNER, Fault};
 use serde_json::Value;
@@ -60,12 +62,21 @@ pub struct Out {
     fault: Fault,
     /// Held for a whole line with all that belongs around it.
     turn: Mutex<()>,
+    /// How many lines wait for their turn.
+    waiting: AtomicUsize,
+    /// Nothing is written any more.
+    silent: AtomicBool,
 }
 
 impl Out {
     /// With the faults that concern lines.
     pub fn new(fault: Fault) -> Self {
-        let out = Self { fault, turn: Mutex::new(()) };
+        let out = Self {
+            fault,
+            turn: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            silent: AtomicBool::new(false),
+        };
         if fault == Fault::GarbageOnStdout {
             out.bytes(format!("{BANNER}\n").as_bytes());
         }
@@ -78,11 +89,11 @@ impl Out {
                          {\"jsonrpc\":\"2.0\",\"id\":\"nobody\",\"result\":{}}\n\
                          {\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"what?\"}}\n";
         let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n");
-        if self.fault == Fault::UnknownIds {
-            let twin = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"duplicate\":true}}}}\n");
-            self.bytes(format!("{strangers}{answer}{twin}").as_bytes());
-        } else {
-            self.line(&answer);
+        let twin = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"duplicate\":true}}}}\n");
+        match self.fault {
+            Fault::UnknownIds => self.bytes(format!("{strangers}{answer}{twin}").as_bytes()),
+            Fault::AnswersTwice => self.bytes(format!("{answer}{twin}").as_bytes()),
+            _ => self.line(&answer),
         }
     }
 
@@ -118,10 +129,33 @@ impl Out {
 
     /// Writes bytes as they are. A client that is gone is noticed when reading.
     pub fn bytes(&self, bytes: &[u8]) {
-        let _turn = self.turn.lock();
-        let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let turn = self.turn.lock();
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        if !self.silent.load(Ordering::SeqCst) {
+            let _ = put(bytes);
+        }
+        drop(turn);
     }
+
+    /// Writes bytes that nobody asked for, after those that somebody waits for; false when the client is gone.
+    pub fn flood(&self, bytes: &[u8]) -> bool {
+        while self.waiting.load(Ordering::SeqCst) > 0 {
+            thread::yield_now();
+        }
+        let _turn = self.turn.lock();
+        put(bytes).is_ok()
+    }
+
+    /// Writes nothing from now on, whoever wants to.
+    pub fn fall_silent(&self) {
+        self.silent.store(true, Ordering::SeqCst);
+    }
+}
+
+fn put(bytes: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes).and_then(|()| stdout.flush())
 }
 
 /// Writes down what happened, a line per event. Several processes may append to one.
