@@ -1,8 +1,8 @@
 //! The runner: owns one MCP server, or all of them where isolation is off.
 //!
 //! ```text
-//!   harbor-runner BRIDGE_PID       link on stdin, until its end, SIGTERM or SIGINT
-//!   harbor-runner exec …           the launcher: becomes a server (see harbor_child::launcher)
+//!   harbor-runner BRIDGE_PID isolated|shared    link on stdin, until its end, SIGTERM or SIGINT
+//!   harbor-runner exec …                        the launcher: becomes a server (see harbor_child::launcher)
 //! ```
 //!
 //! Owns the link to the bridge. Must never outlive it, and never write to stdout.
@@ -12,11 +12,12 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::rc::Rc;
 
+use harbor_child::namespace::{Containment, Namespace};
 use harbor_child::outbox::read_some;
 use harbor_child::reaper::Reaper;
 use harbor_child::signal::Signal;
 use harbor_child::socket::Reader;
-use harbor_child::{launcher, link, memory, own, socket};
+use harbor_child::{launcher, link, memory, namespace, own, socket};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
 use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
@@ -36,10 +37,15 @@ pub fn run() -> ExitCode {
     if arguments.first().is_some_and(|first| first == "exec") {
         return u8::try_from(launcher::run(&arguments[1..])).map_or(ExitCode::FAILURE, ExitCode::from);
     }
-    let [parent] = arguments.as_slice() else { return usage() };
+    let [parent, isolation] = arguments.as_slice() else { return usage() };
     let Some(parent) = parent.to_str().and_then(|pid| pid.parse().ok()) else { return usage() };
+    let isolated = match isolation.to_str() {
+        Some("isolated") => true,
+        Some("shared") => false,
+        _ => return usage(),
+    };
     memory::return_large_blocks();
-    match begin(parent) {
+    match begin(parent, isolated) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "harbor-runner: {error}");
@@ -53,19 +59,32 @@ fn usage() -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-fn begin(parent: u32) -> io::Result<()> {
+fn begin(parent: u32, isolated: bool) -> io::Result<()> {
+    // First, while this process has nothing that the namespace's init would copy.
+    let (containment, namespace) = contain(isolated)?;
+    if let (true, Containment::ProcessGroup { why }) = (isolated, &containment) {
+        let _ = writeln!(io::stderr(), "harbor-runner: no PID namespace for this server ({why})");
+    }
     let link = link::take()?;
     own::die_with_parent(parent, Signal::SIGTERM)?;
     own::become_subreaper()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
-    runtime.block_on(serve(link))
+    runtime.block_on(serve(link, namespace))
 }
 
-async fn serve(link: std::os::unix::net::UnixStream) -> io::Result<()> {
+/// Servers that share a runner would end together in a namespace.
+fn contain(isolated: bool) -> io::Result<(Containment, Option<Namespace>)> {
+    if isolated {
+        return namespace::enter();
+    }
+    Ok((Containment::ProcessGroup { why: "the servers share a runner".into() }, None))
+}
+
+async fn serve(link: std::os::unix::net::UnixStream, namespace: Option<Namespace>) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let reaper = Reaper::start()?;
+    let reaper = Reaper::start_with(namespace)?;
     let (mut reader, writer) = socket::split(link)?;
     let up = Rc::new(Up::new());
     up.send(&FromRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });

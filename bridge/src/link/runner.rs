@@ -53,19 +53,21 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Starts a runner. `instance` marks its environment. The receiver gets what its servers say unasked.
+    /// Starts a runner, `isolated` for one server. `instance` marks its environment. The receiver gets what its servers say unasked.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.
     pub fn start(
         executable: &Executable,
         instance: &str,
+        isolated: bool,
         reaper: &Reaper,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
         let (mine, child_end) = harbor_child::link::pair()?;
         let child = Command::new(format!("/proc/self/fd/{}", executable.0.as_raw_fd()))
             .arg0(RUNNER)
             .arg(std::process::id().to_string())
+            .arg(if isolated { "isolated" } else { "shared" })
             .env_clear()
             .env(INSTANCE_MARK, instance)
             .process_group(0)

@@ -130,7 +130,8 @@ impl Runners {
     }
 
     fn start_runner(self: &Rc<Self>) -> io::Result<Rc<Runner>> {
-        let (runner, events) = Runner::start(&self.executable, &self.shared.instance, &self.reaper)?;
+        let (runner, events) =
+            Runner::start(&self.executable, &self.shared.instance, self.isolation, &self.reaper)?;
         self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
         tokio::task::spawn_local(follow(Rc::downgrade(self), Rc::downgrade(&runner), runner.pid(), events));
         Ok(runner)

@@ -1,7 +1,8 @@
 //! What a freshly started process does before it becomes a server.
 //!
 //! ```text
-//!  parent-death signal ─► session of its own ─► no core dumps ─► directory ─► default signals ─► execve
+//!  parent-death signal ─► session of its own ─► namespace's mounts ─► no core dumps ─► directory
+//!    ─► default signals ─► execve
 //! ```
 //!
 //! Runs in the process `harbor-runner exec`. Owns the order of those steps. Must never write to the standard
@@ -14,11 +15,14 @@ use std::os::unix::ffi::OsStrExt;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sched::{CloneFlags, setns};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::unistd::geteuid;
 
-use crate::own;
+use crate::namespace::Namespace;
 use crate::spawn::Server;
+use crate::{caps, own};
 
 /// Bytes of a failure report: the step, then the error number.
 pub(crate) const REPORT_SIZE: usize = 5;
@@ -33,6 +37,8 @@ pub enum Step {
     Begin,
     /// Leading a session.
     Session,
+    /// Entering the mounts of the namespace.
+    Namespace,
     /// Setting limits.
     Limits,
     /// Entering the working directory.
@@ -42,7 +48,8 @@ pub enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 5] = [Self::Begin, Self::Session, Self::Limits, Self::Directory, Self::Execute];
+    const ALL: [Self; 6] =
+        [Self::Begin, Self::Session, Self::Namespace, Self::Limits, Self::Directory, Self::Execute];
 }
 
 /// Why a launch failed.
@@ -69,11 +76,14 @@ impl Failure {
     }
 }
 
-/// The arguments with which the parent starts the launcher: `exec PARENT REPORT CWD COMMAND ARGS…`.
-pub(crate) fn arguments(parent: u32, report: RawFd, server: &Server) -> Vec<OsString> {
+/// The arguments with which the parent starts the launcher: `exec PARENT REPORT MOUNTS CWD COMMAND ARGS…`. PARENT
+/// is 0 in a PID namespace, whose processes cannot see their runner; MOUNTS is `-` without one.
+pub(crate) fn arguments(report: RawFd, namespace: Option<&Namespace>, server: &Server) -> Vec<OsString> {
+    let parent = namespace.map_or_else(std::process::id, |_| 0);
+    let mounts = namespace.map_or_else(|| "-".into(), |namespace| namespace.mounts().to_string());
     let mut arguments: Vec<OsString> =
-        vec!["exec".into(), parent.to_string().into(), report.to_string().into(), server.cwd.clone()];
-    arguments.push(server.command.clone());
+        vec!["exec".into(), parent.to_string().into(), report.to_string().into(), mounts.into()];
+    arguments.extend([server.cwd.clone(), server.command.clone()]);
     arguments.extend(server.args.iter().cloned());
     arguments
 }
@@ -82,14 +92,16 @@ pub(crate) fn arguments(parent: u32, report: RawFd, server: &Server) -> Vec<OsSt
 /// why not. Returns the exit code in the latter case.
 #[must_use]
 pub fn run(arguments: &[OsString]) -> i32 {
-    let [parent, report, cwd, command @ ..] = arguments else { return FAILED };
+    let [parent, report, mounts, cwd, command @ ..] = arguments else { return FAILED };
     let number = |text: &OsStr| text.to_str().and_then(|text| text.parse::<i32>().ok()).filter(|n| *n >= 0);
     let (Some(parent), Some(report)) = (number(parent), number(report)) else { return FAILED };
-    // SAFETY: the parent made this descriptor inheritable for us alone and told us its number; it stays open
-    // for the rest of this process, since nothing here closes it.
+    // SAFETY: the parent made these descriptors inheritable for us and told us their numbers; they stay open for
+    // the rest of this process, since nothing here closes them.
     #[allow(unsafe_code)]
-    let report = unsafe { BorrowedFd::borrow_raw(report) };
-    let Err(failure) = launch(parent.unsigned_abs(), report, cwd, command);
+    let (report, mounts) = unsafe {
+        (BorrowedFd::borrow_raw(report), number(mounts).map(|mounts| BorrowedFd::borrow_raw(mounts)))
+    };
+    let Err(failure) = launch(parent.unsigned_abs(), report, mounts, cwd, command);
     let _ = nix::unistd::write(report, &failure.to_bytes());
     FAILED
 }
@@ -97,6 +109,7 @@ pub fn run(arguments: &[OsString]) -> i32 {
 fn launch(
     parent: u32,
     report: BorrowedFd<'_>,
+    mounts: Option<BorrowedFd<'_>>,
     cwd: &OsStr,
     command: &[OsString],
 ) -> Result<std::convert::Infallible, Failure> {
@@ -105,12 +118,23 @@ fn launch(
     own::die_with_parent(parent, Signal::SIGKILL)
         .map_err(|_| Failure { step: Step::Begin, errno: Errno::ESRCH as i32 })?;
     nix::unistd::setsid().map_err(at(Step::Session))?;
+    if let Some(mounts) = mounts {
+        enter(mounts).map_err(at(Step::Namespace))?;
+    }
     setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(at(Step::Limits))?;
     nix::unistd::chdir(cwd).map_err(at(Step::Directory))?;
     default_signals().map_err(at(Step::Execute))?;
     let words = c_strings(command).map_err(|_| at(Step::Execute)(Errno::EINVAL))?;
     let program = words.first().ok_or_else(|| at(Step::Execute)(Errno::EINVAL))?;
     nix::unistd::execvp(program, &words).map_err(at(Step::Execute))
+}
+
+/// Has `/proc` show the processes of the namespace, and gives up what that took.
+fn enter(mounts: BorrowedFd<'_>) -> nix::Result<()> {
+    fcntl(mounts, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    setns(mounts, CloneFlags::CLONE_NEWNS)?;
+    // Root's servers keep root's rights; all others had none before the runner entered a user namespace.
+    if geteuid().is_root() { Ok(()) } else { caps::give_up() }
 }
 
 fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {

@@ -1,13 +1,15 @@
 //! Processes: starting, signalling and reaping them, and the pipes to and from them.
 //!
 //! The only crate with `unsafe`, and the place for code that is not portable. Owns what a process does to
-//! itself before it becomes a server (`launcher`), the one reaper of each process (`reaper`), and the write
-//! queue in front of each pipe (`outbox`). Must never know what the processes are for: no MCP, no JSON.
+//! itself before it becomes a server (`launcher`), what holds a runner's processes together (`namespace`), the one
+//! reaper of each process (`reaper`), and the write queue in front of each pipe (`outbox`). Must never know what the processes are for: no MCP, no JSON.
 
+mod caps;
 pub mod launcher;
 pub mod leftovers;
 pub mod link;
 pub mod memory;
+pub mod namespace;
 pub mod outbox;
 pub mod own;
 pub mod reaper;

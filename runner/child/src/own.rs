@@ -10,7 +10,8 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
 /// Has the kernel send `signal` to this process when its parent ends, and makes sure that the parent is still
-/// `expected`: it may have ended before the request was made.
+/// `expected`: it may have ended before the request was made. A parent outside of this process's PID namespace has
+/// the number 0, before and after its end; there it is the namespace's end that takes this process along.
 ///
 /// # Errors
 /// When the parent is another process already.

@@ -6,7 +6,8 @@
 //!
 //! A group is ended while its leader is still a zombie: until then the kernel keeps the number, so the signal
 //! can hit nobody else. Children that nobody watches are orphans of servers, which the kernel gave to this
-//! process because it is a subreaper; they are reaped, and ended on request.
+//! process because it is a subreaper; they are reaped, and ended on request. In a PID namespace its init gets them, and
+//! ends them on the same request.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -20,6 +21,8 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, oneshot};
+
+use crate::namespace::Namespace;
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub struct Reaper {
     /// Children from before this program: whoever replaced itself by it may have had some.
     foreign: RefCell<HashSet<u32>>,
     reaped: Notify,
+    /// Where the children of this process are, unless they are where this process is.
+    namespace: Option<Namespace>,
 }
 
 impl Reaper {
@@ -60,8 +65,16 @@ impl Reaper {
     /// # Errors
     /// When SIGCHLD cannot be listened to.
     pub fn start() -> io::Result<Rc<Self>> {
+        Self::start_with(None)
+    }
+
+    /// The same for a process whose children are in a namespace.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_with(namespace: Option<Namespace>) -> io::Result<Rc<Self>> {
         let mut ended = signal(SignalKind::child())?;
-        let reaper = Rc::new(Self::default());
+        let reaper = Rc::new(Self { namespace, ..Self::default() });
         reaper.foreign.borrow_mut().extend(children());
         let weak = Rc::downgrade(&reaper);
         tokio::task::spawn_local(async move {
@@ -99,6 +112,7 @@ impl Reaper {
     /// has passed. Returns whether none is left.
     pub async fn end_orphans(&self, limit: Duration) -> bool {
         let all_gone = async {
+            self.end_strays(limit).await;
             loop {
                 let reaped = self.reaped.notified();
                 let orphans = self.orphans();
@@ -112,6 +126,20 @@ impl Reaper {
             }
         };
         tokio::time::timeout(limit, all_gone).await.is_ok()
+    }
+
+    /// Kills everything in the namespace, where there is one: to be called when what was started there has ended,
+    /// so that only what it left behind is there. Without a namespace this does nothing.
+    pub async fn end_strays(&self, limit: Duration) {
+        if let Some(namespace) = &self.namespace {
+            namespace.end_all(limit).await;
+        }
+    }
+
+    /// Where children are to be started.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&Namespace> {
+        self.namespace.as_ref()
     }
 
     /// Children of this process that nobody here started.

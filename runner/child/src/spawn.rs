@@ -17,6 +17,7 @@ use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use tokio::net::unix::pipe;
 
 use crate::launcher::{self, Failure};
+use crate::namespace::Namespace;
 
 /// What to start.
 #[derive(Debug)]
@@ -68,17 +69,17 @@ impl Started {
     }
 }
 
-/// Starts `server`. Call it from a thread that lives as long as the process, and where no other thread starts
+/// Starts `server`, in the namespace where there is one. Call it from a thread that lives as long as the process, and where no other thread starts
 /// processes: the report pipe is inheritable for a moment.
 ///
 /// # Errors
 /// When the system is out of processes or file descriptors.
-pub fn start(server: &Server) -> io::Result<Started> {
+pub fn start(server: &Server, namespace: Option<&Namespace>) -> io::Result<Started> {
     let (report, report_end) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
     let mut command = Command::new("/proc/self/exe");
     command
         .arg0("harbor-runner")
-        .args(launcher::arguments(std::process::id(), report_end.as_raw_fd(), server))
+        .args(launcher::arguments(report_end.as_raw_fd(), namespace, server))
         .env_clear()
         .envs(server.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())

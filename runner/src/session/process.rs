@@ -38,6 +38,9 @@ const PROBE_SILENCE: Duration = Duration::from_secs(5);
 /// How long a server that closed its stdout may take to exit by itself.
 const CLOSED_STDOUT_GRACE: Duration = Duration::from_millis(500);
 
+/// How long a start waits for the end of what the one before left behind.
+const STRAYS: Duration = Duration::from_secs(1);
+
 /// How one process ended.
 enum End {
     /// For good.
@@ -64,6 +67,7 @@ pub async fn run(session: Rc<Session>, plan: Plan, reaper: Rc<Reaper>) {
             End::Because(cause) => break (cause, process.tail.text()),
             End::StartAgain => known = Some(Era::Legacy),
         }
+        reaper.end_strays(STRAYS).await;
     };
     session.stdin.borrow().close();
     session.tell_late();
@@ -105,7 +109,7 @@ impl<'a> Process<'a> {
         deadline: Instant,
     ) -> Result<Self, EndCause<'static>> {
         let failed = |what: String, errno| EndCause::SpawnFailed { what: what.into(), errno };
-        let started = spawn::start(&plan.server)
+        let started = spawn::start(&plan.server, reaper.namespace())
             .map_err(|error| failed("start a process".into(), error.raw_os_error().unwrap_or(0)))?;
         let exited = reaper.watch(started.pid, Group::Own);
         match timeout_at(deadline.into(), started.executed()).await {
@@ -343,7 +347,7 @@ fn log_line(session: &Session, source: LogSource, tail: &mut Tail, line: &Popped
 
 fn describe(failure: Failure, server: &Server) -> String {
     match failure.step {
-        Step::Begin | Step::Session | Step::Limits => "prepare the process".into(),
+        Step::Begin | Step::Session | Step::Namespace | Step::Limits => "prepare the process".into(),
         Step::Directory => format!("enter the directory {}", server.cwd.display()),
         Step::Execute => format!("run {}", server.command.display()),
     }

@@ -1,0 +1,183 @@
+//! A PID namespace for all that a runner starts: it ends with the runner, whatever its processes do.
+//!
+//! ```text
+//!  runner ──clone(NEWPID, NEWNS; NEWUSER unless root)──► init: PID 1, with a /proc of its own
+//!    │                                                      │ "it works", or why not
+//!    └─ setns: what it starts from here on is inside ◄──────┘
+//! ```
+//!
+//! The runner stays outside and so remains the parent of its servers, with the numbers and signals it knows.
+//! The kernel kills everything inside when init ends, and init ends with the runner: by the parent-death signal,
+//! or by the end of the socket between them. Nothing inside can take either away from it.
+//!
+//! The runner changes nothing about itself until init has done all that may be refused: so a refusal leaves it
+//! as it was. Owns the namespace. Must be entered before there are threads: init is a copy of this process.
+
+mod init;
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::{Gid, Pid, Uid, getegid, geteuid};
+
+use crate::caps;
+
+/// What holds the processes of a runner's servers together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Containment {
+    /// A PID namespace: nothing gets out, and all of it ends with the runner.
+    PidNamespace,
+    /// A process group for each server, which a process can leave.
+    ProcessGroup {
+        /// Why there is no more than that.
+        why: String,
+    },
+}
+
+/// The namespace of this process's children.
+#[derive(Debug)]
+pub struct Namespace {
+    /// To init. Its end ends init.
+    control: UnixStream,
+    mounts: File,
+}
+
+/// Whose processes these are, as numbers outside.
+#[derive(Debug, Clone, Copy)]
+struct Owner {
+    user: Uid,
+    group: Gid,
+}
+
+impl Owner {
+    /// Root needs no user namespace, and would lose its rights over other users' files in one.
+    fn is_root(self) -> bool {
+        self.user.is_root()
+    }
+}
+
+/// What the first byte of init's report says; after a refusal the reason follows.
+const READY: u8 = b'+';
+const REFUSED: u8 = b'-';
+
+/// The namespaces that init begins, besides a user namespace.
+const KINDS: CloneFlags = CloneFlags::CLONE_NEWPID.union(CloneFlags::CLONE_NEWNS);
+
+/// Puts all children that this process will start into a PID namespace, where the kernel allows it.
+///
+/// # Errors
+/// When this process has entered the namespace but cannot start anything there: it must end.
+pub fn enter() -> io::Result<(Containment, Option<Namespace>)> {
+    let owner = Owner { user: geteuid(), group: getegid() };
+    match begin(owner) {
+        Ok(namespace) => {
+            if !owner.is_root() {
+                caps::hand_on()?;
+            }
+            Ok((Containment::PidNamespace, Some(namespace)))
+        }
+        Err(why) => Ok((Containment::ProcessGroup { why }, None)),
+    }
+}
+
+/// Starts init and joins it. After an error this process is as it was before.
+fn begin(owner: Owner) -> Result<Namespace, String> {
+    let (control, end) = UnixStream::pair().map_err(told("make a socket pair"))?;
+    let (pid, handle) = start_init(owner, &end).map_err(told("make the namespaces"))?;
+    drop(end);
+    let joined = join(owner, &control, pid, &handle);
+    if joined.is_err() {
+        let _ = kill(pid, Signal::SIGKILL);
+        let _ = waitpid(pid, None);
+    }
+    Ok(Namespace { control, mounts: joined? })
+}
+
+/// In the parent: init's number and a handle to it. The child never returns from here.
+fn start_init(owner: Owner, end: &UnixStream) -> nix::Result<(Pid, OwnedFd)> {
+    let mut flags = KINDS.bits() | libc::CLONE_PIDFD | libc::SIGCHLD;
+    if !owner.is_root() {
+        flags |= libc::CLONE_NEWUSER;
+    }
+    let mut handle: RawFd = -1;
+    let (stack, unused): (libc::c_long, libc::c_long) = (0, 0);
+    // SAFETY: as fork(2): the child goes on with a copy of this memory, and there is no other thread whose locks
+    // it could find taken. The kernel writes the handle into `handle`, which lives until then.
+    #[allow(unsafe_code)]
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, stack, &raw mut handle, unused, unused) };
+    match Errno::result(pid)? {
+        0 => init::run(owner, end),
+        // SAFETY: the kernel has just opened this descriptor for us; nobody else knows it.
+        #[allow(unsafe_code)]
+        pid => Ok((Pid::from_raw(pid as libc::pid_t), unsafe { OwnedFd::from_raw_fd(handle) })),
+    }
+}
+
+/// Waits for init's report and enters its namespaces, except that of the mounts: this process goes on to use the
+/// /proc that it knows. Gives that namespace for the launchers.
+fn join(owner: Owner, mut control: &UnixStream, pid: Pid, handle: &OwnedFd) -> Result<File, String> {
+    read_report(control)?;
+    let mounts = File::open(format!("/proc/{pid}/ns/mnt")).map_err(told("find the mounts"))?;
+    // The launchers inherit it; this process starts nothing else.
+    fcntl(&mounts, FcntlArg::F_SETFD(FdFlag::empty())).map_err(told("hand on the mounts"))?;
+    let mut kinds = CloneFlags::CLONE_NEWPID;
+    if !owner.is_root() {
+        kinds |= CloneFlags::CLONE_NEWUSER;
+    }
+    setns(handle, kinds).map_err(told("enter the namespaces"))?;
+    // An init that cannot hear this is dead, and its namespace takes no processes: the first start will say so.
+    let _ = control.write_all(&[READY]);
+    Ok(mounts)
+}
+
+fn read_report(mut control: &UnixStream) -> Result<(), String> {
+    let mut first = [REFUSED];
+    control.read_exact(&mut first).map_err(told("hear of init"))?;
+    if first == [READY] {
+        return Ok(());
+    }
+    let mut why = String::new();
+    control.read_to_string(&mut why).map_err(told("hear of init"))?;
+    Err(why)
+}
+
+/// Names the step that failed.
+fn told<E: Into<io::Error>>(step: &'static str) -> impl Fn(E) -> String {
+    move |error| format!("{step}: {}", error.into())
+}
+
+impl Namespace {
+    /// The mount namespace with the right /proc, which launchers inherit.
+    pub(crate) fn mounts(&self) -> RawFd {
+        self.mounts.as_raw_fd()
+    }
+
+    /// Kills everything inside, except init; returns whether it is gone within `limit`.
+    pub async fn end_all(&self, limit: Duration) -> bool {
+        tokio::time::timeout(limit, self.ask_to_end_all()).await.is_ok()
+    }
+
+    /// Errors mean that init has ended, and everything inside with it.
+    async fn ask_to_end_all(&self) -> Option<()> {
+        let control = self.control.try_clone().ok()?;
+        control.set_nonblocking(true).ok()?;
+        let control = tokio::net::UnixStream::from_std(control).ok()?;
+        control.try_write(&[READY]).ok()?;
+        let mut answer = [0];
+        loop {
+            control.readable().await.ok()?;
+            match control.try_read(&mut answer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                _ => return Some(()),
+            }
+        }
+    }
+}
