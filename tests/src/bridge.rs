@@ -3,7 +3,7 @@
 //! `Bridge` is the bridge itself (`serve --stdio`, or `serve`); `Relay` is what a browser starts. Must never be
 //! dropped after its [`Home`]: declare the home first.
 
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -44,7 +44,13 @@ impl Bridge {
     #[must_use]
     pub fn start_with(home: &Home, env: &[(&str, &str)]) -> Self {
         let mut command = home.command("harbor-bridge");
-        let mut program = Program::start(command.args(["serve", "--stdio"]).envs(env.iter().copied()));
+        Self::start_as(home, command.args(["serve", "--stdio"]).envs(env.iter().copied()))
+    }
+
+    /// `harbor-bridge serve --stdio`, however this command comes to it.
+    #[must_use]
+    pub fn start_as(home: &Home, command: &mut Command) -> Self {
+        let mut program = Program::start(command);
         let (stdin, stdout) = program.pipes();
         let client = Client::over_pipes(stdout, stdin);
         Self { client, program, place: home.place(), stdio: true, ended: false }

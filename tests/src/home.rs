@@ -64,6 +64,14 @@ impl Home {
         self.0.path()
     }
 
+    /// Gives it to another user, who can then run Harbor in it.
+    ///
+    /// # Panics
+    /// When this user may not give anything away.
+    pub fn hand_to(&self, user: u32, group: u32) {
+        std::os::unix::fs::chown(self.0.dir.path(), Some(user), Some(group)).expect("root may do so");
+    }
+
     /// A path for a file of the test's own, outside `HARBOR_HOME`.
     #[must_use]
     pub fn scratch(&self, name: &str) -> PathBuf {

@@ -1,7 +1,8 @@
 //! Looks at processes from outside, through `/proc`.
 //!
 //! A process is its id together with its start time, so that an id that was given again is not taken for the
-//! old process. A zombie counts as gone: it runs nothing any more. Must never signal what it was not given.
+//! old process. A zombie counts as gone: it runs nothing any more. So does what only waits to become one: the init of
+//! a PID namespace, until others have reaped what was inside. Must never signal what it was not given.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,6 +19,9 @@ pub struct Process {
     pub pid: u32,
     started: u64,
 }
+
+/// The kernel's flag of a process that is past its end.
+const EXITING: u32 = 4;
 
 struct Stat {
     parent: u32,
@@ -54,6 +58,20 @@ impl Process {
         String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned()
     }
 
+    /// The id that it has for itself: another one in a PID namespace.
+    #[must_use]
+    pub fn own_id(self) -> Option<u32> {
+        self.status("NSpid").split_ascii_whitespace().last()?.parse().ok()
+    }
+
+    /// A line of `/proc/…/status`; empty when there is none.
+    #[must_use]
+    pub fn status(self, name: &str) -> String {
+        let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.unwrap_or_default().trim().to_owned()
+    }
+
     /// Sends a signal. Does nothing when it is gone.
     pub fn signal(self, signal: Signal) {
         if !self.is_gone() {
@@ -76,8 +94,9 @@ fn stat(pid: u32) -> Option<Stat> {
     let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    let started = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some(Stat { parent, started })
+    let flags: u32 = fields.nth(4)?.parse().ok()?;
+    let started = fields.nth(12)?.parse().ok()?;
+    (!matches!(state, "Z" | "X") && flags & EXITING == 0).then_some(Stat { parent, started })
 }
 
 /// The children of `pid`, their children, and so on.
@@ -92,6 +111,16 @@ pub fn descendants(pid: u32) -> Vec<Process> {
         at += 1;
     }
     family[1..].iter().map(|&pid| Process { pid, started: all[&pid].started }).collect()
+}
+
+/// The one of `processes` that has this id for itself.
+///
+/// # Panics
+/// When none has.
+#[must_use]
+pub fn by_own_id(id: &str, processes: &[Process]) -> Process {
+    let found = processes.iter().copied().find(|process| process.own_id() == id.parse().ok());
+    found.unwrap_or_else(|| panic!("none has the id {id} for itself:{}", describe(processes)))
 }
 
 /// The processes whose environment or command line contains one of `marks`, this one excepted.

@@ -4,6 +4,7 @@
 
 use harbor_tests::double::echo_result;
 use harbor_tests::faults::BANNER;
+use harbor_tests::processes::Process;
 use harbor_tests::{Answer, Bridge, Double, Fault, Home, LIMIT, PROMPT, wait_until};
 use serde_json::{Value, json};
 
@@ -32,7 +33,8 @@ fn a_legacy_server() {
     assert_eq!(connected["connection_info"]["instructions"], "Call echo.");
     assert!(connected["connection_info"]["capabilities"]["tools"].is_object());
     assert_eq!(connected["tools"].as_array().unwrap().len(), 17);
-    assert_eq!(bridge.tool_text("s", "pid", &json!({})), connected["pid"].to_string());
+    let own_id = Process::named_by(&connected["pid"]).own_id().unwrap();
+    assert_eq!(bridge.tool_text("s", "pid", &json!({})), own_id.to_string());
     let journal = double.journal();
     assert_eq!((journal.count("start"), journal.count("early"), journal.count("unreadable")), (1, 0, 0));
     assert_eq!(journal.count("notification notifications/initialized"), 1);

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use harbor_tests::processes::{Process, assert_gone};
+use harbor_tests::processes::{Process, assert_gone, by_own_id};
 use harbor_tests::{Bridge, Client, Double, Fault, Home, LIMIT, PROMPT, Pending, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -90,7 +90,7 @@ fn a_server_whose_grandchild_holds_its_pipes_is_seen_to_die() {
     let bridge = Bridge::start(&home);
     let double = Double::new(&home, Fault::Grandchild);
     bridge.add_and_connect("s", &double);
-    let grandchild = Process::of(double.journal().wait_for("grandchild").parse().unwrap()).unwrap();
+    let grandchild = by_own_id(&double.journal().wait_for("grandchild"), &bridge.tree());
     let call = bridge.send_tool("s", "die", &json!({}));
     assert_unavailable(&call);
     assert_gone(&[grandchild], PROMPT);

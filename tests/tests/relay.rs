@@ -55,7 +55,7 @@ fn a_bridge_and_its_servers_survive_a_relay_that_dies() {
     let _ = double.journal().wait_for(&format!("cancelled {id} "));
     let next = Relay::chrome(&home, &[]);
     assert_eq!(bridge_behind(&next), bridge);
-    assert_eq!(next.tool_text("s", "pid", &json!({})), server.pid.to_string());
+    assert_eq!(next.tool_text("s", "pid", &json!({})), server.own_id().unwrap().to_string());
     drop(next);
     assert!(!bridge.is_gone() && !server.is_gone());
     shut_down_detached(&home);

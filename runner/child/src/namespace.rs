@@ -167,10 +167,11 @@ impl Namespace {
 
     /// Errors mean that init has ended, and everything inside with it.
     async fn ask_to_end_all(&self) -> Option<()> {
-        let control = self.control.try_clone().ok()?;
+        let mut control = self.control.try_clone().ok()?;
         control.set_nonblocking(true).ok()?;
+        // Before the runtime has it, which would first wait to hear that it can be written to.
+        control.write_all(&[READY]).ok()?;
         let control = tokio::net::UnixStream::from_std(control).ok()?;
-        control.try_write(&[READY]).ok()?;
         let mut answer = [0];
         loop {
             control.readable().await.ok()?;
