@@ -62,15 +62,12 @@ fn usage() -> ExitCode {
 fn begin(parent: u32, isolated: bool) -> io::Result<()> {
     // First, while this process has nothing that the namespace's init would copy.
     let (containment, namespace) = contain(isolated)?;
-    if let (true, Containment::ProcessGroup { why }) = (isolated, &containment) {
-        let _ = writeln!(io::stderr(), "harbor-runner: no PID namespace for this server ({why})");
-    }
     let link = link::take()?;
     own::die_with_parent(parent, Signal::SIGTERM)?;
     own::become_subreaper()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
-    runtime.block_on(serve(link, namespace))
+    runtime.block_on(serve(link, &containment, namespace))
 }
 
 /// Servers that share a runner would end together in a namespace.
@@ -81,13 +78,22 @@ fn contain(isolated: bool) -> io::Result<(Containment, Option<Namespace>)> {
     Ok((Containment::ProcessGroup { why: "the servers share a runner".into() }, None))
 }
 
-async fn serve(link: std::os::unix::net::UnixStream, namespace: Option<Namespace>) -> io::Result<()> {
+async fn serve(
+    link: std::os::unix::net::UnixStream,
+    containment: &Containment,
+    namespace: Option<Namespace>,
+) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let reaper = Reaper::start_with(namespace)?;
     let (mut reader, writer) = socket::split(link)?;
     let up = Rc::new(Up::new());
     up.send(&FromRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
+    let why = match containment {
+        Containment::PidNamespace => "",
+        Containment::ProcessGroup { why } => why,
+    };
+    up.send(&FromRunner::Containment { pid_namespace: why.is_empty(), why: why.into() });
     let driver = tokio::task::spawn_local({
         let up = up.clone();
         async move { up.outbox().drive(&writer).await }
