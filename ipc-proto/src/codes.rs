@@ -63,7 +63,8 @@ codes! {
     ShuttingDown = "shutting_down", -32010;
     /// The caller may not send this message.
     PermissionDenied = "ERR_PERMISSION_DENIED", -32020;
-    /// The server is not running; `details.cause` says why.
+    /// The server is not running, or ended under the call. `details.cause` says why, `sent` whether the call had reached
+    /// it (it is never sent again), `next_retry` when it is tried again.
     ServerUnavailable = "ERR_SERVER_UNAVAILABLE", -32021;
     /// The server did not answer in time; it was told to stop working on the call.
     ToolTimeout = "ERR_TOOL_TIMEOUT", -32022;

@@ -70,8 +70,11 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable) -> ErrorBody {
 }
 
 pub(super) fn lost(id: &ServerId, limit: TimeLimit, why: &CallError) -> ErrorBody {
-    let unavailable =
-        |message: String| ErrorBody::new(Code::ServerUnavailable, message).with("server_id", id.as_str());
+    let unavailable = |message: String| {
+        ErrorBody::new(Code::ServerUnavailable, message)
+            .with("server_id", id.as_str())
+            .with_json("sent", Json::from_valid("true".into()))
+    };
     match why {
         CallError::Ended(report) => {
             let message = format!("{id} is gone: {}. The call was not sent again", report.message);

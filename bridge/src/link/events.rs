@@ -89,18 +89,22 @@ pub enum LinkEvent {
         /// Which start.
         server: u32,
     },
-    /// Whether a PID namespace holds the runner's servers together.
-    Containment {
-        /// Whether one does.
-        pid_namespace: bool,
-        /// Why not, when not.
-        why: String,
-    },
+    /// What holds the runner's servers together.
+    Contained(Containment),
     /// The link is gone, and every server on it.
     Closed {
         /// Why.
         report: Rc<EndReport>,
     },
+}
+
+/// What holds the processes of a runner together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Containment {
+    /// Whether a PID namespace does.
+    pub pid_namespace: bool,
+    /// Why not, when not.
+    pub why: String,
 }
 
 /// What a server said about itself at contact.
@@ -278,7 +282,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         }
         FromRunner::Late { server, count } => LinkEvent::Late { server, count },
         FromRunner::Containment { pid_namespace, why } => {
-            LinkEvent::Containment { pid_namespace, why: why.into_owned() }
+            LinkEvent::Contained(Containment { pid_namespace, why: why.into_owned() })
         }
         FromRunner::Hello { .. }
         | FromRunner::Reply { .. }

@@ -30,7 +30,7 @@ use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::sync::{Notify, mpsc};
 
 pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress, TimeLimit};
-pub use events::{EndReport, Info, LinkEvent, wall_clock};
+pub use events::{Containment, EndReport, Info, LinkEvent, wall_clock};
 
 use calls::Calls;
 

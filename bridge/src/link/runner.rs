@@ -3,7 +3,7 @@
 //! Owns the opened executables (an upgrade under a running bridge mixes no builds) and, per runner, its process
 //! and link. Must be used from the bridge's main thread only: the runners' parent-death signal is tied to it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
@@ -19,7 +19,7 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::{Link, LinkEvent};
+use super::{Containment, Link, LinkEvent};
 
 /// What a runner is called on its command line.
 pub const RUNNER: &str = "harbor-runner";
@@ -49,7 +49,7 @@ pub struct Runner {
     pid: u32,
     alive: Rc<Cell<bool>>,
     released: Rc<Notify>,
-    pid_namespace: Cell<bool>,
+    containment: RefCell<Option<Rc<Containment>>>,
 }
 
 impl Runner {
@@ -79,8 +79,8 @@ impl Runner {
         let (link, events) = Link::begin(mine)?;
         let (alive, released) = (Rc::new(Cell::new(true)), Rc::<Notify>::default());
         tokio::task::spawn_local(attend(pid, exited, released.clone(), alive.clone(), link.clone()));
-        let pid_namespace = Cell::default();
-        Ok((Rc::new(Self { link, pid, alive, released, pid_namespace }), events))
+        let containment = RefCell::default();
+        Ok((Rc::new(Self { link, pid, alive, released, containment }), events))
     }
 
     /// Its process id.
@@ -89,15 +89,15 @@ impl Runner {
         self.pid
     }
 
-    /// Whether it said that a PID namespace holds its servers.
+    /// What it said about what holds its servers together.
     #[must_use]
-    pub fn has_pid_namespace(&self) -> bool {
-        self.pid_namespace.get()
+    pub fn containment(&self) -> Option<Rc<Containment>> {
+        self.containment.borrow().clone()
     }
 
     /// Notes what it said about that.
-    pub fn set_pid_namespace(&self, holds: bool) {
-        self.pid_namespace.set(holds);
+    pub fn set_containment(&self, containment: Containment) {
+        *self.containment.borrow_mut() = Some(Rc::new(containment));
     }
 
     /// Tells it to end its servers and exit.

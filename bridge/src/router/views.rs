@@ -17,6 +17,7 @@ const REMOVED: &str = "removed";
 pub(super) fn view(server: &Rc<Server>) -> ServerView {
     let (definition, status) = (server.definition(), server.status());
     let running = status.state == State::Running;
+    let contained = status.containment.as_deref();
     ServerView {
         server_id: server.id().to_string(),
         label: definition.label.clone().unwrap_or_else(|| server.id().to_string()),
@@ -37,7 +38,8 @@ pub(super) fn view(server: &Rc<Server>) -> ServerView {
         last_exit: status.last_exit.as_deref().map(exit),
         queued: status.queued,
         late_answers: status.late_answers,
-        containment: status.pid_namespace.map(|holds| if holds { "pid_namespace" } else { "process_group" }),
+        containment: contained.map(|held| if held.pid_namespace { "pid_namespace" } else { "process_group" }),
+        containment_reason: contained.filter(|held| !held.pid_namespace).map(|held| held.why.clone()),
         protocol_version: status.info.map(|info| info.protocol_version),
         package: server.package().map(ToOwned::to_owned),
         supervision: definition.supervision.clone(),

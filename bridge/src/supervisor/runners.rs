@@ -174,10 +174,9 @@ impl Runners {
                 self.with(runner_pid, server, |server| server.on_late(count))
             }
             LinkEvent::LateReply { server } => self.with(runner_pid, server, |server| server.on_late_reply()),
-            LinkEvent::Containment { pid_namespace, why } => {
-                tracing::debug!(runner_pid, pid_namespace, why, "containment");
+            LinkEvent::Contained(containment) => {
                 if let Some(runner) = runner.upgrade() {
-                    runner.set_pid_namespace(pid_namespace);
+                    runner.set_containment(containment);
                 }
             }
             LinkEvent::Closed { .. } => {}

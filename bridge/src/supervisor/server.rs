@@ -35,7 +35,7 @@ use super::lists::{Fetched, Lists};
 use super::logs::{Line, Ring};
 use super::runners::{Place, Runners};
 use super::{ListKind, StartError};
-use crate::link::{EndReport, Info, wall_clock};
+use crate::link::{Containment, EndReport, Info, wall_clock};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::packages;
 
@@ -71,8 +71,8 @@ pub struct Status {
     pub queued: u32,
     /// Answers that came too late.
     pub late_answers: u64,
-    /// Whether a PID namespace holds what it starts; none until it was started.
-    pub pid_namespace: Option<bool>,
+    /// What holds its processes together; none until it was started.
+    pub containment: Option<Rc<Containment>>,
 }
 
 /// Whoever waits for the server to run gets the lists of the very start that it waited for.
@@ -102,7 +102,7 @@ pub struct Server {
     place: RefCell<Option<Place>>,
     pid: Cell<Option<u32>>,
     info: RefCell<Option<Info>>,
-    pid_namespace: Cell<Option<bool>>,
+    containment: RefCell<Option<Rc<Containment>>>,
     last_exit: RefCell<Option<Rc<EndReport>>>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
@@ -168,7 +168,7 @@ impl Server {
             place: RefCell::default(),
             pid: Cell::default(),
             info: RefCell::default(),
-            pid_namespace: Cell::default(),
+            containment: RefCell::default(),
             last_exit: RefCell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
@@ -248,7 +248,7 @@ impl Server {
             last_exit: self.last_exit.borrow().clone(),
             queued: self.queue.taken(),
             late_answers: self.late.get() + self.late_of_start.get(),
-            pid_namespace: self.pid_namespace.get(),
+            containment: self.containment.borrow().clone(),
         }
     }
 

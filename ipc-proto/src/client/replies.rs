@@ -232,6 +232,8 @@ define_sent! {
         /// runner) or `process_group` (what left its group is ended by its runner, by the bridge, or by the next
         /// start of the bridge). Known once it was started.
         containment: Option<&'static str>,
+        /// Why it is not `pid_namespace`.
+        containment_reason: Option<String>,
         /// The MCP revision that it speaks, once known.
         protocol_version: Option<String>,
         /// The package that is installed for it and run without npx or uvx.

@@ -16,8 +16,8 @@ use crate::supervisor::told::Told;
 impl Server {
     pub(in crate::supervisor) fn on_started(&self, pid: u32) {
         self.pid.set(Some(pid));
-        let runner = self.place.borrow().as_ref().map(|place| place.runner.clone());
-        self.pid_namespace.set(runner.map(|runner| runner.has_pid_namespace()));
+        let containment = self.place.borrow().as_ref().and_then(|place| place.runner.containment());
+        *self.containment.borrow_mut() = containment;
     }
 
     pub(in crate::supervisor) fn on_connected(self: &Rc<Self>, info: Info) {
