@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use harbor_ipc_proto::field::put_pair;
+use harbor_ipc_proto::field::{PutFields, put_object, put_pair};
 use harbor_ipc_proto::frame::put_frame;
 use harbor_ipc_proto::json::Json;
 
@@ -54,6 +54,13 @@ impl Ask {
         self.json(name, Json::from_valid(format!("{{{}}}", members.join(","))))
     }
 
+    /// An object with the fields of `value` that are not absent.
+    pub fn object(self, name: &'static str, value: &dyn PutFields) -> Self {
+        let mut text = Vec::new();
+        put_object(&mut text, value);
+        self.json(name, Json::from_valid(String::from_utf8(text).unwrap_or_default()))
+    }
+
     pub fn json(mut self, name: &'static str, value: Json) -> Self {
         self.fields.push((name, value));
         self
@@ -79,7 +86,8 @@ impl Ask {
 mod tests {
     use super::*;
     use harbor_ipc_proto::client::envelope::Incoming;
-    use harbor_ipc_proto::client::{AddServer, Request};
+    use harbor_ipc_proto::client::{AddServer, Request, Supervision};
+    use harbor_ipc_proto::field::JsonObject;
     use harbor_ipc_proto::frame::HEADER;
     use harbor_ipc_proto::server_id::ServerId;
 
@@ -90,7 +98,8 @@ mod tests {
             .text("command", "uvx \"x\"")
             .list("args", &["a".into(), "b\n".into()])
             .map("env", &env)
-            .number("start_timeout_ms", 5);
+            .object("supervision", &Supervision { queue_wait_ms: Some(5), ..Supervision::default() })
+            .flag("as_is", true);
         let incoming = Incoming::parse(&ask.to_frame("7")[HEADER..]).unwrap();
         assert_eq!(incoming.envelope.id(), "7");
         assert_eq!(
@@ -103,7 +112,8 @@ mod tests {
                 cwd: None,
                 label: None,
                 roots: None,
-                start_timeout_ms: Some(5),
+                supervision: Some(JsonObject(Json::from_valid(r#"{"queue_wait_ms":5}"#.into()))),
+                as_is: Some(true),
             })
         );
     }

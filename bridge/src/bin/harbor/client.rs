@@ -1,7 +1,8 @@
-//! The blocking conversation with the bridge: one request at a time.
+//! The blocking conversation with the bridge: one request at a time, and the pushes that one of them began.
 //!
 //! Owns the connection and the time limits. Must never retry: a tool call may have done its work already.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -18,12 +19,18 @@ use crate::reply::{Members, Pieces};
 /// The limit of requests that do not wait for a server.
 pub const QUICK: Duration = Duration::from_secs(30);
 
+const NO_OBJECT: Failure = Failure::Garbled("a frame that is no JSON object");
+
 /// A connection to the bridge.
 #[derive(Debug)]
 pub struct Client {
     stream: UnixStream,
     decoder: FrameDecoder,
     next_id: u64,
+    /// The type of the pushes that are followed; all others are dropped.
+    followed: Option<&'static str>,
+    /// Those that came while an answer was waited for.
+    pushes: VecDeque<Members>,
     /// What the bridge said about itself.
     pub bridge: Members,
 }
@@ -32,7 +39,9 @@ pub struct Client {
 enum Heard {
     Answer(Members),
     Progress(Members),
-    Other,
+    Push(Members),
+    /// A piece of something, with more to come.
+    Piece,
 }
 
 impl Client {
@@ -51,7 +60,8 @@ impl Client {
     /// A client on an attached stream.
     pub fn over(stream: UnixStream) -> Self {
         let decoder = FrameDecoder::new(MAX_CLIENT_FRAME);
-        Self { stream, decoder, next_id: 1, bridge: Members::default() }
+        let (followed, pushes, bridge) = (None, VecDeque::new(), Members::default());
+        Self { stream, decoder, next_id: 1, followed, pushes, bridge }
     }
 
     fn greet(&mut self) -> Result<(), Failure> {
@@ -82,12 +92,37 @@ impl Client {
         self.write(&ask.to_frame(&id), limit)?;
         let mut pieces = Pieces::default();
         loop {
-            let frame = self.read_frame(until).map_err(|error| lost(&error, limit))?;
+            let frame = self.read_frame(Some(until)).map_err(|error| lost(&error, limit))?;
             match hear(frame, ask, &id, &mut pieces)? {
                 Heard::Answer(answer) => return Ok(answer),
                 Heard::Progress(progress) => on_progress(&progress),
-                Heard::Other => {}
+                Heard::Push(push) => self.keep(push),
+                Heard::Piece => {}
             }
+        }
+    }
+
+    /// Asks for something that begins pushes of the type `tag`; [`Self::next_push`] gives them.
+    pub fn follow(&mut self, ask: &Ask, tag: &'static str) -> Result<Members, Failure> {
+        // From before the request on: the first push may be here before the answer is.
+        self.followed = Some(tag);
+        self.request(ask, QUICK)
+    }
+
+    /// Waits for the next push of the type that is followed, as long as it takes.
+    pub fn next_push(&mut self) -> Result<Members, Failure> {
+        loop {
+            if let Some(push) = self.pushes.pop_front() {
+                return Ok(push);
+            }
+            let frame = self.read_frame(None).map_err(|_| Failure::Ended)?;
+            self.keep(Members::parse(&frame).ok_or(NO_OBJECT)?);
+        }
+    }
+
+    fn keep(&mut self, push: Members) {
+        if self.followed.is_some_and(|tag| push.text("type") == tag) {
+            self.pushes.push_back(push);
         }
     }
 
@@ -95,7 +130,7 @@ impl Client {
     pub fn wait_for_end(&mut self, limit: Duration) -> bool {
         let until = Instant::now() + limit;
         loop {
-            match self.read_frame(until) {
+            match self.read_frame(Some(until)) {
                 Ok(_) => {}
                 Err(error) => return !is_timeout(&error),
             }
@@ -107,7 +142,8 @@ impl Client {
         written.map_err(|error| lost(&error, limit))
     }
 
-    fn read_frame(&mut self, until: Instant) -> io::Result<Vec<u8>> {
+    /// The next frame; without `until` it may take for ever.
+    fn read_frame(&mut self, until: Option<Instant>) -> io::Result<Vec<u8>> {
         loop {
             match self.decoder.pop() {
                 Some(Popped::Frame(frame)) => return Ok(frame.to_vec()),
@@ -118,12 +154,12 @@ impl Client {
         }
     }
 
-    fn read_some(&mut self, until: Instant) -> io::Result<()> {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+    fn read_some(&mut self, until: Option<Instant>) -> io::Result<()> {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        self.stream.set_read_timeout(Some(left))?;
+        self.stream.set_read_timeout(left)?;
         match self.stream.read(self.decoder.space()) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(n) => {
@@ -137,7 +173,7 @@ impl Client {
 }
 
 fn hear(frame: Vec<u8>, ask: &Ask, id: &str, pieces: &mut Pieces) -> Result<Heard, Failure> {
-    let mut message = Members::parse(&frame).ok_or(Failure::Garbled("a frame that is no JSON object"))?;
+    let mut message = Members::parse(&frame).ok_or(NO_OBJECT)?;
     drop(frame);
     let (tag, to) = (message.text("type"), message.text("request_id"));
     let mine = to == id;
@@ -149,7 +185,7 @@ fn hear(frame: Vec<u8>, ask: &Ask, id: &str, pieces: &mut Pieces) -> Result<Hear
         }
         "chunk" if mine => match pieces.add(&message)? {
             Some(whole) => hear(whole, ask, id, &mut Pieces::default()),
-            None => Ok(Heard::Other),
+            None => Ok(Heard::Piece),
         },
         "progress" if mine => Ok(Heard::Progress(message)),
         tag if mine && tag.strip_suffix("_result") == Some(ask.tag) => {
@@ -158,7 +194,7 @@ fn hear(frame: Vec<u8>, ask: &Ask, id: &str, pieces: &mut Pieces) -> Result<Hear
             Ok(Heard::Answer(message))
         }
         _ if mine => Err(Failure::Garbled("an answer of the wrong type")),
-        _ => Ok(Heard::Other),
+        _ => Ok(Heard::Push(message)),
     }
 }
 
@@ -199,6 +235,21 @@ mod tests {
         let foreign = push.replace("\"1\"", "\"9\"");
         let (answer, progress) = ask(&[&other, r#"{"type":"resource_updated"}"#, push, &foreign, PONG]);
         assert_eq!((answer.unwrap().as_str(), progress), ("{\"timestamp\":5}", vec![push.to_owned()]));
+    }
+
+    #[test]
+    fn pushes_that_are_followed_are_kept_in_their_order_until_the_bridge_ends() {
+        let push = |n: u32| format!(r#"{{"n":{n},"type":"server_event"}}"#);
+        let answers =
+            vec![[&push(1), r#"{"type":"other"}"#, PONG, r#"{"type":"other"}"#, &push(2)].join("\n")];
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let bridge = thread::spawn(move || serve(theirs, &answers));
+        let mut client = Client::over(ours);
+        assert_eq!(client.follow(&Ask::new("ping"), "server_event").unwrap().to_json(), "{\"timestamp\":5}");
+        assert_eq!(client.next_push().unwrap().to_json(), push(1));
+        assert_eq!(client.next_push().unwrap().to_json(), push(2));
+        assert!(matches!(client.next_push(), Err(Failure::Ended)));
+        bridge.join().unwrap();
     }
 
     #[test]

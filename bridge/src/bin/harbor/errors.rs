@@ -82,10 +82,24 @@ impl Refusal {
         Code::ALL.iter().find(|code| self.is(**code)).map_or(Exit::Failed, |code| Exit::of(*code))
     }
 
-    /// The last lines that the server wrote on stderr, when it could not be started.
-    fn stderr_tail(&self) -> Option<String> {
+    /// One of the details that is a text.
+    fn detail(&self, name: &str) -> Option<String> {
         let details: serde_json::Value = serde_json::from_str(self.details.as_deref()?).ok()?;
-        Some(details.get("stderr_tail")?.as_str()?.to_owned())
+        Some(details.get(name)?.as_str()?.to_owned())
+    }
+
+    /// Whether it is about a server that does not run since it was stopped, or never started.
+    pub fn says_stopped(&self) -> bool {
+        self.is(Code::ServerUnavailable) && self.detail("cause").is_some_and(|cause| cause == "stopped")
+    }
+
+    /// What the bridge says, with the one word for why when the server is what failed.
+    fn reason(&self) -> String {
+        let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
+        match self.detail("cause").filter(|cause| of_server && !self.message.contains(cause)) {
+            Some(cause) => format!("{} ({cause})", self.message),
+            None => self.message.clone(),
+        }
     }
 
     /// What the person may do now; the bridge's message says what is wrong.
@@ -95,8 +109,9 @@ impl Refusal {
         Some(match code {
             Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
-            Code::ConnectionFailed | Code::ServerUnavailable => {
-                format!("`harbor logs {server}` shows what the server said")
+            Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
+            Code::ServerUnavailable => {
+                format!("`harbor start {server}` tries again; `harbor logs {server}` shows what it said")
             }
             Code::ToolTimeout => "a call may have more time with `--timeout SECONDS`".into(),
             Code::ShuttingDown => "run the command again; it starts a new bridge".into(),
@@ -119,6 +134,8 @@ pub enum Failure {
     Refused(Box<Refusal>),
     /// The connection ended before the answer.
     Lost,
+    /// The connection ended while we followed what happens.
+    Ended,
     /// No answer came in this many seconds.
     Slow(u64),
     /// What came is not the protocol.
@@ -157,7 +174,7 @@ impl Failure {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
-            Self::Dial(_) | Self::Lost | Self::Garbled(_) => Exit::NoBridge,
+            Self::Dial(_) | Self::Lost | Self::Ended | Self::Garbled(_) => Exit::NoBridge,
             Self::Refused(refusal) => refusal.exit(),
             Self::Slow(_) => Exit::TimedOut,
             Self::Io(..) => Exit::Failed,
@@ -172,14 +189,15 @@ impl Failure {
             Self::Usage(text) => text.clone(),
             Self::Dial(error) => error.to_string(),
             Self::Refused(refusal) => {
-                let tail = refusal.stderr_tail().map(|tail| format!("it said:\n{tail}"));
-                [Some(refusal.message.clone()), tail, refusal.next_step()]
+                let tail = refusal.detail("stderr_tail").map(|tail| format!("it said:\n{tail}"));
+                [Some(refusal.reason()), tail, refusal.next_step()]
                     .into_iter()
                     .flatten()
                     .collect::<Vec<_>>()
                     .join("\n")
             }
             Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
+            Self::Ended => "the bridge has ended, and nothing more will come; run the command again".into(),
             Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
             Self::Garbled(what) => format!(
                 "the bridge sent {what}; if it is of another version, end it with `harbor shutdown` and try again"
@@ -197,7 +215,7 @@ impl Failure {
             Self::Refused(refusal) => (refusal.code.as_str(), refusal.details.clone()),
             Self::Slow(_) => (Code::ToolTimeout.as_str(), None),
             Self::Garbled(_) => (Code::ProtocolError.as_str(), None),
-            Self::Lost | Self::Io(..) => (Code::Internal.as_str(), None),
+            Self::Lost | Self::Ended | Self::Io(..) => (Code::Internal.as_str(), None),
             Self::Unread | Self::Said(_) => return None,
         };
         let message = match self {
@@ -251,6 +269,7 @@ mod tests {
             assert_eq!(refused(code).exit() as u8, exit, "{code}");
         }
         assert_eq!(Failure::Lost.exit() as u8, 3);
+        assert_eq!(Failure::Ended.exit() as u8, 3);
         assert_eq!(Failure::Slow(1).exit() as u8, 6);
         assert_eq!(Failure::Usage(String::new()).exit() as u8, 2);
         let all: Vec<u8> = Exit::ALL.iter().map(|(exit, _)| *exit as u8).collect();
@@ -261,6 +280,23 @@ mod tests {
     fn a_message_says_what_to_do_next() {
         assert_eq!(refused("not_connected").message().unwrap(), "no\nstart it with `harbor start time`");
         assert_eq!(refused("ERR_INTERNAL").message().unwrap(), "no");
+    }
+
+    #[test]
+    fn a_server_that_failed_is_told_with_its_cause() {
+        assert_eq!(
+            refused("ERR_SERVER_UNAVAILABLE").message().unwrap(),
+            "no (x)\n`harbor start time` tries again; `harbor logs time` shows what it said"
+        );
+        let stopped = |code: &str, cause: &str| {
+            let details = Some(format!(r#"{{"cause":"{cause}"}}"#));
+            let message = "it is stopped".to_owned();
+            Refusal { code: code.into(), message, details, server: None }
+        };
+        assert!(stopped("ERR_SERVER_UNAVAILABLE", "stopped").says_stopped());
+        assert!(!stopped("ERR_SERVER_UNAVAILABLE", "failed").says_stopped());
+        assert!(!stopped("connection_failed", "stopped").says_stopped());
+        assert_eq!(stopped("connection_failed", "stopped").reason(), "it is stopped", "not twice");
     }
 
     #[test]

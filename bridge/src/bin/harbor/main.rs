@@ -21,6 +21,7 @@ mod reply;
 mod screen;
 mod suggest;
 mod table;
+mod when;
 
 use std::env;
 use std::ffi::OsString;

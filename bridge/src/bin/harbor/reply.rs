@@ -38,6 +38,11 @@ impl Members {
         self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
+    /// A member that is an object; empty when it is none.
+    pub fn object(&self, name: &str) -> Self {
+        self.raw(name).and_then(|text| Self::parse(text.as_bytes())).unwrap_or_default()
+    }
+
     /// A member that is an array of objects; empty when it is none.
     pub fn objects(&self, name: &str) -> Vec<Self> {
         let items = self.raw(name).and_then(|text| serde_json::from_str(text).ok());

@@ -146,6 +146,12 @@ pub mod tests {
             Screen { out: Box::new(self.clone()), json, terminal, colour: terminal }
         }
 
+        /// A screen whose reader goes after so many lines.
+        pub fn torn(&self, lines: usize) -> Screen {
+            let torn = Torn { paper: self.clone(), lines };
+            Screen { out: Box::new(torn), json: false, terminal: false, colour: false }
+        }
+
         pub fn read(&self) -> String {
             String::from_utf8(self.0.borrow().clone()).unwrap()
         }
@@ -154,6 +160,24 @@ pub mod tests {
     impl Write for Paper {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Torn {
+        paper: Paper,
+        lines: usize,
+    }
+
+    impl Write for Torn {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.paper.read().lines().count() >= self.lines && self.paper.read().ends_with('\n') {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            self.paper.write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {

@@ -85,7 +85,7 @@ pub fn fit(text: &str, limit: Option<usize>) -> String {
 }
 
 /// One line: control characters and line ends become spaces.
-fn flatten(text: &str) -> String {
+pub fn flatten(text: &str) -> String {
     text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
