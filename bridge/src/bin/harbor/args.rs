@@ -3,11 +3,15 @@
 //! Owns the way from words to a [`Command`]. Must never touch the system: what a word means on this machine
 //! is found out when the command runs.
 
+mod supervision;
+mod values;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use harbor_ipc_proto::server_id::{RULE, ServerId};
+use harbor_ipc_proto::client::Supervision;
 
+use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, TOPICS, Topic};
 use crate::suggest::hint;
@@ -17,14 +21,16 @@ use crate::suggest::hint;
 pub enum Command {
     Help(Option<&'static str>),
     Version,
-    Add(Definition),
+    Add(Box<Definition>),
     Remove(String),
     Start(String),
     Stop(String),
+    Restart(String),
     List,
     Tools(Option<String>),
     Call(Call),
-    Logs { server: String, lines: Option<u64> },
+    Logs(Logs),
+    Events,
     Ping,
     Shutdown,
 }
@@ -37,7 +43,9 @@ pub struct Definition {
     pub cwd: Option<String>,
     pub env: BTreeMap<String, String>,
     pub roots: Vec<String>,
-    pub start_timeout: Option<Duration>,
+    /// What was said; the bridge fills up the rest.
+    pub supervision: Supervision,
+    pub as_is: bool,
     pub start: bool,
     pub command: String,
     pub args: Vec<String>,
@@ -51,6 +59,17 @@ pub struct Call {
     /// JSON text, or `-` for stdin.
     pub arguments: Option<String>,
     pub timeout: Option<Duration>,
+    pub max_timeout: Option<Duration>,
+}
+
+/// Which log lines are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Logs {
+    pub server: String,
+    /// At most so many, the newest.
+    pub lines: Option<u64>,
+    /// Whether later ones are wanted too.
+    pub follow: bool,
 }
 
 /// A command, and whether its result is to be JSON.
@@ -121,19 +140,21 @@ impl Words {
             return Err("`--` has no meaning here".into());
         }
         Ok(match topic.name {
-            "add" => Command::Add(self.definition()?),
+            "add" => Command::Add(self.definition()?.into()),
             "remove" => Command::Remove(self.server()?),
             "start" => Command::Start(self.server()?),
             "stop" => Command::Stop(self.server()?),
+            "restart" => Command::Restart(self.server()?),
             "tools" if self.plain.is_empty() => Command::Tools(None),
             "tools" => Command::Tools(Some(self.server()?)),
             "call" => Command::Call(self.call()?),
-            "logs" => Command::Logs { server: self.server()?, lines: self.lines()? },
+            "logs" => Command::Logs(self.logs()?),
             "help" => Command::Help(self.help_topic()?),
             name => {
                 self.at_most(0)?;
                 match name {
                     "list" => Command::List,
+                    "events" => Command::Events,
                     "ping" => Command::Ping,
                     "shutdown" => Command::Shutdown,
                     _ => Command::Version,
@@ -155,8 +176,9 @@ impl Words {
             cwd: self.option("--cwd").map(str::to_owned),
             env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
             roots: self.all("--root").map(str::to_owned).collect(),
-            start_timeout: self.seconds("--start-timeout", 1.0, 600.0)?,
-            start: self.option("--no-start").is_none(),
+            supervision: self.supervision()?,
+            as_is: self.has("--as-is"),
+            start: !self.has("--no-start"),
             command: command.clone(),
             args: args.to_vec(),
         })
@@ -169,18 +191,13 @@ impl Words {
         if tool.is_empty() {
             return Err(format!("{target}: a tool is named as SERVER/TOOL"));
         }
-        Ok(Call {
-            server: checked_id(server)?,
-            tool: tool.to_owned(),
-            arguments: self.plain.get(1).cloned(),
-            timeout: self.seconds("--timeout", 0.001, 3600.0)?,
-        })
+        let (timeout, max_timeout) = self.call_timeouts()?;
+        let arguments = self.plain.get(1).cloned();
+        Ok(Call { server: checked_id(server)?, tool: tool.to_owned(), arguments, timeout, max_timeout })
     }
 
-    fn lines(&self) -> Result<Option<u64>, String> {
-        let Some(text) = self.option("--lines") else { return Ok(None) };
-        let lines = text.parse().ok().filter(|&lines| lines > 0);
-        lines.map(Some).ok_or_else(|| format!("--lines {text}: use a whole number from 1"))
+    fn logs(&self) -> Result<Logs, String> {
+        Ok(Logs { server: self.server()?, lines: self.lines()?, follow: self.has("--follow") })
     }
 
     fn help_topic(&self) -> Result<Option<&'static str>, String> {
@@ -188,33 +205,6 @@ impl Words {
         let Some(name) = self.plain.first() else { return Ok(None) };
         let topic = help::find(name).ok_or_else(|| unknown_command(name))?;
         Ok(Some(topic.name))
-    }
-
-    /// The only plain word, which names a server.
-    fn server(&self) -> Result<String, String> {
-        self.at_most(1)?;
-        checked_id(self.plain.first().ok_or("which server? Its name is missing")?)
-    }
-
-    fn at_most(&self, count: usize) -> Result<(), String> {
-        self.plain.get(count).map_or(Ok(()), |word| Err(format!("unexpected argument {word}")))
-    }
-
-    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.options.iter().filter(move |(option, _)| *option == name).map(|(_, value)| value.as_str())
-    }
-
-    /// The last one wins, as everywhere.
-    fn option(&self, name: &str) -> Option<&str> {
-        self.all(name).last()
-    }
-
-    fn seconds(&self, name: &str, least: f64, most: f64) -> Result<Option<Duration>, String> {
-        let Some(text) = self.option(name) else { return Ok(None) };
-        let seconds = text.parse().ok().filter(|seconds| (least..=most).contains(seconds));
-        seconds
-            .map(|seconds| Some(Duration::from_secs_f64(seconds)))
-            .ok_or_else(|| format!("{name} {text}: use a number of seconds from {least} to {most}"))
     }
 }
 
@@ -234,13 +224,13 @@ fn take_option<'a>(
     rest: &mut impl Iterator<Item = &'a String>,
 ) -> Result<(&'static Opt, String), Failure> {
     let (name, inline) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-    let known = topic.map_or(&[][..], |topic| topic.options);
+    let known = || topic.into_iter().flat_map(Topic::all_options);
     let wrong = |text: String| {
         let usage = topic.map_or_else(|| "`harbor help` lists the commands".into(), help::usage);
         Failure::Usage(format!("{text}\n{usage}"))
     };
-    let Some(option) = known.iter().find(|option| option.name == name) else {
-        let names = known.iter().map(|option| option.name).chain(["--json", "--help"]);
+    let Some(option) = known().find(|option| [option.name, option.short].contains(&name)) else {
+        let names = known().map(|option| option.name).chain(["--json", "--help"]);
         return Err(wrong(format!("unknown option {name}{}", hint(name, names))));
     };
     let value = match (option.value, inline) {
@@ -250,17 +240,6 @@ fn take_option<'a>(
         (_, None) => rest.next().cloned(),
     };
     value.map(|value| (option, value)).ok_or_else(|| wrong(format!("{name} needs a value: {}", option.value)))
-}
-
-fn checked_id(text: &str) -> Result<String, String> {
-    let id = ServerId::parse(text).ok_or_else(|| format!("{text:?} is no server's name: use {RULE}"))?;
-    Ok(id.as_str().to_owned())
-}
-
-/// The text may be a secret, so a wrong one is not repeated.
-fn variable(text: &str) -> Result<(String, String), String> {
-    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    pair.map(|(name, value)| (name.into(), value.into())).ok_or_else(|| "--env needs KEY=VALUE".into())
 }
 
 #[cfg(test)]

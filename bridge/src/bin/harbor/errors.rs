@@ -88,9 +88,11 @@ impl Refusal {
         Some(details.get(name)?.as_str()?.to_owned())
     }
 
-    /// Whether it is about a server that does not run since it was stopped, or never started.
+    /// Whether it is about a server that does not run since it was stopped, or never started. The cause may be that
+    /// of an older end, where the bridge names the state beside it.
     pub fn says_stopped(&self) -> bool {
-        self.is(Code::ServerUnavailable) && self.detail("cause").is_some_and(|cause| cause == "stopped")
+        let says = |name| self.detail(name).is_some_and(|word| word == "stopped");
+        self.is(Code::ServerUnavailable) && (says("cause") || says("state"))
     }
 
     /// What the bridge says, with the one word for why when the server is what failed.
@@ -215,7 +217,8 @@ impl Failure {
             Self::Refused(refusal) => (refusal.code.as_str(), refusal.details.clone()),
             Self::Slow(_) => (Code::ToolTimeout.as_str(), None),
             Self::Garbled(_) => (Code::ProtocolError.as_str(), None),
-            Self::Lost | Self::Ended | Self::Io(..) => (Code::Internal.as_str(), None),
+            Self::Ended => (Code::BridgeUnreachable.as_str(), None),
+            Self::Lost | Self::Io(..) => (Code::Internal.as_str(), None),
             Self::Unread | Self::Said(_) => return None,
         };
         let message = match self {
@@ -289,11 +292,13 @@ mod tests {
             "no (x)\n`harbor start time` tries again; `harbor logs time` shows what it said"
         );
         let stopped = |code: &str, cause: &str| {
-            let details = Some(format!(r#"{{"cause":"{cause}"}}"#));
+            let state = if cause == "exited" { "stopped" } else { cause };
+            let details = Some(format!(r#"{{"cause":"{cause}","state":"{state}"}}"#));
             let message = "it is stopped".to_owned();
             Refusal { code: code.into(), message, details, server: None }
         };
         assert!(stopped("ERR_SERVER_UNAVAILABLE", "stopped").says_stopped());
+        assert!(stopped("ERR_SERVER_UNAVAILABLE", "exited").says_stopped());
         assert!(!stopped("ERR_SERVER_UNAVAILABLE", "failed").says_stopped());
         assert!(!stopped("connection_failed", "stopped").says_stopped());
         assert_eq!(stopped("connection_failed", "stopped").reason(), "it is stopped", "not twice");

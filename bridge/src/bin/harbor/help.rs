@@ -1,7 +1,11 @@
 //! The commands, their options and what they do: one table for the parser and for the help.
 //!
-//! Owns the texts. Must never parse: args.rs reads the command line with this table.
+//! Owns how the help is laid out; the texts are in topics.rs. Must never parse: args.rs reads the command line with
+//! this table.
 
+mod topics;
+
+pub use self::topics::TOPICS;
 use crate::errors::Exit;
 
 /// A command.
@@ -12,73 +16,44 @@ pub struct Topic {
     pub usage: &'static str,
     pub summary: &'static str,
     pub options: &'static [Opt],
+    /// More options, under a title: a command with many stays readable.
+    pub groups: &'static [(&'static str, &'static [Opt])],
     pub notes: &'static str,
+}
+
+impl Topic {
+    /// All its options, those of the groups too.
+    pub fn all_options(&self) -> impl Iterator<Item = &'static Opt> {
+        self.options.iter().chain(self.groups.iter().flat_map(|(_, options)| *options))
+    }
 }
 
 /// An option of a command.
 #[derive(Debug)]
 pub struct Opt {
     pub name: &'static str,
+    /// The same in one letter; empty for most.
+    pub short: &'static str,
     /// The name of its value; empty for a switch.
     pub value: &'static str,
     pub meaning: &'static str,
 }
 
+impl Opt {
+    /// As the help shows it: `-f, --follow`, `--lines N`.
+    fn shown(&self) -> String {
+        let comma = if self.short.is_empty() { "" } else { ", " };
+        format!("{}{comma}{} {}", self.short, self.name, self.value).trim_end().to_owned()
+    }
+}
+
 const fn opt(name: &'static str, value: &'static str, meaning: &'static str) -> Opt {
-    Opt { name, value, meaning }
+    Opt { name, short: "", value, meaning }
 }
 
 const fn topic(name: &'static str, usage: &'static str, summary: &'static str) -> Topic {
-    Topic { name, usage, summary, options: &[], notes: "" }
+    Topic { name, usage, summary, options: &[], groups: &[], notes: "" }
 }
-
-/// Every command, in the order of the help.
-pub const TOPICS: &[Topic] = &[
-    Topic {
-        options: &[
-            opt("--label", "TEXT", "a name for people"),
-            opt("--cwd", "DIR", "the directory to run in; the server's own data directory if absent"),
-            opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
-            opt("--root", "PATH", "a directory that the server may ask for as its root; repeat for more"),
-            opt("--start-timeout", "SECONDS", "how long a start may take: 1 to 600, 90 if absent"),
-            opt("--no-start", "", "only store the definition"),
-        ],
-        notes: "COMMAND is a path, or a name that the bridge looks up in its PATH. The same NAME again replaces\n\
-                the definition. If the server does not start, the definition stays and the exit code says so.\n\
-                \n\
-                harbor add time -- uvx mcp-server-time",
-        ..topic("add", "NAME -- COMMAND ARGS…", "define a server and start it")
-    },
-    Topic {
-        notes: "A running server is stopped first. Its data directory stays.",
-        ..topic("remove", "NAME", "forget a server")
-    },
-    topic("start", "NAME", "start a server"),
-    topic("stop", "NAME", "stop a server"),
-    topic("list", "", "show the servers and their states"),
-    Topic {
-        notes: "Without NAME: the tools of all running servers.",
-        ..topic("tools", "[NAME]", "show the tools of running servers")
-    },
-    Topic {
-        options: &[opt("--timeout", "SECONDS", "how long the call may take: up to 3600, 30 if absent")],
-        notes: "The arguments are a JSON object; `-` reads it from stdin. A server that is stopped is started.\n\
-                \n\
-                harbor call time/get_current_time '{\"timezone\": \"Europe/Oslo\"}'",
-        ..topic("call", "SERVER/TOOL [ARGUMENTS]", "call a tool")
-    },
-    Topic {
-        options: &[opt("--lines", "N", "how many of the newest lines, 200 if absent")],
-        ..topic("logs", "NAME", "show what a server logged")
-    },
-    topic("ping", "", "ask whether the bridge is alive"),
-    Topic {
-        notes: "Stops all servers. When no bridge runs, it says so and starts none.",
-        ..topic("shutdown", "", "end the bridge")
-    },
-    topic("help", "[COMMAND]", "show this, or how a command is used"),
-    topic("version", "", "show the version"),
-];
 
 /// The options of every command.
 const EVERYWHERE: &[Opt] = &[
@@ -93,7 +68,7 @@ pub fn find(name: &str) -> Option<&'static Topic> {
 
 /// `usage: harbor …` in one line.
 pub fn usage(topic: &Topic) -> String {
-    let options = if topic.options.is_empty() { "" } else { " [OPTIONS]" };
+    let options = if topic.all_options().next().is_none() { "" } else { " [OPTIONS]" };
     let behind = if topic.usage.is_empty() { String::new() } else { format!(" {}", topic.usage) };
     // The server's own arguments end the line, so our options stand before the dashes.
     match behind.split_once(" -- ") {
@@ -105,8 +80,13 @@ pub fn usage(topic: &Topic) -> String {
 /// How one command is used.
 pub fn explain(topic: &Topic) -> String {
     let mut text = format!("harbor {}: {}\n\n{}\n\n", topic.name, topic.summary, usage(topic));
-    let options = topic.options.iter().chain(EVERYWHERE);
-    text.push_str(&columns(options.map(|o| (format!("{} {}", o.name, o.value), o.meaning))));
+    let common: Vec<&Opt> = topic.options.iter().chain(EVERYWHERE).collect();
+    let width = topic.all_options().chain(EVERYWHERE).map(|o| o.shown().chars().count()).max().unwrap_or(0);
+    text.push_str(&columns(common.iter().map(|o| (o.shown(), o.meaning)), width));
+    for (title, options) in topic.groups {
+        text.push_str(&format!("\n{title}\n"));
+        text.push_str(&columns(options.iter().map(|o| (o.shown(), o.meaning)), width));
+    }
     if !topic.notes.is_empty() {
         text.push('\n');
         text.push_str(topic.notes);
@@ -117,9 +97,9 @@ pub fn explain(topic: &Topic) -> String {
 
 /// All commands and all exit codes.
 pub fn overview() -> String {
-    let commands = columns(TOPICS.iter().map(|t| (format!("{} {}", t.name, t.usage), t.summary)));
-    let everywhere = columns(EVERYWHERE.iter().map(|o| (o.name.to_owned(), o.meaning)));
-    let exits = columns(Exit::ALL.iter().map(|(exit, meaning)| ((*exit as u8).to_string(), *meaning)));
+    let commands = columns(TOPICS.iter().map(|t| (format!("{} {}", t.name, t.usage), t.summary)), 0);
+    let everywhere = columns(EVERYWHERE.iter().map(|o| (o.shown(), o.meaning)), 0);
+    let exits = columns(Exit::ALL.iter().map(|(exit, meaning)| ((*exit as u8).to_string(), *meaning)), 0);
     format!(
         "harbor: use MCP servers, each in a process of its own\n\n\
          usage: harbor COMMAND …\n\n\
@@ -127,9 +107,10 @@ pub fn overview() -> String {
     )
 }
 
-fn columns<'a>(rows: impl Iterator<Item = (String, &'a str)>) -> String {
+/// Two columns; the left one has at least `width` places.
+fn columns<'a>(rows: impl Iterator<Item = (String, &'a str)>, width: usize) -> String {
     let rows: Vec<_> = rows.collect();
-    let width = rows.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
+    let width = rows.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0).max(width);
     let line = |(left, right): &(String, &str)| format!("  {left:width$}  {right}\n");
     rows.iter().map(line).collect()
 }

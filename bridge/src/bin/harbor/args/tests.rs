@@ -1,6 +1,7 @@
 //! What the command line understands, and how it says no.
 
 use super::*;
+use harbor_ipc_proto::client::{Attempts, RestartWhen};
 
 fn words(line: &[&str]) -> Vec<String> {
     line.iter().map(|&word| word.to_owned()).collect()
@@ -45,17 +46,18 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
     assert!(parsed.json);
     assert_eq!(
         parsed.command,
-        Command::Add(Definition {
+        Command::Add(Box::new(Definition {
             name: "time".into(),
             label: Some("The time".into()),
             cwd: Some("work".into()),
             env: [("A".into(), "1".into()), ("B".into(), "x=y".into())].into(),
             roots: vec!["r".into()],
-            start_timeout: Some(Duration::from_millis(2500)),
+            supervision: Supervision { start_timeout_ms: Some(2500), ..Supervision::default() },
+            as_is: false,
             start: false,
             command: "./run".into(),
             args: words(&["--json", "--", "-x"]),
-        })
+        }))
     );
 }
 
@@ -68,18 +70,120 @@ fn the_small_commands() {
     assert_eq!(command(&["list"]), Command::List);
     assert_eq!(command(&["tools"]), Command::Tools(None));
     assert_eq!(command(&["tools", "time"]), Command::Tools(Some(name())));
-    assert_eq!(command(&["logs", "time"]), Command::Logs { server: name(), lines: None });
-    assert_eq!(command(&["logs", "--lines=7", "time"]), Command::Logs { server: name(), lines: Some(7) });
+    assert_eq!(command(&["restart", "time"]), Command::Restart(name()));
+    assert_eq!(command(&["events"]), Command::Events);
     assert_eq!(command(&["ping"]), Command::Ping);
     assert_eq!(command(&["shutdown"]), Command::Shutdown);
+}
+
+#[test]
+fn logs() {
+    let logs = |lines, follow| Command::Logs(Logs { server: "time".into(), lines, follow });
+    assert_eq!(command(&["logs", "time"]), logs(None, false));
+    assert_eq!(command(&["logs", "--lines=7", "time"]), logs(Some(7), false));
+    for line in [&["logs", "time", "-f"], &["logs", "-f", "time"], &["logs", "time", "--follow"]] {
+        assert_eq!(command(line), logs(None, true), "{line:?}");
+    }
+}
+
+#[test]
+fn how_a_server_is_supervised() {
+    let Command::Add(add) = command(&[
+        "add",
+        "x",
+        "--restart",
+        "on-crash",
+        "--restart-attempts=unlimited",
+        "--restart-delays",
+        "0,2.5,3600",
+        "--restart-jitter",
+        "100",
+        "--start-timeout",
+        "600",
+        "--call-timeout",
+        "0.001",
+        "--queue-wait",
+        "0",
+        "--hung-grace",
+        "0.1",
+        "--eof-grace",
+        "60",
+        "--term-grace",
+        "0.3",
+        "--auto-start",
+        "--lazy",
+        "--idle-stop",
+        "604800",
+        "--as-is",
+        "--",
+        "y",
+    ]) else {
+        panic!("add")
+    };
+    assert!(add.as_is && add.start);
+    assert_eq!(
+        add.supervision,
+        Supervision {
+            restart: Some(RestartWhen::OnCrash),
+            restart_attempts: Some(Attempts::Unlimited),
+            restart_delays_ms: Some(vec![0, 2500, 3_600_000]),
+            restart_jitter_percent: Some(100),
+            start_timeout_ms: Some(600_000),
+            call_timeout_ms: Some(1),
+            queue_wait_ms: Some(0),
+            hung_grace_ms: Some(100),
+            eof_grace_ms: Some(60_000),
+            term_grace_ms: Some(300),
+            auto_start: Some(true),
+            lazy: Some(true),
+            idle_stop_ms: Some(604_800_000),
+        }
+    );
+    let Command::Add(add) = command(&["add", "x", "--restart-attempts", "0", "--restart=never", "--", "y"])
+    else {
+        panic!("add")
+    };
+    let (restart, restart_attempts) = (Some(RestartWhen::Never), Some(Attempts::Most(0)));
+    assert_eq!(add.supervision, Supervision { restart, restart_attempts, ..Supervision::default() });
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    for (option, value, text) in [
+        ("--restart", "on_crash", "use never, on-crash or always"),
+        ("--restart-attempts", "1000001", "use a whole number from 0 to 1000000, or unlimited"),
+        ("--restart-attempts", "-1", "use a whole number from 0"),
+        ("--restart-delays", "", "use numbers of seconds from 0 to 3600, with a comma between two"),
+        ("--restart-delays", "2,,4", "use numbers of seconds"),
+        ("--restart-delays", "3600.1", "use numbers of seconds"),
+        ("--restart-jitter", "101", "use a whole number from 0 to 100"),
+        ("--start-timeout", "600.5", "use a number of seconds from 1 to 600"),
+        ("--call-timeout", "0", "use a number of seconds from 0.001 to 3600"),
+        ("--queue-wait", "601", "use a number of seconds from 0 to 600"),
+        ("--hung-grace", "0.05", "use a number of seconds from 0.1 to 3600"),
+        ("--eof-grace", "inf", "use a number of seconds from 0 to 60"),
+        ("--term-grace", "61", "use a number of seconds from 0 to 60"),
+        ("--idle-stop", "0.5", "use a number of seconds from 1 to 604800"),
+    ] {
+        let complaint = complaint(&["add", "x", option, value, "--", "y"]);
+        assert!(complaint.starts_with(&format!("{option} {value}: {text}")), "{complaint}");
+    }
 }
 
 #[test]
 fn calls() {
     let call = |arguments: Option<&str>, timeout| {
         let (server, tool) = ("time".to_owned(), "a/b".to_owned());
-        Command::Call(Call { server, tool, arguments: arguments.map(str::to_owned), timeout })
+        let (arguments, max_timeout) = (arguments.map(str::to_owned), None);
+        Command::Call(Call { server, tool, arguments, timeout, max_timeout })
     };
+    let Command::Call(long) = command(&["call", "time/a/b", "--timeout", "3", "--max-timeout=9"]) else {
+        panic!("call")
+    };
+    assert_eq!(
+        (long.timeout, long.max_timeout),
+        (Some(Duration::from_secs(3)), Some(Duration::from_secs(9)))
+    );
     assert_eq!(command(&["call", "time/a/b"]), call(None, None));
     assert_eq!(command(&["call", "time/a/b", "{}"]), call(Some("{}"), None));
     assert_eq!(
@@ -139,6 +243,14 @@ fn what_is_wrong_is_named() {
         (&["list", "a"], "unexpected argument a"),
         (&["call", "time"], "time: a tool is named as SERVER/TOOL"),
         (&["call", "time/x", "{}", "y"], "unexpected argument y"),
+        (
+            &["call", "time/x", "--timeout", "9", "--max-timeout", "3"],
+            "--max-timeout is shorter than --timeout",
+        ),
+        (&["call", "time/x", "--max-timeout", "0"], "--max-timeout 0: use a number of seconds"),
+        (&["logs", "time", "-x"], "unknown option -x"),
+        (&["list", "-f"], "unknown option -f"),
+        (&["logs", "time", "-f=1"], "-f takes no value"),
         (&["call", "time/x", "--timeout", "nan"], "--timeout nan: use a number of seconds"),
         (&["logs", "time", "--lines", "0"], "--lines 0: use a whole number from 1"),
         (&["help", "lsit"], "unknown command lsit; did you mean list?"),

@@ -5,11 +5,13 @@
 use std::env;
 use std::path::{self, Path, PathBuf};
 
+use harbor_ipc_proto::client::Supervision;
+
 use super::print;
-use super::servers::{START, running};
+use super::servers::{self, STOP, running};
 use crate::args::Definition;
 use crate::ask::Ask;
-use crate::client::{Client, QUICK};
+use crate::client::Client;
 use crate::errors::Failure;
 use crate::reply::Members;
 use crate::screen::{Screen, Status};
@@ -39,10 +41,10 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Ask, Failure> {
         let roots: Result<Vec<_>, _> = definition.roots.iter().map(|root| file_uri(root, here)).collect();
         ask = ask.list("roots", &roots?);
     }
-    if let Some(timeout) = definition.start_timeout {
-        ask = ask.number("start_timeout_ms", u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+    if definition.supervision != Supervision::default() {
+        ask = ask.object("supervision", &definition.supervision);
     }
-    Ok(ask)
+    Ok(if definition.as_is { ask.flag("as_is", true) } else { ask })
 }
 
 pub fn run(
@@ -52,24 +54,44 @@ pub fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let name = &definition.name;
-    let mut added = client.request(ask, QUICK)?;
+    let mut added = define(client, name, ask)?;
     if !screen.json {
         let verb = if added.value("replaced") == true { "replaced" } else { "added" };
         screen.text(&format!("{verb} {name}"))?;
+        // Before the start, which may be the installation: that can take minutes.
+        tell_package(screen, &added)?;
     }
     if definition.start {
         let connected = start(client, name)?;
         if !screen.json {
-            return Ok(screen.text(&running(name, Some(connected.objects("tools").len() as u64)))?);
+            if added.object("server").raw("package").is_none() {
+                tell_package(screen, &connected)?;
+            }
+            return Ok(screen.text(&running(name, &connected))?);
         }
         added.insert("connection", connected.to_json());
     }
     print(screen, &added, |_| format!("start it with `harbor start {name}`"))
 }
 
+/// A running server of this name is stopped first.
+fn define(client: &mut Client, name: &str, ask: &Ask) -> Result<Members, Failure> {
+    let _status = Status::new(&format!("storing {name} …"));
+    client.request(ask, STOP)
+}
+
+/// Says which package is installed, if the command was recognised as one.
+fn tell_package(screen: &mut Screen, answer: &Members) -> Result<(), Failure> {
+    match answer.object("server").text("package") {
+        package if package.is_empty() => Ok(()),
+        package => {
+            Ok(screen.text(&format!("its package: {package}, installed and then run without npx or uvx"))?)
+        }
+    }
+}
+
 fn start(client: &mut Client, name: &str) -> Result<Members, Failure> {
-    let _status = Status::new(&format!("starting {name} …"));
-    client.request(&Ask::about("mcp_connect", name), START).map_err(|mut failure| {
+    servers::connect(client, name).map_err(|mut failure| {
         if let Failure::Refused(refusal) = &mut failure {
             let stays = format!("the definition of {name} stays; `harbor start {name}` tries again");
             refusal.message = format!("{name} did not start: {}\n{stays}", refusal.message);
@@ -106,12 +128,13 @@ mod tests {
     use super::super::rig::command;
     use super::*;
     use crate::errors::Exit;
-    use harbor_ipc_proto::client::Request;
     use harbor_ipc_proto::client::envelope::Incoming;
+    use harbor_ipc_proto::client::{Attempts, Request, RestartWhen};
     use harbor_ipc_proto::frame::HEADER;
-    use std::time::Duration;
 
     const ADDED: &str = r#"{"type":"add_server_result","request_id":"1","replaced":false,"server":{"a":{}}}"#;
+
+    const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"2","server":{"tool_count":2}}"#;
 
     fn definition(command: &str) -> Definition {
         Definition { name: "time".into(), command: command.into(), start: true, ..Definition::default() }
@@ -130,16 +153,33 @@ mod tests {
         let request = asked(&Definition {
             cwd: Some("sub".into()),
             roots: vec!["my files/ä".into(), "/abs".into(), "file:///as/is".into()],
-            start_timeout: Some(Duration::from_millis(1500)),
             ..definition("./run")
         });
         assert_eq!(request.command, "/here/run");
         assert_eq!(request.cwd.unwrap(), "/here/sub");
         let roots = ["file:///here/my%20files/%C3%A4", "file:///abs", "file:///as/is"];
         assert_eq!(request.roots.unwrap(), roots);
-        assert_eq!(request.start_timeout_ms, Some(1500));
+        assert_eq!((request.supervision, request.as_is), (None, None), "only what was said");
         assert_eq!(asked(&definition("uvx")).command, "uvx");
         assert_eq!(asked(&definition("/bin/x")).command, "/bin/x");
+    }
+
+    #[test]
+    fn settings_are_sent_as_they_were_said() {
+        let supervision = Supervision {
+            restart: Some(RestartWhen::OnCrash),
+            restart_attempts: Some(Attempts::Unlimited),
+            restart_delays_ms: Some(vec![2000, 4500]),
+            start_timeout_ms: Some(1500),
+            lazy: Some(true),
+            ..Supervision::default()
+        };
+        let request = asked(&Definition { supervision, as_is: true, ..definition("npx") });
+        assert_eq!(
+            request.supervision.unwrap().0.as_str(),
+            r#"{"restart":"on_crash","restart_attempts":"unlimited","restart_delays_ms":[2000,4500],"start_timeout_ms":1500,"lazy":true}"#
+        );
+        assert_eq!(request.as_is, Some(true));
     }
 
     fn add(json: bool, start: bool, answers: &[&str]) -> super::super::rig::Ran {
@@ -150,15 +190,33 @@ mod tests {
 
     #[test]
     fn a_server_is_added_and_started() {
-        let connected = r#"{"type":"mcp_connect_result","request_id":"2","connected":true,"tools":[{},{}]}"#;
-        let ran = add(false, true, &[ADDED, connected]);
+        let ran = add(false, true, &[ADDED, CONNECTED]);
         assert_eq!(ran.printed, "added time\ntime is running: 2 tools (`harbor tools time`)\n");
-        assert_eq!(ran.asked[1], r#"{"type":"mcp_connect","request_id":"2","server_id":"time"}"#);
-        let ran = add(true, true, &[ADDED, connected]);
+        let asked = r#"{"type":"connect_server","request_id":"2","server_id":"time""#;
+        assert!(ran.asked[1].starts_with(asked), "{}", ran.asked[1]);
+        let ran = add(true, true, &[ADDED, CONNECTED]);
         assert_eq!(
             ran.printed,
-            "{\"connection\":{\"connected\":true,\"tools\":[{},{}]},\"replaced\":false,\"server\":{\"a\":{}}}\n"
+            "{\"connection\":{\"server\":{\"tool_count\":2}},\"replaced\":false,\"server\":{\"a\":{}}}\n"
         );
+    }
+
+    #[test]
+    fn the_package_is_told_once() {
+        let with =
+            |answer: &str| answer.replace(r#""server":{"#, r#""server":{"package":"mcp-server-time","#);
+        let line = "its package: mcp-server-time, installed and then run without npx or uvx\n";
+        for (added, connected) in [
+            (with(ADDED), CONNECTED.to_owned()),
+            (ADDED.to_owned(), with(CONNECTED)),
+            (with(ADDED), with(CONNECTED)),
+        ] {
+            let ran = add(false, true, &[&added, &connected]);
+            assert_eq!(
+                ran.printed,
+                format!("added time\n{line}time is running: 2 tools (`harbor tools time`)\n")
+            );
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! call: calls one tool and shows what it says.
 //!
 //! Owns the arguments and the telling apart of "the tool failed" and "there is no such tool". Must never send
-//! a call twice.
+//! a call twice that may have reached its server, nor start a server that failed: the bridge restarts it in its time.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -13,15 +13,22 @@ use serde_json::value::RawValue;
 use super::{servers, tools};
 use crate::args::Call;
 use crate::ask::Ask;
-use crate::client::Client;
+use crate::client::{Client, QUICK};
 use crate::content::{Content, render};
 use crate::errors::{Exit, Failure};
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
 use crate::suggest::hint;
+use crate::when;
 
-/// What the bridge allows when nothing is said.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most that a call, or a definition, may ask for: what holds when nothing was typed.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// How long a call with progress may take in all when nothing is said.
+const PROGRESS_LIMIT: Duration = Duration::from_secs(600);
+
+/// The most that a definition lets a call wait until its server runs.
+const QUEUE_WAIT: Duration = Duration::from_secs(600);
 
 /// The bridge ends a call in time; this is how much later we give the bridge up.
 const GRACE: Duration = Duration::from_secs(5);
@@ -33,9 +40,16 @@ pub fn ask(call: &Call) -> Result<Ask, Failure> {
         ask = ask.json("arguments", arguments);
     }
     if let Some(timeout) = call.timeout {
-        ask = ask.number("timeout_ms", u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        ask = ask.number("timeout_ms", millis(timeout));
+    }
+    if let Some(most) = call.max_timeout {
+        ask = ask.number("max_timeout_ms", millis(most));
     }
     Ok(if Status::is_visible() { ask.flag("progress", true) } else { ask })
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn arguments(call: &Call) -> Result<Option<Json>, Failure> {
@@ -63,8 +77,7 @@ fn object(text: &str) -> Result<Json, Failure> {
 }
 
 pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> Result<(), Failure> {
-    servers::connect(client, &call.server)?;
-    let answer = match send(client, call, ask) {
+    let answer = match reach(client, call, ask) {
         Err(Failure::Refused(refusal)) if refusal.is(Code::ToolFailed) => {
             let unknown = find_unknown(client, call, &refusal.message);
             return Err(unknown.unwrap_or(Failure::Refused(refusal)));
@@ -86,10 +99,42 @@ pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> 
     }
 }
 
+/// Calls. A server that was stopped before is started, and called then.
+fn reach(client: &mut Client, call: &Call, ask: &Ask) -> Result<Members, Failure> {
+    let asked = when::now();
+    match send(client, call, ask) {
+        Err(Failure::Refused(refusal))
+            if refusal.says_stopped() && was_stopped(client, &call.server, asked) =>
+        {
+            servers::connect(client, &call.server)?;
+            send(client, call, ask)
+        }
+        other => other,
+    }
+}
+
+/// Whether the server was stopped already at that time. A call that was open when its server was stopped is refused
+/// with the same cause: that one may have done its work, and whoever stopped the server wants it stopped.
+fn was_stopped(client: &mut Client, server: &str, at: u64) -> bool {
+    let servers = client.request(&Ask::new("list_servers"), QUICK).map(|answer| answer.objects("servers"));
+    let found = servers.into_iter().flatten().find(|listed| listed.text("server_id") == server);
+    found.is_some_and(|listed| {
+        listed.text("state") == "stopped" && listed.value("since").as_u64().is_some_and(|since| since <= at)
+    })
+}
+
 fn send(client: &mut Client, call: &Call, ask: &Ask) -> Result<Members, Failure> {
     let mut status = Status::new(&format!("calling {} …", call.tool));
-    let limit = call.timeout.unwrap_or(DEFAULT_TIMEOUT) + GRACE;
+    let limit = limit(call, Status::is_visible());
     client.request_with_progress(ask, limit, &mut |progress| status.show(&describe(progress)))
+}
+
+/// When we give the bridge up, which ends a call by itself. What only the definition knows is taken for the most that
+/// it may be.
+fn limit(call: &Call, progress: bool) -> Duration {
+    let timeout = call.timeout.unwrap_or(LONGEST);
+    let most = if progress { timeout.max(PROGRESS_LIMIT) } else { timeout };
+    call.max_timeout.unwrap_or(most) + QUEUE_WAIT + GRACE
 }
 
 fn describe(progress: &Members) -> String {
@@ -121,81 +166,4 @@ fn show(answer: &Members, content: &Content, screen: &mut Screen) -> Result<(), 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::rig::{Ran, command};
-    use super::*;
-
-    const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"1","server":{}}"#;
-    const TOOLS: &str =
-        r#"{"type":"mcp_list_tools_result","request_id":"3","tools":[{"name":"now"},{"name":"zone"}]}"#;
-    const REFUSED: &str =
-        r#"{"type":"error","request_id":"2","error":{"code":"ERR_TOOL_FAILED","message":"unknown tool"}}"#;
-
-    fn result(result: &str) -> String {
-        format!(r#"{{"type":"mcp_call_tool_result","request_id":"2","result":{result}}}"#)
-    }
-
-    fn typed(tool: &str, arguments: Option<&str>) -> Call {
-        let timeout = Some(Duration::from_millis(1500));
-        Call { server: "time".into(), tool: tool.into(), arguments: arguments.map(str::to_owned), timeout }
-    }
-
-    fn called(json: bool, tool: &str, answers: &[&str]) -> Ran {
-        let call = typed(tool, Some(r#" {"b":1.0,"a":12345678901234567890} "#));
-        let ask = ask(&call).unwrap();
-        command(json, answers, |client, screen| run(client, &call, &ask, screen))
-    }
-
-    #[test]
-    fn the_server_is_started_and_the_arguments_pass_as_they_were_typed() {
-        let ran =
-            called(false, "now", &[CONNECTED, &result(r#"{"content":[{"type":"text","text":"noon"}]}"#)]);
-        assert_eq!((ran.printed.as_str(), ran.exit), ("noon\n", Exit::Done));
-        let sent = r#"{"type":"mcp_call_tool","request_id":"2","server_id":"time","tool_name":"now","arguments":{"b":1.0,"a":12345678901234567890},"timeout_ms":1500"#;
-        assert!(ran.asked[1].starts_with(sent), "{}", ran.asked[1]);
-    }
-
-    #[test]
-    fn as_json_the_result_stays_as_the_server_wrote_it() {
-        let text = r#"{"z":[],"content":[],"a":1.10}"#;
-        let ran = called(true, "now", &[CONNECTED, &result(text)]);
-        assert_eq!(ran.printed, format!("{{\"result\":{text}}}\n"));
-    }
-
-    #[test]
-    fn a_tool_that_fails_is_told_from_a_tool_that_is_not_there() {
-        let failed = result(r#"{"content":[{"type":"text","text":"broken"}],"isError":true}"#);
-        for json in [false, true] {
-            let ran = called(json, "now", &[CONNECTED, &failed, TOOLS]);
-            assert_eq!((ran.exit, ran.failure), (Exit::ToolFailed, None));
-            assert!(ran.printed.contains("broken"));
-            for answer in [&failed, REFUSED] {
-                let ran = called(json, "zones", &[CONNECTED, answer, TOOLS]);
-                assert_eq!((ran.exit, ran.printed.as_str()), (Exit::NotFound, ""));
-                let message = ran.failure.unwrap();
-                assert!(
-                    message.starts_with("time lists no tool zones; did you mean zone?\nit said: "),
-                    "{message}"
-                );
-            }
-        }
-        let ran = called(false, "now", &[CONNECTED, REFUSED, TOOLS]);
-        assert_eq!((ran.exit, ran.failure.unwrap().as_str()), (Exit::ToolFailed, "unknown tool"));
-    }
-
-    #[test]
-    fn arguments_are_checked_before_anything_is_asked() {
-        for text in ["", "{", "[1]", "7", "{} {}", "{\"a\":}"] {
-            let failure = ask(&typed("now", Some(text))).unwrap_err();
-            assert_eq!(failure.exit(), Exit::Usage, "{text}");
-        }
-        assert!(ask(&typed("now", None)).is_ok());
-    }
-
-    #[test]
-    fn progress_in_a_line() {
-        let line = |json: &str| describe(&Members::parse(json.as_bytes()).unwrap());
-        assert_eq!(line(r#"{"progress":3,"total":10,"message":"half\nway"}"#), "3/10 half\nway");
-        assert_eq!(line(r#"{"progress":0.5}"#), "0.5");
-    }
-}
+mod tests;

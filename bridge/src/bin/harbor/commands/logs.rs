@@ -1,31 +1,51 @@
-//! logs: the newest lines of a server.
+//! logs: the newest lines of a server, and those that come.
 //!
 //! Owns how a line looks.
 
-use super::print;
+use super::{follow, print};
+use crate::args::Logs;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::reply::Members;
 use crate::screen::{Screen, remark};
+use crate::when::utc;
 
-pub fn show(
-    client: &mut Client,
-    server: &str,
-    lines: Option<u64>,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    let mut ask = Ask::about("mcp_get_logs", server);
-    if let Some(lines) = lines {
-        ask = ask.number("limit", lines);
+pub fn show(client: &mut Client, logs: &Logs, screen: &mut Screen) -> Result<(), Failure> {
+    let ask = ask(logs);
+    if logs.follow {
+        return go_on(client, &ask, &logs.server, screen);
     }
     let answer = client.request(&ask, QUICK)?;
     if !screen.json && answer.objects("logs").is_empty() {
-        remark(&format!("{server} has logged nothing"));
+        remark(&format!("{} has logged nothing", logs.server));
         return Ok(());
     }
     print(screen, &answer, |answer| {
         answer.objects("logs").iter().map(describe).collect::<Vec<_>>().join("\n")
+    })
+}
+
+fn ask(logs: &Logs) -> Ask {
+    let mut ask = Ask::about("mcp_get_logs", &logs.server);
+    if let Some(lines) = logs.lines {
+        ask = ask.number("limit", lines);
+    }
+    if logs.follow { ask.flag("follow", true) } else { ask }
+}
+
+fn go_on(client: &mut Client, ask: &Ask, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.follow(ask, "server_log")?;
+    for line in answer.objects("logs") {
+        follow::line(screen, &line, || describe(&line))?;
+    }
+    follow::each(client, |mut line| {
+        if line.text("server_id") != server {
+            return Ok(());
+        }
+        // So that all lines look the same to a program, those of the answer and those that came later.
+        line.remove("server_id");
+        follow::line(screen, &line, || describe(&line))
     })
 }
 
@@ -38,50 +58,75 @@ fn describe(line: &Members) -> String {
     format!("{time} {source}: {}", line.text("text").trim_end())
 }
 
-/// Milliseconds since 1970 as `2026-11-03 12:34:56.789Z`.
-fn utc(millis: u64) -> String {
-    let (days, rest) = (millis / 86_400_000, millis % 86_400_000);
-    // Counted in years that start in March, so that the leap day is the last one; 719,468 days lie between
-    // that calendar's start and 1970. After Howard Hinnant's "chrono-compatible low-level date algorithms".
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
-    let year = year + era * 400;
-    let (seconds, millis) = (rest / 1000, rest % 1000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{millis:03}Z")
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command;
+    use super::super::rig::{command, error};
     use super::*;
+    use crate::errors::Exit;
+    use crate::screen::tests::Paper;
 
-    #[test]
-    fn times() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00.000Z");
-        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00.000Z");
-        assert_eq!(utc(1_709_251_199_999), "2024-02-29 23:59:59.999Z");
-        assert_eq!(utc(1_793_710_245_006), "2026-11-03 12:50:45.006Z");
+    const LINES: &str = r#"[{"timestamp":0,"source":"stderr","text":"hello\n"},{"timestamp":1,"source":"mcp","level":"warning","text":"hm"}]"#;
+    const PRINTED: &str =
+        "1970-01-01 00:00:00.000Z stderr: hello\n1970-01-01 00:00:00.001Z mcp warning: hm\n";
+
+    fn typed(lines: Option<u64>, follow: bool) -> Logs {
+        Logs { server: "time".into(), lines, follow }
+    }
+
+    fn answer(logs: &str) -> String {
+        format!(r#"{{"type":"mcp_get_logs_result","request_id":"1","logs":{logs}}}"#)
+    }
+
+    /// The answer and what is pushed behind it, of another server too.
+    fn followed() -> String {
+        let push = |server: &str, text: &str| {
+            format!(
+                r#"{{"type":"server_log","server_id":"{server}","timestamp":2,"source":"harbor","text":"{text}"}}"#
+            )
+        };
+        [answer(LINES), push("time", "restarted"), push("files", "not this"), push("time", "again")]
+            .join("\n")
     }
 
     #[test]
     fn lines_say_when_and_whence() {
-        let logs = r#"[{"timestamp":0,"source":"stderr","text":"hello\n"},{"timestamp":1,"source":"mcp","level":"warning","text":"hm"}]"#;
-        let answer = format!(r#"{{"type":"mcp_get_logs_result","request_id":"1","logs":{logs}}}"#);
-        let ran = command(false, &[&answer], |c, s| show(c, "time", Some(2), s));
-        assert_eq!(
-            ran.printed,
-            "1970-01-01 00:00:00.000Z stderr: hello\n1970-01-01 00:00:00.001Z mcp warning: hm\n"
-        );
+        let ran = command(false, &[&answer(LINES)], |c, s| show(c, &typed(Some(2), false), s));
+        assert_eq!(ran.printed, PRINTED);
         assert_eq!(ran.asked, [r#"{"type":"mcp_get_logs","request_id":"1","server_id":"time","limit":2}"#]);
-        let ran = command(true, &[&answer], |c, s| show(c, "time", None, s));
-        assert_eq!(ran.printed, format!("{{\"logs\":{logs}}}\n"));
-        let none = r#"{"type":"mcp_get_logs_result","request_id":"1","logs":[]}"#;
-        assert_eq!(command(false, &[none], |c, s| show(c, "time", None, s)).printed, "");
+        let ran = command(true, &[&answer(LINES)], |c, s| show(c, &typed(None, false), s));
+        assert_eq!(ran.printed, format!("{{\"logs\":{LINES}}}\n"));
+        assert_eq!(command(false, &[&answer("[]")], |c, s| show(c, &typed(None, false), s)).printed, "");
+    }
+
+    #[test]
+    fn following_goes_on_until_the_bridge_ends() {
+        let ran = command(false, &[&followed()], |c, s| show(c, &typed(None, true), s));
+        let time = "1970-01-01 00:00:00.002Z";
+        assert_eq!(ran.printed, format!("{PRINTED}{time} harbor: restarted\n{time} harbor: again\n"));
+        assert_eq!(
+            ran.asked,
+            [r#"{"type":"mcp_get_logs","request_id":"1","server_id":"time","follow":true}"#]
+        );
+        assert_eq!(ran.exit, Exit::NoBridge);
+        assert!(ran.failure.unwrap().starts_with("the bridge has ended"));
+        let ran = command(false, &[&error("not_found")], |c, s| show(c, &typed(None, true), s));
+        assert_eq!((ran.exit, ran.printed.as_str()), (Exit::NotFound, ""));
+    }
+
+    #[test]
+    fn followed_as_json_there_is_one_object_per_line() {
+        let ran = command(true, &[&followed()], |c, s| show(c, &typed(Some(9), true), s));
+        let lines: Vec<_> = ran.printed.lines().collect();
+        assert_eq!(lines.len(), 4);
+        assert_eq!(lines[0], r#"{"source":"stderr","text":"hello\n","timestamp":0}"#);
+        assert_eq!(lines[2], r#"{"source":"harbor","text":"restarted","timestamp":2}"#);
+    }
+
+    #[test]
+    fn a_reader_that_left_ends_it_quietly() {
+        let paper = Paper::default();
+        let ran = command(false, &[&followed()], |c, _| show(c, &typed(None, true), &mut paper.torn(3)));
+        assert_eq!((ran.exit, ran.failure), (Exit::Done, None));
+        assert_eq!(paper.read(), format!("{PRINTED}1970-01-01 00:00:00.002Z harbor: restarted\n"));
     }
 }

@@ -5,7 +5,11 @@
 mod add;
 mod bridge;
 mod call;
+mod events;
+mod follow;
+mod list;
 mod logs;
+mod restarts;
 mod servers;
 mod tools;
 
@@ -37,14 +41,16 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Remove(server) => servers::remove(&mut connect()?, &server, screen),
         Command::Start(server) => servers::start(&mut connect()?, &server, screen),
         Command::Stop(server) => servers::stop(&mut connect()?, &server, screen),
-        Command::List => servers::list(&mut connect()?, screen),
+        Command::Restart(server) => servers::restart(&mut connect()?, &server, screen),
+        Command::List => list::list(&mut connect()?, screen),
         Command::Tools(Some(server)) => tools::of_server(&mut connect()?, &server, screen),
         Command::Tools(None) => tools::of_all(&mut connect()?, screen),
         Command::Call(call) => {
             let ask = call::ask(&call)?;
             call::run(&mut connect()?, &call, &ask, screen)
         }
-        Command::Logs { server, lines } => logs::show(&mut connect()?, &server, lines, screen),
+        Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
+        Command::Events => events::show(&mut connect()?, screen),
     }
 }
 

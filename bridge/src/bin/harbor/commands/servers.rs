@@ -1,6 +1,6 @@
-//! remove, start, stop, list: the servers and their states.
+//! remove, start, stop, restart: one server's life.
 //!
-//! Owns what of a server is shown.
+//! Owns how long each may take. Must never start what nobody asked for.
 
 use std::time::Duration;
 
@@ -8,17 +8,19 @@ use harbor_ipc_proto::codes::Code;
 
 use super::{count, print};
 use crate::ask::Ask;
-use crate::client::{Client, QUICK};
+use crate::client::Client;
 use crate::errors::Failure;
 use crate::reply::Members;
-use crate::screen::{Screen, Status, remark};
-use crate::table::Table;
+use crate::screen::{Screen, Status};
 
-/// The bridge ends a start by itself, after 600 s at the latest.
-pub const START: Duration = Duration::from_secs(610);
+/// The bridge ends a start by itself: an installation after 15 minutes, the start behind it after 10.
+const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
+
+/// A definition may give its server a minute after its stdin was closed, and one after SIGTERM.
+pub const STOP: Duration = Duration::from_secs(2 * 60 + 10);
 
 pub fn remove(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::about("remove_server", server), QUICK)?;
+    let answer = client.request(&Ask::about("remove_server", server), STOP)?;
     if answer.value("removed") == false {
         return Err(Failure::refused(Code::NotFound, format!("there is no server {server}"), server));
     }
@@ -27,19 +29,32 @@ pub fn remove(client: &mut Client, server: &str, screen: &mut Screen) -> Result<
 
 pub fn start(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     let answer = connect(client, server)?;
-    print(screen, &answer, |answer| {
-        let shown = answer.raw("server").and_then(|text| Members::parse(text.as_bytes())).unwrap_or_default();
-        running(server, shown.value("tool_count").as_u64())
-    })
+    print(screen, &answer, |answer| running(server, answer))
 }
 
-/// Starts a server unless it runs.
+/// Starts a server unless it runs, and shows what happens until it does.
 pub fn connect(client: &mut Client, server: &str) -> Result<Members, Failure> {
-    let _status = Status::new(&format!("starting {server} …"));
-    client.request(&Ask::about("connect_server", server), START)
+    let mut status = Status::new(&format!("starting {server} …"));
+    let ask = connect_ask(server, Status::is_visible());
+    client.request_with_progress(&ask, START, &mut |push| status.show(&news(server, push)))
 }
 
-pub fn running(server: &str, tools: Option<u64>) -> String {
+fn connect_ask(server: &str, progress: bool) -> Ask {
+    let ask = Ask::about("connect_server", server);
+    if progress { ask.flag("progress", true) } else { ask }
+}
+
+/// `time: restart 2 of 3 in 4 s`; empty when the bridge says nothing.
+fn news(server: &str, progress: &Members) -> String {
+    match progress.text("message") {
+        message if message.is_empty() => message,
+        message => format!("{server}: {message}"),
+    }
+}
+
+/// What is said of a server when `connect_server` was answered.
+pub fn running(server: &str, answer: &Members) -> String {
+    let tools = answer.object("server").value("tool_count").as_u64();
     match tools.and_then(|tools| usize::try_from(tools).ok()) {
         Some(0) => format!("{server} is running and offers no tools"),
         Some(tools) => format!("{server} is running: {} (`harbor tools {server}`)", count(tools, "tool")),
@@ -48,63 +63,19 @@ pub fn running(server: &str, tools: Option<u64>) -> String {
 }
 
 pub fn stop(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::about("disconnect_server", server), QUICK)?;
+    let answer = disconnect(client, server)?;
     print(screen, &answer, |_| format!("{server} is stopped"))
 }
 
-pub fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::new("list_servers"), QUICK)?;
-    if screen.json {
-        return Ok(screen.json(&answer.to_json())?);
-    }
-    let servers = answer.objects("servers");
-    if servers.is_empty() {
-        remark("no servers yet; add one with `harbor add NAME -- COMMAND ARGS…`");
-        return Ok(());
-    }
-    screen.table(&tabulate(&servers))?;
-    for server in servers.iter().filter(|server| !server.text("last_error").is_empty()) {
-        screen.text(&format!("\n{}: {}", server.text("server_id"), server.text("last_error")))?;
-    }
-    Ok(())
+/// Also a server that does not run is started: whoever asks for a restart wants it to run.
+pub fn restart(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    disconnect(client, server)?;
+    start(client, server, screen)
 }
 
-fn tabulate(servers: &[Members]) -> Table {
-    let label =
-        |server: &Members| Some(server.text("label")).filter(|label| *label != server.text("server_id"));
-    let labelled = servers.iter().filter_map(label).any(|label| !label.is_empty());
-    let mut table = Table::new(match labelled {
-        true => &["SERVER", "LABEL", "STATE", "TOOLS", "PID", "COMMAND"],
-        false => &["SERVER", "STATE", "TOOLS", "PID", "COMMAND"],
-    });
-    for server in servers {
-        let mut cells = vec![server.text("server_id")];
-        cells.extend(labelled.then(|| label(server).unwrap_or_default()));
-        cells.extend([
-            server.text("state"),
-            number(server, "tool_count"),
-            number(server, "pid"),
-            command(server),
-        ]);
-        table.add(cells);
-    }
-    table
-}
-
-fn number(server: &Members, name: &str) -> String {
-    server.value(name).as_u64().map_or_else(|| "-".into(), |number| number.to_string())
-}
-
-/// As one would type it in a shell, nearly: enough to recognise it.
-fn command(server: &Members) -> String {
-    let args = server.value("args");
-    let args = args.as_array().into_iter().flatten().filter_map(|arg| arg.as_str());
-    let quoted = |word: &str| match word.is_empty() || word.contains(char::is_whitespace) {
-        true => format!("'{word}'"),
-        false => word.to_owned(),
-    };
-    let words: Vec<_> = [server.text("command")].into_iter().chain(args.map(str::to_owned)).collect();
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+fn disconnect(client: &mut Client, server: &str) -> Result<Members, Failure> {
+    let _status = Status::new(&format!("stopping {server} …"));
+    client.request(&Ask::about("disconnect_server", server), STOP)
 }
 
 #[cfg(test)]
@@ -113,39 +84,56 @@ mod tests {
     use super::*;
     use crate::errors::Exit;
 
+    const CONNECT: &str = r#"{"type":"connect_server","request_id":"1","server_id":"time""#;
     const TIME: &str = r#"{"server_id":"time","label":"time","command":"/usr/bin/uvx","args":["x y","z"],"state":"running","pid":7,"tool_count":2}"#;
-    const FILES: &str = r#"{"server_id":"files","label":"My files","command":"node","args":[],"state":"failed","last_error":"boom"}"#;
-
-    fn listed(servers: &str) -> String {
-        format!(r#"{{"type":"list_servers_result","request_id":"1","servers":[{servers}]}}"#)
-    }
-
-    #[test]
-    fn the_list_is_a_table() {
-        let ran = run(false, &[&listed(TIME)], list);
-        assert_eq!(
-            ran.printed,
-            "SERVER  STATE    TOOLS  PID  COMMAND\ntime    running  2      7    /usr/bin/uvx 'x y' z\n"
-        );
-        let ran = run(false, &[&listed(&format!("{TIME},{FILES}"))], list);
-        assert_eq!(
-            ran.printed,
-            "SERVER  LABEL     STATE    TOOLS  PID  COMMAND\n\
-             time              running  2      7    /usr/bin/uvx 'x y' z\n\
-             files   My files  failed   -      -    node\n\nfiles: boom\n"
-        );
-        let ran = run(true, &[&listed(TIME)], list);
-        assert_eq!(ran.printed, format!("{{\"servers\":[{TIME}]}}\n"));
-        assert_eq!(run(false, &[&listed("")], list).printed, "");
-    }
 
     #[test]
     fn starts_say_how_many_tools_there_are() {
         let answer = format!(r#"{{"type":"connect_server_result","request_id":"1","server":{TIME}}}"#);
         let ran = run(false, &[&answer], |c, s| start(c, "time", s));
         assert_eq!(ran.printed, "time is running: 2 tools (`harbor tools time`)\n");
-        assert_eq!(ran.asked, [r#"{"type":"connect_server","request_id":"1","server_id":"time"}"#]);
-        assert_eq!(running("x", Some(0)), "x is running and offers no tools");
+        assert!(ran.asked[0].starts_with(CONNECT), "{}", ran.asked[0]);
+        let answer = |json: &str| Members::parse(json.as_bytes()).unwrap();
+        let none = answer(r#"{"server":{"tool_count":0}}"#);
+        assert_eq!(running("x", &none), "x is running and offers no tools");
+        assert_eq!(running("x", &answer("{}")), "x is running");
+    }
+
+    #[test]
+    fn whoever_sees_the_status_line_asks_for_progress() {
+        let frame = |progress| connect_ask("time", progress).to_frame("1");
+        let text = |progress| String::from_utf8(frame(progress)[4..].to_vec()).unwrap();
+        assert_eq!(text(false), format!("{CONNECT}}}"));
+        assert_eq!(text(true), format!("{CONNECT},\"progress\":true}}"));
+        let line = |json: &str| news("time", &Members::parse(json.as_bytes()).unwrap());
+        assert_eq!(
+            line(r#"{"progress":2,"message":"restart 2 of 3 in 4 s"}"#),
+            "time: restart 2 of 3 in 4 s"
+        );
+        assert_eq!(line(r#"{"progress":2}"#), "");
+    }
+
+    #[test]
+    fn progress_does_not_disturb_a_start() {
+        let push =
+            r#"{"type":"progress","request_id":"1","progress":1,"message":"installing x: Downloading"}"#;
+        let answer = format!(r#"{{"type":"connect_server_result","request_id":"1","server":{TIME}}}"#);
+        let ran = run(false, &[&format!("{push}\n{answer}")], |c, s| start(c, "time", s));
+        assert_eq!(ran.printed, "time is running: 2 tools (`harbor tools time`)\n");
+    }
+
+    #[test]
+    fn a_restart_is_a_stop_and_a_start() {
+        let stopped = format!(r#"{{"type":"disconnect_server_result","request_id":"1","server":{TIME}}}"#);
+        let started = format!(r#"{{"type":"connect_server_result","request_id":"2","server":{TIME}}}"#);
+        let ran = run(false, &[&stopped, &started], |c, s| restart(c, "time", s));
+        assert_eq!(ran.printed, "time is running: 2 tools (`harbor tools time`)\n");
+        assert_eq!(ran.asked[0], r#"{"type":"disconnect_server","request_id":"1","server_id":"time"}"#);
+        assert!(ran.asked[1].starts_with(&CONNECT.replace("\"1\"", "\"2\"")), "{}", ran.asked[1]);
+        let ran = run(true, &[&stopped, &started], |c, s| restart(c, "time", s));
+        assert_eq!(ran.printed, format!("{{\"server\":{TIME}}}\n"));
+        let ran = run(false, &[&error("not_found")], |c, s| restart(c, "time", s));
+        assert_eq!((ran.exit, ran.asked.len()), (Exit::NotFound, 1));
     }
 
     #[test]

@@ -1,0 +1,77 @@
+//! The words of a command line as values: names, numbers, durations.
+//!
+//! Owns what each may be and the sentence about one that is not.
+
+use std::time::Duration;
+
+use harbor_ipc_proto::server_id::{RULE, ServerId};
+
+use super::Words;
+
+impl Words {
+    /// The only plain word, which names a server.
+    pub(super) fn server(&self) -> Result<String, String> {
+        self.at_most(1)?;
+        checked_id(self.plain.first().ok_or("which server? Its name is missing")?)
+    }
+
+    pub(super) fn at_most(&self, count: usize) -> Result<(), String> {
+        self.plain.get(count).map_or(Ok(()), |word| Err(format!("unexpected argument {word}")))
+    }
+
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.options.iter().filter(move |(option, _)| *option == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The last one wins, as everywhere.
+    pub(super) fn option(&self, name: &str) -> Option<&str> {
+        self.all(name).last()
+    }
+
+    /// Whether a switch was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.option(name).is_some()
+    }
+
+    pub(super) fn lines(&self) -> Result<Option<u64>, String> {
+        let Some(text) = self.option("--lines") else { return Ok(None) };
+        let lines = text.parse().ok().filter(|&lines| lines > 0);
+        lines.map(Some).ok_or_else(|| format!("--lines {text}: use a whole number from 1"))
+    }
+
+    /// How long a call may take, and how long with all its progress.
+    pub(super) fn call_timeouts(&self) -> Result<(Option<Duration>, Option<Duration>), String> {
+        let timeout = self.seconds("--timeout", 0.001, 3600.0)?;
+        let most = self.seconds("--max-timeout", 0.001, 3600.0)?;
+        match (timeout, most) {
+            (Some(timeout), Some(most)) if most < timeout => {
+                Err("--max-timeout is shorter than --timeout: use at least as much".into())
+            }
+            both => Ok(both),
+        }
+    }
+
+    pub(super) fn seconds(&self, name: &str, least: f64, most: f64) -> Result<Option<Duration>, String> {
+        let Some(text) = self.option(name) else { return Ok(None) };
+        duration(text, least, most)
+            .map(Some)
+            .ok_or_else(|| format!("{name} {text}: use a number of seconds from {least} to {most}"))
+    }
+}
+
+/// A number of seconds between these bounds.
+pub(super) fn duration(text: &str, least: f64, most: f64) -> Option<Duration> {
+    let seconds = text.parse().ok().filter(|seconds| (least..=most).contains(seconds))?;
+    Some(Duration::from_secs_f64(seconds))
+}
+
+pub(super) fn checked_id(text: &str) -> Result<String, String> {
+    let id = ServerId::parse(text).ok_or_else(|| format!("{text:?} is no server's name: use {RULE}"))?;
+    Ok(id.as_str().to_owned())
+}
+
+/// The text may be a secret, so a wrong one is not repeated.
+pub(super) fn variable(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    pair.map(|(name, value)| (name.into(), value.into())).ok_or_else(|| "--env needs KEY=VALUE".into())
+}

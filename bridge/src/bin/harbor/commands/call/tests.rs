@@ -1,0 +1,139 @@
+//! Calls against a bridge with prepared answers.
+
+use super::super::rig::{Ran, command};
+use super::*;
+
+const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"3","server":{}}"#;
+const STOPPED: &str = r#"{"type":"error","request_id":"1","error":{"code":"ERR_SERVER_UNAVAILABLE","message":"time is stopped","details":{"cause":"stopped"}}}"#;
+const TOOLS: &str =
+    r#"{"type":"mcp_list_tools_result","request_id":"2","tools":[{"name":"now"},{"name":"zone"}]}"#;
+const REFUSED: &str =
+    r#"{"type":"error","request_id":"1","error":{"code":"ERR_TOOL_FAILED","message":"unknown tool"}}"#;
+
+const NOON: &str = r#"{"content":[{"type":"text","text":"noon"}]}"#;
+
+fn result(result: &str) -> String {
+    format!(r#"{{"type":"mcp_call_tool_result","request_id":"1","result":{result}}}"#)
+}
+
+fn typed(tool: &str, arguments: Option<&str>) -> Call {
+    let (timeout, max_timeout) = (Some(Duration::from_millis(1500)), Some(Duration::from_secs(9)));
+    let arguments = arguments.map(str::to_owned);
+    Call { server: "time".into(), tool: tool.into(), arguments, timeout, max_timeout }
+}
+
+fn called(json: bool, tool: &str, answers: &[&str]) -> Ran {
+    let call = typed(tool, Some(r#" {"b":1.0,"a":12345678901234567890} "#));
+    let ask = ask(&call).unwrap();
+    command(json, answers, |client, screen| run(client, &call, &ask, screen))
+}
+
+#[test]
+fn the_call_is_the_first_request_and_the_arguments_pass_as_they_were_typed() {
+    let ran = called(false, "now", &[&result(NOON)]);
+    assert_eq!((ran.printed.as_str(), ran.exit, ran.asked.len()), ("noon\n", Exit::Done, 1));
+    let sent = r#"{"type":"mcp_call_tool","request_id":"1","server_id":"time","tool_name":"now","arguments":{"b":1.0,"a":12345678901234567890},"timeout_ms":1500,"max_timeout_ms":9000"#;
+    assert!(ran.asked[0].starts_with(sent), "{}", ran.asked[0]);
+}
+
+fn listed(state: &str, since: u64) -> String {
+    format!(
+        r#"{{"type":"list_servers_result","request_id":"2","servers":[{{"server_id":"a","state":"stopped","since":1}},{{"server_id":"time","state":"{state}","since":{since}}}]}}"#
+    )
+}
+
+#[test]
+fn a_stopped_server_is_started_and_called_once_more() {
+    let answer = result(NOON).replace("\"1\"", "\"4\"");
+    let ran = called(false, "now", &[STOPPED, &listed("stopped", 5), CONNECTED, &answer]);
+    assert_eq!((ran.printed.as_str(), ran.exit), ("noon\n", Exit::Done));
+    let types: Vec<_> =
+        ran.asked.iter().map(|ask| Members::parse(ask.as_bytes()).unwrap().text("type")).collect();
+    assert_eq!(types, ["mcp_call_tool", "list_servers", "connect_server", "mcp_call_tool"]);
+    assert_eq!(ran.asked[0], ran.asked[3].replace("\"4\"", "\"1\""));
+    let again = STOPPED.replace("\"1\"", "\"4\"");
+    let ran = called(false, "now", &[STOPPED, &listed("stopped", 5), CONNECTED, &again]);
+    assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 4), "not a third time");
+}
+
+#[test]
+fn a_call_that_was_open_when_its_server_was_stopped_is_not_sent_again() {
+    for answer in [listed("stopped", u64::MAX), listed("starting", 5), STOPPED.replace("\"1\"", "\"2\"")] {
+        let ran = called(false, "now", &[STOPPED, &answer, CONNECTED]);
+        assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 2), "{answer}");
+        assert!(ran.failure.unwrap().starts_with("time is stopped\n"));
+    }
+}
+
+#[test]
+fn a_server_that_failed_is_not_started() {
+    for cause in ["spawn_failed", "crashed", "starting"] {
+        let failed = STOPPED.replace("\"stopped\"", &format!("\"{cause}\"")).replace("is stopped", "is down");
+        let ran = called(false, "now", &[&failed, CONNECTED]);
+        assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 1));
+        assert_eq!(
+            ran.failure.unwrap(),
+            format!(
+                "time is down ({cause})\n`harbor start time` tries again; `harbor logs time` shows what it said"
+            )
+        );
+    }
+}
+
+#[test]
+fn the_bridge_is_given_up_after_it_should_have_ended_the_call() {
+    let seconds = |timeout: Option<u64>, most: Option<u64>, progress| {
+        let (timeout, max_timeout) = (timeout.map(Duration::from_secs), most.map(Duration::from_secs));
+        limit(&Call { timeout, max_timeout, ..typed("now", None) }, progress).as_secs()
+    };
+    let more = (QUEUE_WAIT + GRACE).as_secs();
+    assert_eq!(seconds(Some(3), None, false), 3 + more);
+    assert_eq!(seconds(Some(3), None, true), 600 + more);
+    assert_eq!(seconds(Some(900), None, true), 900 + more);
+    assert_eq!(seconds(Some(3), Some(9), true), 9 + more);
+    assert_eq!(seconds(None, None, false), 3600 + more, "the definition decides");
+}
+
+#[test]
+fn as_json_the_result_stays_as_the_server_wrote_it() {
+    let text = r#"{"z":[],"content":[],"a":1.10}"#;
+    let ran = called(true, "now", &[&result(text)]);
+    assert_eq!(ran.printed, format!("{{\"result\":{text}}}\n"));
+}
+
+#[test]
+fn a_tool_that_fails_is_told_from_a_tool_that_is_not_there() {
+    let failed = result(r#"{"content":[{"type":"text","text":"broken"}],"isError":true}"#);
+    for json in [false, true] {
+        let ran = called(json, "now", &[&failed, TOOLS]);
+        assert_eq!((ran.exit, ran.failure), (Exit::ToolFailed, None));
+        assert!(ran.printed.contains("broken"));
+        for answer in [&failed, REFUSED] {
+            let ran = called(json, "zones", &[answer, TOOLS]);
+            assert_eq!((ran.exit, ran.printed.as_str()), (Exit::NotFound, ""));
+            let message = ran.failure.unwrap();
+            assert!(
+                message.starts_with("time lists no tool zones; did you mean zone?\nit said: "),
+                "{message}"
+            );
+        }
+    }
+    let ran = called(false, "now", &[REFUSED, TOOLS]);
+    assert_eq!((ran.exit, ran.failure.unwrap().as_str()), (Exit::ToolFailed, "unknown tool"));
+}
+
+#[test]
+fn arguments_are_checked_before_anything_is_asked() {
+    for text in ["", "{", "[1]", "7", "{} {}", "{\"a\":}"] {
+        let failure = ask(&typed("now", Some(text))).unwrap_err();
+        assert_eq!(failure.exit(), Exit::Usage, "{text}");
+    }
+    assert!(ask(&typed("now", None)).is_ok());
+}
+
+#[test]
+fn progress_in_a_line() {
+    let line = |json: &str| describe(&Members::parse(json.as_bytes()).unwrap());
+    assert_eq!(line(r#"{"progress":3,"total":10,"message":"half\nway"}"#), "3/10 half\nway");
+    assert_eq!(line(r#"{"progress":0.5}"#), "0.5");
+}

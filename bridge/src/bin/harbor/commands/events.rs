@@ -1,0 +1,139 @@
+//! events: each change of a server's state, as it comes.
+//!
+//! Owns how a change looks.
+
+use std::collections::BTreeMap;
+
+use super::{follow, restarts};
+use crate::ask::Ask;
+use crate::client::Client;
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::screen::Screen;
+use crate::table::flatten;
+use crate::when::{ahead, utc};
+
+/// How many restarts each server's definition allows, as far as we were told.
+type Limits = BTreeMap<String, Option<u64>>;
+
+pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.follow(&Ask::new("watch_servers"), "server_event")?;
+    let servers = answer.objects("servers");
+    let mut limits: Limits =
+        servers.iter().map(|server| (server.text("server_id"), restarts::limit(server))).collect();
+    follow::each(client, |event| {
+        // A new definition, which may say another limit than the one that we know.
+        if event.raw("old_state").is_none() {
+            limits.remove(&event.text("server_id"));
+        }
+        follow::line(screen, &event, || describe(&event, &limits))
+    })
+}
+
+fn describe(event: &Members, limits: &Limits) -> String {
+    let (time, name) = (event.value("timestamp").as_u64().unwrap_or_default(), event.text("server_id"));
+    let message = Some(flatten(&event.text("message"))).filter(|message| !message.is_empty());
+    let message = message.map(|message| format!(": {message}")).unwrap_or_default();
+    let limit = limits.get(&name).copied().flatten();
+    let restart = restart(event, limit, time).map(|restart| format!(" ({restart})")).unwrap_or_default();
+    format!("{} {name}: {}{message}{restart}", utc(time), change(event))
+}
+
+/// `running → crashed`; a server that is new was nothing before.
+fn change(event: &Members) -> String {
+    let (old, new, busy) = (event.text("old_state"), event.text("new_state"), event.value("busy") == true);
+    let with = |state: &str, busy: bool| if busy { format!("{state} (busy)") } else { state.to_owned() };
+    match old.as_str() {
+        "" => format!("added → {new}"),
+        // Only `busy` has changed.
+        old if old == new => format!("{} → {}", with(old, !busy), with(&new, busy)),
+        old => format!("{old} → {}", with(&new, busy)),
+    }
+}
+
+/// The restart that this is about: one that is to come, or the one under way.
+fn restart(event: &Members, limit: Option<u64>, time: u64) -> Option<String> {
+    let attempt = event.value("attempt").as_u64()?;
+    let retry = event.value("next_retry").as_u64().map(|retry| ahead(retry, time));
+    let under_way = matches!(event.text("new_state").as_str(), "installing" | "starting");
+    (attempt > 0 && (retry.is_some() || under_way)).then(|| restarts::phrase(event, limit, retry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command;
+    use super::*;
+    use crate::errors::Exit;
+    use crate::screen::tests::Paper;
+
+    const WATCHING: &str = r#"{"type":"watch_servers_result","request_id":"1","watching":true,"servers":[{"server_id":"time","supervision":{}},{"server_id":"x","supervision":{"restart_attempts":"unlimited"}}]}"#;
+    const CRASHED: &str = r#"{"type":"server_event","server_id":"time","old_state":"running","new_state":"crashed","timestamp":1000,"busy":false,"cause":"exited","message":"it exited with code 1","attempt":1,"next_retry":3000}"#;
+
+    fn line(event: &str) -> String {
+        let limits = Limits::from([("time".into(), Some(3)), ("x".into(), None)]);
+        let line = describe(&Members::parse(event.as_bytes()).unwrap(), &limits);
+        line.strip_prefix("1970-01-01 00:00:01.000Z ").unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_line_per_event_until_the_bridge_ends() {
+        let started = r#"{"type":"server_event","server_id":"time","old_state":"crashed","new_state":"starting","timestamp":3000,"busy":false,"attempt":1}"#;
+        let answers = [WATCHING, CRASHED, started].join("\n");
+        let ran = command(false, &[&answers], show);
+        assert_eq!(
+            ran.printed,
+            "1970-01-01 00:00:01.000Z time: running → crashed: it exited with code 1 (restart 1 of 3 in 2 s)\n\
+             1970-01-01 00:00:03.000Z time: crashed → starting (restart 1 of 3)\n"
+        );
+        assert_eq!(ran.asked, [r#"{"type":"watch_servers","request_id":"1"}"#]);
+        assert_eq!(ran.exit, Exit::NoBridge);
+        assert!(ran.failure.unwrap().starts_with("the bridge has ended"));
+    }
+
+    #[test]
+    fn as_json_one_object_per_line() {
+        let ran = command(true, &[&[WATCHING, CRASHED, CRASHED].join("\n")], show);
+        let event: serde_json::Value = serde_json::from_str(ran.printed.lines().next().unwrap()).unwrap();
+        assert_eq!((&event["new_state"], &event["next_retry"]), (&"crashed".into(), &3000.into()));
+        assert_eq!((event.get("type"), ran.printed.lines().count()), (None, 2));
+    }
+
+    #[test]
+    fn a_reader_that_left_ends_it_quietly() {
+        let paper = Paper::default();
+        let ran =
+            command(false, &[&[WATCHING, CRASHED, CRASHED].join("\n")], |c, _| show(c, &mut paper.torn(1)));
+        assert_eq!((ran.exit, ran.failure, paper.read().lines().count()), (Exit::Done, None, 1));
+    }
+
+    #[test]
+    fn a_new_definition_may_have_another_limit() {
+        let added = r#"{"type":"server_event","server_id":"time","new_state":"stopped","timestamp":1000}"#;
+        let ran = command(false, &[&[WATCHING, added, CRASHED].join("\n")], show);
+        assert!(ran.printed.contains("Z time: added → stopped\n"), "{}", ran.printed);
+        assert!(ran.printed.ends_with("(restart 1 in 2 s)\n"), "{}", ran.printed);
+    }
+
+    #[test]
+    fn changes() {
+        let event = |server: &str, rest: &str| {
+            line(&format!(r#"{{"server_id":"{server}","timestamp":1000,{rest}}}"#))
+        };
+        assert_eq!(
+            event("time", r#""old_state":"running","new_state":"running","busy":true"#),
+            "time: running → running (busy)"
+        );
+        assert_eq!(
+            event("time", r#""old_state":"running","new_state":"running","busy":false,"attempt":2"#),
+            "time: running (busy) → running"
+        );
+        assert_eq!(
+            event(
+                "x",
+                r#""old_state":"starting","new_state":"crashed","message":"a\nb","attempt":7,"next_retry":1000"#
+            ),
+            "x: starting → crashed: a b (restart 7 now)"
+        );
+        assert_eq!(event("x", r#""old_state":"stopped","new_state":"removed""#), "x: stopped → removed");
+    }
+}

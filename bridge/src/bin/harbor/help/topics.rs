@@ -1,0 +1,117 @@
+//! The table of the commands: what the help says and the parser knows.
+//!
+//! Owns the texts. Must never be longer in the overview than a screen.
+
+use super::{Opt, Topic, opt, topic};
+
+/// Every command, in the order of the help.
+pub const TOPICS: &[Topic] = &[
+    Topic {
+        options: &[
+            opt("--label", "TEXT", "a name for people"),
+            opt("--cwd", "DIR", "the directory to run in; the server's own data directory if absent"),
+            opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
+            opt("--root", "PATH", "a directory that the server may ask for as its root; repeat for more"),
+            opt("--as-is", "", "run the command as it is, npx and uvx included"),
+            opt("--no-start", "", "only store the definition"),
+        ],
+        groups: &[("start and stop", START), ("after a crash", RESTART), ("calls", CALLS)],
+        notes: "COMMAND is a path, or a name that the bridge looks up in its PATH. The same NAME again replaces\n\
+                the definition. If the server does not start, the definition stays and the exit code says so.\n\
+                \n\
+                npx and uvx packages are installed first and then run without them; --as-is keeps the command\n\
+                \n\
+                harbor add time -- uvx mcp-server-time",
+        ..topic("add", "NAME -- COMMAND ARGS…", "define a server and start it")
+    },
+    Topic {
+        notes: "A running server is stopped first. Its data directory stays.",
+        ..topic("remove", "NAME", "forget a server")
+    },
+    Topic {
+        notes: "A server that waits to be restarted is started at once, and its restarts count anew.",
+        ..topic("start", "NAME", "start a server")
+    },
+    Topic {
+        notes: "It stays stopped until `harbor start` or `harbor call` starts it, or the next bridge if it has --auto-start.",
+        ..topic("stop", "NAME", "stop a server")
+    },
+    topic("restart", "NAME", "stop a server and start it again"),
+    topic("list", "", "show the servers and their states"),
+    Topic {
+        notes: "Without NAME: the tools of all running servers.",
+        ..topic("tools", "[NAME]", "show the tools of running servers")
+    },
+    Topic {
+        options: &[
+            opt(
+                "--timeout",
+                "SECONDS",
+                "how long the call may take: up to 3600; 30 if absent here and in the definition",
+            ),
+            opt("--max-timeout", "SECONDS", "how long with all its progress: up to 3600, 600 if absent"),
+        ],
+        notes: "The arguments are a JSON object; `-` reads it from stdin. A server that is stopped is started; one\n\
+                that failed is not. Each sign of progress gives a call its timeout again.\n\
+                \n\
+                harbor call time/get_current_time '{\"timezone\": \"Europe/Oslo\"}'",
+        ..topic("call", "SERVER/TOOL [ARGUMENTS]", "call a tool")
+    },
+    Topic {
+        options: &[
+            opt("--lines", "N", "how many of the newest lines, 200 if absent"),
+            Opt { short: "-f", ..opt("--follow", "", "go on with each new line, until Ctrl-C") },
+        ],
+        notes: "With --follow and --json: one JSON object per line.",
+        ..topic("logs", "NAME", "show what a server logged")
+    },
+    Topic {
+        notes: "Runs until Ctrl-C. With --json: one JSON object per line.",
+        ..topic("events", "", "show each change of a server's state as it comes")
+    },
+    topic("ping", "", "ask whether the bridge is alive"),
+    Topic {
+        notes: "Stops all servers. When no bridge runs, it says so and starts none.",
+        ..topic("shutdown", "", "end the bridge")
+    },
+    topic("help", "[COMMAND]", "show this, or how a command is used"),
+    topic("version", "", "show the version"),
+];
+
+const START: &[Opt] = &[
+    opt("--auto-start", "", "start it with the bridge"),
+    opt("--lazy", "", "a call starts it"),
+    opt("--idle-stop", "SECONDS", "stop it after so long without a call: 1 to 604800, never if absent"),
+    opt(
+        "--start-timeout",
+        "SECONDS",
+        "how long a start may take: 1 to 600; 30, or 120 with npx and uvx, if absent",
+    ),
+    opt("--eof-grace", "SECONDS", "from the end of its stdin to SIGTERM: 0 to 60, 1.5 if absent"),
+    opt("--term-grace", "SECONDS", "from SIGTERM to SIGKILL: 0 to 60, 1.5 if absent"),
+];
+
+const RESTART: &[Opt] = &[
+    opt("--restart", "WHEN", "never, on-crash (once it had connected; if absent), always (also before that)"),
+    opt(
+        "--restart-attempts",
+        "N",
+        "how often without a stable minute: 0 to 1000000 or unlimited, 3 if absent",
+    ),
+    opt(
+        "--restart-delays",
+        "SECONDS,…",
+        "the pauses before them, 0 to 3600; the last one repeats; 2,4,6 if absent",
+    ),
+    opt("--restart-jitter", "PERCENT", "how much longer a pause may be, at random: 0 to 100, 0 if absent"),
+];
+
+const CALLS: &[Opt] = &[
+    opt("--call-timeout", "SECONDS", "how long a call may take that does not say: up to 3600, 30 if absent"),
+    opt("--queue-wait", "SECONDS", "how long a call waits for a start: 0 (not at all) to 600, 10 if absent"),
+    opt(
+        "--hung-grace",
+        "SECONDS",
+        "from a call's timeout to the verdict that it hangs: 0.1 to 3600, 10 if absent",
+    ),
+];
