@@ -82,23 +82,28 @@ impl Refusal {
         Code::ALL.iter().find(|code| self.is(**code)).map_or(Exit::Failed, |code| Exit::of(*code))
     }
 
-    /// One of the details that is a text.
-    fn detail(&self, name: &str) -> Option<String> {
+    /// One of the details.
+    fn detail(&self, name: &str) -> Option<serde_json::Value> {
         let details: serde_json::Value = serde_json::from_str(self.details.as_deref()?).ok()?;
-        Some(details.get(name)?.as_str()?.to_owned())
+        details.get(name).cloned()
     }
 
-    /// Whether it is about a server that does not run since it was stopped, or never started. The cause may be that
-    /// of an older end, where the bridge names the state beside it.
-    pub fn says_stopped(&self) -> bool {
-        let says = |name| self.detail(name).is_some_and(|word| word == "stopped");
-        self.is(Code::ServerUnavailable) && (says("cause") || says("state"))
+    /// One of the details that is a text.
+    fn text(&self, name: &str) -> Option<String> {
+        Some(self.detail(name)?.as_str()?.to_owned())
+    }
+
+    /// Whether it is about a call that was never sent, because its server was stopped, or never started.
+    pub fn found_it_stopped(&self) -> bool {
+        let stopped = self.detail("state").is_some_and(|state| state == "stopped");
+        self.is(Code::ServerUnavailable) && stopped && self.detail("sent") == Some(false.into())
     }
 
     /// What the bridge says, with the one word for why when the server is what failed.
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
-        match self.detail("cause").filter(|cause| of_server && !self.message.contains(cause)) {
+        let cause = self.text("cause");
+        match cause.filter(|cause| of_server && !self.message.contains(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.message.clone(),
         }
@@ -191,7 +196,7 @@ impl Failure {
             Self::Usage(text) => text.clone(),
             Self::Dial(error) => error.to_string(),
             Self::Refused(refusal) => {
-                let tail = refusal.detail("stderr_tail").map(|tail| format!("it said:\n{tail}"));
+                let tail = refusal.text("stderr_tail").map(|tail| format!("it said:\n{tail}"));
                 [Some(refusal.reason()), tail, refusal.next_step()]
                     .into_iter()
                     .flatten()
@@ -291,17 +296,15 @@ mod tests {
             refused("ERR_SERVER_UNAVAILABLE").message().unwrap(),
             "no (x)\n`harbor start time` tries again; `harbor logs time` shows what it said"
         );
-        let stopped = |code: &str, cause: &str| {
-            let state = if cause == "exited" { "stopped" } else { cause };
-            let details = Some(format!(r#"{{"cause":"{cause}","state":"{state}"}}"#));
+        let stopped = |code: &str, sent: bool| {
+            let details = Some(format!(r#"{{"cause":"stopped","state":"stopped","sent":{sent}}}"#));
             let message = "it is stopped".to_owned();
             Refusal { code: code.into(), message, details, server: None }
         };
-        assert!(stopped("ERR_SERVER_UNAVAILABLE", "stopped").says_stopped());
-        assert!(stopped("ERR_SERVER_UNAVAILABLE", "exited").says_stopped());
-        assert!(!stopped("ERR_SERVER_UNAVAILABLE", "failed").says_stopped());
-        assert!(!stopped("connection_failed", "stopped").says_stopped());
-        assert_eq!(stopped("connection_failed", "stopped").reason(), "it is stopped", "not twice");
+        assert!(stopped("ERR_SERVER_UNAVAILABLE", false).found_it_stopped());
+        assert!(!stopped("ERR_SERVER_UNAVAILABLE", true).found_it_stopped(), "it may have done its work");
+        assert!(!stopped("connection_failed", false).found_it_stopped());
+        assert_eq!(stopped("connection_failed", false).reason(), "it is stopped", "not twice");
     }
 
     #[test]

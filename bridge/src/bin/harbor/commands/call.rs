@@ -13,13 +13,12 @@ use serde_json::value::RawValue;
 use super::{servers, tools};
 use crate::args::Call;
 use crate::ask::Ask;
-use crate::client::{Client, QUICK};
+use crate::client::Client;
 use crate::content::{Content, render};
 use crate::errors::{Exit, Failure};
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
 use crate::suggest::hint;
-use crate::when;
 
 /// The most that a call, or a definition, may ask for: what holds when nothing was typed.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -99,28 +98,15 @@ pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> 
     }
 }
 
-/// Calls. A server that was stopped before is started, and called then.
+/// Calls. A server that was found stopped is started, and called then: the first call was never sent to it.
 fn reach(client: &mut Client, call: &Call, ask: &Ask) -> Result<Members, Failure> {
-    let asked = when::now();
     match send(client, call, ask) {
-        Err(Failure::Refused(refusal))
-            if refusal.says_stopped() && was_stopped(client, &call.server, asked) =>
-        {
+        Err(Failure::Refused(refusal)) if refusal.found_it_stopped() => {
             servers::connect(client, &call.server)?;
             send(client, call, ask)
         }
         other => other,
     }
-}
-
-/// Whether the server was stopped already at that time. A call that was open when its server was stopped is refused
-/// with the same cause: that one may have done its work, and whoever stopped the server wants it stopped.
-fn was_stopped(client: &mut Client, server: &str, at: u64) -> bool {
-    let servers = client.request(&Ask::new("list_servers"), QUICK).map(|answer| answer.objects("servers"));
-    let found = servers.into_iter().flatten().find(|listed| listed.text("server_id") == server);
-    found.is_some_and(|listed| {
-        listed.text("state") == "stopped" && listed.value("since").as_u64().is_some_and(|since| since <= at)
-    })
 }
 
 fn send(client: &mut Client, call: &Call, ask: &Ask) -> Result<Members, Failure> {

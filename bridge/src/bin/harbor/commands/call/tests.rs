@@ -4,7 +4,7 @@ use super::super::rig::{Ran, command};
 use super::*;
 
 const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"3","server":{}}"#;
-const STOPPED: &str = r#"{"type":"error","request_id":"1","error":{"code":"ERR_SERVER_UNAVAILABLE","message":"time is stopped","details":{"cause":"stopped"}}}"#;
+const STOPPED: &str = r#"{"type":"error","request_id":"1","error":{"code":"ERR_SERVER_UNAVAILABLE","message":"time is stopped","details":{"cause":"stopped","state":"stopped","sent":false}}}"#;
 const TOOLS: &str =
     r#"{"type":"mcp_list_tools_result","request_id":"2","tools":[{"name":"now"},{"name":"zone"}]}"#;
 const REFUSED: &str =
@@ -36,33 +36,25 @@ fn the_call_is_the_first_request_and_the_arguments_pass_as_they_were_typed() {
     assert!(ran.asked[0].starts_with(sent), "{}", ran.asked[0]);
 }
 
-fn listed(state: &str, since: u64) -> String {
-    format!(
-        r#"{{"type":"list_servers_result","request_id":"2","servers":[{{"server_id":"a","state":"stopped","since":1}},{{"server_id":"time","state":"{state}","since":{since}}}]}}"#
-    )
-}
-
 #[test]
 fn a_stopped_server_is_started_and_called_once_more() {
-    let answer = result(NOON).replace("\"1\"", "\"4\"");
-    let ran = called(false, "now", &[STOPPED, &listed("stopped", 5), CONNECTED, &answer]);
+    let (connected, answer) = (CONNECTED.replace("\"3\"", "\"2\""), result(NOON).replace("\"1\"", "\"3\""));
+    let ran = called(false, "now", &[STOPPED, &connected, &answer]);
     assert_eq!((ran.printed.as_str(), ran.exit), ("noon\n", Exit::Done));
     let types: Vec<_> =
         ran.asked.iter().map(|ask| Members::parse(ask.as_bytes()).unwrap().text("type")).collect();
-    assert_eq!(types, ["mcp_call_tool", "list_servers", "connect_server", "mcp_call_tool"]);
-    assert_eq!(ran.asked[0], ran.asked[3].replace("\"4\"", "\"1\""));
-    let again = STOPPED.replace("\"1\"", "\"4\"");
-    let ran = called(false, "now", &[STOPPED, &listed("stopped", 5), CONNECTED, &again]);
-    assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 4), "not a third time");
+    assert_eq!(types, ["mcp_call_tool", "connect_server", "mcp_call_tool"]);
+    assert_eq!(ran.asked[0], ran.asked[2].replace("\"3\"", "\"1\""));
+    let again = STOPPED.replace("\"1\"", "\"3\"");
+    let ran = called(false, "now", &[STOPPED, &connected, &again]);
+    assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 3), "not a third time");
 }
 
 #[test]
 fn a_call_that_was_open_when_its_server_was_stopped_is_not_sent_again() {
-    for answer in [listed("stopped", u64::MAX), listed("starting", 5), STOPPED.replace("\"1\"", "\"2\"")] {
-        let ran = called(false, "now", &[STOPPED, &answer, CONNECTED]);
-        assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 2), "{answer}");
-        assert!(ran.failure.unwrap().starts_with("time is stopped\n"));
-    }
+    let ran = called(false, "now", &[&STOPPED.replace("\"sent\":false", "\"sent\":true"), CONNECTED]);
+    assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 1));
+    assert!(ran.failure.unwrap().starts_with("time is stopped\n"));
 }
 
 #[test]
