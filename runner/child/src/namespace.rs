@@ -103,22 +103,29 @@ fn begin(owner: Owner) -> Result<Namespace, String> {
 
 /// In the parent: init's number and a handle to it. The child never returns from here.
 fn start_init(owner: Owner, end: &UnixStream) -> nix::Result<(Pid, OwnedFd)> {
-    let mut flags = KINDS.bits() | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let mut kinds = KINDS;
     if !owner.is_root() {
-        flags |= libc::CLONE_NEWUSER;
+        kinds |= CloneFlags::CLONE_NEWUSER;
     }
     let mut handle: RawFd = -1;
-    let (stack, unused): (libc::c_long, libc::c_long) = (0, 0);
+    // SAFETY: a structure of numbers, of which zero means "nothing of the kind" for each.
+    #[allow(unsafe_code)]
+    let mut wanted: libc::clone_args = unsafe { std::mem::zeroed() };
+    wanted.flags = u64::from((kinds.bits() | libc::CLONE_PIDFD).unsigned_abs());
+    wanted.pidfd = (&raw mut handle) as u64;
+    wanted.exit_signal = u64::from(libc::SIGCHLD.unsigned_abs());
     // SAFETY: as fork(2): the child goes on with a copy of this memory, and there is no other thread whose locks
     // it could find taken. The kernel writes the handle into `handle`, which lives until then.
     #[allow(unsafe_code)]
-    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, stack, &raw mut handle, unused, unused) };
-    match Errno::result(pid)? {
-        0 => init::run(owner, end),
-        // SAFETY: the kernel has just opened this descriptor for us; nobody else knows it.
-        #[allow(unsafe_code)]
-        pid => Ok((Pid::from_raw(pid as libc::pid_t), unsafe { OwnedFd::from_raw_fd(handle) })),
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut wanted, size_of_val(&wanted)) };
+    let pid = Errno::result(pid)?;
+    if pid == 0 {
+        init::run(owner, end);
     }
+    // SAFETY: the kernel has just opened this descriptor for us; nobody else knows it.
+    #[allow(unsafe_code)]
+    let handle = unsafe { OwnedFd::from_raw_fd(handle) };
+    Ok((Pid::from_raw(i32::try_from(pid).map_err(|_| Errno::EOVERFLOW)?), handle))
 }
 
 /// Waits for init's report and enters its namespaces, except that of the mounts: this process goes on to use the
@@ -180,5 +187,35 @@ impl Namespace {
                 _ => return Some(()),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn init_says_whether_it_is_ready_and_why_not() {
+        let report = |bytes: &[u8]| {
+            let (control, mut end) = UnixStream::pair().unwrap();
+            end.write_all(bytes).unwrap();
+            drop(end);
+            read_report(&control)
+        };
+        assert_eq!(report(&[READY]), Ok(()));
+        assert_eq!(report(b"-mount /proc: no"), Err("mount /proc: no".to_owned()));
+        assert!(report(b"").unwrap_err().starts_with("hear of init: "));
+    }
+
+    #[test]
+    fn an_init_that_is_gone_has_left_nothing() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (control, end) = UnixStream::pair().unwrap();
+            let namespace = Namespace { control, mounts: File::open("/dev/null").unwrap() };
+            assert!(!namespace.end_all(Duration::from_millis(20)).await, "it hears, but does not answer");
+            drop(end);
+            assert!(namespace.end_all(Duration::from_secs(20)).await);
+        });
     }
 }

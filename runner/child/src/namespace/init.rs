@@ -24,11 +24,9 @@ use crate::caps;
 
 /// Init's `main`.
 pub(super) fn run(owner: Owner, control: &UnixStream) -> ! {
-    if keep_only(control).is_ok() {
-        match prepare(owner) {
-            Ok(()) => serve(control),
-            Err(why) => say(control, &[&[REFUSED], why.as_bytes()].concat()),
-        }
+    match prepare(owner, control) {
+        Ok(()) => serve(control),
+        Err(why) => say(control, &[&[REFUSED], why.as_bytes()].concat()),
     }
     // SAFETY: ends this process without running what the original of this copy has registered for its own end.
     #[allow(unsafe_code)]
@@ -53,7 +51,12 @@ fn close_range(first: libc::c_uint, last: libc::c_uint) -> nix::Result<()> {
     Errno::result(result).map(drop)
 }
 
-fn prepare(owner: Owner) -> Result<(), String> {
+fn prepare(owner: Owner, control: &UnixStream) -> Result<(), String> {
+    if Pid::this().as_raw() != 1 {
+        // What follows would change the mounts of others.
+        return Err("make the namespaces: init is not the first process".into());
+    }
+    keep_only(control).map_err(told("close what init inherited"))?;
     if !owner.is_root() {
         map(owner).map_err(told("map the user"))?;
     }
