@@ -32,14 +32,14 @@ fn a_legacy_server() {
     assert_eq!(connected["connected"], true);
     assert_eq!(connected["connection_info"]["instructions"], "Call echo.");
     assert!(connected["connection_info"]["capabilities"]["tools"].is_object());
-    assert_eq!(connected["tools"].as_array().unwrap().len(), 17);
+    assert_eq!(connected["tools"].as_array().unwrap().len(), TOOLS);
     let own_id = Process::named_by(&connected["pid"]).own_id().unwrap();
     assert_eq!(bridge.tool_text("s", "pid", &json!({})), own_id.to_string());
     let journal = double.journal();
     assert_eq!((journal.count("start"), journal.count("early"), journal.count("unreadable")), (1, 0, 0));
     assert_eq!(journal.count("notification notifications/initialized"), 1);
     let server = bridge.server("s");
-    assert_eq!((&server["protocol_version"], &server["tool_count"]), (&json!("2025-11-25"), &json!(17)));
+    assert_eq!((&server["protocol_version"], &server["tool_count"]), (&json!("2025-11-25"), &json!(TOOLS)));
     // The generation is remembered: no second probe.
     reconnect(&bridge, "s");
     assert_eq!((journal.count("start"), journal.count("request server/discover")), (2, 1));
@@ -135,7 +135,7 @@ fn all_pages_of_all_lists() {
     bridge.add("modern", &Double::sound(&home).paged().modern());
     for id in ["legacy", "modern"] {
         let connected = bridge.connect(id);
-        assert_eq!(connected["tools"].as_array().unwrap().len(), 17);
+        assert_eq!(connected["tools"].as_array().unwrap().len(), TOOLS);
         assert_eq!(names(&connected["resources"], "name"), ["note", "note-2", "note-3"]);
         assert_eq!(
             names(&connected["resource_templates"], "name"),
@@ -145,10 +145,10 @@ fn all_pages_of_all_lists() {
         let connection = bridge.connection(id).unwrap();
         assert_eq!(
             (&connection["tool_count"], &connection["resource_count"], &connection["prompt_count"]),
-            (&json!(17), &json!(3), &json!(3))
+            (&json!(TOOLS), &json!(3), &json!(3))
         );
         for (tag, field, count) in [
-            ("mcp_list_tools", "tools", 17),
+            ("mcp_list_tools", "tools", TOOLS),
             ("mcp_list_resources", "resources", 3),
             ("mcp_list_resource_templates", "resource_templates", 3),
             ("mcp_list_prompts", "prompts", 3),
@@ -188,7 +188,7 @@ fn lists_are_whole_although_some_change_at_once() {
     let connected = bridge.add_and_connect("s", &Double::new(&home, Fault::RestlessLists));
     let sizes = ["tools", "resources", "resource_templates", "prompts"]
         .map(|list| connected[list].as_array().unwrap().len());
-    assert_eq!(sizes, [17, 1, 1, 1]);
+    assert_eq!(sizes, [TOOLS, 1, 1, 1]);
 }
 
 #[test]

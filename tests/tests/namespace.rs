@@ -61,6 +61,7 @@ fn command(home: &Home, user: User, wrapper: &[&str]) -> Command {
             None => command.env_remove(name),
         };
     }
+    command.env("HARBOR_LOG", "debug");
     if user == User::Ordinary {
         home.hand_to(ORDINARY, ORDINARY);
         command.uid(ORDINARY).gid(ORDINARY);
@@ -91,6 +92,7 @@ fn connect(bridge: &Bridge, id: &str) -> Cell {
     let listed = bridge.server(id);
     let (server, runner) = (Process::named_by(&listed["pid"]), Process::named_by(&listed["runner_pid"]));
     let init = by_own_id("1", &descendants(runner.pid));
+    assert_eq!(listed["containment"], "pid_namespace");
     assert_ne!(server.own_id(), Some(server.pid), "it has a number of its own inside");
     Cell { server, runner, init }
 }
