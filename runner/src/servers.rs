@@ -41,8 +41,8 @@ impl Servers {
             ToRunner::Hello { .. } => {}
             ToRunner::Connect { server, launch } => self.begin(server, &launch, Plan::server(&launch)),
             ToRunner::Run { server, launch } => self.begin(server, &launch, Plan::program(&launch)),
-            ToRunner::Probe { server } => {
-                self.with(server, Session::probe);
+            ToRunner::Probe { server, ping } => {
+                self.with(server, |session| session.probe(ping));
             }
             ToRunner::Kill { server } => {
                 self.with(server, Session::kill);

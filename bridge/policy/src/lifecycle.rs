@@ -27,7 +27,7 @@
 //!
 //! *begin*: Installing where a package is missing, else Starting; the restarts count anew. *down*: Crashed while the
 //! policy allows one more restart and the server had connected (or the policy is `always`), else Failed. A stop holds:
-//! until the next Start no demand begins anything. After a half-open try there is no restart until a stable period.
+//! until the next Start no demand begins anything. An idle stop is as good as a stable period. After a half-open try there is no restart until a stable period.
 //!
 //! A stop always wins over what was begun before it. Illegal events change nothing and are reported, so that
 //! the driver can count them. Time is an argument, in milliseconds of any clock that does not jump.

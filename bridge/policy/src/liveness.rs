@@ -46,7 +46,10 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Ask the runner.
-    Probe,
+    Probe {
+        /// Whether the server is pinged in any case, not only when it has been silent for a while.
+        ping: bool,
+    },
     /// Say that the server is busy.
     MarkBusy,
     /// Say that it is not.
@@ -56,6 +59,8 @@ pub enum Action {
     /// Its runner is.
     RunnerHung,
 }
+
+const PING: &[Action] = &[Action::Probe { ping: true }];
 
 /// The machine; a new one for each start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +107,7 @@ impl Liveness {
                 let missed = *self.missed.get_or_insert(now);
                 self.missed_last = now;
                 self.next = Some((now + OFTEN).min(missed + self.grace));
-                &[Action::Probe]
+                PING
             }
             Event::Probed { quiet, unanswered } => self.on_probed(now, quiet, unanswered),
             Event::Tick if self.next.is_some_and(|next| next <= now) => self.on_due(open, now),
@@ -137,15 +142,15 @@ impl Liveness {
         match self.missed {
             Some(missed) if missed + self.grace <= now => {
                 (self.last_asked, self.next) = (Some(now), Some(now + RUNNER_GRACE));
-                &[Action::Probe]
+                PING
             }
             Some(missed) => {
                 self.next = Some((now + OFTEN).min(missed + self.grace));
-                &[Action::Probe]
+                PING
             }
             None if open => {
                 self.next = Some(now + if self.busy { OFTEN } else { millis(PROBE_INTERVAL) });
-                &[Action::Probe]
+                &[Action::Probe { ping: false }]
             }
             None => {
                 self.next = None;
@@ -165,6 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     const GRACE: Millis = 10_000;
+    const LOOK: &[Action] = &[Action::Probe { ping: false }];
 
     fn watched() -> Liveness {
         let mut liveness = Liveness::new(Duration::from_millis(GRACE));
@@ -180,12 +186,12 @@ mod tests {
     fn a_missed_probe_marks_busy_and_never_more() {
         let mut liveness = watched();
         assert_eq!(liveness.on(Event::Tick, true, 4999), []);
-        assert_eq!(liveness.on(Event::Tick, true, 5000), [Action::Probe]);
+        assert_eq!(liveness.on(Event::Tick, true, 5000), LOOK);
         assert_eq!(liveness.on(probed(5000, None), true, 5001), []);
-        assert_eq!(liveness.on(Event::Tick, true, 10_000), [Action::Probe]);
+        assert_eq!(liveness.on(Event::Tick, true, 10_000), LOOK);
         assert_eq!(liveness.on(probed(10_000, Some(5000)), true, 10_001), [Action::MarkBusy]);
         for minute in 1..60 {
-            assert_eq!(liveness.on(Event::Tick, true, minute * 60_000), [Action::Probe]);
+            assert_eq!(liveness.on(Event::Tick, true, minute * 60_000), LOOK);
             assert_eq!(
                 liveness.on(probed(minute * 60_000, Some(minute * 60_000)), true, minute * 60_000),
                 []
@@ -199,12 +205,12 @@ mod tests {
     #[test]
     fn silence_after_a_timeout_is_a_verdict() {
         let mut liveness = watched();
-        assert_eq!(liveness.on(Event::TimedOut, false, 3000), [Action::Probe]);
+        assert_eq!(liveness.on(Event::TimedOut, false, 3000), PING);
         assert_eq!(liveness.on(probed(3000, None), false, 3001), []);
         let mut now = 3000;
         while now < 3000 + GRACE {
             now = liveness.deadline().unwrap();
-            assert_eq!(liveness.on(Event::Tick, false, now), [Action::Probe]);
+            assert_eq!(liveness.on(Event::Tick, false, now), PING);
             if now < 3000 + GRACE {
                 let _ = liveness.on(probed(now, Some(now - 3000)), false, now + 1);
             }
@@ -220,7 +226,7 @@ mod tests {
     fn any_output_after_the_timeout_saves_it_even_at_the_last_moment() {
         let mut liveness = watched();
         let _ = liveness.on(Event::TimedOut, false, 3000);
-        assert_eq!(liveness.on(Event::Tick, false, 3000 + GRACE), [Action::Probe]);
+        assert_eq!(liveness.on(Event::Tick, false, 3000 + GRACE), PING);
         assert_eq!(liveness.on(probed(1, None), false, 3001 + GRACE), []);
         assert_eq!(liveness.on(Event::Tick, false, 20_000), []);
         assert_eq!(liveness.deadline(), None);
@@ -231,7 +237,7 @@ mod tests {
     fn a_late_tick_asks_first() {
         let mut liveness = watched();
         let _ = liveness.on(Event::TimedOut, true, 3000);
-        assert_eq!(liveness.on(Event::Tick, true, 3_600_000), [Action::Probe]);
+        assert_eq!(liveness.on(Event::Tick, true, 3_600_000), PING);
         assert_eq!(liveness.deadline(), Some(3_600_000 + RUNNER_GRACE));
     }
 
@@ -252,7 +258,7 @@ mod tests {
                     actions.extend(liveness.on(Event::TimedOut, true, now));
                 }
                 actions.extend(liveness.on(Event::Tick, true, now));
-                if actions.contains(&Action::Probe) {
+                if actions.iter().any(|action| matches!(action, Action::Probe { .. })) {
                     actions.extend(liveness.on(probed(now - last_sign, None), true, now));
                 }
                 prop_assert!(!actions.contains(&Action::RunnerHung), "the runner answered");

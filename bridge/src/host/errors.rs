@@ -56,8 +56,10 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable) -> ErrorBody {
         _ => "try again later",
     };
     let message = format!("{id} is {state}{reason}{waited}; {next}. The call was not sent");
-    let error =
-        ErrorBody::new(Code::ServerUnavailable, message).with("server_id", id.as_str()).with("state", state);
+    let error = ErrorBody::new(Code::ServerUnavailable, message)
+        .with("server_id", id.as_str())
+        .with("state", state)
+        .with_json("sent", Json::from_valid("false".into()));
     let error = match why.next_retry {
         Some(at) => error.with_json("next_retry", Json::from_valid(at.to_string())),
         None => error,

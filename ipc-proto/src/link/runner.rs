@@ -68,10 +68,12 @@ pub enum ToRunner<'a> {
         /// What to run.
         launch: Launch<'a>,
     },
-    /// Is there a sign of life? Answered at once by `Probed`; a server that was silent for a while is pinged.
+    /// Is there a sign of life? Answered at once by `Probed`.
     Probe {
         /// Which server.
         server: u32,
+        /// Whether it is pinged in any case, not only when it has been silent for a while.
+        ping: bool,
     },
     /// The server is hung: SIGKILL to its group, without the ladder. Answered by `Ended` with `Hung`.
     Kill {

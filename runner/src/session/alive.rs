@@ -51,7 +51,7 @@ impl Alive {
 
 impl Session {
     /// The bridge asks for a sign of life.
-    pub fn probe(&self) {
+    pub fn probe(&self, ping: bool) {
         let Some(era) = self.era() else { return };
         let now = Instant::now();
         let since = |then: Instant| millis(now.saturating_duration_since(then));
@@ -61,7 +61,7 @@ impl Session {
             unanswered_ms: self.alive.pinged.get().map(since),
         });
         let silent = now.saturating_duration_since(self.alive.heard.get()) >= SILENCE;
-        if silent && self.alive.pinged.get().is_none() {
+        if (ping || silent) && self.alive.pinged.get().is_none() {
             self.alive.pinged.set(Some(now));
             self.ping(era);
         }

@@ -13,7 +13,6 @@ impl Client {
     ///
     /// # Panics
     /// When the bridge refuses.
-    #[must_use]
     pub fn watch(&self) -> Vec<Value> {
         let answer = self.call("watch_servers", &json!({})).expect("servers can be watched");
         assert_eq!(answer["watching"], true, "{}", answer.text);

@@ -259,6 +259,8 @@ impl World {
                 (self.starter_waits, self.stopped, self.restarts) = (before != State::Running, false, 0)
             }
             Event::Stop => self.stopped = true,
+            // It ran well until nobody needed it.
+            Event::Idle if stable => self.restarts = 0,
             Event::Connected => self.connected = true,
             Event::Installed | Event::Ended => (self.alive, self.installing) = (false, false),
             _ => {}

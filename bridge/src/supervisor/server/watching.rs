@@ -58,9 +58,9 @@ impl Server {
 
     fn judge(self: &Rc<Self>, action: Action) {
         match action {
-            Action::Probe => {
+            Action::Probe { ping } => {
                 if let Some(place) = self.place.borrow().as_ref() {
-                    place.runner.link.send(&ToRunner::Probe { server: place.number });
+                    place.runner.link.send(&ToRunner::Probe { server: place.number, ping });
                 }
             }
             Action::MarkBusy | Action::MarkReady => self.tell(self.state()),

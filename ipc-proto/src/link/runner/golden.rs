@@ -78,7 +78,7 @@ fn golden_bytes_to_runner() {
             ToRunner::Run { server: 1, launch: launch() },
             b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08",
         ),
-        (ToRunner::Probe { server: 1 }, b"\x08\x01"),
+        (ToRunner::Probe { server: 1, ping: true }, b"\x08\x01\x01"),
         (ToRunner::Kill { server: 1 }, b"\x09\x01"),
     ];
     for (message, wanted) in golden {
