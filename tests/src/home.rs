@@ -148,11 +148,11 @@ impl Place {
     fn processes(&self) -> Vec<Process> {
         // The whole directory: a process without any environment may still name a file in it.
         let marks = [format!("{TEST_ID}={}", self.id), path_text(self.dir.path())];
-        for process in processes::marked(&marks) {
-            self.remember(process.pid);
-        }
-        let seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        seen.iter().copied().filter(|process| !process.is_gone()).collect()
+        let found = processes::marked(&marks);
+        let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        seen.extend(found);
+        seen.retain(|process| !process.is_gone());
+        seen.iter().copied().collect()
     }
 
     /// Ends what is left; a process may start another one meanwhile.

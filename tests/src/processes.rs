@@ -51,6 +51,12 @@ impl Process {
         Self::of(self.pid) != Some(self)
     }
 
+    /// The id of its parent; 0 when it is gone.
+    #[must_use]
+    pub fn parent(self) -> u32 {
+        stat(self.pid).filter(|stat| stat.started == self.started).map_or(0, |stat| stat.parent)
+    }
+
     /// What it was started as.
     #[must_use]
     pub fn command_line(self) -> String {
@@ -104,12 +110,7 @@ fn stat(pid: u32) -> Option<Stat> {
 pub fn descendants(pid: u32) -> Vec<Process> {
     let all = all();
     let mut family = vec![pid];
-    let mut at = 0;
-    while at < family.len() {
-        let parent = family[at];
-        family.extend(all.iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| *pid));
-        at += 1;
-    }
+    complete(&mut family, &all);
     family[1..].iter().map(|&pid| Process { pid, started: all[&pid].started }).collect()
 }
 
@@ -123,7 +124,20 @@ pub fn by_own_id(id: &str, processes: &[Process]) -> Process {
     found.unwrap_or_else(|| panic!("none has the id {id} for itself:{}", describe(processes)))
 }
 
-/// The processes whose environment or command line contains one of `marks`, this one excepted.
+/// Adds the children, their children, and so on.
+fn complete(family: &mut Vec<u32>, all: &HashMap<u32, Stat>) {
+    let mut at = 0;
+    while at < family.len() {
+        let parent = family[at];
+        let children = all.iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| *pid);
+        let new: Vec<_> = children.filter(|pid| !family.contains(pid)).collect();
+        family.extend(new);
+        at += 1;
+    }
+}
+
+/// The processes whose environment or command line contains one of `marks`, this one excepted, and what is below
+/// them.
 #[must_use]
 pub fn marked(marks: &[String]) -> Vec<Process> {
     let carries = |file: &str, pid: u32| {
@@ -131,13 +145,11 @@ pub fn marked(marks: &[String]) -> Vec<Process> {
         let text = String::from_utf8_lossy(&bytes);
         marks.iter().any(|mark| text.contains(mark))
     };
-    all()
-        .into_iter()
-        .filter(|(pid, _)| {
-            *pid != std::process::id() && (carries("environ", *pid) || carries("cmdline", *pid))
-        })
-        .map(|(pid, stat)| Process { pid, started: stat.started })
-        .collect()
+    let (all, own) = (all(), std::process::id());
+    let is_marked = |pid: u32| pid != own && (carries("environ", pid) || carries("cmdline", pid));
+    let mut family: Vec<_> = all.keys().copied().filter(|pid| is_marked(*pid)).collect();
+    complete(&mut family, &all);
+    family.iter().map(|&pid| Process { pid, started: all[&pid].started }).collect()
 }
 
 /// Waits until all of them are gone; returns those that are not.

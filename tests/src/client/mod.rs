@@ -224,12 +224,24 @@ impl Client {
         self.await_some(limit, |inbox| inbox.closed.then_some(())).is_some()
     }
 
+    /// What the bridge did that it must never do on the wire: an answer too many, a broken frame.
+    #[must_use]
+    pub fn faults(&self) -> Vec<String> {
+        self.0.inbox().faults()
+    }
+
+    /// An error with the empty request id that is there already.
+    #[must_use]
+    pub fn stray_now(&self) -> Option<ErrorValue> {
+        self.0.inbox().stray()?.judge().err()
+    }
+
     /// Demands that the bridge kept the rules of the wire: no answer too many, no broken frame.
     ///
     /// # Panics
     /// When it did not.
     pub fn assert_sound(&self) {
-        let faults = self.0.inbox().faults();
+        let faults = self.faults();
         assert!(faults.is_empty(), "the bridge broke the protocol: {faults:#?}");
     }
 
