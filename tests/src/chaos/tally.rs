@@ -1,0 +1,124 @@
+//! What happened so far: kills, how requests ended, and what must never happen and did. Shared by all threads.
+//! Must never decide what is wrong: who finds it says so.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// More than this is no news.
+const MOST_BROKEN: usize = 40;
+
+/// The counts.
+#[derive(Debug, Default)]
+pub struct Tally(Mutex<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    kills: BTreeMap<String, u64>,
+    endings: BTreeMap<String, u64>,
+    notes: BTreeMap<String, u64>,
+    sent: u64,
+    slowest: Duration,
+    broken: Vec<String>,
+}
+
+impl Tally {
+    /// A signal was sent.
+    pub fn killed(&self, kind: &str, signal: &str) {
+        *self.counts().kills.entry(format!("{kind} {signal}")).or_default() += 1;
+    }
+
+    /// A request went out.
+    pub fn sent(&self) {
+        self.counts().sent += 1;
+    }
+
+    /// A request ended in this way, so long after it went out.
+    pub fn ended(&self, how: &str, after: Duration) {
+        let mut counts = self.counts();
+        *counts.endings.entry(how.to_owned()).or_default() += 1;
+        counts.slowest = counts.slowest.max(after);
+    }
+
+    /// Something that is worth counting and may happen.
+    pub fn note(&self, what: &str) {
+        *self.counts().notes.entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// Something that must never happen.
+    pub fn broke(&self, what: String) {
+        let mut counts = self.counts();
+        if counts.broken.len() < MOST_BROKEN && !counts.broken.contains(&what) {
+            println!("BROKEN: {what}");
+            counts.broken.push(what);
+        }
+    }
+
+    /// How many signals were sent; one that lets a process go on is none.
+    pub fn kills(&self) -> u64 {
+        self.counts().kills.values().sum()
+    }
+
+    /// What broke so far.
+    pub fn broken(&self) -> Vec<String> {
+        self.counts().broken.clone()
+    }
+
+    /// Demands that every request ended once. Nothing may be open any more.
+    pub fn check_balance(&self) {
+        let (sent, ended) = {
+            let counts = self.counts();
+            (counts.sent, counts.endings.values().sum::<u64>())
+        };
+        if sent != ended {
+            self.broke(format!("{sent} requests went out and {ended} ended"));
+        }
+    }
+
+    /// All in one line.
+    pub fn line(&self) -> String {
+        let counts = self.counts();
+        let kills: u64 = counts.kills.values().sum();
+        format!(
+            "{kills} kills ({}); {} requests: {}",
+            list(&counts.kills),
+            counts.sent,
+            list(&counts.endings)
+        )
+    }
+
+    /// All, for the end.
+    pub fn summary(&self) -> String {
+        let line = self.line();
+        let counts = self.counts();
+        let (slowest, notes) = (counts.slowest, list(&counts.notes));
+        format!("{line}\nslowest answer: {slowest:?}\nbesides: {notes}")
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn list(counts: &BTreeMap<String, u64>) -> String {
+    counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_without_an_ending_are_found() {
+        let tally = Tally::default();
+        tally.sent();
+        tally.ended("result", Duration::ZERO);
+        tally.check_balance();
+        assert_eq!(tally.broken(), Vec::<String>::new());
+        tally.sent();
+        tally.check_balance();
+        assert_eq!(tally.broken(), ["2 requests went out and 1 ended"]);
+        tally.killed("server", "SIGKILL");
+        assert!(tally.summary().starts_with("1 kills (server SIGKILL 1); 2 requests: result 1\n"));
+    }
+}
