@@ -123,7 +123,12 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure) -> ErrorBody {
             (Code::ToolFailed, format!("{id} asked for input that it does not get: {why}"), "input_refused")
         }
     };
-    ErrorBody::new(code, message).with("server_id", id.as_str()).with("cause", cause)
+    let error = ErrorBody::new(code, message).with("server_id", id.as_str()).with("cause", cause);
+    match code {
+        // The runner refused it before the server could see it.
+        Code::ServerUnavailable => error.with_json("sent", Json::from_valid("false".into())),
+        _ => error,
+    }
 }
 
 /// Why a server does not run although it was to be started.

@@ -143,14 +143,15 @@ impl Supervisor {
 
     /// Ends what an earlier bridge left behind, then starts the servers that start with the bridge, a few at once.
     pub async fn begin(self: Rc<Self>) {
+        let all: Vec<_> = self.all().into_iter().filter(|server| server.settings().auto_start).collect();
+        all.iter().for_each(|server| server.expect_start());
         self.runners.sweep().await;
         let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
-        for server in self.all().into_iter().filter(|server| server.settings().auto_start) {
+        for server in all {
             let few = few.clone();
             tokio::task::spawn_local(async move {
                 let Ok(_turn) = few.acquire().await else { return };
-                // A server that fails says so itself; its state and its log have the reason.
-                let _ = server.start(None).await;
+                server.start_in_turn().await;
             });
         }
     }

@@ -127,6 +127,8 @@ pub struct Server {
     /// Late answers, as told by its runner and as seen here, of earlier starts and of this one.
     late: Cell<u64>,
     late_of_start: Cell<u64>,
+    /// It will be started in its turn, since the bridge has begun: calls may wait for that.
+    pending: Cell<bool>,
     /// It was removed or replaced: what still happens to it is nobody's news.
     gone: Cell<bool>,
     /// The server that had this id before, while it may not be down.
@@ -189,6 +191,7 @@ impl Server {
             idling: Alarm::default(),
             late: Cell::default(),
             late_of_start: Cell::default(),
+            pending: Cell::default(),
             gone: Cell::default(),
             predecessor: RefCell::default(),
             changed: Notify::new(),
@@ -308,9 +311,23 @@ impl Server {
         }
     }
 
+    /// Has calls wait for it: its turn to start with the bridge will come.
+    pub(super) fn expect_start(&self) {
+        self.pending.set(true);
+    }
+
+    /// Its turn has come.
+    pub(super) async fn start_in_turn(self: &Rc<Self>) {
+        if self.pending.take() {
+            // A server that fails says so itself: its state and its log have the reason.
+            let _ = self.start(None).await;
+        }
+    }
+
     /// Has the server stopped; returns whether it was on its way up, or up.
     pub fn stop(self: &Rc<Self>) -> bool {
         let was_up = !matches!(self.state(), State::Stopped | State::Stopping | State::Failed);
+        self.pending.set(false);
         self.apply(Event::Stop);
         was_up
     }

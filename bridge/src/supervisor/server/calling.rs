@@ -125,7 +125,7 @@ impl Server {
             if self.state() == State::Running {
                 return Ok(());
             }
-            if !self.machine.borrow().is_worth_waiting() {
+            if !self.pending.get() && !self.machine.borrow().is_worth_waiting() {
                 return Err(self.unavailable(waited));
             }
             waited = Some(wait);
