@@ -17,6 +17,9 @@ use crate::session::plan::Plan;
 use crate::session::process::run;
 use crate::up::Up;
 
+/// How long callers may have to wait for the end of what their server left behind.
+const AT_ONCE: Duration = Duration::from_millis(40);
+
 /// How long killed orphans may take to disappear.
 const ORPHANS: Duration = Duration::from_secs(2);
 
@@ -82,14 +85,26 @@ impl Servers {
         }
         let servers = self.clone();
         tokio::task::spawn_local(async move {
-            run(session, plan, servers.reaper.clone()).await;
-            servers.sessions.borrow_mut().remove(&number);
-            if servers.sessions.borrow().is_empty() {
-                // What its servers left behind outside their process groups was given to this process.
-                servers.reaper.end_orphans(ORPHANS).await;
+            let ended = run(&session, &plan, &servers.reaper).await;
+            // Before anybody hears of the end: the next start must not meet what this one left behind.
+            let clean = servers.end_orphans(&plan, AT_ONCE).await;
+            session.tell_end(ended);
+            if !clean {
+                servers.end_orphans(&plan, ORPHANS).await;
             }
+            servers.sessions.borrow_mut().remove(&number);
             servers.ended.notify_waiters();
         });
+    }
+
+    /// Ends what a server left behind outside its process group, which was given to this process.
+    async fn end_orphans(&self, plan: &Plan, limit: Duration) -> bool {
+        match plan.mark() {
+            Some(mark) if self.sessions.borrow().len() > 1 => {
+                self.reaper.end_marked_orphans(&mark, limit).await
+            }
+            _ => self.reaper.end_orphans(limit).await,
+        }
     }
 
     /// Ends all servers; returns when they are gone.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use harbor_tests::faults::EXIT_IN_CALL;
 use harbor_tests::processes::{Process, assert_gone};
-use harbor_tests::{Bridge, Double, Fault, Home, PROMPT};
+use harbor_tests::{Bridge, Client, Double, Fault, Home, PROMPT, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -202,19 +202,23 @@ fn a_killed_runner_is_replaced_for_every_server_that_it_had() {
 
 #[test]
 fn restarts_leave_nothing_behind() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    bridge.watch();
-    let double = Double::new(&home, Fault::Daemon).quick_restarts();
-    bridge.add_and_connect("s", &double);
-    for _ in 0..20 {
-        assert!(bridge.tool("s", "die", &json!({})).is_err());
-        works(&bridge, "s");
+    for isolation in ["1", "0"] {
+        let home = Home::new();
+        let bridge = Bridge::start_with(&home, &[("HARBOR_MCP_ISOLATION", isolation)]);
+        bridge.add_and_connect("other", &Double::new(&home, Fault::DetachedGrandchild));
+        bridge.add_and_connect("s", &Double::new(&home, Fault::Daemon).quick_restarts());
+        for _ in 0..20 {
+            assert!(bridge.tool("s", "die", &json!({})).is_err());
+            works(&bridge, "s");
+        }
+        assert_eq!(bridge.server("s")["restarts"], 20);
+        assert_eq!(bridge.server("other")["restarts"], 0);
+        // The bridge; for each server its runner, the namespace's init where there is one, it itself and its child.
+        let tree = bridge.tree();
+        assert!(tree.len() <= 9, "{}", harbor_tests::processes::describe(&tree));
+        let doubles = tree.iter().filter(|one| one.command_line().contains("misbehaving-server")).count();
+        assert_eq!(doubles, 4, "{}", harbor_tests::processes::describe(&tree));
     }
-    assert_eq!(bridge.server("s")["restarts"], 20);
-    // The bridge, its runner, the namespace's init where there is one, the server, and the daemon of this start.
-    let tree = bridge.tree();
-    assert!(tree.len() <= 5, "{}", harbor_tests::processes::describe(&tree));
 }
 
 #[test]
@@ -238,5 +242,35 @@ fn settings_that_make_no_sense_are_refused_by_name() {
             ("invalid_params", &json!(field)),
             "{error:?}"
         );
+    }
+}
+
+#[test]
+fn subscriptions_survive_a_restart_and_end_with_their_client() {
+    for modern in [false, true] {
+        let home = Home::new();
+        let bridge = Bridge::foreground(&home);
+        let double = soon(&home, Fault::None);
+        let double = if modern { double.modern() } else { double };
+        bridge.add_and_connect("s", &double);
+        let listed = bridge.call("mcp_list_resources", &json!({"server_id": "s"})).unwrap();
+        let uri = listed["resources"][0]["uri"].clone();
+        let about = json!({"server_id": "s", "uri": uri});
+        let other = Client::attach(&home);
+        other.call("mcp_subscribe_resource", &about).unwrap();
+        assert!(bridge.tool("s", "die", &json!({})).is_err());
+        works(&bridge, "s");
+        let asked = if modern { "request subscriptions/listen" } else { "request resources/subscribe" };
+        wait_until("the new start to be asked", PROMPT, || double.journal().count(asked) >= 2);
+        works(&bridge, "s");
+        bridge.tool("s", "touch", &json!({"uri": uri})).unwrap();
+        assert_eq!(other.next_push("resource_updated", PROMPT)["uri"], uri, "it is still subscribed");
+        let before = double.journal().count(asked);
+        other.close();
+        let given_up = || match modern {
+            true => double.journal().count(asked) > before,
+            false => double.journal().count("request resources/unsubscribe") == 1,
+        };
+        wait_until("the server to be told that nobody is interested", PROMPT, given_up);
     }
 }

@@ -34,16 +34,21 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The name of the mark by which a later bridge finds what an earlier one left behind.
 pub const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
 
-/// The whole environment of a server: what is passed on, then its `own` variables over it, then the mark.
+/// The name of the mark by which a runner that serves several servers knows whose a process is.
+pub const SERVER_MARK: &str = "HARBOR_SERVER";
+
+/// The whole environment of the server `id`: what is passed on, then its `own` variables over it, then the marks.
 pub fn of_server(
     inherited: impl IntoIterator<Item = (String, String)>,
     own: &BTreeMap<String, String>,
     instance: &str,
+    id: &str,
 ) -> BTreeMap<String, String> {
     let mut environment: BTreeMap<_, _> = inherited.into_iter().filter(|(name, _)| is_passed(name)).collect();
     environment.entry("PATH".into()).or_insert_with(|| DEFAULT_PATH.into());
     environment.extend(own.clone());
     environment.insert(INSTANCE_MARK.into(), instance.into());
+    environment.insert(SERVER_MARK.into(), id.into());
     environment
 }
 
@@ -62,8 +67,8 @@ pub fn wrong_variable(name: &str, value: &str) -> Option<&'static str> {
         Some("a name must not be empty or contain '='")
     } else if value.contains('\0') {
         Some("a value must not contain a NUL character")
-    } else if name == INSTANCE_MARK {
-        Some("the name HARBOR_INSTANCE is Harbor's own")
+    } else if name == INSTANCE_MARK || name == SERVER_MARK {
+        Some("the names HARBOR_INSTANCE and HARBOR_SERVER are Harbor's own")
     } else {
         None
     }
@@ -88,12 +93,13 @@ mod tests {
         let own = pairs(&[("LANG", "en"), ("KEY", "k")]).into_iter().collect();
         let wanted = pairs(&[
             ("HARBOR_INSTANCE", "i"),
+            ("HARBOR_SERVER", "s"),
             ("KEY", "k"),
             ("LANG", "en"),
             ("LC_ALL", "C"),
             ("PATH", DEFAULT_PATH),
             ("https_proxy", "p"),
         ]);
-        assert_eq!(of_server(inherited, &own, "i"), wanted.into_iter().collect());
+        assert_eq!(of_server(inherited, &own, "i", "s"), wanted.into_iter().collect());
     }
 }

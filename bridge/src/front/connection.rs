@@ -84,7 +84,7 @@ pub async fn serve<R: AsyncRead + Unpin>(
         _ = &mut driver => false,
         _ = read(router, &client, &mut reader, &mut frames) => true,
     };
-    client.end();
+    router.leave(&client);
     client.outbox().close();
     if writes && tokio::time::timeout(FLUSH_LIMIT, &mut driver).await.is_err() {
         driver.abort();

@@ -145,6 +145,10 @@ async fn keep_deadlines(link: Weak<Link>) {
 async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEvent>) {
     let report = match read_messages(&link, &mut reader, &events).await {
         Ok(()) => EndReport::because("runner_lost", "its runner has ended"),
+        // Only what this file says itself is about the protocol; the rest is the system's word for a runner that died.
+        Err(error) if error.kind() != io::ErrorKind::Other => {
+            EndReport::because("runner_lost", format!("its runner has ended ({error})"))
+        }
         Err(error) => EndReport::because("protocol_error", format!("its runner broke the protocol: {error}")),
     };
     if let Some(link) = link.upgrade() {

@@ -194,6 +194,11 @@ impl Client {
         self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()))
     }
 
+    /// Gives up all subscriptions: which server, which resource.
+    pub(super) fn take_subscriptions(&self) -> HashSet<(String, String)> {
+        self.resources.take()
+    }
+
     pub(super) fn is_subscribed(&self, server: &str, uri: &str) -> bool {
         self.resources.borrow().contains(&(server.to_owned(), uri.to_owned()))
     }

@@ -56,6 +56,12 @@ impl Router {
         self.draining.set(true);
     }
 
+    /// A client has gone: its open requests end, and so do its subscriptions.
+    pub fn leave(&self, client: &Client) {
+        client.end();
+        watching::forget(self, client);
+    }
+
     /// Takes a frame of a client whose role is known.
     pub fn receive(self: &Rc<Self>, client: &Rc<Client>, frame: &[u8]) {
         match Incoming::parse(frame) {

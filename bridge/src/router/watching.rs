@@ -7,6 +7,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::{
     McpGetLogs, McpGetLogsResult, ResourceUpdated, WatchServers, WatchServersResult,
 };
+use harbor_ipc_proto::server_id::ServerId;
 
 use super::client::Client;
 use super::views::{event, log_line, log_push, view};
@@ -32,6 +33,16 @@ pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetL
     };
     let logs = server.logs(limit, follow).await.into_iter().map(log_line).collect();
     reply(McpGetLogsResult { logs, pid: server.status().pid })
+}
+
+/// A client has gone: its subscriptions end with it.
+pub(super) fn forget(router: &Router, client: &Client) {
+    for (server, uri) in client.take_subscriptions() {
+        let server = ServerId::parse(&server).and_then(|id| router.supervisor.get(&id));
+        if let Some(server) = server {
+            server.subscriber_left(&uri);
+        }
+    }
 }
 
 /// Tells those of `clients` that are interested.

@@ -13,6 +13,8 @@ mod driving;
 mod events;
 mod installing;
 mod launch;
+mod status;
+mod subscribing;
 mod watching;
 
 use std::cell::{Cell, RefCell};
@@ -30,50 +32,20 @@ use harbor_policy::settings::Settings;
 use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Notify, oneshot};
 
+use super::StartError;
 use super::alarm::Alarm;
-use super::lists::{Fetched, Lists};
-use super::logs::{Line, Ring};
+use super::lists::Lists;
+use super::logs::Ring;
 use super::runners::{Place, Runners};
-use super::{ListKind, StartError};
 use crate::link::{Containment, EndReport, Info, wall_clock};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::packages;
 
 pub use calling::{Unavailable, Why};
+pub use status::Status;
 
 /// How long a start waits for the server's lists.
 const LISTS_WAIT: Duration = Duration::from_secs(10);
-
-/// What is to be seen of a server.
-#[derive(Debug, Clone)]
-pub struct Status {
-    /// Where it is in its life.
-    pub state: State,
-    /// Since when, in milliseconds since 1970.
-    pub since: u64,
-    /// Whether it does not answer probes.
-    pub busy: bool,
-    /// Its process, while there is one.
-    pub pid: Option<u32>,
-    /// Its runner, while there is one.
-    pub runner_pid: Option<u32>,
-    /// What it said about itself, while it runs.
-    pub info: Option<Info>,
-    /// Restarts since a person last started it.
-    pub restarts: u32,
-    /// Those without a stable period behind them.
-    pub attempt: u32,
-    /// When it is tried again, in milliseconds since 1970.
-    pub next_retry: Option<u64>,
-    /// How it last ended without being told to.
-    pub last_exit: Option<Rc<EndReport>>,
-    /// Calls that wait for it to run.
-    pub queued: u32,
-    /// Answers that came too late.
-    pub late_answers: u64,
-    /// What holds its processes together; none until it was started.
-    pub containment: Option<Rc<Containment>>,
-}
 
 /// Whoever waits for the server to run gets the lists of the very start that it waited for.
 type Started = Result<Rc<Lists>, StartError>;
@@ -234,50 +206,6 @@ impl Server {
         &self.definition.roots
     }
 
-    /// What is to be seen of it.
-    #[must_use]
-    pub fn status(&self) -> Status {
-        let machine = self.machine.borrow();
-        Status {
-            state: machine.state(),
-            since: self.since.get(),
-            busy: self.liveness.borrow().is_busy(),
-            pid: self.pid.get(),
-            runner_pid: self.place.borrow().as_ref().map(|place| place.runner.pid()),
-            info: self.info.borrow().clone(),
-            restarts: self.restarts.get(),
-            attempt: machine.attempt(),
-            next_retry: self.next_retry.get(),
-            last_exit: self.last_exit.borrow().clone(),
-            queued: self.queue.taken(),
-            late_answers: self.late.get() + self.late_of_start.get(),
-            containment: self.containment.borrow().clone(),
-        }
-    }
-
-    /// One of its lists, as fetched last.
-    #[must_use]
-    pub fn list(&self, kind: ListKind) -> Fetched {
-        self.lists.borrow().get(kind)
-    }
-
-    /// Its newest log lines, at most `limit`: `begin` is called at the very moment from which on lines are told to
-    /// listeners and are not among them.
-    pub async fn logs(&self, limit: usize, begin: impl FnOnce()) -> Vec<Line> {
-        let (lines, whole) = {
-            let logs = self.logs.borrow();
-            (logs.last(limit), logs.is_whole())
-        };
-        begin();
-        if !whole || lines.len() >= limit {
-            return lines;
-        }
-        let mut all = self.runners.shared.logs.last(&self.id, limit).await;
-        all.retain(|line| line.timestamp < self.born);
-        all.extend(lines);
-        all.split_off(all.len().saturating_sub(limit))
-    }
-
     /// Where it is in its life.
     #[must_use]
     pub fn state(&self) -> State {
@@ -353,27 +281,6 @@ impl Server {
     #[must_use]
     pub fn slot(&self) -> Option<Slot> {
         self.slots.take()
-    }
-}
-
-/// Who is interested in which resource.
-impl Server {
-    /// Notes that one more client subscribed to `uri`.
-    pub fn subscribed(&self, uri: &str) {
-        *self.subscribers.borrow_mut().entry(uri.to_owned()).or_default() += 1;
-    }
-
-    /// Notes that a client gave up its subscription; returns whether it was the last one.
-    pub fn unsubscribed(&self, uri: &str) -> bool {
-        let mut subscribers = self.subscribers.borrow_mut();
-        let left = subscribers.get_mut(uri).map_or(0, |count| {
-            *count -= 1;
-            *count
-        });
-        if left == 0 {
-            subscribers.remove(uri);
-        }
-        left == 0
     }
 }
 

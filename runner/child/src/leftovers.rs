@@ -23,8 +23,8 @@ pub async fn end(name: &str, value: &str, polite: &str, grace: Duration) -> (usi
     let found = marked(&mark);
     let waited_for = |pid: &u32| called(*pid).as_deref() == Some(polite);
     for pid in found.iter().filter(|pid| waited_for(pid)) {
-        // It may be on its way out already.
-        let _ = send(*pid, Signal::SIGTERM);
+        // It may be on its way out already, or stopped.
+        let _ = send(*pid, Signal::SIGTERM).and_then(|()| send(*pid, Signal::SIGCONT));
     }
     let _ = until(grace, || !marked(&mark).iter().any(waited_for)).await;
     let mut left = 0;
@@ -61,7 +61,8 @@ fn marked(mark: &str) -> Vec<u32> {
     pids.filter(|pid| !own.contains(pid) && has_mark(*pid, mark)).collect()
 }
 
-fn has_mark(pid: u32, mark: &str) -> bool {
+/// Whether a process was started with this variable, `NAME=VALUE`, in its environment.
+pub(crate) fn has_mark(pid: u32, mark: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }

@@ -22,6 +22,7 @@ use nix::unistd::Pid;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, oneshot};
 
+use crate::leftovers::has_mark;
 use crate::namespace::Namespace;
 
 /// How a process ended.
@@ -111,21 +112,33 @@ impl Reaper {
     /// Kills all children that were not started as watched ones, and theirs, until none is left or `limit`
     /// has passed. Returns whether none is left.
     pub async fn end_orphans(&self, limit: Duration) -> bool {
-        let all_gone = async {
+        tokio::time::timeout(limit, async {
             self.end_strays(limit).await;
-            loop {
-                let reaped = self.reaped.notified();
-                let orphans = self.orphans();
-                if orphans.is_empty() {
-                    return;
-                }
-                for pid in orphans {
-                    let _ = send(pid, Signal::SIGKILL);
-                }
-                reaped.await;
+            self.end_orphans_that(|_| true).await;
+        })
+        .await
+        .is_ok()
+    }
+
+    /// The same for those only that were started with the variable `mark` (`NAME=VALUE`) in their environment: where
+    /// servers share this process, the others' are left alone.
+    pub async fn end_marked_orphans(&self, mark: &str, limit: Duration) -> bool {
+        let marked = self.end_orphans_that(|pid| has_mark(pid, mark));
+        tokio::time::timeout(limit, marked).await.is_ok()
+    }
+
+    async fn end_orphans_that(&self, are_meant: impl Fn(u32) -> bool) {
+        loop {
+            let reaped = self.reaped.notified();
+            let orphans: Vec<_> = self.orphans().into_iter().filter(|pid| are_meant(*pid)).collect();
+            if orphans.is_empty() {
+                return;
             }
-        };
-        tokio::time::timeout(limit, all_gone).await.is_ok()
+            for pid in orphans {
+                let _ = send(pid, Signal::SIGKILL);
+            }
+            reaped.await;
+        }
     }
 
     /// Kills everything in the namespace, where there is one: to be called when what was started there has ended,

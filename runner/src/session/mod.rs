@@ -118,6 +118,12 @@ impl Session {
         self.stop.notify_one();
     }
 
+    /// Tells the bridge that it is gone, all of it.
+    pub fn tell_end(&self, (cause, stderr_tail): process::Ended) {
+        self.tell_late();
+        self.up.send(&FromRunner::Ended { server: self.number, cause, stderr_tail: stderr_tail.into() });
+    }
+
     fn reply(&self, id: u64, outcome: Outcome<'_>) {
         self.up.send(&FromRunner::Reply { server: self.number, id, outcome });
     }

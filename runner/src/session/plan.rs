@@ -6,6 +6,9 @@ use std::time::Duration;
 use harbor_child::spawn::Server;
 use harbor_ipc_proto::link::runner::{Era, Launch};
 
+/// The bridge sets it; see the policy on environments.
+const SERVER_MARK: &str = "HARBOR_SERVER";
+
 /// A start of a server, or a run of a program.
 #[derive(Debug)]
 pub struct Plan {
@@ -44,5 +47,11 @@ impl Plan {
     #[must_use]
     pub fn program(launch: &Launch<'_>) -> Self {
         Self { is_server: false, ..Self::server(launch) }
+    }
+
+    /// The variable that marks all processes of this server, `NAME=VALUE`.
+    pub(crate) fn mark(&self) -> Option<String> {
+        let (name, value) = self.server.env.iter().find(|(name, _)| name == SERVER_MARK)?;
+        Some(format!("{}={}", name.to_str()?, value.to_str()?))
     }
 }

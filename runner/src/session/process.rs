@@ -49,12 +49,15 @@ enum End {
     StartAgain,
 }
 
-/// Runs a server or a program until it is gone, and says why.
-pub async fn run(session: Rc<Session>, plan: Plan, reaper: Rc<Reaper>) {
+/// How a server or a program ended: why, and the last lines of its stderr.
+pub type Ended = (EndCause<'static>, String);
+
+/// Runs a server or a program until its process is gone.
+pub async fn run(session: &Rc<Session>, plan: &Plan, reaper: &Rc<Reaper>) -> Ended {
     let deadline = Instant::now() + plan.start_timeout;
     let mut known = plan.known_era;
-    let (cause, tail) = loop {
-        let mut process = match Process::start(&session, &plan, &reaper, deadline).await {
+    let ended = loop {
+        let mut process = match Process::start(session, plan, reaper, deadline).await {
             Ok(process) => process,
             Err(cause) => break (cause, String::new()),
         };
@@ -70,8 +73,7 @@ pub async fn run(session: Rc<Session>, plan: Plan, reaper: Rc<Reaper>) {
         reaper.end_strays(STRAYS).await;
     };
     session.stdin.borrow().close();
-    session.tell_late();
-    session.up.send(&FromRunner::Ended { server: session.number, cause, stderr_tail: tail.into() });
+    ended
 }
 
 struct Process<'a> {

@@ -36,6 +36,7 @@ impl Server {
         self.apply(Event::Connected);
         if self.state() == State::Running {
             self.fetch_lists(&ListKind::ALL);
+            self.subscribe_again();
         }
     }
 
@@ -103,7 +104,6 @@ impl Server {
         self.late.set(self.late.get() + self.late_of_start.take());
         self.stop_watching();
         self.lists.borrow().mark_complete();
-        self.subscribers.borrow_mut().clear();
         *self.lists.borrow_mut() = Rc::default();
     }
 

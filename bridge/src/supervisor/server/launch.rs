@@ -84,7 +84,8 @@ impl Server {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let env = environment::of_server(inherited, &self.definition.env, &self.runners.shared.instance);
+        let instance = &self.runners.shared.instance;
+        let env = environment::of_server(inherited, &self.definition.env, instance, self.id.as_str());
         Launch {
             command: command.into(),
             args: args.iter().map(|arg| arg.clone().into()).collect(),

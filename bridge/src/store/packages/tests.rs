@@ -1,0 +1,194 @@
+//! Tests of packages.
+
+use std::os::unix::fs::symlink;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn package(line: &str) -> Package {
+    let words: Vec<String> = line.split(' ').map(Into::into).collect();
+    harbor_policy::package::recognise(&words[0], &words[1..]).unwrap()
+}
+
+/// An executable script, with the directories above it.
+fn script(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// What npm leaves of `@s/srv`: manifest, file, link.
+fn npm(manifest: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let modules = dir.path().canonicalize().unwrap().join("node_modules");
+    script(&modules.join("@s/srv/dist/x.js"), "#!/usr/bin/env node\n");
+    std::fs::write(modules.join("@s/srv/package.json"), manifest).unwrap();
+    std::fs::create_dir(modules.join(".bin")).unwrap();
+    symlink("../@s/srv/dist/x.js", modules.join(".bin/srv")).unwrap();
+    (dir, modules)
+}
+
+fn python(programs: &[&str]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let bin = dir.path().join("venv/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    for program in programs {
+        script(&bin.join(program), "#!/bin/sh\n");
+    }
+    symlink("/bin/sh", bin.join("python3")).unwrap();
+    dir
+}
+
+fn refusal(line: &str, dir: &Path) -> String {
+    entry(&package(line), dir).unwrap_err()
+}
+
+#[test]
+fn an_npm_program_is_found_by_its_link_or_by_its_package() {
+    let (dir, modules) = npm(r#"{"name": "@s/srv", "bin": {"srv": "dist/x.js", "gone": "y.js"}}"#);
+    let file = modules.join("@s/srv/dist/x.js");
+    assert_eq!(entry(&package("npx @s/srv@1"), dir.path()), Ok(file.clone()));
+    std::fs::remove_file(modules.join(".bin/srv")).unwrap();
+    assert_eq!(entry(&package("npx -p @s/srv srv"), dir.path()), Ok(file.clone()));
+    assert!(refusal("npx -p @s/srv gone", dir.path()).contains("is not there"));
+    assert!(refusal("npx -p @s/srv other", dir.path()).contains("gone, srv"));
+    assert!(refusal("npx other", dir.path()).contains("not installed"));
+    assert!(refusal("npx @s/srv", &dir.path().join("no")).contains("not installed"));
+    assert!(refusal("uvx srv", dir.path()).contains("not installed"));
+    std::fs::write(modules.join("@s/srv/package.json"), "\u{feff}{\"bin\": \"./dist/x.js\"}").unwrap();
+    assert_eq!(entry(&package("npx @s/srv"), dir.path()), Ok(file));
+}
+
+#[test]
+fn a_file_that_the_kernel_cannot_start_is_refused() {
+    let (dir, modules) = npm(r#"{"bin": "dist/x.js"}"#);
+    let (line, file) = ("npx @s/srv", modules.join("@s/srv/dist/x.js"));
+    script(&file, "console.log(1)");
+    assert!(refusal(line, dir.path()).contains("`#!` line"));
+    script(&file, "#! /no/such/python -x\n");
+    assert!(refusal(line, dir.path()).contains("\"/no/such/python\", which it is run by, is gone"));
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(refusal(line, dir.path()).contains("chmod +x"));
+    script(&file, "\u{7f}ELF");
+    assert!(entry(&package(line), dir.path()).is_ok());
+}
+
+#[test]
+fn nothing_leads_out_of_the_directory() {
+    for bin in ["../../../../../../../../etc/passwd", "/etc/passwd", "../../../outside", "", ".", "dist"] {
+        let (dir, modules) = npm(&format!(r#"{{"bin": "{bin}"}}"#));
+        std::fs::remove_file(modules.join(".bin/srv")).unwrap();
+        assert!(entry(&package("npx @s/srv"), dir.path()).is_err(), "{bin}");
+    }
+    let (dir, modules) = npm(r#"{"bin": "dist/x.js"}"#);
+    let outside = tempfile::tempdir().unwrap();
+    script(&outside.path().join("package.json"), r##"#!/bin/sh {"bin": "x"}"##);
+    std::fs::remove_file(modules.join(".bin/srv")).unwrap();
+    symlink(outside.path().join("package.json"), modules.join(".bin/srv")).unwrap();
+    assert!(refusal("npx @s/srv", dir.path()).contains("leads out"));
+    std::fs::remove_dir_all(modules.join("@s/srv")).unwrap();
+    symlink(outside.path(), modules.join("@s/srv")).unwrap();
+    assert!(refusal("npx @s/srv", dir.path()).contains("leads out"));
+    let venv = python(&[]);
+    symlink("/bin/sh", venv.path().join("venv/bin/srv")).unwrap();
+    assert!(refusal("uvx srv", venv.path()).contains("leads out"));
+}
+
+#[test]
+fn a_hostile_package_json_is_refused_with_a_sentence() {
+    let huge = format!(r#"{{"bin": "{}"}}"#, "a".repeat(1 << 20));
+    let deep = format!(r#"{{"bin": {}"#, "[".repeat(1 << 19));
+    for (text, why) in [
+        (huge.as_str(), "too long"),
+        (&deep, "not the JSON"),
+        ("", "not the JSON"),
+        ("[]", "library"),
+        ("{\"bin\": \"\\u0000", "not the JSON"),
+        ("{}", "library"),
+        (r#"{"bin": 1}"#, "library"),
+        (r#"{"bin": {"srv": {}, "../x": 1, "-a": "b"}}"#, "library"),
+        (r#"{"bin": {"a\u001b[31m": "x"}}"#, "library"),
+    ] {
+        let (dir, _) = npm(text);
+        let found = refusal("npx @s/srv", dir.path());
+        assert!(found.contains(why), "{:.60}: {found}", text);
+    }
+    let (dir, modules) = npm("");
+    let manifest = modules.join("@s/srv/package.json");
+    std::fs::remove_file(&manifest).unwrap();
+    nix::unistd::mkfifo(&manifest, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(refusal("npx @s/srv", dir.path()).contains("not a file"));
+}
+
+#[test]
+fn a_python_program_is_found_or_the_others_are_listed() {
+    let dir = python(&["mcp-x", "tool", "pip3.11", "activate.fish", "Activate.ps1", "python3.11"]);
+    let root = dir.path().canonicalize().unwrap();
+    assert_eq!(entry(&package("uvx mcp-x@1"), dir.path()), Ok(root.join("venv/bin/mcp-x")));
+    assert_eq!(entry(&package("uvx --from y tool"), dir.path()), Ok(root.join("venv/bin/tool")));
+    let found = refusal("uvx other>=1", dir.path());
+    assert!(found.ends_with("`uvx --from 'other>=1' PROGRAM` chooses one of: mcp-x, tool"), "{found}");
+    assert!(refusal("uvx other", python(&[]).path()).contains("library"));
+}
+
+#[test]
+fn only_a_whole_installation_of_this_package_counts() {
+    let dir = python(&["srv"]);
+    let (one, two, stamp) = (package("uvx srv==1"), package("uvx srv==2"), dir.path().join(STAMP));
+    assert!(!is_installed(&one, dir.path()));
+    mark_installed(&one, dir.path()).unwrap();
+    assert!(is_installed(&one, dir.path()) && !is_installed(&two, dir.path()));
+    assert!(!is_installed(&Package { ecosystem: Ecosystem::Npm, ..one.clone() }, dir.path()));
+    let whole = std::fs::read(&stamp).unwrap();
+    for text in [&whole[..whole.len() - 1], b"", b"null", b"\xff", &vec![b' '; 2 << 20]] {
+        std::fs::write(&stamp, text).unwrap();
+        assert!(!is_installed(&one, dir.path()));
+    }
+    std::fs::remove_file(&stamp).unwrap();
+    nix::unistd::mkfifo(&stamp, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(!is_installed(&one, dir.path()));
+    mark_installed(&one, dir.path()).unwrap();
+    assert!(is_installed(&one, dir.path()));
+    std::fs::remove_file(dir.path().join("venv/bin/srv")).unwrap();
+    assert!(!is_installed(&one, dir.path()));
+}
+
+#[test]
+fn what_is_not_this_installation_goes_and_nothing_else() {
+    let (kept, dir) = (tempfile::tempdir().unwrap(), python(&["srv"]));
+    let (one, two) = (package("uvx srv==1"), package("uvx srv==2"));
+    std::fs::write(kept.path().join("file"), "").unwrap();
+    symlink(kept.path(), dir.path().join("link")).unwrap();
+    mark_installed(&one, dir.path()).unwrap();
+    prepare(&one, dir.path()).unwrap();
+    assert!(is_installed(&one, dir.path()));
+    prepare(&two, dir.path()).unwrap();
+    assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+    assert_eq!(dir.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let new = dir.path().join("a/b");
+    prepare(&one, &new).unwrap();
+    std::fs::remove_dir(&new).unwrap();
+    symlink(kept.path(), &new).unwrap();
+    prepare(&one, &new).unwrap();
+    assert!(!new.is_symlink() && new.is_dir() && kept.path().join("file").exists());
+}
+
+proptest! {
+    #[test]
+    fn any_package_json_is_read_without_a_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..64),
+        bin in r#"("\PC{0,9}"|\{"\PC{0,5}": ?"\PC{0,5}"\}|\[\]|1|null|\{)"#,
+    ) {
+        for text in [bytes, format!(r#"{{"bin": {bin}}}"#).into_bytes()] {
+            let Ok(bins) = bins(&text) else { continue };
+            for line in ["npx srv", "npx -p @s/srv tool"] {
+                let package = package(line);
+                if let Ok(program) = npm_program(&package, &bins) {
+                    prop_assert!(bins.path(&package, &program).is_some());
+                    prop_assert_eq!(Path::new(&program).components().count(), 1);
+                }
+            }
+        }
+    }
+}

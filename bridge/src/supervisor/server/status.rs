@@ -1,0 +1,88 @@
+//! What is to be seen of a server: its status, its lists, its log.
+
+use std::rc::Rc;
+
+use harbor_policy::lifecycle::State;
+
+use super::Server;
+use crate::link::{Containment, EndReport, Info};
+use crate::supervisor::ListKind;
+use crate::supervisor::lists::Fetched;
+use crate::supervisor::logs::Line;
+
+/// What is to be seen of a server.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// Where it is in its life.
+    pub state: State,
+    /// Since when, in milliseconds since 1970.
+    pub since: u64,
+    /// Whether it does not answer probes.
+    pub busy: bool,
+    /// Its process, while there is one.
+    pub pid: Option<u32>,
+    /// Its runner, while there is one.
+    pub runner_pid: Option<u32>,
+    /// What it said about itself, while it runs.
+    pub info: Option<Info>,
+    /// Restarts since a person last started it.
+    pub restarts: u32,
+    /// Those without a stable period behind them.
+    pub attempt: u32,
+    /// When it is tried again, in milliseconds since 1970.
+    pub next_retry: Option<u64>,
+    /// How it last ended without being told to.
+    pub last_exit: Option<Rc<EndReport>>,
+    /// Calls that wait for it to run.
+    pub queued: u32,
+    /// Answers that came too late.
+    pub late_answers: u64,
+    /// What holds its processes together; none until it was started.
+    pub containment: Option<Rc<Containment>>,
+}
+
+impl Server {
+    /// What is to be seen of it.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        let machine = self.machine.borrow();
+        Status {
+            state: machine.state(),
+            since: self.since.get(),
+            busy: self.liveness.borrow().is_busy(),
+            pid: self.pid.get(),
+            runner_pid: self.place.borrow().as_ref().map(|place| place.runner.pid()),
+            info: self.info.borrow().clone(),
+            restarts: self.restarts.get(),
+            attempt: machine.attempt(),
+            next_retry: self.next_retry.get(),
+            last_exit: self.last_exit.borrow().clone(),
+            queued: self.queue.taken(),
+            late_answers: self.late.get() + self.late_of_start.get(),
+            containment: self.containment.borrow().clone(),
+        }
+    }
+
+    /// One of its lists, as fetched last.
+    #[must_use]
+    pub fn list(&self, kind: ListKind) -> Fetched {
+        self.lists.borrow().get(kind)
+    }
+
+    /// Its newest log lines, at most `limit`: `begin` is called at the very moment from which on lines are told to
+    /// listeners and are not among them.
+    pub async fn logs(&self, limit: usize, begin: impl FnOnce()) -> Vec<Line> {
+        let (lines, whole) = {
+            let logs = self.logs.borrow();
+            (logs.last(limit), logs.is_whole())
+        };
+        begin();
+        if !whole || lines.len() >= limit {
+            return lines;
+        }
+        let mut all = self.runners.shared.logs.last(&self.id, limit).await;
+        all.retain(|line| line.timestamp < self.born);
+        all.extend(lines);
+        all.split_off(all.len().saturating_sub(limit))
+    }
+}

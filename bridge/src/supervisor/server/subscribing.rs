@@ -1,0 +1,61 @@
+//! Who is interested in which resource of a server.
+//!
+//! Owns the count of clients per resource. A subscription belongs to the clients, not to a start: each start of the
+//! server is asked for those that there are, and the server hears when the last client has left.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_policy::lifecycle::State;
+
+use super::Server;
+use crate::link::{Answer, TimeLimit};
+
+impl Server {
+    /// Notes that one more client subscribed to `uri`.
+    pub fn subscribed(&self, uri: &str) {
+        *self.subscribers.borrow_mut().entry(uri.to_owned()).or_default() += 1;
+    }
+
+    /// Notes that a client gave up its subscription; returns whether it was the last one.
+    pub fn unsubscribed(&self, uri: &str) -> bool {
+        let mut subscribers = self.subscribers.borrow_mut();
+        let left = subscribers.get_mut(uri).map_or(0, |count| {
+            *count -= 1;
+            *count
+        });
+        if left == 0 {
+            subscribers.remove(uri);
+        }
+        left == 0
+    }
+
+    /// A client with a subscription has left without giving it up.
+    pub fn subscriber_left(self: &Rc<Self>, uri: &str) {
+        if self.unsubscribed(uri) {
+            self.tell_server(Operation::Unsubscribe { uri: uri.to_owned().into() });
+        }
+    }
+
+    /// The server has just started: what clients are interested in is asked for again.
+    pub(super) fn subscribe_again(self: &Rc<Self>) {
+        let uris: Vec<String> = self.subscribers.borrow().keys().cloned().collect();
+        for uri in uris {
+            self.tell_server(Operation::Subscribe { uri: uri.into() });
+        }
+    }
+
+    /// Asks for something whose answer nobody waits for; that it came to nothing is in the log.
+    fn tell_server(self: &Rc<Self>, operation: Operation<'static>) {
+        let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
+        let Some(place) = place else { return };
+        let limit = TimeLimit::fixed(self.settings.call_timeout);
+        let Ok(call) = place.runner.link.call(place.number, operation, limit, None) else { return };
+        let server = self.clone();
+        tokio::task::spawn_local(async move {
+            if let Ok(Answer::ServerError { message, .. }) = call.await {
+                server.remark(format!("a subscription was refused: {message}"));
+            }
+        });
+    }
+}
