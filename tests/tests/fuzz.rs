@@ -35,6 +35,10 @@ targets! {
     rounds,
     write_requests,
     write_answers,
+    supervision,
+    log_record,
+    package,
+    package_json,
 }
 
 fn run(name: &str) {

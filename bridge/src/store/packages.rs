@@ -163,7 +163,10 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What a package.json says about programs.
-fn bins(text: &[u8]) -> Result<Bins, String> {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn bins(text: &[u8]) -> Result<Bins, String> {
     #[derive(Deserialize)]
     struct Manifest {
         #[serde(default)]

@@ -23,6 +23,7 @@ mod messages;
 mod mutate;
 mod pages;
 mod rounds;
+mod supervision;
 mod writes;
 
 pub use drive::{Failure, Plan, Ran, drive};
@@ -59,6 +60,10 @@ pub const TARGETS: &[Target] = &[
     rounds::ROUNDS,
     writes::REQUESTS,
     writes::ANSWERS,
+    supervision::SUPERVISION,
+    supervision::LOG_RECORD,
+    supervision::PACKAGE,
+    supervision::PACKAGE_JSON,
 ];
 
 /// The target with this name.

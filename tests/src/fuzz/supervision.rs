@@ -1,0 +1,107 @@
+//! What supervision reads from outside: settings, log files, command lines of packages, their package.json.
+
+use harbor_bridge::store::packages::bins;
+use harbor_bridge::store::server_logs::parse;
+use harbor_ipc_proto::client::Supervision;
+use harbor_ipc_proto::field::put_object;
+use harbor_policy::package::{npm_program, recognise, steps};
+use harbor_policy::settings::Settings;
+
+use super::Target;
+
+pub(super) const SUPERVISION: Target = Target {
+    name: "supervision",
+    run: supervision,
+    corpus: &[
+        br#"{"restart":"always","restart_attempts":"unlimited","restart_delays_ms":[10,20],"auto_start":true}"#,
+        br#"{"restart_attempts":3,"restart_jitter_percent":100,"start_timeout_ms":1000,"lazy":null}"#,
+        br#"{"queue_wait_ms":0,"hung_grace_ms":100,"eof_grace_ms":0,"term_grace_ms":60000,"idle_stop_ms":1000}"#,
+        br#"{"restart":"often"}"#,
+        br#"{"lasy":true}"#,
+        b"[]",
+    ],
+};
+
+pub(super) const LOG_RECORD: Target = Target {
+    name: "log_record",
+    run: log_record,
+    corpus: &[
+        br#"{"t":1790000000000,"s":"stderr","x":"listening"}"#,
+        br#"{"t":1,"s":"mcp","l":"warning","x":"\u0000\ud83d\ude00"}"#,
+        br#"{"t":1,"s":"std"#,
+        br#"[1,"stderr",null,"x"]"#,
+    ],
+};
+
+pub(super) const PACKAGE: Target = Target {
+    name: "package",
+    run: package,
+    corpus: &[
+        b"npx\0-y\0@modelcontextprotocol/server-filesystem@2026.8.31\0/tmp",
+        b"npx\0-y\0-p\0@scope/x\0x-cli\0--flag",
+        b"uvx\0--from\0mcp-server-time[extra]==1\0mcp-server-time",
+        b"/usr/bin/uvx\0mcp-server-fetch@latest",
+        b"uv\0tool\0run\0x>=1,<2",
+        b"npx\0--\0../x",
+    ],
+};
+
+pub(super) const PACKAGE_JSON: Target = Target {
+    name: "package_json",
+    run: package_json,
+    corpus: &[
+        br#"{"name":"x","bin":"dist/index.js"}"#,
+        br#"{"bin":{"server-x":"./a.js","other":"b.js"}}"#,
+        br#"{"bin":"../../../etc/passwd"}"#,
+        br#"{"bin":{"../x":"/bin/sh"}}"#,
+        br#"{"bin":7}"#,
+    ],
+};
+
+/// What is read can be written and read again, and is either in its ranges or refused by name.
+fn supervision(bytes: &[u8]) {
+    let Ok(read) = Supervision::parse(&String::from_utf8_lossy(bytes)) else { return };
+    let mut text = Vec::new();
+    put_object(&mut text, &read);
+    assert_eq!(Supervision::parse(std::str::from_utf8(&text).expect("it is JSON")), Ok(read.clone()));
+    if let Ok(settings) = Settings::new(&read, false) {
+        assert!(!settings.restart.delays.is_empty());
+        assert!((1000..=600_000).contains(&settings.start_timeout.as_millis()));
+    }
+}
+
+fn log_record(bytes: &[u8]) {
+    if let Some(record) = parse(bytes) {
+        assert!(record.text.len() <= bytes.len());
+    }
+}
+
+/// The words are separated by zero bytes. Whatever is recognised, an installer gets no option and no path from it.
+fn package(bytes: &[u8]) {
+    let words: Vec<String> =
+        bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    let Some(package) = recognise(&words[0], &words[1..]) else { return };
+    assert!(!package.name.contains("..") && !package.name.starts_with(['/', '-']), "{package:?}");
+    assert!(package.name.matches('/').count() <= usize::from(package.name.starts_with('@')), "{package:?}");
+    for has_uv in [false, true] {
+        let last = steps(&package, "/d", has_uv).pop().expect("there is a step");
+        let behind = last.iter().skip_while(|word| *word != "--").skip(1);
+        assert!(behind.clone().count() == 1, "{last:?}");
+        assert!(behind.clone().all(|word| !word.starts_with('-') && !word.contains(char::is_whitespace)));
+    }
+}
+
+/// Whatever a package says of its programs, what is looked for is a plain name.
+fn package_json(bytes: &[u8]) {
+    let Ok(bins) = bins(bytes) else { return };
+    for words in [&["@scope/server-x"][..], &["-p", "x", "other"]] {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        let package = recognise("npx", &words).expect("these are packages");
+        if let Ok(program) = npm_program(&package, &bins) {
+            assert!(
+                !program.is_empty() && !program.contains('/') && !program.starts_with('.'),
+                "{program:?}"
+            );
+        }
+    }
+}
