@@ -29,6 +29,7 @@ pub mod home;
 pub mod processes;
 pub mod program;
 pub mod programs;
+pub mod random;
 
 use std::time::Duration;
 

@@ -412,7 +412,7 @@ impl Lifecycle {
     }
 }
 
-fn millis(duration: Duration) -> Millis {
+pub(crate) fn millis(duration: Duration) -> Millis {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

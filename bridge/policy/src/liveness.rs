@@ -15,7 +15,7 @@
 
 use std::time::Duration;
 
-use crate::lifecycle::Millis;
+use crate::lifecycle::{Millis, millis};
 use crate::limits::PROBE_INTERVAL;
 
 /// How often a server is probed that may be hung.
@@ -158,10 +158,6 @@ impl Liveness {
             }
         }
     }
-}
-
-fn millis(duration: Duration) -> Millis {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

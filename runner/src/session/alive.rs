@@ -10,6 +10,7 @@ use harbor_ipc_proto::link::runner::{Era, FromRunner, Operation};
 
 use super::Session;
 use super::calls::{Open, request_for};
+use super::process::millis;
 
 /// A server that was silent for so long is pinged when the bridge asks.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -91,8 +92,4 @@ impl Session {
             self.up.send(&FromRunner::Late { server: self.number, count: self.alive.late.get() });
         }
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

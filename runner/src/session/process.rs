@@ -359,7 +359,7 @@ fn timeout(plan: &Plan) -> EndCause<'static> {
     EndCause::ContactTimeout { limit_ms: millis(plan.start_timeout) }
 }
 
-fn millis(duration: Duration) -> u64 {
+pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 

@@ -2,30 +2,20 @@
 
 use std::time::Duration;
 
-/// A xorshift generator.
+use harbor_tests::random::Random;
+
+/// One of a seed's generators; each thread has its own.
 #[derive(Debug)]
-pub struct Dice(u64);
+pub struct Dice(Random);
 
 impl Dice {
-    /// One of the seed's generators; each thread has its own.
     pub fn new(seed: u64, number: u64) -> Self {
-        // Seeds that follow each other must not begin alike, and zero would stay zero.
-        let mut mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Self((mixed ^ (mixed >> 31)) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        Self(Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number)))
     }
 
     /// A number below `bound`; 0 when that is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 16) % bound.max(1)
+        self.0.below(bound)
     }
 
     /// Whether something happens that does so `percent` times of a hundred.

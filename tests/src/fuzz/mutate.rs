@@ -2,6 +2,8 @@
 //!
 //! Knows nothing of what an input means except by the dictionary. Must never take longer than its input is long.
 
+use crate::random::Random;
+
 /// Inputs stay below this: what parsers do with long ones, targets find out by repeating.
 const MAX_INPUT: usize = 4096;
 
@@ -115,34 +117,22 @@ const DICTIONARY: &[&[u8]] = &[
     b"tasks/get",
 ];
 
-/// Numbers that look random: xorshift64*.
+/// The choices of one input.
 #[derive(Debug)]
-struct Rng(u64);
+struct Rng(Random);
 
 impl Rng {
     fn new(seed: u64) -> Self {
-        // Seeds that follow each other must not begin alike, and zero would stay zero.
-        let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Self((mixed ^ (mixed >> 31)) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        Self(Random::new(seed))
     }
 
     /// A number below `bound`; 0 when that is 0.
     fn below(&mut self, bound: usize) -> usize {
-        let bound = u64::try_from(bound).unwrap_or(u64::MAX);
-        usize::try_from((self.next() >> 16) % bound.max(1)).unwrap_or(0)
+        usize::try_from(self.0.below(u64::try_from(bound).unwrap_or(u64::MAX))).unwrap_or(0)
     }
 
     fn byte(&mut self) -> u8 {
-        self.next().to_be_bytes()[0]
+        self.0.number().to_be_bytes()[0]
     }
 
     fn one_of<'a>(&mut self, all: &[&'a [u8]]) -> &'a [u8] {
@@ -163,7 +153,7 @@ pub fn mutate(corpus: &[&[u8]], seed: u64) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let mut input = if rng.below(16) == 0 { Vec::new() } else { rng.one_of(corpus).to_vec() };
     let most = if rng.below(4) == 0 { MAX_CHANGES } else { 3 };
-    for _ in 0..=rng.next() % most {
+    for _ in 0..=rng.0.number() % most {
         change(&mut input, corpus, &mut rng);
         input.truncate(MAX_INPUT);
     }
