@@ -29,14 +29,17 @@ impl Server {
             self.restarts.set(self.restarts.get() + 1);
         }
         self.set_life_alarm();
-        if self.state() != before {
+        let moved = self.state() != before;
+        if moved {
             self.note_times();
             self.tell(before);
         }
         for action in actions {
             self.perform(*action);
         }
-        self.changed.notify_waiters();
+        if moved || !actions.is_empty() {
+            self.changed.notify_waiters();
+        }
     }
 
     fn note_times(&self) {
