@@ -2,7 +2,8 @@
 //!
 //! Owns the processes of one start each. Must not reuse one, except where a second start is what is measured.
 
-use crate::harbor::{self, Bridge, ask};
+use crate::ask::ask;
+use crate::harbor::{self, Bridge};
 use crate::options::Options;
 use crate::request::SERVER;
 use crate::wire::Link;

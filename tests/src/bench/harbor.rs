@@ -1,19 +1,20 @@
-//! A bridge of the driver's own, in a home of its own, and the messages that prepare a measurement.
+//! A bridge of the driver's own, in a home of its own, and the echo server behind it.
 //!
 //! Owns both for the time of one measurement. Must not touch the Harbor of the person who runs the benchmark.
 
 use crate::Outcome;
+use crate::ask::{Pids, ask, servers};
+use crate::home::Home;
 use crate::options::Options;
 use crate::process::{self, Started};
 use crate::request::SERVER;
 use crate::setup::{Hop, Setup};
-use crate::wire::{Framing, Link, excerpt};
-use serde_json::{Value, json};
+use crate::wire::{Framing, Link};
+use serde_json::json;
 use std::fs;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -31,9 +32,13 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Starts a bridge; the link is its stdin and stdout.
+    /// Starts a bridge in a new home; the link is its stdin and stdout.
     pub fn start(options: &Options) -> Outcome<(Self, Link)> {
-        let home = Home::new()?;
+        Self::start_in(options, Home::new()?)
+    }
+
+    /// Starts a bridge where another one may have been.
+    pub fn start_in(options: &Options, home: Home) -> Outcome<(Self, Link)> {
         let mut command = Command::new(options.program("harbor-bridge")?);
         command.args(["serve", "--stdio"]).env("HARBOR_HOME", &home.path).env_remove("HARBOR_MCP_ISOLATION");
         let errors = fs::File::create(home.path.join("bridge.stderr"))?;
@@ -52,6 +57,13 @@ impl Bridge {
         self.own.pid()
     }
 
+    /// Ends it and leaves what it has stored.
+    pub fn end(self) -> Home {
+        let Self { own, home } = self;
+        drop(own);
+        home
+    }
+
     /// A second way in: the local socket, as the command line uses it.
     pub fn attach(&self) -> Outcome<Link> {
         let run = self.home.path.join("run");
@@ -67,13 +79,9 @@ impl Bridge {
     pub fn connect_server(&self, options: &Options, link: &mut Link) -> Outcome<Vec<Hop>> {
         add_server(options, link)?;
         ask(link, "mcp_connect", &json!({ "server_id": SERVER }))?;
-        let servers = ask(link, "list_servers", &json!({}))?;
-        let server =
-            servers["servers"].as_array().and_then(|all| all.first()).ok_or("no server is listed")?;
-        let pid = |member: &str| server[member].as_u64().and_then(|pid| u32::try_from(pid).ok());
-        let runner = pid("runner_pid").ok_or("the server has no runner_pid")?;
-        let server = pid("pid").ok_or("the server has no pid")?;
-        Ok(vec![("bridge", self.pid()), ("runner", runner), ("server", server)])
+        let servers = servers(link)?;
+        let pids = Pids::of(servers.first().ok_or("no server is listed")?)?;
+        Ok(vec![("bridge", self.pid()), ("runner", pids.runner), ("server", pids.server)])
     }
 
     fn stderr(&self) -> String {
@@ -100,23 +108,6 @@ pub fn add_server(options: &Options, link: &mut Link) -> Outcome<()> {
     Ok(())
 }
 
-/// Sends a request and demands its result.
-pub fn ask(link: &mut Link, kind: &str, fields: &Value) -> Outcome<Value> {
-    let mut message = json!({ "type": kind, "request_id": kind });
-    if let (Some(message), Some(fields)) = (message.as_object_mut(), fields.as_object()) {
-        message.extend(fields.clone());
-    }
-    let framing = link.framing();
-    link.send(&framing.wrap(&message.to_string()))?;
-    let answer = link.receive()?;
-    let reply: Value = serde_json::from_slice(&answer[framing.json_at()..])?;
-    if reply["type"] == json!(format!("{kind}_result")) && reply["request_id"] == json!(kind) {
-        Ok(reply)
-    } else {
-        Err(format!("{kind} was answered by {}", excerpt(answer)).into())
-    }
-}
-
 fn hello(link: &mut Link) -> Outcome<()> {
     let protocol = harbor_ipc_proto::CLIENT_PROTOCOL;
     let fields = json!({ "protocol": protocol, "client": "bench", "chunks": false, "max_frame": MAX_FRAME });
@@ -132,28 +123,5 @@ fn connected(socket: &Path) -> Outcome<UnixStream> {
             Err(error) if Instant::now() > end => return Err(format!("{}: {error}", socket.display()).into()),
             Err(_) => std::thread::sleep(Duration::from_millis(10)),
         }
-    }
-}
-
-/// A directory that goes with its owner. Its path is short, since a socket is to be in it.
-#[derive(Debug)]
-struct Home {
-    path: PathBuf,
-}
-
-impl Home {
-    fn new() -> Outcome<Self> {
-        let path = std::env::temp_dir().join(format!("harbor-bench-{}", std::process::id()));
-        fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self { path })
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! What bridge and runner hold: idle, after traffic, and after one large result.
+//! What bridge, runner and the runner's init hold: idle, after traffic, and after one large result.
 //!
 //! Owns a bridge that has done nothing before, since memory has a history. Must not measure time.
 
@@ -26,7 +26,12 @@ pub struct Moment {
     pub bridge: Memory,
     /// The runner, once there is one.
     pub runner: Option<Memory>,
+    /// The first process of the runner's namespace, where it has one.
+    pub init: Option<Memory>,
 }
+
+/// The name of the first process in a runner's namespace.
+const INIT: &str = "harbor-init";
 
 /// The moments, in order; the second is idle with a server, the last but one the state before the large result.
 pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
@@ -34,12 +39,14 @@ pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
     watchdog::step("memory".to_owned());
     let (bridge, mut link) = Bridge::start(options)?;
     sleep(SETTLE);
-    let alone = Moment { when: "bridge alone", bridge: process::memory(bridge.pid())?, runner: None };
+    let alone =
+        Moment { when: "bridge alone", bridge: process::memory(bridge.pid())?, runner: None, init: None };
     let hops = bridge.connect_server(options, &mut link)?;
     let runner = hops[1].1;
     let look = |when| -> Outcome<Moment> {
         sleep(SETTLE);
-        Ok(Moment { when, bridge: process::memory(bridge.pid())?, runner: Some(process::memory(runner)?) })
+        let (own, init) = of_runner(runner)?;
+        Ok(Moment { when, bridge: process::memory(bridge.pid())?, runner: Some(own), init })
     };
     let mut moments = vec![alone, look("idle, one server connected")?];
     let mut setup = Setup::open("Harbor, stdio", link, None, hops)?;
@@ -51,4 +58,10 @@ pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
     setup.large_result(LARGE)?;
     moments.push(look("1 s after an 8 MB result")?);
     Ok(moments)
+}
+
+/// What a runner holds, and what the first process of its namespace does, where it has one.
+pub fn of_runner(runner: u32) -> Outcome<(Memory, Option<Memory>)> {
+    let init = process::child_named(runner, INIT)?;
+    Ok((process::memory(runner)?, init.map(process::memory).transpose()?))
 }

@@ -6,15 +6,29 @@ use std::time::Duration;
 
 /// Shown by `--help`.
 pub const USAGE: &str = "\
-usage: bench [--quick] [--calls-only] [--repetitions N] [--bin-dir DIR] [--without-harbor] [--seconds N]
+usage: bench [--quick] [--calls-only | --supervision-only] [--repetitions N] [--bin-dir DIR] [--servers DIR]
+             [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       neither starts of servers nor memory
-  --repetitions N    how often each measurement is repeated
+  --supervision-only only what happens when servers die, and many of them
+  --repetitions N    how often each measurement of calls is repeated
+  --servers DIR      where real servers are installed (scripts/servers); one of them is killed, too
   --bin-dir DIR      where echo-server, relay and harbor-bridge are (default: beside this program)
   --without-harbor   only the setups that need no Harbor
   --seconds N        give up after so long (default 900)
 ";
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Everything.
+    All,
+    /// Calls.
+    Calls,
+    /// Deaths of servers, and many servers.
+    Supervision,
+}
 
 /// How much of everything to do.
 #[derive(Debug, Clone)]
@@ -23,9 +37,11 @@ pub struct Options {
     pub bin_dir: PathBuf,
     /// Whether Harbor takes part.
     pub harbor: bool,
-    /// Whether only calls are measured.
-    pub calls_only: bool,
-    /// How often each measurement is repeated.
+    /// What is measured.
+    pub part: Part,
+    /// Where real servers are, if any.
+    pub servers: Option<PathBuf>,
+    /// How often each measurement of calls is repeated.
     pub repetitions: usize,
     /// Small calls per repetition, one at a time.
     pub small_calls: usize,
@@ -35,6 +51,12 @@ pub struct Options {
     pub flood_calls: usize,
     /// How often a server is started and asked for its tools.
     pub connects: usize,
+    /// How often a small server is killed, and how often its runner.
+    pub crashes: usize,
+    /// The same of a real server, which starts slowly.
+    pub real_crashes: usize,
+    /// How often a bridge starts with many servers.
+    pub fleets: usize,
     /// The whole run must be over after this.
     pub limit: Duration,
 }
@@ -51,9 +73,11 @@ impl Options {
             match arg.as_str() {
                 "-h" | "--help" => return Ok(None),
                 "--quick" => options = options.quick(),
-                "--calls-only" => options.calls_only = true,
+                "--calls-only" => options.part = Part::Calls,
+                "--supervision-only" => options.part = Part::Supervision,
                 "--without-harbor" => options.harbor = false,
                 "--bin-dir" => bin_dir = Some(PathBuf::from(value()?)),
+                "--servers" => options.servers = Some(std::path::absolute(value()?)?),
                 "--repetitions" => repetitions = Some(value()?.parse::<usize>()?.clamp(1, 1000)),
                 "--seconds" => options.limit = Duration::from_secs(value()?.parse()?),
                 _ => return Err(format!("unknown argument '{arg}'\n{USAGE}").into()),
@@ -81,18 +105,23 @@ impl Options {
         Self {
             bin_dir,
             harbor: true,
-            calls_only: false,
+            part: Part::All,
+            servers: None,
             repetitions: 25,
             small_calls: 2_000,
             large_calls: 300,
             flood_calls: 20_000,
             connects: 20,
+            crashes: 200,
+            real_crashes: 30,
+            fleets: 10,
             limit: Duration::from_secs(900),
         }
     }
 
     fn quick(self) -> Self {
-        Self { repetitions: 3, small_calls: 300, large_calls: 50, flood_calls: 2_000, connects: 3, ..self }
+        let calls = Self { repetitions: 3, small_calls: 300, large_calls: 50, flood_calls: 2_000, ..self };
+        Self { connects: 3, crashes: 20, real_crashes: 3, fleets: 2, ..calls }
     }
 }
 

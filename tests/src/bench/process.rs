@@ -1,6 +1,6 @@
 //! The processes that take part: starting and ending them, and what /proc says about them.
 //!
-//! Must never signal a process that the driver did not start itself.
+//! Must never signal a process that neither the driver nor its bridge has started.
 
 use crate::Outcome;
 use crate::watchdog;
@@ -66,9 +66,14 @@ impl Drop for Started {
     }
 }
 
-/// Ends a child without asking; for the watchdog, which cannot wait.
+/// Ends a process without asking and without waiting.
 pub fn kill_now(pid: u32) {
     signal(pid, Signal::SIGKILL);
+}
+
+/// Keeps a process from doing anything, so that a call to it stays open.
+pub fn hold(pid: u32) {
+    signal(pid, Signal::SIGSTOP);
 }
 
 fn signal(pid: u32, signal: Signal) {
@@ -79,6 +84,20 @@ fn signal(pid: u32, signal: Signal) {
 
 /// The only child of a process.
 pub fn only_child(parent: u32) -> Outcome<u32> {
+    match children(parent)?[..] {
+        [pid] => Ok(pid),
+        ref found => Err(format!("process {parent} has {} children instead of one", found.len()).into()),
+    }
+}
+
+/// The child of a process that has given itself this name, where there is one.
+pub fn child_named(parent: u32, name: &str) -> Outcome<Option<u32>> {
+    let is_named =
+        |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name);
+    Ok(children(parent)?.into_iter().find(is_named))
+}
+
+fn children(parent: u32) -> Outcome<Vec<u32>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
@@ -91,10 +110,7 @@ pub fn only_child(parent: u32) -> Outcome<u32> {
             found.push(pid);
         }
     }
-    match found[..] {
-        [pid] => Ok(pid),
-        _ => Err(format!("process {parent} has {} children instead of one", found.len()).into()),
-    }
+    Ok(found)
 }
 
 /// Processor time of all threads of a process so far, in nanoseconds.
@@ -115,6 +131,14 @@ pub struct Memory {
     pub pss: u64,
     /// Pages that only it has and has written to: what one more such process costs.
     pub private_dirty: u64,
+}
+
+impl std::ops::Add for Memory {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { pss: self.pss + other.pss, private_dirty: self.private_dirty + other.private_dirty }
+    }
 }
 
 /// What a process holds now.

@@ -10,7 +10,7 @@ use crate::process::Memory;
 use crate::request::Workload;
 use crate::setup::IN_FLIGHT;
 use crate::stats::{least, median, most};
-use std::fmt::Write;
+use crate::table::{line, row};
 
 /// Place of the setup without anything in between.
 const DIRECT: usize = 0;
@@ -42,9 +42,11 @@ fn cpu_goal(hop: &str) -> Option<f64> {
     }
 }
 
-/// The most private dirty memory, in KiB: of the bridge, of an idle runner, and kept by either after 8 MB.
+/// The most private dirty memory of an idle runner, in KiB.
+pub const RUNNER_GOAL: u64 = 300;
+
+/// The same of the bridge, and kept by either after 8 MB.
 const BRIDGE_GOAL: u64 = 8 * 1024;
-const RUNNER_GOAL: u64 = 300;
 const KEPT_GOAL: u64 = 1024;
 
 /// Latency, throughput and processor time.
@@ -141,7 +143,7 @@ pub fn connects(ways: &[Connects]) -> String {
     out
 }
 
-/// Memory of bridge and runner.
+/// Memory of bridge, runner and init.
 pub fn memory(moments: &[Moment]) -> String {
     let mut out = String::new();
     line(&mut out, "### Memory\n");
@@ -156,6 +158,9 @@ pub fn memory(moments: &[Moment]) -> String {
         if let Some(runner) = moment.runner {
             let goal = (place == IDLE).then_some(RUNNER_GOAL);
             memory_row(&mut out, moment.when, "runner", runner, goal);
+        }
+        if let Some(init) = moment.init {
+            memory_row(&mut out, moment.when, "the runner's init", init, None);
         }
     }
     if let [.., before, after] = moments {
@@ -178,17 +183,4 @@ fn kept(out: &mut String, process: &str, before: Option<Memory>, after: Option<M
         after.private_dirty.saturating_sub(before.private_dirty).to_string(),
     ];
     row(out, &["kept of the 8 MB result", process, &cells[0], &cells[1], &format!("≤ {KEPT_GOAL}")]);
-}
-
-fn row<S: AsRef<str>>(out: &mut String, cells: &[S]) {
-    for cell in cells {
-        // Writing to a string does not fail.
-        let _ = write!(out, "| {} ", cell.as_ref());
-    }
-    out.push_str("|\n");
-}
-
-fn line(out: &mut String, text: &str) {
-    out.push_str(text);
-    out.push('\n');
 }

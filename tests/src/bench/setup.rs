@@ -135,13 +135,19 @@ pub fn relays(options: &Options) -> Outcome<Command> {
 
 /// Starts an MCP server, makes contact and lists its tools, as any plain client would.
 pub fn listed(command: &mut Command) -> Outcome<(Started, Link)> {
+    let (own, mut link) = contacted(command)?;
+    link.send(&Framing::Line.wrap(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#))?;
+    link.send(&Framing::Line.wrap(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#))?;
+    answered(link.receive()?, "tools")?;
+    Ok((own, link))
+}
+
+/// Starts an MCP server of the older generation and waits until it has answered for the first time.
+pub fn contacted(command: &mut Command) -> Outcome<(Started, Link)> {
     let (own, mut link) = process::start(command, Framing::Line)?;
     let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}"#;
     link.send(&Framing::Line.wrap(initialize))?;
     answered(link.receive()?, "capabilities")?;
-    link.send(&Framing::Line.wrap(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#))?;
-    link.send(&Framing::Line.wrap(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#))?;
-    answered(link.receive()?, "tools")?;
     Ok((own, link))
 }
 

@@ -7,6 +7,15 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
+/// The least value that so large a part of all does not exceed: 0.99 for p99. Zero of none.
+pub fn percentile(values: impl IntoIterator<Item = f64>, part: f64) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    // A part of a length fits.
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
 /// The smallest value. Zero of none.
 pub fn least(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().min_by(f64::total_cmp).unwrap_or(0.0)
@@ -25,6 +34,9 @@ mod tests {
     fn order_does_not_matter() {
         let values = [3.0, 1.0, 2.0, 5.0, 4.0];
         assert_eq!((median(values), least(values), most(values)), (3.0, 1.0, 5.0));
+        assert_eq!((percentile(values, 0.5), percentile(values, 0.99)), (3.0, 5.0));
+        assert_eq!(percentile((1..=200).map(f64::from), 0.99), 198.0);
+        assert_eq!(percentile([], 0.99), 0.0);
         assert_eq!((median([]), least([]), most([])), (0.0, 0.0, 0.0));
     }
 }

@@ -1,4 +1,4 @@
-//! The benchmark driver: what a call costs through Harbor, beside what it costs without.
+//! The benchmark driver: what a call costs through Harbor, beside what it costs without; what a crash costs.
 //!
 //! ```text
 //!  direct   driver ── pipes ── echo-server
@@ -7,16 +7,26 @@
 //!  socket   driver ── bridge (its socket) ── runner ── echo-server
 //! ```
 //!
-//! All setups are alive at once and take turns within every repetition, so that a slow second of the machine meets
-//! all of them. Prints Markdown on stdout and progress on stderr. Must do nothing on the measured path but write a
-//! prepared request and read its answer; must end by itself, in whatever state the others are.
+//! For calls, all setups are alive at once and take turns within every repetition, so that a slow second of the
+//! machine meets all of them. For supervision, servers and runners are killed under a caller (`crash`), and many
+//! servers start with a bridge (`fleet`). Prints Markdown on stdout and progress on stderr. Must do nothing on the
+//! measured path but write a prepared request and read its answer; must end by itself, in whatever state the others
+//! are.
 
+#[path = "../bench/ask.rs"]
+mod ask;
 #[path = "../bench/calls.rs"]
 mod calls;
 #[path = "../bench/connect.rs"]
 mod connect;
+#[path = "../bench/crash.rs"]
+mod crash;
+#[path = "../bench/fleet.rs"]
+mod fleet;
 #[path = "../bench/harbor.rs"]
 mod harbor;
+#[path = "../bench/home.rs"]
+mod home;
 #[path = "../bench/memory.rs"]
 mod memory;
 #[path = "../bench/options.rs"]
@@ -25,17 +35,24 @@ mod options;
 mod process;
 #[path = "../bench/report.rs"]
 mod report;
+#[path = "../bench/report_supervision.rs"]
+mod report_supervision;
 #[path = "../bench/request.rs"]
 mod request;
 #[path = "../bench/setup.rs"]
 mod setup;
 #[path = "../bench/stats.rs"]
 mod stats;
+#[path = "../bench/table.rs"]
+mod table;
+#[path = "../bench/victims.rs"]
+mod victims;
 #[path = "../bench/watchdog.rs"]
 mod watchdog;
 #[path = "../bench/wire.rs"]
 mod wire;
 
+use options::{Options, Part};
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
@@ -44,7 +61,7 @@ use std::process::ExitCode;
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
-    let result = options::Options::from_args(std::env::args().skip(1)).and_then(|options| match options {
+    let result = Options::from_args(std::env::args().skip(1)).and_then(|options| match options {
         Some(options) => run(&options),
         None => print(options::USAGE),
     });
@@ -57,18 +74,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &options::Options) -> Outcome<()> {
+fn run(options: &Options) -> Outcome<()> {
     watchdog::start(options.limit);
-    let calls = calls::measure(options)?;
-    print(&report::calls(&calls))?;
-    if options.calls_only {
-        return Ok(());
+    if options.part != Part::Supervision {
+        print(&report::calls(&calls::measure(options)?))?;
     }
-    let connects = connect::measure(options)?;
-    print(&report::connects(&connects))?;
-    if options.harbor {
-        let memory = memory::measure(options)?;
-        print(&report::memory(&memory))?;
+    if options.part == Part::All {
+        print(&report::connects(&connect::measure(options)?))?;
+    }
+    if options.part == Part::All && options.harbor {
+        print(&report::memory(&memory::measure(options)?))?;
+    }
+    if options.part != Part::Calls && options.harbor {
+        print(&report_supervision::crashes(&crash::measure(options)?))?;
+        print(&report_supervision::fleet(&fleet::measure(options)?))?;
     }
     Ok(())
 }

@@ -1,0 +1,100 @@
+//! Many servers that start with the bridge: how long that takes, and what each holds when idle.
+//!
+//! Owns the home in which one bridge after the other finds them. Must not ask the bridge more often than it has to:
+//! it tells since when each server runs, so that a late question finds out as much.
+
+use crate::ask::{self, Pids, ask};
+use crate::harbor::Bridge;
+use crate::home::Home;
+use crate::memory;
+use crate::options::Options;
+use crate::process::{self, Memory};
+use crate::wire::Link;
+use crate::{Outcome, say, watchdog};
+use serde_json::{Value, json};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How many servers.
+pub const SERVERS: usize = 50;
+
+/// Between two questions.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Time to give buffers back before a look at the memory.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// What was found.
+#[derive(Debug)]
+pub struct Fleet {
+    /// From the start of the bridge until the last server ran, in milliseconds.
+    pub times: Vec<f64>,
+    /// What the bridge held at last.
+    pub bridge: Memory,
+    /// What each runner held.
+    pub runners: Vec<Memory>,
+    /// What the first process of each runner's namespace held, where there is one.
+    pub inits: Vec<Memory>,
+}
+
+/// Starts bridges, one after the other; looks at the memory of the last one's.
+pub fn measure(options: &Options) -> Outcome<Fleet> {
+    say(&format!("{SERVERS} servers: {} starts", options.fleets));
+    watchdog::step(format!("defining {SERVERS} servers"));
+    let mut home = defined(options)?;
+    let mut times = Vec::new();
+    loop {
+        watchdog::step(format!("starting {SERVERS} servers"));
+        let begin = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3;
+        let (bridge, mut link) = Bridge::start_in(options, home)?;
+        times.push(all_run(&mut link)? - begin);
+        if times.len() >= options.fleets {
+            return look(times, &bridge, &mut link);
+        }
+        drop(link);
+        home = bridge.end();
+    }
+}
+
+/// A home in which they are defined, and do not run.
+fn defined(options: &Options) -> Outcome<Home> {
+    let command = options.program("echo-server")?;
+    let (bridge, mut link) = Bridge::start(options)?;
+    for number in 0..SERVERS {
+        let supervision = json!({ "auto_start": true });
+        let id = format!("bench-{number}");
+        let definition =
+            json!({ "server_id": id, "command": command, "args": [], "supervision": supervision });
+        ask(&mut link, "add_server", &definition)?;
+    }
+    drop(link);
+    Ok(bridge.end())
+}
+
+/// Waits until all of them run; tells since when, in milliseconds since 1970.
+fn all_run(link: &mut Link) -> Outcome<f64> {
+    loop {
+        let servers = ask::servers(link)?;
+        if let Some(failed) = servers.iter().find(|server| server["state"] == "failed") {
+            return Err(format!("a server has failed: {}", failed["last_error"]).into());
+        }
+        let running = || servers.iter().filter(|server| server["state"] == "running");
+        if running().count() == SERVERS {
+            let since = running().filter_map(|server| server["since"].as_f64()).max_by(f64::total_cmp);
+            return since.ok_or_else(|| "no server tells since when it runs".into());
+        }
+        sleep(PAUSE);
+    }
+}
+
+fn look(times: Vec<f64>, bridge: &Bridge, link: &mut Link) -> Outcome<Fleet> {
+    sleep(SETTLE);
+    let runners: Outcome<Vec<_>> = ask::servers(link)?.iter().map(held_for).collect();
+    let (runners, inits): (Vec<_>, Vec<_>) = runners?.into_iter().unzip();
+    let inits = inits.into_iter().flatten().collect();
+    Ok(Fleet { times, bridge: process::memory(bridge.pid())?, runners, inits })
+}
+
+fn held_for(server: &Value) -> Outcome<(Memory, Option<Memory>)> {
+    memory::of_runner(Pids::of(server)?.runner)
+}
