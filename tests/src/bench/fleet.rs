@@ -33,7 +33,7 @@ pub struct Fleet {
     pub bridge: Memory,
     /// What each runner held.
     pub runners: Vec<Memory>,
-    /// What the first process of each runner's namespace held, where there is one.
+    /// What the first process of each runner's namespace held, where there is one and this user may look into it.
     pub inits: Vec<Memory>,
 }
 

@@ -26,7 +26,7 @@ pub struct Moment {
     pub bridge: Memory,
     /// The runner, once there is one.
     pub runner: Option<Memory>,
-    /// The first process of the runner's namespace, where it has one.
+    /// The first process of the runner's namespace, where it has one and this user may look into it.
     pub init: Option<Memory>,
 }
 
@@ -60,8 +60,10 @@ pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
     Ok(moments)
 }
 
-/// What a runner holds, and what the first process of its namespace does, where it has one.
+/// What a runner holds, and what the first process of its namespace does, where it has one. Of a runner that is not
+/// root's, nobody but root may look into that process.
 pub fn of_runner(runner: u32) -> Outcome<(Memory, Option<Memory>)> {
     let init = process::child_named(runner, INIT)?;
-    Ok((process::memory(runner)?, init.map(process::memory).transpose()?))
+    let readable = init.filter(|pid| process::is_readable(*pid));
+    Ok((process::memory(runner)?, readable.map(process::memory).transpose()?))
 }

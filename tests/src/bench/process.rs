@@ -141,6 +141,11 @@ impl std::ops::Add for Memory {
     }
 }
 
+/// Whether this user may see what a process holds.
+pub fn is_readable(pid: u32) -> bool {
+    fs::read(format!("/proc/{pid}/smaps_rollup")).is_ok()
+}
+
 /// What a process holds now.
 pub fn memory(pid: u32) -> Outcome<Memory> {
     let path = format!("/proc/{pid}/smaps_rollup");
