@@ -62,6 +62,7 @@ fn usage() -> ExitCode {
 fn begin(parent: u32, isolated: bool) -> io::Result<()> {
     // First, while this process has nothing that the namespace's init would copy.
     let (containment, namespace) = contain(isolated)?;
+    own::be_called(c"harbor-runner");
     let link = link::take()?;
     own::die_with_parent(parent, Signal::SIGTERM)?;
     own::become_subreaper()?;

@@ -31,3 +31,9 @@ pub fn die_with_parent(expected: u32, signal: Signal) -> io::Result<()> {
 pub fn become_subreaper() -> io::Result<()> {
     Ok(prctl::set_child_subreaper(true)?)
 }
+
+/// What ps and top call this process: started from a descriptor, it would bear that one's number.
+pub fn be_called(name: &std::ffi::CStr) {
+    // A name is for people only.
+    let _ = prctl::set_name(name);
+}
