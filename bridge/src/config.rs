@@ -117,6 +117,12 @@ impl Paths {
         self.home.join("servers").join(server_id).join("package")
     }
 
+    /// Where a package is while it is removed.
+    #[must_use]
+    pub fn old_package(&self, server_id: &str) -> PathBuf {
+        self.home.join("servers").join(server_id).join("package.old")
+    }
+
     /// A server's own directory to write into.
     #[must_use]
     pub fn server_data(&self, server_id: &str) -> PathBuf {

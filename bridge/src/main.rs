@@ -16,6 +16,7 @@ use harbor_bridge::config::{Paths, Settings};
 use harbor_bridge::front::{dial, relay};
 use harbor_bridge::observe;
 use harbor_bridge::store::instance::InstanceError;
+use harbor_child::own;
 
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
@@ -59,6 +60,9 @@ fn main() -> ExitCode {
 }
 
 fn run(mode: Mode) -> ExitCode {
+    if let Err(error) = own::close_inherited() {
+        return fail(&error, 1);
+    }
     let configured = Paths::from_env().and_then(|paths| Ok((paths, Settings::from_env()?)));
     let (paths, settings) = match configured {
         Ok(configured) => configured,

@@ -23,7 +23,7 @@
 //! | Running | – | – | Stopping: halt | Stopping: halt | Stopping: kill | illegal | illegal | *down* | stable: count anew |
 //! | Crashed | begin | – | Stopped | – | – | illegal | illegal | illegal | Starting: launch |
 //! | Stopping | begin after | begin after, as in Stopped | no start after | – | – | as Ended | – | Stopped, or what comes after | kill the runner |
-//! | Failed | begin | once a minute, if it had run: Starting | Stopped | – | – | illegal | illegal | illegal | – |
+//! | Failed | begin | once a minute, if it had run and the policy is not `never`: Starting | Stopped | – | – | illegal | illegal | illegal | – |
 //!
 //! *begin*: Installing where a package is missing, else Starting; the restarts count anew. *down*: Crashed while the
 //! policy allows one more restart and the server had connected (or the policy is `always`), else Failed. A stop holds:
@@ -236,6 +236,28 @@ impl Lifecycle {
         }
     }
 
+    /// What was demanded cannot begin yet, because of somebody else: the limit of the start does not run meanwhile.
+    pub fn hold_the_clock(&mut self) {
+        if matches!(self.state, State::Starting | State::Installing) {
+            self.deadline = None;
+        }
+    }
+
+    /// It begins now.
+    pub fn start_the_clock(&mut self, now: Millis) {
+        let limit = match self.state {
+            State::Starting => self.rules.limits.start,
+            State::Installing => self.rules.limits.install,
+            _ => return,
+        };
+        self.deadline = Some(now.saturating_add(millis(limit)));
+    }
+
+    /// Its package, which was installed, is not there any more: the next start installs it anew.
+    pub fn package_is_lost(&mut self) {
+        self.missing = true;
+    }
+
     /// Takes an event; the actions are to be performed in their order.
     #[must_use]
     pub fn on(&mut self, event: Event, now: Millis) -> Actions {
@@ -393,7 +415,11 @@ impl Lifecycle {
     }
 
     fn may_restart(&self) -> bool {
-        self.connected || self.rules.restart.when == RestartWhen::Always
+        match self.rules.restart.when {
+            RestartWhen::Never => false,
+            RestartWhen::OnCrash => self.connected,
+            RestartWhen::Always => true,
+        }
     }
 
     /// Xorshift: no secret depends on it, it only keeps servers from restarting in step.

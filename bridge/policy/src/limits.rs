@@ -65,6 +65,16 @@ pub const OPEN_PER_CLIENT: u32 = 4096;
 /// Requests that one server may have open.
 pub const OPEN_PER_SERVER: u32 = 4096;
 
+/// MCP's log levels.
+pub const LEVELS: &[&str] =
+    &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// What may wait for a client that is told of things unasked and does not read: in bytes, log lines are left out beyond
+/// the first, and it is cut off beyond the second.
+pub const PUSHES_WAIT: usize = 256 * 1024;
+/// See [`PUSHES_WAIT`].
+pub const PUSHES_MOST: usize = 8 * 1024 * 1024;
+
 /// How long a call may take whose request says `asked` milliseconds, else `default`. `None`: out of range.
 #[must_use]
 pub fn call_timeout(default: Duration, asked: Option<u64>) -> Option<Duration> {

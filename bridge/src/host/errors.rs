@@ -10,7 +10,7 @@ use crate::link::{CallError, EndReport, Failure, TimeLimit};
 use crate::supervisor::{StartError, Unavailable};
 
 pub(super) fn not_found(id: &ServerId) -> ErrorBody {
-    let message = format!("no server {id} is defined; list_servers shows those that are");
+    let message = format!("no server {id} is defined");
     ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
 }
 
@@ -49,10 +49,10 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable) -> ErrorBody {
         why.waited.map(|waited| format!(" after {} ms of waiting", waited.as_millis())).unwrap_or_default();
     let next = match (why.queue_full, why.state) {
         (true, _) => "too many calls wait for it already; try again later",
-        (_, State::Stopped | State::Stopping) => "start it with mcp_connect",
-        (_, State::Failed) if why.next_retry.is_none() => "start it with mcp_connect",
-        (_, State::Failed) => "a call at details.next_retry or later tries it again, mcp_connect at once",
-        (_, State::Crashed) => "it will be started again at details.next_retry",
+        (_, State::Stopped | State::Stopping) => "it has to be started first",
+        (_, State::Failed) if why.next_retry.is_none() => "it has to be started first",
+        (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
+        (_, State::Crashed) => "it will be started again by itself",
         _ => "try again later",
     };
     let message = format!("{id} is {state}{reason}{waited}; {next}. The call was not sent");

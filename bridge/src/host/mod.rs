@@ -88,5 +88,5 @@ fn time_limit(default: Duration, asked: AskedTime, progress: bool) -> Result<Tim
         .ok_or_else(|| errors::invalid("timeout_ms", "milliseconds from 1 to 3600000"))?;
     let whole = limits::longest_call(quiet, asked.whole)
         .ok_or_else(|| errors::invalid("max_timeout_ms", "milliseconds from timeout_ms to 3600000"))?;
-    Ok(if progress { TimeLimit { quiet, whole } } else { TimeLimit::fixed(quiet) })
+    Ok(if progress { TimeLimit { whole, ..TimeLimit::fixed(quiet) } } else { TimeLimit::fixed(quiet) })
 }

@@ -116,13 +116,15 @@ pub struct TimeLimit {
     pub quiet: Duration,
     /// In all.
     pub whole: Duration,
+    /// What of it has passed already, before the call was sent.
+    pub used: Duration,
 }
 
 impl TimeLimit {
     /// One that no progress extends.
     #[must_use]
     pub fn fixed(limit: Duration) -> Self {
-        Self { quiet: limit, whole: limit }
+        Self { quiet: limit, whole: limit, used: Duration::ZERO }
     }
 }
 
@@ -211,7 +213,8 @@ pub struct Call {
 impl Call {
     pub(super) fn open(link: &Rc<Link>, server: u32, limit: TimeLimit, progress: Option<OnProgress>) -> Self {
         let now = Instant::now();
-        let (deadline, latest) = (now + limit.quiet.min(limit.whole), now + limit.whole);
+        let left = |limit_of: Duration| now + limit_of.saturating_sub(limit.used);
+        let (deadline, latest) = (left(limit.quiet.min(limit.whole)), left(limit.whole));
         let (sender, answer) = oneshot::channel();
         let mut calls = link.calls.borrow_mut();
         calls.next += 1;

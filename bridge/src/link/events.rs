@@ -144,6 +144,8 @@ pub struct EndReport {
 impl EndReport {
     pub(super) fn new(cause: &EndCause<'_>, stderr_tail: &str) -> Self {
         let (word, message) = describe(cause);
+        // Part of it may be the server's own words: they must not look like more than one sentence.
+        let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let (exit_code, signal) = match *cause {
             EndCause::Exited { code } => (Some(code), None),
             EndCause::Signalled { signal } => (None, Some(signal)),

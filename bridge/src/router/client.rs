@@ -50,8 +50,8 @@ pub struct Client {
     resources: RefCell<HashSet<(String, String)>>,
     /// Whether it wants to hear of changes of servers.
     watches: Cell<bool>,
-    /// Servers whose log lines it wants.
-    followed: RefCell<HashSet<String>>,
+    /// Servers whose log lines it wants, and how many of them it missed.
+    followed: RefCell<HashMap<String, u64>>,
 }
 
 impl Client {
@@ -139,6 +139,33 @@ impl Client {
         self.send(None, |out| put_push(out, tag, push));
     }
 
+    /// Sends a push that others get too, written once for all. A client that does not read what it wanted to be told is
+    /// cut off: it could not know what it missed.
+    pub(super) fn send_news(&self, body: &[u8]) {
+        if self.outbox.pending() > limits::PUSHES_MOST {
+            return self.outbox.close();
+        }
+        self.send(None, |out| out.extend_from_slice(body));
+    }
+
+    /// Sends a log line likewise, unless the client does not read fast enough: then it is counted, and the count is
+    /// told with the next one that has room.
+    pub(super) fn send_log(&self, server: &str, body: &[u8], left_out: impl FnOnce(u64) -> Vec<u8>) {
+        let mut followed = self.followed.borrow_mut();
+        let Some(missed) = followed.get_mut(server) else { return };
+        if self.outbox.pending() > limits::PUSHES_WAIT {
+            *missed += 1;
+            return;
+        }
+        let missed = std::mem::take(missed);
+        drop(followed);
+        if missed > 0 {
+            let remark = left_out(missed);
+            self.send(None, |out| out.extend_from_slice(&remark));
+        }
+        self.send(None, |out| out.extend_from_slice(body));
+    }
+
     /// Queues one frame. A client that does not read is cut off: `front` sees its outbox closed.
     fn send(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) {
         let pushed = self.outbox.push(|out| {
@@ -212,14 +239,15 @@ impl Client {
     }
 
     pub(super) fn follow_logs(&self, server: &str, follow: bool) {
+        let mut followed = self.followed.borrow_mut();
         match follow {
-            true => self.followed.borrow_mut().insert(server.to_owned()),
-            false => self.followed.borrow_mut().remove(server),
-        };
+            true => drop(followed.entry(server.to_owned()).or_default()),
+            false => drop(followed.remove(server)),
+        }
     }
 
     pub(super) fn follows_logs(&self, server: &str) -> bool {
-        self.followed.borrow().contains(server)
+        self.followed.borrow().contains_key(server)
     }
 
     /// Ends all open requests without answers: the client is gone.

@@ -18,6 +18,7 @@ use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
 use harbor_policy::lifecycle::State;
+use harbor_policy::limits::LEVELS;
 
 use super::client::Client;
 use super::servers::start;
@@ -26,9 +27,6 @@ use super::{Handled, Router, invalid, reply};
 use crate::host::AskedTime;
 use crate::link::OnProgress;
 use crate::supervisor::{ListKind, Note};
-
-/// MCP's log levels.
-const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// The requests of the tasks extension.
 const TASK_METHODS: &[&str] = &["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"];

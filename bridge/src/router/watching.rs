@@ -4,15 +4,17 @@
 
 use std::rc::Rc;
 
+use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
     McpGetLogs, McpGetLogsResult, ResourceUpdated, WatchServers, WatchServersResult,
 };
+use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::server_id::ServerId;
 
 use super::client::Client;
 use super::views::{event, log_line, log_push, view};
 use super::{Handled, Router, reply};
-use crate::supervisor::{MAX_LINES, Told};
+use crate::supervisor::{Line, MAX_LINES, Source, Told};
 
 /// Log lines that are given when a request does not say how many.
 const LOG_LINES: u64 = 200;
@@ -45,22 +47,52 @@ pub(super) fn forget(router: &Router, client: &Client) {
     }
 }
 
-/// Tells those of `clients` that are interested.
+/// Tells those of `clients` that are interested. What is told is written once, however many they are.
 pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
     match told {
         Told::Change(change) => {
-            let push = event(change);
             let interested = clients.iter().filter(|client| client.watches_servers());
-            interested.for_each(|client| client.send_push("server_event", &push));
-        }
-        Told::Log(server, line) => {
-            let interested = clients.iter().filter(|client| client.follows_logs(server.as_str()));
-            interested.for_each(|client| client.send_push("server_log", &log_push(server.as_str(), line)));
+            send(interested, "server_event", || event(change));
         }
         Told::Resource(server, uri) => {
-            let push = ResourceUpdated { server_id: server.to_string(), uri: (*uri).to_owned() };
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));
-            interested.for_each(|client| client.send_push("resource_updated", &push));
+            let push = || ResourceUpdated { server_id: server.to_string(), uri: (*uri).to_owned() };
+            send(interested, "resource_updated", push);
+        }
+        Told::Log(server, line) => {
+            let mut interested =
+                clients.iter().filter(|client| client.follows_logs(server.as_str())).peekable();
+            if interested.peek().is_some() {
+                let body = body("server_log", &log_push(server.as_str(), line));
+                interested.for_each(|client| {
+                    client.send_log(server.as_str(), &body, |n| left_out(server, line, n))
+                });
+            }
         }
     }
+}
+
+fn send<'a, P: PutFields>(
+    clients: impl Iterator<Item = &'a Rc<Client>>,
+    tag: &str,
+    push: impl FnOnce() -> P,
+) {
+    let mut clients = clients.peekable();
+    if clients.peek().is_some() {
+        let body = body(tag, &push());
+        clients.for_each(|client| client.send_news(&body));
+    }
+}
+
+fn body(tag: &str, push: &dyn PutFields) -> Vec<u8> {
+    let mut body = Vec::new();
+    put_push(&mut body, tag, push);
+    body
+}
+
+/// What stands in the place of lines that a client was too slow for.
+fn left_out(server: &ServerId, next: &Line, lines: u64) -> Vec<u8> {
+    let text = format!("{lines} lines were left out here: this client does not read them fast enough");
+    let remark = Line { timestamp: next.timestamp, source: Source::Harbor, level: None, text };
+    body("server_log", &log_push(server.as_str(), &remark))
 }

@@ -86,6 +86,7 @@ const SCHEMA: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
+    PRAGMA secure_delete = ON;
     CREATE TABLE IF NOT EXISTS definitions (
         server_id  TEXT PRIMARY KEY,
         definition TEXT NOT NULL,
@@ -172,7 +173,7 @@ impl Definitions {
                  ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL",
                 params![id, definition],
             )?;
-            Ok(())
+            forget_the_past(connection)
         })
         .await
     }
@@ -185,7 +186,7 @@ impl Definitions {
         let id = id.to_string();
         self.run(move |connection| {
             connection.execute("DELETE FROM definitions WHERE server_id = ?1", params![id])?;
-            Ok(())
+            forget_the_past(connection)
         })
         .await
     }
@@ -203,6 +204,12 @@ impl Definitions {
         })
         .await
     }
+}
+
+/// The write-ahead log still holds what was replaced or removed, and that may be a secret.
+fn forget_the_past(connection: &Connection) -> Result<(), StoreError> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
 }
 
 fn era_name(era: Era) -> &'static str {
@@ -250,6 +257,28 @@ mod tests {
         assert_eq!(definitions.all().await.unwrap(), stored(None));
         definitions.remove(&id).await.unwrap();
         assert_eq!(definitions.all().await.unwrap(), []);
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn what_was_removed_is_not_on_disk_any_more() {
+        let home = tempfile::tempdir().unwrap();
+        let definitions = Definitions::open(&home.path().join("harbor.db")).unwrap();
+        let id = ServerId::parse("a").unwrap();
+        let secret = "s3cr3t-that-nobody-may-find";
+        let mut with_secret = definition();
+        with_secret.env.insert("TOKEN".into(), secret.into());
+        let found = || {
+            let files = std::fs::read_dir(home.path()).unwrap();
+            let texts = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+            texts.map(|text| String::from_utf8_lossy(&text).matches(secret).count()).sum::<usize>()
+        };
+        definitions.put(&id, &with_secret).await.unwrap();
+        assert!(found() > 0);
+        definitions.put(&id, &definition()).await.unwrap();
+        assert_eq!(found(), 0, "replaced");
+        definitions.put(&id, &with_secret).await.unwrap();
+        definitions.remove(&id).await.unwrap();
+        assert_eq!(found(), 0, "removed");
     }
 
     #[test]

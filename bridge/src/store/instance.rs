@@ -98,10 +98,12 @@ impl Drop for Instance {
     }
 }
 
-/// The mark by which processes of this home are known: 16 hexadecimal digits.
+/// The mark by which processes of this home are known: 16 hexadecimal digits. The same however the home is written;
+/// it has to exist for that.
 #[must_use]
 pub fn mark(paths: &Paths) -> String {
-    hex(&Sha256::digest(paths.home().as_os_str().as_encoded_bytes())[..8])
+    let home = paths.home().canonicalize().unwrap_or_else(|_| paths.home().to_owned());
+    hex(&Sha256::digest(home.as_os_str().as_encoded_bytes())[..8])
 }
 
 fn lock(path: &std::path::Path) -> Result<Flock<File>, InstanceError> {

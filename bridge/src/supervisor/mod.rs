@@ -19,7 +19,7 @@ mod told;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
@@ -45,7 +45,7 @@ use runners::Runners;
 pub struct Supervisor {
     servers: RefCell<BTreeMap<ServerId, Rc<Server>>>,
     /// Servers that were replaced or removed and may not be down yet.
-    leaving: RefCell<BTreeMap<ServerId, Weak<Server>>>,
+    leaving: RefCell<Vec<Rc<Server>>>,
     runners: Rc<Runners>,
 }
 
@@ -107,9 +107,9 @@ impl Supervisor {
         let id = stored.server_id.clone();
         let before = self.remove(&id);
         let server = Server::new(stored, self.runners.clone());
-        if let Some(leaving) = self.leaving.borrow().get(&id).and_then(Weak::upgrade) {
-            server.follow(leaving);
-        }
+        let leaving = self.leaving.borrow();
+        server.follow(leaving.iter().filter(|leaving| *leaving.id() == id).cloned().collect());
+        drop(leaving);
         self.servers.borrow_mut().insert(id, server.clone());
         self.runners.tell(&Told::Change(&server.change(None)));
         (server, before)
@@ -122,18 +122,25 @@ impl Supervisor {
         server.go();
         self.runners.tell(&Told::Change(&change));
         let mut leaving = self.leaving.borrow_mut();
-        leaving.retain(|_, server| server.strong_count() > 0);
-        leaving.insert(id.clone(), Rc::downgrade(&server));
+        leaving.retain(|server| !server.is_down());
+        leaving.push(server.clone());
         Some(server)
     }
 
-    /// Removes what belonged to a server that is gone, but not its data: its package and its logs.
+    /// Removes what belonged to a server that is gone, but not its data: its package and its logs. Where there is a new
+    /// server of that name by now, they are the new one's.
     pub async fn forget(&self, id: &ServerId) {
+        if self.servers.borrow().contains_key(id) {
+            return;
+        }
         let shared = &self.runners.shared;
         shared.logs.forget(id);
-        let package = shared.paths.server_package(id.as_str());
-        // What cannot be removed is of no harm: an installation begins by emptying the directory.
-        let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(package)).await;
+        // Out of the way at once: a server that is added while the files go must not find half of them.
+        let (package, old) =
+            (shared.paths.server_package(id.as_str()), shared.paths.old_package(id.as_str()));
+        let _ = std::fs::rename(&package, &old);
+        // What cannot be removed is of no harm: it is removed with the next one.
+        let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(old)).await;
     }
 
     /// Has `listener` told of what happens to servers.

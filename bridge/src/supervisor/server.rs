@@ -103,9 +103,11 @@ pub struct Server {
     pending: Cell<bool>,
     /// It was removed or replaced: what still happens to it is nobody's news.
     gone: Cell<bool>,
-    /// The server that had this id before, while it may not be down.
-    predecessor: RefCell<Option<Rc<Server>>>,
+    /// Those that had this id before, while they may not be down.
+    predecessors: RefCell<Vec<Rc<Server>>>,
     changed: Notify,
+    /// How many stops have come to their end.
+    stops: Cell<u64>,
     illegal: Cell<u64>,
     began: Instant,
 }
@@ -165,17 +167,18 @@ impl Server {
             late_of_start: Cell::default(),
             pending: Cell::default(),
             gone: Cell::default(),
-            predecessor: RefCell::default(),
+            predecessors: RefCell::default(),
             changed: Notify::new(),
+            stops: Cell::default(),
             illegal: Cell::default(),
             began: Instant::now(),
             settings,
         })
     }
 
-    /// Has this server wait for the end of another one before it starts.
-    pub(super) fn follow(&self, predecessor: Rc<Server>) {
-        *self.predecessor.borrow_mut() = Some(predecessor);
+    /// Has this server wait for the end of others before it starts.
+    pub(super) fn follow(&self, predecessors: Vec<Rc<Server>>) {
+        *self.predecessors.borrow_mut() = predecessors;
     }
 
     /// Its id.
@@ -266,11 +269,18 @@ impl Server {
         self.stop();
     }
 
-    /// Waits until no process of it is left. The lifecycle's deadlines bound it.
+    /// Whether no process of it is left.
+    pub(super) fn is_down(&self) -> bool {
+        matches!(self.state(), State::Stopped | State::Failed | State::Crashed)
+    }
+
+    /// Waits until no process of it is left, or the stop that was under way has ended: somebody may have started it
+    /// again meanwhile. The lifecycle's deadlines bound it.
     pub async fn down(&self) {
+        let stops = self.stops.get();
         loop {
             let changed = self.changed.notified();
-            if matches!(self.state(), State::Stopped | State::Failed | State::Crashed) {
+            if self.is_down() || self.stops.get() != stops {
                 return;
             }
             changed.await;

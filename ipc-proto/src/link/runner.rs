@@ -278,7 +278,7 @@ pub enum FromRunner<'a> {
     Probed {
         /// Which server.
         server: u32,
-        /// How long the server has not written anything to stdout, in milliseconds.
+        /// How long the server has not written anything, in milliseconds.
         quiet_ms: u64,
         /// For how long a ping has been waiting for any output, in milliseconds; none when none is.
         unanswered_ms: Option<u64>,

@@ -37,3 +37,20 @@ pub fn be_called(name: &std::ffi::CStr) {
     // A name is for people only.
     let _ = prctl::set_name(name);
 }
+
+/// Closes what this process was started with besides its standard streams: a caller's open files are none of its
+/// business, and none of its children's. To be called before anything is opened here.
+///
+/// # Errors
+/// When it cannot be found out what is open.
+pub fn close_inherited() -> io::Result<()> {
+    let open: Vec<i32> = std::fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|fd| *fd > 2)
+        .collect();
+    for fd in open {
+        // The descriptor of the listing itself is closed already.
+        let _ = nix::unistd::close(fd);
+    }
+    Ok(())
+}

@@ -198,6 +198,7 @@ impl<'a> Process<'a> {
     fn on_stderr(&mut self, read: io::Result<usize>) {
         match read {
             Ok(n) if n > 0 => {
+                self.session.alive.heard(Instant::now());
                 self.stderr_lines.filled(n);
                 while let Some(line) = self.stderr_lines.pop() {
                     log_stderr(self.session, &mut self.tail, &line);

@@ -174,7 +174,12 @@ fn a_stable_minute_makes_the_count_begin_anew() {
 /// A failed server that had run is tried by calls, once a minute, and gets no restarts for it.
 #[test]
 fn half_open() {
-    let mut machine = after(rules(RestartWhen::Never, false), false, &[Event::Start, Event::Connected]);
+    let never =
+        after(rules(RestartWhen::Never, false), false, &[Event::Start, Event::Connected, Event::Ended]);
+    assert_eq!((never.state(), never.half_open_at()), (State::Failed, None), "never means never");
+    let mut none = on_crash();
+    none.restart.attempts = Attempts::Most(0);
+    let mut machine = after(none, false, &[Event::Start, Event::Connected]);
     assert_eq!(machine.on(Event::Ended, 0), [Action::AnnounceDown]);
     assert_eq!(machine.on(Event::Demand, MINUTE - 1), []);
     assert_eq!(machine.on(Event::Demand, MINUTE), [Action::Launch]);
@@ -216,6 +221,27 @@ fn a_lazy_server_is_begun_by_a_call_but_not_against_a_stop() {
         assert_eq!(held.on(Event::Demand, 0), []);
         assert_eq!(held.on(Event::Start, 0), [Action::Launch]);
     }
+}
+
+/// The limit of a start does not run while something else is in its way.
+#[test]
+fn a_clock_that_is_held() {
+    let mut machine = at(State::Starting);
+    machine.hold_the_clock();
+    assert_eq!((machine.deadline(), machine.on(Event::Tick, 99_999)), (None, &[][..]));
+    machine.start_the_clock(100_000);
+    assert_eq!(machine.deadline(), Some(110_000));
+    let mut running = at(State::Running);
+    running.start_the_clock(5);
+    assert_eq!(running.deadline(), None);
+}
+
+#[test]
+fn a_package_that_was_lost_is_installed_again() {
+    let mut machine = after(on_crash(), true, &[Event::Start, Event::Installed]);
+    machine.package_is_lost();
+    let _ = machine.on(Event::Ended, 1);
+    assert_eq!(machine.on(Event::Start, 2), [Action::Install]);
 }
 
 #[test]

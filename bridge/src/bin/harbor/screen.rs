@@ -110,9 +110,14 @@ impl Drop for Status {
     }
 }
 
+/// Characters that change the direction of the text around them: what is read would not be what is there.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Makes control characters visible; line ends and tabs stay.
 pub fn disarm(text: &str) -> String {
-    let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    let harmless = |c: char| (!c.is_control() && !turns_text(c)) || matches!(c, '\n' | '\t');
     text.replace("\r\n", "\n")
         .chars()
         .map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER })

@@ -77,8 +77,11 @@ impl Server {
         limit: TimeLimit,
         progress: Option<OnProgress>,
     ) -> Result<Answer, Why> {
+        let mut limit = limit;
         if self.state() != State::Running {
-            self.wait_until_running(limit.quiet).await.map_err(Why::NotSent)?;
+            let began = Instant::now();
+            self.wait_until_running(began, limit.quiet).await.map_err(Why::NotSent)?;
+            limit.used = began.elapsed();
         }
         let in_use = InUse::begin(self, slot);
         let answer = match self.send(operation, limit, progress)? {
@@ -109,7 +112,7 @@ impl Server {
     }
 
     /// Waits for a server that is on its way up, for at most its `queue_wait` and the call's own limit.
-    async fn wait_until_running(self: &Rc<Self>, limit: Duration) -> Result<(), Unavailable> {
+    async fn wait_until_running(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
         self.apply(Event::Demand);
         let wait = self.settings.queue_wait.min(limit);
         if wait.is_zero() {
@@ -118,7 +121,6 @@ impl Server {
         let Some(_waiting) = self.queue.take() else {
             return Err(Unavailable { queue_full: true, ..self.unavailable(None) });
         };
-        let until = Instant::now() + wait;
         let mut waited = None;
         loop {
             let changed = self.changed.notified();
@@ -128,8 +130,9 @@ impl Server {
             if !self.pending.get() && !self.machine.borrow().is_worth_waiting() {
                 return Err(self.unavailable(waited));
             }
-            waited = Some(wait);
-            if tokio::time::timeout_at(until.into(), changed).await.is_err() {
+            let in_time = tokio::time::timeout_at((began + wait).into(), changed).await;
+            waited = Some(began.elapsed());
+            if in_time.is_err() {
                 return Err(self.unavailable(waited));
             }
         }

@@ -30,6 +30,9 @@ impl Server {
         }
         self.set_life_alarm();
         let moved = self.state() != before;
+        if moved && before == State::Stopping {
+            self.stops.set(self.stops.get() + 1);
+        }
         if moved {
             self.note_times();
             self.tell(before);
@@ -49,7 +52,7 @@ impl Server {
         self.next_retry.set(next.map(|at| wall_clock() + at.saturating_sub(self.now())));
     }
 
-    fn set_life_alarm(self: &Rc<Self>) {
+    pub(super) fn set_life_alarm(self: &Rc<Self>) {
         let deadline = self.machine.borrow().deadline();
         let wait = deadline.map(|at| Duration::from_millis(at.saturating_sub(self.now())));
         self.life.set(self, wait, |server| server.apply(Event::Tick));

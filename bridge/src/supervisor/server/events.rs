@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::{List, LogSource};
 use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::limits::LEVELS;
 
 use super::Server;
 use crate::link::{EndReport, Info, wall_clock};
@@ -50,6 +51,8 @@ impl Server {
         if self.state() == State::Installing {
             self.note(&format!("installing {}: {text}", self.package().unwrap_or_default()));
         }
+        // A word of MCP's, or none: it stands where a person looks for who is speaking.
+        let level = level.filter(|level| LEVELS.contains(&level.as_str()));
         self.add_line(Line { timestamp: wall_clock(), source: logs::source(source), level, text });
     }
 

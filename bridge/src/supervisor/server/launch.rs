@@ -16,7 +16,7 @@ use crate::store::{packages, private_directory};
 impl Server {
     /// Has a runner start the server, once nothing of an earlier bridge or definition is in its way.
     pub(super) fn launch(self: &Rc<Self>) {
-        if self.runners.is_swept() && self.predecessor.borrow().is_none() {
+        if self.runners.is_swept() && self.predecessors.borrow().is_empty() {
             return self.launch_now();
         }
         let server = self.clone();
@@ -29,14 +29,18 @@ impl Server {
         });
     }
 
-    /// Waits until nobody else can write to the server's data.
-    pub(super) async fn way_is_clear(&self) {
+    /// Waits until nobody else can write to the server's data. That is not the server's own time.
+    pub(super) async fn way_is_clear(self: &Rc<Self>) {
+        self.machine.borrow_mut().hold_the_clock();
+        self.set_life_alarm();
         self.runners.swept().await;
-        let predecessor = self.predecessor.borrow().clone();
-        if let Some(predecessor) = predecessor {
+        let predecessors = self.predecessors.borrow().clone();
+        for predecessor in &predecessors {
             predecessor.down().await;
-            *self.predecessor.borrow_mut() = None;
         }
+        self.predecessors.borrow_mut().retain(|server| !server.is_down());
+        self.machine.borrow_mut().start_the_clock(self.now());
+        self.set_life_alarm();
     }
 
     fn launch_now(self: &Rc<Self>) {

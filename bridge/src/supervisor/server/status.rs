@@ -80,8 +80,15 @@ impl Server {
         if !whole || lines.len() >= limit {
             return lines;
         }
-        let mut all = self.runners.shared.logs.last(&self.id, limit).await;
-        all.retain(|line| line.timestamp < self.born);
+        let on_disk = limit + lines.len();
+        let mut all = self.runners.shared.logs.last(&self.id, on_disk).await;
+        // Where the lines of this bridge begin on disk; clocks may have been set back since the older ones.
+        let are_these = |at: &usize| all[*at..].iter().zip(&lines).all(|(there, here)| there == here);
+        match (0..all.len()).find(are_these) {
+            _ if lines.is_empty() => {}
+            Some(begin) => all.truncate(begin),
+            None => all.retain(|line| line.timestamp < self.born),
+        }
         all.extend(lines);
         all.split_off(all.len().saturating_sub(limit))
     }

@@ -83,5 +83,5 @@ fn percent(text: &str) -> Option<u64> {
 
 /// Rounded: 0.0015 s is no less than what was typed.
 fn in_millis(duration: Duration) -> u64 {
-    u64::try_from((duration + Duration::from_micros(500)).as_millis()).unwrap_or(u64::MAX)
+    u64::try_from((duration + Duration::from_micros(999)).as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,7 +8,7 @@ use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::reply::Members;
-use crate::screen::{Screen, remark};
+use crate::screen::{Screen, disarm, remark};
 use crate::when::utc;
 
 pub fn show(client: &mut Client, logs: &Logs, screen: &mut Screen) -> Result<(), Failure> {
@@ -55,7 +55,10 @@ fn describe(line: &Members) -> String {
         level if level.is_empty() => line.text("source"),
         level => format!("{} {level}", line.text("source")),
     };
-    format!("{time} {source}: {}", line.text("text").trim_end())
+    // In a pipe too: whoever looks at the log later has a terminal. A line of its own for what is on one line only, so
+    // that no server can write what looks like another line of the log.
+    let text = disarm(line.text("text").trim_end()).replace('\n', "\n    ");
+    format!("{time} {source}: {text}")
 }
 
 #[cfg(test)]
