@@ -49,6 +49,12 @@ impl Paths {
         Ok(Self { home, runtime_dir: set("XDG_RUNTIME_DIR") })
     }
 
+    /// With this home.
+    #[cfg(test)]
+    pub(crate) fn at(home: &Path) -> Self {
+        Self { home: home.to_owned(), runtime_dir: None }
+    }
+
     /// The directory of everything: `HARBOR_HOME`.
     #[must_use]
     pub fn home(&self) -> &Path {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use harbor_tests::home::TEST_ID;
 use harbor_tests::processes::{Process, assert_gone, descendants};
 use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 /// What a download may take.
@@ -125,4 +126,26 @@ fn as_it_is_means_as_it_is() {
     bridge.request("mcp_connect", &json!({"server_id": "s"})).wait(INSTALL).unwrap();
     assert!(fs::metadata(home.path().join("servers/s/package")).is_err());
     assert!(!bridge.tool_text("s", "echo", &json!({"message": "hello"})).is_empty());
+}
+
+/// The old one takes its time to end; what is removed with it must not be the new one's.
+#[test]
+fn a_package_that_is_removed_and_added_again_is_there() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let definition =
+        definition(&home, "s", &["npx", "-y", "@modelcontextprotocol/server-everything@2026.8.31"]);
+    bridge.call("add_server", &definition).unwrap();
+    let start = || bridge.request("mcp_connect", &json!({"server_id": "s"})).wait(INSTALL).unwrap();
+    start();
+    Process::named_by(&bridge.server("s")["pid"]).signal(Signal::SIGSTOP);
+    let removal = bridge.request("remove_server", &json!({"server_id": "s"}));
+    bridge.call("add_server", &definition).unwrap();
+    assert_eq!(removal.wait(DOWN_LIMIT).unwrap()["removed"], true);
+    start();
+    // A package that somebody deleted is installed anew.
+    bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
+    fs::remove_dir_all(home.path().join("servers/s/package/node_modules")).unwrap();
+    assert_eq!(bridge.fail_to_connect("s").details["cause"], "spawn_failed");
+    start();
 }

@@ -180,3 +180,18 @@ fn floods_drown_nobody() {
     }
     assert!(bridge.logs("err").len() <= 1000);
 }
+
+/// Some servers say on stderr how far they are.
+#[test]
+fn a_server_that_speaks_on_stderr_is_alive() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &watched(&home, Fault::FloodsStderr));
+    let before = bridge.server("s")["pid"].clone();
+    assert_eq!(
+        call_within(&bridge, 200, "block", &json!({"ms": 2500})).unwrap_err().code,
+        "ERR_TOOL_TIMEOUT"
+    );
+    assert_eq!(bridge.tool_text("s", "sleep", &json!({"ms": 1})), "slept");
+    assert_eq!(bridge.server("s")["pid"], before);
+}

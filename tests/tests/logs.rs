@@ -91,3 +91,22 @@ fn a_flood_is_bounded_in_memory_and_on_disk() {
     assert!(most["logs"].as_array().unwrap().len() <= 1000);
     assert!(bridge.is_alive());
 }
+
+#[test]
+fn a_clock_that_was_set_back_hides_nothing() {
+    let home = Home::new();
+    let double = Double::sound(&home).supervision(&json!({"restart": "never"}));
+    {
+        let bridge = Bridge::start(&home);
+        bridge.add_and_connect("s", &double);
+        assert!(bridge.tool("s", "die", &json!({})).is_err());
+    }
+    let path = home.path().join("logs/servers/s.log");
+    let of_the_future = fs::read_to_string(&path).unwrap().replace("{\"t\":1", "{\"t\":9");
+    fs::write(&path, of_the_future).unwrap();
+    let bridge = Bridge::start(&home);
+    assert_eq!(bridge.logs("s").len(), 2);
+    bridge.connect("s");
+    assert!(bridge.tool("s", "die", &json!({})).is_err());
+    assert_eq!(bridge.logs("s").len(), 4);
+}

@@ -128,7 +128,12 @@ fn never_means_never() {
     let double = soon(&home, Fault::None).supervision(&json!({"restart": "never"}));
     bridge.add_and_connect("s", &double);
     assert!(bridge.tool("s", "die", &json!({})).is_err());
-    assert_eq!(bridge.server("s")["state"], "failed");
+    let shown = bridge.server("s");
+    assert_eq!(
+        (&shown["state"], &shown["next_retry"]),
+        (&json!("failed"), &Value::Null),
+        "nor on demand: {shown}"
+    );
     assert_eq!(double.journal().count("start"), 1);
 }
 
@@ -273,4 +278,39 @@ fn subscriptions_survive_a_restart_and_end_with_their_client() {
         };
         wait_until("the server to be told that nobody is interested", PROMPT, given_up);
     }
+}
+
+#[test]
+fn a_stop_is_answered_although_somebody_starts_the_server_meanwhile() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.watch();
+    bridge.add_and_connect("s", &soon(&home, Fault::IgnoresShutdown));
+    let before = bridge.server("s")["pid"].clone();
+    let stop = bridge.request("mcp_disconnect", &json!({"server_id": "s"}));
+    let _ = bridge.wait_for_state("s", "stopping");
+    let start = bridge.request("mcp_connect", &json!({"server_id": "s"}));
+    assert_eq!(stop.wait(PROMPT).unwrap()["disconnected"], true);
+    start.wait(PROMPT).unwrap();
+    assert_ne!(bridge.server("s")["pid"], before);
+}
+
+/// However often a definition is replaced, no two processes of one name live at the same time: they share a directory.
+#[test]
+fn a_replaced_server_is_gone_before_its_successors_successor_starts() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.watch();
+    let deaf = soon(&home, Fault::IgnoresShutdown);
+    let first = Process::named_by(&bridge.add_and_connect("s", &deaf)["pid"]);
+    let second = bridge.request("add_server", &soon(&home, Fault::None).definition("s"));
+    let _ = bridge.wait_for_state("s", "removed");
+    // Its own start may take no longer than it needs: the time of others is not counted.
+    let third = soon(&home, Fault::None).start_timeout_ms(1000);
+    bridge.call("add_server", &third.definition("s")).unwrap();
+    assert!(!first.is_gone(), "it takes its time");
+    bridge.request("mcp_connect", &json!({"server_id": "s"})).wait(PROMPT).unwrap();
+    assert!(first.is_gone(), "two processes at once");
+    second.wait(PROMPT).unwrap();
+    assert_eq!(third.journal().count("start"), 1);
 }

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 use harbor_tests::client::attach_fields;
 use harbor_tests::{Bridge, Client, DOWN_LIMIT, Double, Home, LIMIT, PROMPT, Program};
@@ -231,4 +232,26 @@ fn a_server_gets_its_own_environment_and_not_the_bridges() {
     for name in ["OF_THE_BRIDGE", "HARBOR_HOME", "HARBOR_LOG"] {
         assert_eq!(env[name], Value::Null, "{name}");
     }
+}
+
+/// What a caller has open is none of the business of the bridge that it starts, nor of the servers.
+#[test]
+fn a_bridge_that_a_command_starts_inherits_no_open_files() {
+    let home = Home::new();
+    let secret = home.scratch("secret");
+    std::fs::write(&secret, "s").unwrap();
+    let script = format!("exec 7<'{}'; exec \"$0\" ping", secret.display());
+    let status = Command::new("sh")
+        .arg("-c")
+        .arg(script)
+        .arg(harbor_tests::programs::product("harbor"))
+        .envs(home.command("harbor").get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .stdout(Stdio::null())
+        .status();
+    assert!(status.unwrap().success());
+    let bridge = home.locked_by().unwrap();
+    let open = std::fs::read_dir(format!("/proc/{bridge}/fd")).unwrap();
+    let targets: Vec<_> = open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok()).collect();
+    assert!(!targets.is_empty() && !targets.contains(&secret), "{targets:?}");
+    harbor_tests::bridge::shut_down_detached(&home);
 }

@@ -182,3 +182,17 @@ fn servers_that_start_with_the_bridge_do() {
     harbor_tests::wait_until("the bad one to fail", LIMIT, || bridge.server("bad")["state"] == "failed");
     assert_eq!(bridge.server("other")["state"], "stopped");
 }
+
+#[test]
+fn the_time_of_a_call_begins_when_it_is_asked_for() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add("s", &Double::sound(&home).delay_ms(1000).supervision(&json!({"lazy": true})));
+    let fields =
+        json!({"server_id": "s", "tool_name": "sleep", "arguments": {"ms": 60_000}, "timeout_ms": 2000});
+    let begin = Instant::now();
+    let error = bridge.call("mcp_call_tool", &fields).unwrap_err();
+    let took = begin.elapsed();
+    assert_eq!(error.code, "ERR_TOOL_TIMEOUT", "{error:?}");
+    assert!(took >= Duration::from_secs(2) && took < Duration::from_millis(2900), "{took:?}");
+}

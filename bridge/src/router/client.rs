@@ -318,6 +318,47 @@ mod tests {
     }
 
     #[tokio::test(flavor = "local")]
+    async fn a_follower_that_does_not_read_misses_lines_and_is_told_how_many() {
+        let client = Client::new(Principal::Owner);
+        client.follow_logs("s", true);
+        let line = format!(r#"{{"x":"{}"}}"#, "x".repeat(1000));
+        let left_out = |missed: u64| format!(r#"{{"missed":{missed}}}"#).into_bytes();
+        (0..1000).for_each(|_| client.send_log("s", line.as_bytes(), left_out));
+        assert!(client.outbox.pending() < limits::PUSHES_WAIT + 2000);
+        let (mut peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
+        let reader = std::thread::spawn(move || std::io::copy(&mut peer, &mut std::io::sink()));
+        let (_, writer) = harbor_child::socket::split(mine).unwrap();
+        let driver = tokio::task::spawn_local({
+            let client = client.clone();
+            async move { client.outbox.drive(&writer).await }
+        });
+        while client.outbox.pending() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let mut told = 0;
+        client.send_log("s", line.as_bytes(), |missed| {
+            told = missed;
+            left_out(missed)
+        });
+        assert!(told > 700, "{told}");
+        client.send_log("other", line.as_bytes(), |_| panic!("it is not followed"));
+        client.outbox.close();
+        driver.await.unwrap().unwrap();
+        reader.join().unwrap().unwrap();
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn who_does_not_read_news_is_cut_off() {
+        let client = Client::new(Principal::Owner);
+        let news = vec![b' '; 1 << 20];
+        (0..8).for_each(|_| client.send_news(&news[..1000]));
+        assert!(!client.outbox.is_closed());
+        client.set_takes(2 << 20, false);
+        (0..10).for_each(|_| client.send_news(&news));
+        assert!(client.outbox.is_closed());
+    }
+
+    #[tokio::test(flavor = "local")]
     async fn without_chunks_it_is_an_error_with_the_id() {
         let client = Client::new(Principal::Owner);
         client.set_takes(4096, false);

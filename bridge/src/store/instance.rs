@@ -151,3 +151,20 @@ fn bind(path: &std::path::Path) -> Result<UnixListener, StoreError> {
         interprocess::local_socket::Listener::UdSocket(listener) => Ok(listener.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_is_the_same_however_the_home_is_written() {
+        let place = tempfile::tempdir().unwrap();
+        let (home, link) = (place.path().join("home"), place.path().join("link"));
+        std::fs::create_dir(&home).unwrap();
+        std::os::unix::fs::symlink(&home, &link).unwrap();
+        let of = |path: &std::path::Path| mark(&Paths::at(path));
+        assert_eq!(of(&home), of(&link));
+        assert_eq!(of(&home), of(&home.join("")));
+        assert_ne!(of(&home), of(place.path()));
+    }
+}

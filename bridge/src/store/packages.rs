@@ -56,7 +56,7 @@ pub fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
 }
 
 fn not_installed(package: &Package) -> String {
-    format!("the package {} is not installed; add the server again to install it", package.name)
+    format!("the package {} is not installed; start the server again to install it", package.name)
 }
 
 /// The directory of a package's programs.
@@ -132,9 +132,9 @@ fn runs(file: &Path) -> Result<(), String> {
     opened.take(FIRST_LINE).read_to_end(&mut start).map_err(|error| error.to_string())?;
     match interpreter(&start) {
         // A venv names its Python, which an upgrade or a move of the home takes away.
-        Some(program) if program.is_absolute() && !program.exists() => {
-            Err(format!("{program:?}, which it is run by, is gone; add the server again to install it anew"))
-        }
+        Some(program) if program.is_absolute() && !program.exists() => Err(format!(
+            "{program:?}, which it is run by, is gone; remove the server and add it again to install it anew"
+        )),
         None if !start.starts_with(b"\x7fELF") => Err(format!(
             "{file:?} does not say by a `#!` line what runs it; add the server as `PROGRAM {}`",
             file.display()

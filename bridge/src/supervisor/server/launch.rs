@@ -64,17 +64,22 @@ impl Server {
     }
 
     fn launch_of_server(&self, cwd: &str) -> Result<Launch<'static>, String> {
-        let (command, args) = match &self.package {
-            None => (self.definition.command.clone(), &self.definition.args),
-            Some(package) => {
-                let entry = packages::entry(package, &self.package_dir());
-                (
-                    entry.map_err(|why| format!("find its program: {why}"))?.to_string_lossy().into_owned(),
-                    &package.args,
-                )
-            }
+        let limit = self.settings.start_timeout;
+        let Some(package) = &self.package else {
+            return Ok(self.launch_of(self.definition.command.clone(), &self.definition.args, cwd, limit));
         };
-        Ok(self.launch_of(command, args, cwd, self.settings.start_timeout))
+        let dir = self.package_dir();
+        let entry = packages::entry(package, &dir).map_err(|why| {
+            self.machine.borrow_mut().package_is_lost();
+            format!("find its program: {why}")
+        })?;
+        let mut launch = self.launch_of(entry.to_string_lossy().into_owned(), &package.args, cwd, limit);
+        // As under npx and uvx, the package's other programs are found.
+        let programs = packages::program_dir(package, &dir);
+        if let Some((_, path)) = launch.env.iter_mut().find(|(name, _)| name == "PATH") {
+            *path = format!("{}:{path}", programs.display()).into();
+        }
+        Ok(launch)
     }
 
     /// One command of the installer.

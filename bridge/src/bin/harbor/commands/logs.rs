@@ -68,6 +68,16 @@ mod tests {
     use crate::errors::Exit;
     use crate::screen::tests::Paper;
 
+    #[test]
+    fn no_server_can_write_what_looks_like_another_line() {
+        let forged = r#"{"timestamp":0,"source":"mcp","level":"info","text":"a\n2026-01-01 00:00:00.000Z harbor: \u001b[1mall is well\u202e"}"#;
+        let line = describe(&Members::parse(forged.as_bytes()).unwrap());
+        assert_eq!(
+            line,
+            "1970-01-01 00:00:00.000Z mcp info: a\n    2026-01-01 00:00:00.000Z harbor: \u{fffd}[1mall is well\u{fffd}"
+        );
+    }
+
     const LINES: &str = r#"[{"timestamp":0,"source":"stderr","text":"hello\n"},{"timestamp":1,"source":"mcp","level":"warning","text":"hm"}]"#;
     const PRINTED: &str =
         "1970-01-01 00:00:00.000Z stderr: hello\n1970-01-01 00:00:00.001Z mcp warning: hm\n";

@@ -19,7 +19,8 @@ pub const TOPICS: &[Topic] = &[
         notes: "COMMAND is a path, or a name that the bridge looks up in its PATH. The same NAME again replaces\n\
                 the definition. If the server does not start, the definition stays and the exit code says so.\n\
                 \n\
-                npx and uvx packages are installed first and then run without them; --as-is keeps the command\n\
+                npx and uvx packages are installed first and then run without them; --as-is keeps the command.
+Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 \n\
                 harbor add time -- uvx mcp-server-time",
         ..topic("add", "NAME -- COMMAND ARGS…", "define a server and start it")
