@@ -75,24 +75,22 @@ impl Tally {
         }
     }
 
-    /// All in one line.
+    /// How far it is, in one line.
     pub fn line(&self) -> String {
         let counts = self.counts();
         let kills: u64 = counts.kills.values().sum();
-        format!(
-            "{kills} kills ({}); {} requests: {}",
-            list(&counts.kills),
-            counts.sent,
-            list(&counts.endings)
-        )
+        format!("{kills} kills, {} requests", counts.sent)
     }
 
     /// All, for the end.
     pub fn summary(&self) -> String {
         let line = self.line();
         let counts = self.counts();
-        let (slowest, notes) = (counts.slowest, list(&counts.notes));
-        format!("{line}\nslowest answer: {slowest:?}\nbesides: {notes}")
+        let [kills, endings, notes] = [&counts.kills, &counts.endings, &counts.notes].map(list);
+        format!(
+            "{line}\nkilled: {kills}\nended: {endings}\nslowest answer: {:?}\nbesides: {notes}",
+            counts.slowest
+        )
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
