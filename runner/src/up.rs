@@ -45,16 +45,16 @@ impl Up {
             Pass::Yes => 0,
             Pass::YesAfter(dropped) => dropped,
         };
-        let line = |text: &str| FromRunner::Log {
-            server,
-            source,
-            level: level.map(|level| level.to_owned().into()),
-            text: text.to_owned().into(),
-        };
         if dropped > 0 {
-            self.send(&line(&format!("({dropped} lines were dropped: too many at once)")));
+            self.remark(server, &format!("{dropped} lines were dropped: too many at once"));
         }
-        self.send(&line(text));
+        let level = level.map(Into::into);
+        self.send(&FromRunner::Log { server, source, level, text: text.into() });
+    }
+
+    /// Queues a remark of our own about a server.
+    pub fn remark(&self, server: u32, text: &str) {
+        self.send(&FromRunner::Log { server, source: LogSource::Runner, level: None, text: text.into() });
     }
 
     /// Counts what a server said that belongs to nothing.

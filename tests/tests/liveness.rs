@@ -195,3 +195,25 @@ fn a_server_that_speaks_on_stderr_is_alive() {
     assert_eq!(bridge.tool_text("s", "sleep", &json!({"ms": 1})), "slept");
     assert_eq!(bridge.server("s")["pid"], before);
 }
+
+/// What servers said while the bridge itself was stopped lies ready, and comes before any deadline.
+#[test]
+fn a_bridge_that_was_stopped_reads_before_it_judges() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let double = Double::sound(&home).delay_ms(1500).start_timeout_ms(2000);
+    bridge.add("slow", &double);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let start = bridge.request("mcp_connect", &json!({"server_id": "slow"}));
+    let fields =
+        json!({"server_id": "s", "tool_name": "sleep", "arguments": {"ms": 700}, "timeout_ms": 1500});
+    let call = bridge.request("mcp_call_tool", &fields);
+    let _ = double.journal().wait_for("start");
+    bridge.process().signal(Signal::SIGSTOP);
+    // Longer than every limit: the call's, and the start's with what is added to it.
+    std::thread::sleep(Duration::from_secs(8));
+    bridge.process().signal(Signal::SIGCONT);
+    assert_eq!(call.wait(LIMIT).unwrap().content_text(), "slept");
+    start.wait(LIMIT).unwrap();
+    assert_eq!(bridge.server("slow")["restarts"], 0);
+}

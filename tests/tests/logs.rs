@@ -90,6 +90,31 @@ fn a_flood_is_bounded_in_memory_and_on_disk() {
     let most = bridge.call("mcp_get_logs", &json!({"server_id": "s", "limit": 1_000_000})).unwrap();
     assert!(most["logs"].as_array().unwrap().len() <= 1000);
     assert!(bridge.is_alive());
+    let own = |line: &&Value| line["text"].as_str().unwrap().contains("lines were dropped");
+    wait_until("a remark on what was dropped", LIMIT, || {
+        bridge.logs("s").iter().find(own).is_some_and(|line| line["source"] == "harbor")
+    });
+}
+
+/// A burst that a reader could well take is not its fault.
+#[test]
+fn who_follows_and_reads_misses_nothing_of_a_burst() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let burst = "for n in $(seq 400); do printf '%08000d\\n' $n; done >&2; exec \"$0\" \"$@\"";
+    let mut definition = Double::sound(&home).definition("b");
+    let program = definition["command"].clone();
+    let mut args = vec![json!("-c"), json!(burst), program];
+    args.extend(definition["args"].as_array().unwrap().clone());
+    (definition["command"], definition["args"]) = (json!("/bin/sh"), json!(args));
+    bridge.call("add_server", &definition).unwrap();
+    let _ = bridge.follow("b");
+    bridge.connect("b");
+    for n in 1..=400 {
+        let line = bridge.wait_for_log(|line| line["source"] == "stderr");
+        assert_eq!(line["text"], format!("{n:08000}"));
+    }
 }
 
 #[test]

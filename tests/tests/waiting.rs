@@ -196,3 +196,41 @@ fn the_time_of_a_call_begins_when_it_is_asked_for() {
     assert_eq!(error.code, "ERR_TOOL_TIMEOUT", "{error:?}");
     assert!(took >= Duration::from_secs(2) && took < Duration::from_millis(2900), "{took:?}");
 }
+
+/// Servers that hang at their start hold up nobody who is called.
+#[test]
+fn a_call_brings_a_server_forward_whose_turn_has_not_come() {
+    let home = Home::new();
+    {
+        let bridge = Bridge::start(&home);
+        for at in 0..4 {
+            let hangs =
+                Double::new(&home, Fault::NeverAnswersInitialize).auto_start().start_timeout_ms(20_000);
+            bridge.add(&format!("a{at}"), &hangs);
+        }
+        bridge.add("z", &Double::sound(&home).auto_start());
+    }
+    let bridge = Bridge::start(&home);
+    assert_eq!(quick_call(&bridge, "z").wait(PROMPT).unwrap().content_text(), "slept");
+}
+
+#[test]
+fn a_restart_lets_calls_wait_and_a_later_stop_wins() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.watch();
+    let double = Double::new(&home, Fault::IgnoresShutdown)
+        .supervision(&json!({"eof_grace_ms": 300, "term_grace_ms": 300}));
+    bridge.add_and_connect("s", &double);
+    let restart = || bridge.request("connect_server", &json!({"server_id": "s", "restart": true}));
+    let first = restart();
+    let _ = bridge.wait_for_state("s", "stopping");
+    assert_eq!(quick_call(&bridge, "s").wait(PROMPT).unwrap().content_text(), "slept");
+    first.wait(PROMPT).unwrap();
+    assert_eq!(double.journal().count("start"), 2);
+    let second = restart();
+    let _ = bridge.wait_for_state("s", "stopping");
+    bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
+    assert_eq!(second.wait(PROMPT).unwrap_err().details["cause"], "stopped");
+    assert_eq!((&bridge.server("s")["state"], double.journal().count("start")), (&json!("stopped"), 2));
+}

@@ -71,7 +71,7 @@ pub const LEVELS: &[&str] =
 
 /// What may wait for a client that is told of things unasked and does not read: in bytes, log lines are left out beyond
 /// the first, and it is cut off beyond the second.
-pub const PUSHES_WAIT: usize = 256 * 1024;
+pub const PUSHES_WAIT: usize = 4 * 1024 * 1024;
 /// See [`PUSHES_WAIT`].
 pub const PUSHES_MOST: usize = 8 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 
-use crate::link::{CallError, EndReport, Failure, TimeLimit};
+use crate::link::{CallError, EndReport, Failure, TimeLimit, wall_clock};
 use crate::supervisor::{StartError, Unavailable};
 
 pub(super) fn not_found(id: &ServerId) -> ErrorBody {
@@ -31,11 +31,11 @@ fn timeout(id: &ServerId, limit: TimeLimit) -> ErrorBody {
     let (quiet, whole) = (limit.quiet.as_millis(), limit.whole.as_millis());
     let message = match quiet == whole {
         true => format!(
-            "{id} did not answer within {quiet} ms; it was told to stop. A longer timeout_ms gives it more time"
+            "{id} did not answer within {quiet} ms; it was told to stop. A longer timeout gives it more time"
         ),
         false => format!(
             "{id} made no progress for {quiet} ms, or did not answer within {whole} ms in all; it was told to stop. \
-             A longer timeout_ms or max_timeout_ms gives it more time"
+             A longer timeout gives it more time"
         ),
     };
     ErrorBody::new(Code::ToolTimeout, message).with("server_id", id.as_str())
@@ -53,9 +53,12 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable) -> ErrorBody {
         (_, State::Failed) if why.next_retry.is_none() => "it has to be started first",
         (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
         (_, State::Crashed) => "it will be started again by itself",
+        (_, State::Installing) => "that may take minutes",
         _ => "try again later",
     };
-    let message = format!("{id} is {state}{reason}{waited}; {next}. The call was not sent");
+    let soon = why.next_retry.filter(|_| why.state == State::Crashed);
+    let soon = soon.map(|at| format!(" in {} ms", at.saturating_sub(wall_clock()))).unwrap_or_default();
+    let message = format!("{id} is {state}{reason}{waited}; {next}{soon}. The call was not sent");
     let error = ErrorBody::new(Code::ServerUnavailable, message)
         .with("server_id", id.as_str())
         .with("state", state)

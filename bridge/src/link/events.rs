@@ -201,8 +201,8 @@ fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
         EndCause::ContactTimeout { limit_ms } => (
             "timeout",
             format!(
-                "it did not answer within {} s; if it needs longer to start, define it with a longer \
-                 start_timeout_ms",
+                "it did not answer within {} s; if it needs longer, give it a longer start \
+                 timeout",
                 seconds(*limit_ms)
             ),
         ),

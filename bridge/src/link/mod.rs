@@ -19,7 +19,7 @@ pub mod runner;
 use std::cell::RefCell;
 use std::io;
 use std::rc::{Rc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use harbor_child::outbox::{Outbox, read_some};
 use harbor_child::socket::{self, Reader};
@@ -123,6 +123,9 @@ impl Link {
     }
 }
 
+/// A timer that fires so much too late says that this process did not run meanwhile; so long is read first then.
+const STALL: Duration = Duration::from_millis(250);
+
 /// Ends calls whose time has come, until the link is gone.
 async fn keep_deadlines(link: Weak<Link>) {
     while let Some(link) = link.upgrade() {
@@ -131,7 +134,13 @@ async fn keep_deadlines(link: Weak<Link>) {
         match next {
             None => rearm.await,
             // Whichever comes first, the other is looked at again.
-            Some(at) => drop(tokio::time::timeout_at(at.into(), rearm).await),
+            Some(at) => {
+                drop(tokio::time::timeout_at(at.into(), rearm).await);
+                // This process was stopped, or starved: answers may lie ready that came in time.
+                if at.elapsed() > STALL {
+                    tokio::time::sleep(STALL).await;
+                }
+            }
         }
         let due = link.calls.borrow_mut().deadlines.take_due(Instant::now());
         due.into_iter().for_each(|id| link.expire(id));
@@ -147,7 +156,7 @@ async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEve
         Ok(()) => EndReport::because("runner_lost", "its runner has ended"),
         // Only what this file says itself is about the protocol; the rest is the system's word for a runner that died.
         Err(error) if error.kind() != io::ErrorKind::Other => {
-            EndReport::because("runner_lost", format!("its runner has ended ({error})"))
+            EndReport::because("runner_lost", "its runner has ended")
         }
         Err(error) => EndReport::because("protocol_error", format!("its runner broke the protocol: {error}")),
     };

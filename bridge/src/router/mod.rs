@@ -122,7 +122,7 @@ impl Router {
             Request::ListServers(_) => servers::list(self),
             Request::ConnectServer(message) => {
                 let note = servers::note(client, id, message.progress);
-                servers::connect(self, &message.server_id, note).await
+                servers::connect(self, &message, note).await
             }
             Request::DisconnectServer(message) => servers::disconnect(self, &message.server_id).await,
             Request::McpConnect(message) => {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AddServer, AddServerResult, ConnectServerResult, ConnectionInfo, DisconnectServerResult,
+    AddServer, AddServerResult, ConnectServer, ConnectServerResult, ConnectionInfo, DisconnectServerResult,
     ListServersResult, Progress, RemoveServer, RemoveServerResult, Supervision,
 };
 use harbor_ipc_proto::codes::Code;
@@ -123,7 +123,11 @@ pub(super) fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) 
     (wanted == Some(true)).then_some(note)
 }
 
-pub(super) async fn connect(router: &Router, id: &ServerId, note: Option<Note>) -> Handled {
+pub(super) async fn connect(router: &Router, message: &ConnectServer, note: Option<Note>) -> Handled {
+    let id = &message.server_id;
+    if message.restart == Some(true) {
+        router.host.server(id)?.stop();
+    }
     let (server, info) = start(router, id, note).await?;
     reply(ConnectServerResult { server: view(&server), connection_info: info })
 }

@@ -14,6 +14,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use super::client::Client;
 use super::views::{event, log_line, log_push, view};
 use super::{Handled, Router, reply};
+use crate::link::wall_clock;
 use crate::supervisor::{Line, MAX_LINES, Source, Told};
 
 /// Log lines that are given when a request does not say how many.
@@ -64,9 +65,7 @@ pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
                 clients.iter().filter(|client| client.follows_logs(server.as_str())).peekable();
             if interested.peek().is_some() {
                 let body = body("server_log", &log_push(server.as_str(), line));
-                interested.for_each(|client| {
-                    client.send_log(server.as_str(), &body, |n| left_out(server, line, n))
-                });
+                interested.for_each(|client| client.send_log(server.as_str(), &body, left_out));
             }
         }
     }
@@ -91,8 +90,8 @@ fn body(tag: &str, push: &dyn PutFields) -> Vec<u8> {
 }
 
 /// What stands in the place of lines that a client was too slow for.
-fn left_out(server: &ServerId, next: &Line, lines: u64) -> Vec<u8> {
+fn left_out(server: &str, lines: u64) -> Vec<u8> {
     let text = format!("{lines} lines were left out here: this client does not read them fast enough");
-    let remark = Line { timestamp: next.timestamp, source: Source::Harbor, level: None, text };
-    body("server_log", &log_push(server.as_str(), &remark))
+    let remark = Line { timestamp: wall_clock(), source: Source::Harbor, level: None, text };
+    body("server_log", &log_push(server, &remark))
 }

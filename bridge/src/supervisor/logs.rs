@@ -18,6 +18,7 @@ pub(super) fn source(source: LogSource) -> Source {
         LogSource::Stderr => Source::Stderr,
         LogSource::Stdout => Source::Stdout,
         LogSource::Mcp => Source::Mcp,
+        LogSource::Runner => Source::Harbor,
     }
 }
 

@@ -68,6 +68,7 @@ pub struct Server {
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
     life: Alarm,
+    stalled: Cell<bool>,
     /// The machine's times as milliseconds since 1970, noted when its state changed: clocks drift apart.
     since: Cell<u64>,
     next_retry: Cell<Option<u64>>,
@@ -99,7 +100,7 @@ pub struct Server {
     /// Late answers, as told by its runner and as seen here, of earlier starts and of this one.
     late: Cell<u64>,
     late_of_start: Cell<u64>,
-    /// It will be started in its turn, since the bridge has begun: calls may wait for that.
+    /// It will be started in its turn, since the bridge has begun, or by the first call.
     pending: Cell<bool>,
     /// It was removed or replaced: what still happens to it is nobody's news.
     gone: Cell<bool>,
@@ -139,6 +140,7 @@ impl Server {
             runners,
             machine: RefCell::new(machine),
             life: Alarm::default(),
+            stalled: Cell::default(),
             since: Cell::new(wall_clock()),
             next_retry: Cell::default(),
             place: RefCell::default(),
@@ -242,7 +244,7 @@ impl Server {
         }
     }
 
-    /// Has calls wait for it: its turn to start with the bridge will come.
+    /// Its turn to start with the bridge will come.
     pub(super) fn expect_start(&self) {
         self.pending.set(true);
     }

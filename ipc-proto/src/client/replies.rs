@@ -71,9 +71,9 @@ define_sent! {
         /// What it said about itself.
         connection_info: ConnectionInfo,
     }
-    /// The server is stopped.
+    /// The stop has come to its end.
     "disconnect_server" DisconnectServerResult {
-        /// The server as `list_servers` shows it.
+        /// The server as `list_servers` shows it: stopped, unless somebody has started it again meanwhile.
         server: ServerView,
     }
     /// The server is running, and this is what it offers.

@@ -85,6 +85,8 @@ define_requests! {
         server_id: ServerId,
         /// Whether `progress` pushes are wanted: a `message` for each thing that happens until it runs.
         progress: Option<bool>,
+        /// Whether it is stopped first when it runs. Calls wait meanwhile, and a later stop wins.
+        restart: Option<bool>,
     }
     /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`, and nothing but a `connect_server` starts
     /// it again while this bridge runs.

@@ -319,6 +319,8 @@ pub enum LogSource {
     Stdout,
     /// `notifications/message`.
     Mcp,
+    /// The runner's own remark.
+    Runner,
 }
 
 /// What a server said about itself at contact.

@@ -204,7 +204,7 @@ impl Session {
 
     fn log_broken(&self, why: &str) {
         self.up.count_stray();
-        self.up.log(self.number, LogSource::Stdout, None, &format!("harbor: a message was dropped: {why}"));
+        self.up.log(self.number, LogSource::Runner, None, &format!("a message was dropped: {why}"));
     }
 }
 

@@ -68,7 +68,11 @@ pub async fn run(session: &Rc<Session>, plan: &Plan, reaper: &Rc<Reaper>) -> End
         }
         match process.live().await {
             End::Because(cause) => break (cause, process.tail.text()),
-            End::StartAgain => known = Some(Era::Legacy),
+            End::StartAgain => {
+                known = Some(Era::Legacy);
+                let why = "it ended when it was asked by server/discover; it is started again and greeted by initialize";
+                session.up.remark(session.number, why);
+            }
         }
         reaper.end_strays(STRAYS).await;
     };

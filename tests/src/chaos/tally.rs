@@ -117,6 +117,8 @@ mod tests {
         tally.check_balance();
         assert_eq!(tally.broken(), ["2 requests went out and 1 ended"]);
         tally.killed("server", "SIGKILL");
-        assert!(tally.summary().starts_with("1 kills (server SIGKILL 1); 2 requests: result 1\n"));
+        assert!(
+            tally.summary().starts_with("1 kills, 2 requests\nkilled: server SIGKILL 1\nended: result 1\n")
+        );
     }
 }

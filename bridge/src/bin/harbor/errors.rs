@@ -10,6 +10,8 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::put_pair;
 use harbor_ipc_proto::json::Json;
 
+use crate::screen::disarm;
+
 /// How a command ended; the numbers are for scripts and stay as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -93,9 +95,9 @@ impl Refusal {
         Some(self.detail(name)?.as_str()?.to_owned())
     }
 
-    /// Whether it is about a call that was never sent, because its server was stopped, or never started.
+    /// Whether it is about a call that was never sent, because its server was stopped, is stopping, or never started.
     pub fn found_it_stopped(&self) -> bool {
-        let stopped = self.detail("state").is_some_and(|state| state == "stopped");
+        let stopped = self.detail("state").is_some_and(|state| state == "stopped" || state == "stopping");
         self.is(Code::ServerUnavailable) && stopped && self.detail("sent") == Some(false.into())
     }
 
@@ -196,7 +198,9 @@ impl Failure {
             Self::Usage(text) => text.clone(),
             Self::Dial(error) => error.to_string(),
             Self::Refused(refusal) => {
-                let tail = refusal.text("stderr_tail").map(|tail| format!("it said:\n{tail}"));
+                // Set apart from what we say ourselves, and harmless wherever it is looked at.
+                let tail = refusal.text("stderr_tail").map(|tail| disarm(&tail).replace('\n', "\n    "));
+                let tail = tail.map(|tail| format!("it said:\n    {tail}"));
                 [Some(refusal.reason()), tail, refusal.next_step()]
                     .into_iter()
                     .flatten()
@@ -249,7 +253,10 @@ mod tests {
         let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
         refusal.details = Some(r#"{"stderr_tail":"no such file\nbye"}"#.into());
         let text = failure.message().unwrap();
-        assert_eq!(text, "no\nit said:\nno such file\nbye\n`harbor logs time` shows what the server said");
+        assert_eq!(
+            text,
+            "no\nit said:\n    no such file\n    bye\n`harbor logs time` shows what the server said"
+        );
     }
 
     fn refused(code: &str) -> Failure {

@@ -111,7 +111,7 @@ impl Drop for Status {
 }
 
 /// Characters that change the direction of the text around them: what is read would not be what is there.
-fn turns_text(c: char) -> bool {
+pub fn turns_text(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Owns widths and cutting. Must never print: it gives lines to whoever does.
 
+use crate::screen::turns_text;
+
 /// What stands between two columns.
 const GAP: usize = 2;
 
@@ -84,9 +86,10 @@ pub fn fit(text: &str, limit: Option<usize>) -> String {
     cut
 }
 
-/// One line: control characters and line ends become spaces.
+/// One line: control characters, line ends and what turns text around become spaces.
 pub fn flatten(text: &str) -> String {
-    text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let harmless = |c: char| !c.is_control() && !turns_text(c) && !matches!(c, '\u{2028}' | '\u{2029}');
+    text.trim().chars().map(|c| if harmless(c) { c } else { ' ' }).collect()
 }
 
 /// How many places `text` takes on a terminal.

@@ -113,7 +113,8 @@ impl Server {
 
     /// Waits for a server that is on its way up, for at most its `queue_wait` and the call's own limit.
     async fn wait_until_running(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
-        self.apply(Event::Demand);
+        // A server whose turn to start with the bridge has not come is brought forward.
+        self.apply(if self.pending.take() { Event::Start } else { Event::Demand });
         let wait = self.settings.queue_wait.min(limit);
         if wait.is_zero() {
             return Err(self.unavailable(None));
@@ -127,7 +128,7 @@ impl Server {
             if self.state() == State::Running {
                 return Ok(());
             }
-            if !self.pending.get() && !self.machine.borrow().is_worth_waiting() {
+            if !self.machine.borrow().is_worth_waiting() {
                 return Err(self.unavailable(waited));
             }
             let in_time = tokio::time::timeout_at((began + wait).into(), changed).await;

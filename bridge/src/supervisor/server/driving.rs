@@ -13,6 +13,9 @@ use super::{Server, Started};
 use crate::link::{EndReport, wall_clock};
 use crate::supervisor::told::{Change, Told};
 
+/// An alarm that rings so much too late is not believed at once.
+const STALL_MS: u64 = 500;
+
 impl Server {
     pub(super) fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
@@ -55,7 +58,19 @@ impl Server {
     pub(super) fn set_life_alarm(self: &Rc<Self>) {
         let deadline = self.machine.borrow().deadline();
         let wait = deadline.map(|at| Duration::from_millis(at.saturating_sub(self.now())));
-        self.life.set(self, wait, |server| server.apply(Event::Tick));
+        self.life.set(self, wait, Self::on_life_alarm);
+    }
+
+    /// An alarm that rings much too late says that this process was stopped, or starved. What its runners have
+    /// said meanwhile lies ready, and comes first.
+    fn on_life_alarm(self: &Rc<Self>) {
+        let deadline = self.machine.borrow().deadline();
+        let late = deadline.is_some_and(|at| self.now() > at + STALL_MS);
+        if late && !self.stalled.replace(true) {
+            return self.life.set(self, Some(Duration::from_millis(STALL_MS)), Self::on_life_alarm);
+        }
+        self.stalled.set(false);
+        self.apply(Event::Tick);
     }
 
     fn perform(self: &Rc<Self>, action: Action) {
@@ -66,6 +81,7 @@ impl Server {
             Action::Kill => self.kill(),
             Action::KillRunner => {
                 tracing::warn!(server = %self.id, "its runner does not obey and is killed");
+                self.verdict.set(Some("its runner did not do as it was told in time and was killed"));
                 self.kill_runner();
             }
             Action::AnnounceRunning => self.answer_starters(&Ok(self.lists.borrow().clone())),
@@ -91,6 +107,7 @@ impl Server {
 
     fn kill(self: &Rc<Self>) {
         match self.verdict.get() {
+            // The runner is hung as well: it would not hear of it.
             Some(_) => self.kill_runner(),
             None => self.send_to_runner(|server| ToRunner::Kill { server }),
         }

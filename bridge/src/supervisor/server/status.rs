@@ -77,7 +77,7 @@ impl Server {
             (logs.last(limit), logs.is_whole())
         };
         begin();
-        if !whole || lines.len() >= limit {
+        if lines.len() >= limit {
             return lines;
         }
         let on_disk = limit + lines.len();
@@ -87,7 +87,9 @@ impl Server {
         match (0..all.len()).find(are_these) {
             _ if lines.is_empty() => {}
             Some(begin) => all.truncate(begin),
-            None => all.retain(|line| line.timestamp < self.born),
+            // They are not there, as on a disk that was full.
+            None if whole => all.retain(|line| line.timestamp < self.born),
+            None => all.clear(),
         }
         all.extend(lines);
         all.split_off(all.len().saturating_sub(limit))

@@ -134,6 +134,10 @@ fn golden_bytes_from_runner() {
             b"\x07\x01\x02\x00\x01t",
         ),
         (
+            FromRunner::Log { server: 1, source: LogSource::Runner, level: None, text: "t".into() },
+            b"\x07\x01\x03\x00\x01t",
+        ),
+        (
             FromRunner::Ask { server: 1, ask: 3, method: "m".into(), params: "{}".into() },
             b"\x08\x01\x03\x01m\x02{}",
         ),

@@ -34,9 +34,12 @@ pub fn start(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(
 
 /// Starts a server unless it runs, and shows what happens until it does.
 pub fn connect(client: &mut Client, server: &str) -> Result<Members, Failure> {
+    ask_to_run(client, server, &connect_ask(server, Status::is_visible()))
+}
+
+fn ask_to_run(client: &mut Client, server: &str, ask: &Ask) -> Result<Members, Failure> {
     let mut status = Status::new(&format!("starting {server} …"));
-    let ask = connect_ask(server, Status::is_visible());
-    client.request_with_progress(&ask, START, &mut |push| status.show(&news(server, push)))
+    client.request_with_progress(ask, START, &mut |push| status.show(&news(server, push)))
 }
 
 fn connect_ask(server: &str, progress: bool) -> Ask {
@@ -69,8 +72,9 @@ pub fn stop(client: &mut Client, server: &str, screen: &mut Screen) -> Result<()
 
 /// Also a server that does not run is started: whoever asks for a restart wants it to run.
 pub fn restart(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    disconnect(client, server)?;
-    start(client, server, screen)
+    let ask = connect_ask(server, Status::is_visible()).flag("restart", true);
+    let answer = ask_to_run(client, server, &ask)?;
+    print(screen, &answer, |answer| running(server, answer))
 }
 
 fn disconnect(client: &mut Client, server: &str) -> Result<Members, Failure> {
@@ -123,14 +127,16 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_is_a_stop_and_a_start() {
-        let stopped = format!(r#"{{"type":"disconnect_server_result","request_id":"1","server":{TIME}}}"#);
-        let started = format!(r#"{{"type":"connect_server_result","request_id":"2","server":{TIME}}}"#);
-        let ran = run(false, &[&stopped, &started], |c, s| restart(c, "time", s));
+    fn a_restart_is_one_request_so_that_nothing_comes_in_between() {
+        let started = format!(r#"{{"type":"connect_server_result","request_id":"1","server":{TIME}}}"#);
+        let ran = run(false, &[&started], |c, s| restart(c, "time", s));
         assert_eq!(ran.printed, "time is running: 2 tools (`harbor tools time`)\n");
-        assert_eq!(ran.asked[0], r#"{"type":"disconnect_server","request_id":"1","server_id":"time"}"#);
-        assert!(ran.asked[1].starts_with(&CONNECT.replace("\"1\"", "\"2\"")), "{}", ran.asked[1]);
-        let ran = run(true, &[&stopped, &started], |c, s| restart(c, "time", s));
+        assert!(
+            ran.asked[0].starts_with(CONNECT) && ran.asked[0].contains("\"restart\":true"),
+            "{}",
+            ran.asked[0]
+        );
+        let ran = run(true, &[&started], |c, s| restart(c, "time", s));
         assert_eq!(ran.printed, format!("{{\"server\":{TIME}}}\n"));
         let ran = run(false, &[&error("not_found")], |c, s| restart(c, "time", s));
         assert_eq!((ran.exit, ran.asked.len()), (Exit::NotFound, 1));
