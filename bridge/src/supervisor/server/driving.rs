@@ -81,7 +81,8 @@ impl Server {
             Action::Kill => self.kill(),
             Action::KillRunner => {
                 tracing::warn!(server = %self.id, "its runner does not obey and is killed");
-                self.verdict.set(Some("its runner did not do as it was told in time and was killed"));
+                let why = "its runner did not do as it was told in time and was killed";
+                self.verdict.set(self.place.borrow().as_ref().map(|_| why));
                 self.kill_runner();
             }
             Action::AnnounceRunning => self.answer_starters(&Ok(self.lists.borrow().clone())),

@@ -82,13 +82,14 @@ impl Server {
             return;
         }
         self.forget_start();
+        let verdict = self.verdict.take();
         let run = self.run.take();
         if let Some((_, waiting)) = run {
             // Nobody waits when the bridge is on its way out.
             let _ = waiting.send(report);
             return;
         }
-        let report = match self.verdict.take() {
+        let report = match verdict {
             Some(verdict) => Rc::new(EndReport::because("hung", verdict)),
             None => report,
         };
