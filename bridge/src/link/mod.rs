@@ -153,12 +153,12 @@ async fn keep_deadlines(link: Weak<Link>) {
 /// Reads what the runner sends until the link ends, then ends what is open.
 async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEvent>) {
     let report = match read_messages(&link, &mut reader, &events).await {
-        Ok(()) => EndReport::because("runner_lost", "its runner has ended"),
-        // Only what this file says itself is about the protocol; the rest is the system's word for a runner that died.
-        Err(error) if error.kind() != io::ErrorKind::Other => {
-            EndReport::because("runner_lost", "its runner has ended")
+        // What this file says itself is about the protocol.
+        Err(error) if error.kind() == io::ErrorKind::Other => {
+            EndReport::because("protocol_error", format!("its runner broke the protocol: {error}"))
         }
-        Err(error) => EndReport::because("protocol_error", format!("its runner broke the protocol: {error}")),
+        // Anything else is the system's word for a runner that died.
+        Ok(()) | Err(_) => EndReport::because("runner_lost", "its runner has ended"),
     };
     if let Some(link) = link.upgrade() {
         link.close();

@@ -1,7 +1,6 @@
 //! Messages about the connection itself.
 
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
@@ -13,6 +12,7 @@ use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 
 use super::client::{Client, MAX_FRAME_RANGE};
 use super::{Handled, Router, invalid, reply};
+use crate::link::wall_clock;
 
 /// Answers what needs no waiting; `None` for everything else.
 pub(super) fn at_once(client: &Rc<Client>, request: &Request) -> Option<Handled> {
@@ -66,9 +66,7 @@ pub(crate) fn version_mismatch(protocol: Option<u32>, build: Option<&str>) -> Er
 }
 
 fn ping(message: &Ping) -> Handled {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let timestamp = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-    reply(PingResult { echo: message.echo.clone(), timestamp })
+    reply(PingResult { echo: message.echo.clone(), timestamp: wall_clock() })
 }
 
 fn cancel(client: &Client, message: &Cancel) -> Handled {

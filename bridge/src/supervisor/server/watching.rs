@@ -13,10 +13,8 @@ use harbor_policy::liveness::{Action, Event, Liveness};
 use super::Server;
 
 impl Server {
-    /// A new start: what was known of the one before holds no more.
+    /// A new start; what was known of the one before went with it.
     pub(super) fn begin_watching(self: &Rc<Self>) {
-        *self.liveness.borrow_mut() = Liveness::new(self.settings.hung_grace);
-        self.verdict.set(None);
         self.last_used.set(Instant::now());
         self.set_idle_alarm();
     }
@@ -34,18 +32,18 @@ impl Server {
     }
 
     pub(super) fn on_call_timed_out(self: &Rc<Self>) {
-        if self.state() == State::Running {
-            self.watch(Event::TimedOut);
-        }
+        self.watch(Event::TimedOut);
     }
 
     pub(in crate::supervisor) fn on_probed(self: &Rc<Self>, quiet: u64, unanswered: Option<u64>) {
-        if self.state() == State::Running {
-            self.watch(Event::Probed { quiet, unanswered });
-        }
+        self.watch(Event::Probed { quiet, unanswered });
     }
 
+    /// Of a server that is being stopped nothing is judged: an alarm may still ring then, and an answer come.
     fn watch(self: &Rc<Self>, event: Event) {
+        if self.state() != State::Running {
+            return;
+        }
         let (open, now) = (self.open.get() > 0, self.now());
         let actions = self.liveness.borrow_mut().on(event, open, now);
         let next = self.liveness.borrow().deadline();

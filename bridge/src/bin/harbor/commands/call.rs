@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
+use harbor_policy::limits;
 use serde_json::value::RawValue;
 
 use super::{servers, tools};
@@ -21,10 +22,7 @@ use crate::screen::{Screen, Status, remark};
 use crate::suggest::hint;
 
 /// The most that a call, or a definition, may ask for: what holds when nothing was typed.
-const LONGEST: Duration = Duration::from_secs(3600);
-
-/// How long a call with progress may take in all when nothing is said.
-const PROGRESS_LIMIT: Duration = Duration::from_secs(600);
+const LONGEST: Duration = limits::MAX_CALL_TIMEOUT;
 
 /// The most that a definition lets a call wait until its server runs.
 const QUEUE_WAIT: Duration = Duration::from_secs(600);
@@ -119,7 +117,7 @@ fn send(client: &mut Client, call: &Call, ask: &Ask) -> Result<Members, Failure>
 /// it may be.
 fn limit(call: &Call, progress: bool) -> Duration {
     let timeout = call.timeout.unwrap_or(LONGEST);
-    let most = if progress { timeout.max(PROGRESS_LIMIT) } else { timeout };
+    let most = if progress { timeout.max(limits::PROGRESS_LIMIT) } else { timeout };
     call.max_timeout.unwrap_or(most) + QUEUE_WAIT + GRACE
 }
 
