@@ -47,7 +47,7 @@ codes! {
     DuplicateRequestId = "duplicate_request_id", -32006;
     /// The request was cancelled by its own client.
     Cancelled = "cancelled", -32007;
-    /// No server with this id is defined.
+    /// There is no server, or no run, with this id.
     NotFound = "not_found", -32004;
     /// The server is not connected, and the request does not start it.
     NotConnected = "not_connected", -32003;
@@ -61,7 +61,7 @@ codes! {
     BridgeUnreachable = "bridge_unreachable", -32011;
     /// The bridge is shutting down.
     ShuttingDown = "shutting_down", -32010;
-    /// The caller may not send this message.
+    /// The caller may not send this message, or the person has denied the origin what it wants.
     PermissionDenied = "ERR_PERMISSION_DENIED", -32020;
     /// The server is not running, or ended under the call. `details.cause` says why, `sent` whether the call had reached
     /// it (it is never sent again), `next_retry` when it is tried again.
@@ -72,8 +72,18 @@ codes! {
     ToolFailed = "ERR_TOOL_FAILED", -32023;
     /// The server's answer breaks the protocol.
     ProtocolError = "ERR_PROTOCOL_ERROR", -32024;
-    /// Too many requests are open.
+    /// Too many requests are open, or came within a minute; `details.retry_after_ms` says when to try again, where that is
+    /// known.
     RateLimited = "ERR_RATE_LIMITED", -32025;
+    /// The person has not allowed the origin this scope (`details.scope`), or not any more.
+    ScopeRequired = "ERR_SCOPE_REQUIRED", -32026;
+    /// The server has no tool of that name.
+    ToolNotFound = "ERR_TOOL_NOT_FOUND", -32027;
+    /// The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed
+    /// since the person saw it (`tool_changed`).
+    ToolNotAllowed = "ERR_TOOL_NOT_ALLOWED", -32028;
+    /// The run has made all its calls.
+    BudgetExceeded = "ERR_BUDGET_EXCEEDED", -32029;
     /// Harbor itself failed; the log says more.
     Internal = "ERR_INTERNAL", -32603;
 }

@@ -58,6 +58,23 @@ const TABLE: &[(&str, Reach)] = &[
     ("mcp_task", Reach::Owner),
     ("mcp_get_logs", Reach::Owner),
     ("watch_servers", Reach::Owner),
+    ("host_grant_permission", Reach::Owner),
+    ("host_revoke_permission", Reach::Owner),
+    ("host_check_permission", Reach::Everybody),
+    ("host_get_permissions", Reach::Everybody),
+    ("host_expire_tab_grants", Reach::Owner),
+    ("host_list_all_permissions", Reach::Owner),
+    ("host_list_tools", Reach::Everybody),
+    ("host_list_servers", Reach::Everybody),
+    ("host_call_tool", Reach::Everybody),
+    ("host_create_run", Reach::Everybody),
+    ("host_end_run", Reach::Everybody),
+    ("host_get_run", Reach::Everybody),
+    ("host_get_stats", Reach::Everybody),
+    ("host_watch", Reach::Everybody),
+    ("host_get_audit", Reach::Owner),
+    ("host_list_tool_changes", Reach::Owner),
+    ("host_accept_tool_change", Reach::Owner),
 ];
 
 /// Proof that a message was allowed. It is used up by what it allows.

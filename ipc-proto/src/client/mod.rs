@@ -10,11 +10,13 @@
 
 pub mod docs;
 pub mod envelope;
+mod host;
 mod pushes;
 mod replies;
 mod requests;
 mod supervision;
 
+pub use host::*;
 pub use pushes::*;
 pub use replies::*;
 pub use requests::*;

@@ -1,6 +1,6 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
-use super::define_sent;
+use super::{GrantView, define_sent};
 use crate::json::Json;
 
 define_sent! {
@@ -35,7 +35,8 @@ define_sent! {
         server_id: String,
         /// The resource's URI.
         uri: String,
-    }    /// A server's state has changed; comes to clients that sent `watch_servers`. The definition of a new server comes
+    }
+    /// A server's state has changed; comes to clients that sent `watch_servers`. The definition of a new server comes
     /// with the state `stopped` and no old state; a removed server's last event has the state `removed`.
     "server_event" ServerEvent {
         /// The server's id.
@@ -71,5 +72,35 @@ define_sent! {
         level: Option<String>,
         /// The text, cut at 8 KiB.
         text: String,
+    }
+    /// A grant was made, taken back, or has ended; comes to clients that sent `host_watch`.
+    "grant_changed" GrantChanged {
+        /// `granted`, `revoked` or `expired`.
+        change: &'static str,
+        /// The grant.
+        grant: GrantView,
+    }
+    /// The tools of a server may have changed: it has come up or gone, or said so itself; comes to clients that sent
+    /// `host_watch`.
+    "tools_changed" ToolsChanged {
+        /// The server; absent for an AI client, which asks for its own list again.
+        server_id: Option<String>,
+    }
+    /// A tool is not what it was when the person last saw it; comes to the owner's connections that sent `host_watch`.
+    "tool_changed" ToolChanged {
+        /// The server.
+        server_id: String,
+        /// The tool's own name.
+        tool_name: String,
+        /// The hash of what it is now.
+        tool_hash: String,
+        /// As in `ToolChange`.
+        before: Json,
+        /// As in `ToolChange`.
+        after: Json,
+        /// As in `ToolChange`.
+        blocked: bool,
+        /// As in `ToolChange`.
+        hidden_characters: bool,
     }
 }

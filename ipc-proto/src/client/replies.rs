@@ -1,6 +1,6 @@
 //! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
 
-use super::{Supervision, define_sent};
+use super::{GrantView, Provenance, Supervision, ToolChange, UsableServer, define_sent};
 use crate::json::Json;
 
 define_sent! {
@@ -181,6 +181,124 @@ define_sent! {
         watching: bool,
         /// The servers.
         servers: Vec<ServerView>,
+    }
+    /// The grant is recorded.
+    "host_grant_permission" HostGrantPermissionResult {
+        /// Always true; a failure is an error.
+        granted: bool,
+        /// Whether a DENY stands for this origin, profile and scope: then nothing of it is allowed until that is revoked.
+        denied: bool,
+        /// The grant.
+        grant: GrantView,
+    }
+    /// The grants are gone.
+    "host_revoke_permission" HostRevokePermissionResult {
+        /// Whether there were any.
+        revoked: bool,
+    }
+    /// Whether the origin may.
+    "host_check_permission" HostCheckPermissionResult {
+        /// Whether it may.
+        granted: bool,
+        /// By which type of grant.
+        grant_type: Option<&'static str>,
+        /// Why not: the code that a call would get.
+        code: Option<&'static str>,
+        /// The same as a sentence.
+        message: Option<String>,
+    }
+    /// The grants of the origin.
+    "host_get_permissions" HostGetPermissionsResult {
+        /// The origin in its canonical form.
+        origin: String,
+        /// Its grants.
+        grants: Vec<GrantView>,
+    }
+    /// The grants of the tab are gone.
+    "host_expire_tab_grants" HostExpireTabGrantsResult {
+        /// How many there were.
+        expired: u32,
+    }
+    /// All grants.
+    "host_list_all_permissions" HostListAllPermissionsResult {
+        /// By origin.
+        grants: Vec<GrantView>,
+    }
+    /// The tools.
+    "host_list_tools" HostListToolsResult {
+        /// An array of `ToolDescriptor`, by server.
+        tools: Json,
+    }
+    /// The servers.
+    "host_list_servers" HostListServersResult {
+        /// By id.
+        servers: Vec<UsableServer>,
+    }
+    /// What the tool answered, failures of the tool itself (`isError`) included.
+    "host_call_tool" HostCallToolResult {
+        /// MCP's CallToolResult, as the server wrote it.
+        result: Json,
+        /// Where it comes from.
+        provenance: Provenance,
+    }
+    /// The run has begun.
+    "host_create_run" HostCreateRunResult {
+        /// Its id.
+        run_id: String,
+        /// How many calls it may make.
+        max_calls: u32,
+        /// How many are left.
+        remaining: u32,
+    }
+    /// The run as it ended.
+    "host_end_run" HostEndRunResult {
+        /// Its id.
+        run_id: String,
+        /// How many calls it could make.
+        max_calls: u32,
+        /// How many were left.
+        remaining: u32,
+    }
+    /// The run now.
+    "host_get_run" HostGetRunResult {
+        /// Its id.
+        run_id: String,
+        /// How many calls it may make.
+        max_calls: u32,
+        /// How many are left; calls in flight are counted as made, and given back where they were not sent.
+        remaining: u32,
+        /// When it began, in milliseconds since 1970.
+        created_at: u64,
+    }
+    /// The counts.
+    "host_get_stats" HostGetStatsResult {
+        /// An object: `servers`, `tools`, `rateLimits`, `calls`, `callsByServer`, `callsByTool`, `callsByOrigin`,
+        /// `decisions`, `grants`, `runs`, `audit`. Durations are in microseconds.
+        stats: Json,
+    }
+    /// Whether pushes come from now on.
+    "host_watch" HostWatchResult {
+        /// As asked.
+        watching: bool,
+    }
+    /// Lines of the audit log.
+    "host_get_audit" HostGetAuditResult {
+        /// An array of objects, one per line, oldest first.
+        records: Json,
+        /// Whether the log cannot be written at present.
+        failing: bool,
+        /// How many lines could not be written since the bridge began.
+        unaudited: u64,
+    }
+    /// The tools that have changed.
+    "host_list_tool_changes" HostListToolChangesResult {
+        /// By server and name.
+        changes: Vec<ToolChange>,
+    }
+    /// The tool is accepted as it is.
+    "host_accept_tool_change" HostAcceptToolChangeResult {
+        /// Always true; a failure is an error.
+        accepted: bool,
     }
 }
 

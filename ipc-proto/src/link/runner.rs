@@ -181,6 +181,11 @@ pub enum Operation<'a> {
         /// JSON object.
         params: Cow<'a, str>,
     },
+    /// `tools/list`, all pages; answered by `Tools`. From then on calls are checked against these tools' schemas.
+    FetchTools {
+        /// Whether results are checked against output schemas too.
+        check_output: bool,
+    },
 }
 
 /// From a runner to the bridge.
@@ -363,6 +368,34 @@ pub enum Outcome<'a> {
         /// How many items it has.
         count: u32,
     },
+    /// The answer to `FetchTools`.
+    Tools {
+        /// JSON text of the array, items as the server wrote them.
+        items: Cow<'a, str>,
+        /// The same tools, each name once; what has no name is left out.
+        tools: Vec<Tool<'a>>,
+    },
+}
+
+/// What the bridge has to know of a tool. Texts are JSON, as the server wrote them.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+pub struct Tool<'a> {
+    /// Its name, unescaped.
+    pub name: Cow<'a, str>,
+    /// Its name for people.
+    pub title: Option<Cow<'a, str>>,
+    /// What it does.
+    pub description: Option<Cow<'a, str>>,
+    /// JSON Schema of its arguments.
+    pub input_schema: Option<Cow<'a, str>>,
+    /// JSON Schema of its structured result.
+    pub output_schema: Option<Cow<'a, str>>,
+    /// What the server says about its effects.
+    pub annotations: Option<Cow<'a, str>>,
+    /// sha256 of the RFC 8785 form of `{name, title, description, inputSchema, outputSchema, annotations}`.
+    pub hash: [u8; 32],
+    /// Whether its texts have hidden or control characters.
+    pub hidden: bool,
 }
 
 /// Why a call has no answer.
@@ -383,6 +416,20 @@ pub enum CallFailure<'a> {
     Congested,
     /// The server asked for something that it was not offered, or asked too often.
     InputRefused(Cow<'a, str>),
+    /// The arguments do not fit the tool's schema; the server was not asked.
+    InvalidArguments {
+        /// Where, as a JSON pointer into the arguments.
+        path: Cow<'a, str>,
+        /// What is wrong there, without the value.
+        why: Cow<'a, str>,
+    },
+    /// The result does not fit the tool's output schema.
+    InvalidResult {
+        /// Where, as a JSON pointer into the structured content.
+        path: Cow<'a, str>,
+        /// What is wrong there, without the value.
+        why: Cow<'a, str>,
+    },
 }
 
 /// The bridge's answer to a server's question.

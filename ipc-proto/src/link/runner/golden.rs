@@ -24,6 +24,19 @@ fn launch() -> Launch<'static> {
     }
 }
 
+fn tool() -> Tool<'static> {
+    Tool {
+        name: "n".into(),
+        title: None,
+        description: Some("\"d\"".into()),
+        input_schema: Some("{}".into()),
+        output_schema: None,
+        annotations: None,
+        hash: [7; 32],
+        hidden: true,
+    }
+}
+
 /// Every message once, in wire order, with its bytes. A changed line here is a changed protocol.
 #[test]
 fn golden_bytes_to_runner() {
@@ -60,6 +73,7 @@ fn golden_bytes_to_runner() {
             call(Operation::Task { method: "tasks/get".into(), params: "{}".into() }),
             b"\x03\x01\x02\x01\x0c\x09tasks/get\x02{}",
         ),
+        (call(Operation::FetchTools { check_output: true }), b"\x03\x01\x02\x01\x0d\x01"),
         (ToRunner::Cancel { server: 1, id: 2, reason: "r".into() }, b"\x04\x01\x02\x01r"),
         (
             ToRunner::Answer { server: 1, ask: 3, answer: AskAnswer::Result("{}".into()) },
@@ -111,12 +125,26 @@ fn golden_bytes_from_runner() {
             b"\x03\x01\x02\x01\x01\x01m\x01\x011",
         ),
         (reply(Outcome::Items { items: "[1]".into(), count: 1 }), b"\x03\x01\x02\x03\x03[1]\x01"),
+        (
+            reply(Outcome::Tools { items: "[]".into(), tools: vec![tool()] }),
+            b"\x03\x01\x02\x04\x02[]\x01\x01n\x00\x01\x03\"d\"\x01\x02{}\x00\x00\
+              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\
+              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x01",
+        ),
         (failed(CallFailure::NotConnected), b"\x03\x01\x02\x02\x00"),
         (failed(CallFailure::NotOffered("w".into())), b"\x03\x01\x02\x02\x01\x01w"),
         (failed(CallFailure::Malformed("w".into())), b"\x03\x01\x02\x02\x02\x01w"),
         (failed(CallFailure::TooLarge { limit: 9 }), b"\x03\x01\x02\x02\x03\x09"),
         (failed(CallFailure::Congested), b"\x03\x01\x02\x02\x04"),
         (failed(CallFailure::InputRefused("w".into())), b"\x03\x01\x02\x02\x05\x01w"),
+        (
+            failed(CallFailure::InvalidArguments { path: "/a".into(), why: "w".into() }),
+            b"\x03\x01\x02\x02\x06\x02/a\x01w",
+        ),
+        (
+            failed(CallFailure::InvalidResult { path: "".into(), why: "w".into() }),
+            b"\x03\x01\x02\x02\x07\x00\x01w",
+        ),
         (
             FromRunner::Progress {
                 server: 1,
