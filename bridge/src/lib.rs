@@ -1,6 +1,7 @@
 //! The bridge's rooms. See ARCHITECTURE.md for who may import whom.
 
 pub mod app;
+pub mod clock;
 pub mod config;
 pub mod front;
 pub mod host;

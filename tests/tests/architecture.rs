@@ -15,6 +15,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("supervisor", 3),
     ("link", 2),
     ("store", 2),
+    ("clock", 1),
     ("config", 1),
     ("observe", 1),
 ];

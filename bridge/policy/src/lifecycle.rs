@@ -195,6 +195,12 @@ impl Lifecycle {
         }
     }
 
+    /// Whether it rests, and a demand begins it.
+    #[must_use]
+    pub fn wakes_on_demand(&self) -> bool {
+        self.state == State::Stopped && self.rules.lazy && !self.held
+    }
+
     /// Where it is.
     #[must_use]
     pub fn state(&self) -> State {

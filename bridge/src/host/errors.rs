@@ -6,7 +6,8 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 
-use crate::link::{CallError, EndReport, Failure, TimeLimit, wall_clock};
+use crate::clock::wall_clock;
+use crate::link::{CallError, EndReport, Failure, TimeLimit};
 use crate::supervisor::{StartError, Unavailable};
 
 pub(super) fn not_found(id: &ServerId) -> ErrorBody {

@@ -17,7 +17,7 @@ use harbor_ipc_proto::link::runner::{CallFailure, Outcome, ToRunner};
 use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
-use super::{EndReport, Link};
+use super::{EndReport, Link, ToolList};
 
 /// What a server, or its runner, answered.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub enum Answer {
     Result(Json),
     /// A whole list and its number of items.
     Items(Json, u32),
+    /// The tools: the list as the server wrote it, and what each of them is.
+    Tools(Json, ToolList),
     /// The server's JSON-RPC error.
     ServerError {
         /// Its number.
@@ -54,6 +56,10 @@ pub enum Failure {
     Congested,
     /// The server asked for what it was not offered.
     InputRefused(String),
+    /// The arguments do not fit the tool's schema: where, and what is wrong. The server was not asked.
+    InvalidArguments(String, String),
+    /// The result does not fit the tool's output schema: where, and what is wrong.
+    InvalidResult(String, String),
 }
 
 /// Why a call came to no answer at all.
@@ -263,6 +269,9 @@ impl From<Outcome<'_>> for Answer {
             Outcome::Items { items, count } => {
                 checked(&items).map_or_else(broken, |items| Self::Items(items, count))
             }
+            Outcome::Tools { items, tools } => {
+                checked(&items).map_or_else(broken, |items| Self::Tools(items, ToolList::checked(tools)))
+            }
             Outcome::ServerError { code, message, data } => Self::ServerError {
                 code,
                 message: message.into_owned(),
@@ -282,6 +291,12 @@ impl From<CallFailure<'_>> for Failure {
             CallFailure::TooLarge { limit } => Self::TooLarge(limit),
             CallFailure::Congested => Self::Congested,
             CallFailure::InputRefused(why) => Self::InputRefused(why.into_owned()),
+            CallFailure::InvalidArguments { path, why } => {
+                Self::InvalidArguments(path.into_owned(), why.into_owned())
+            }
+            CallFailure::InvalidResult { path, why } => {
+                Self::InvalidResult(path.into_owned(), why.into_owned())
+            }
         }
     }
 }

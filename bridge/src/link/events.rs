@@ -3,12 +3,13 @@
 //! Owns the words for why a server is gone: one for programs, one sentence for people.
 
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, List, LogSource};
+
+use crate::clock::wall_clock;
 
 /// An event of a runner. `server` is the number of one start.
 #[derive(Debug)]
@@ -175,13 +176,6 @@ impl EndReport {
     pub fn was_asked_for(&self) -> bool {
         self.cause == "stopped"
     }
-}
-
-/// Milliseconds since 1970.
-#[must_use]
-pub fn wall_clock() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn describe(cause: &EndCause<'_>) -> (&'static str, String) {

@@ -15,6 +15,7 @@ mod calls;
 mod deadlines;
 mod events;
 pub mod runner;
+mod tools;
 
 use std::cell::RefCell;
 use std::io;
@@ -30,7 +31,8 @@ use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::sync::{Notify, mpsc};
 
 pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress, TimeLimit};
-pub use events::{Containment, EndReport, Info, LinkEvent, wall_clock};
+pub use events::{Containment, EndReport, Info, LinkEvent};
+pub use tools::{MEMBERS, Tool, ToolHash, ToolList};
 
 use calls::Calls;
 

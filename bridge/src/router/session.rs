@@ -12,7 +12,7 @@ use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 
 use super::client::{Client, MAX_FRAME_RANGE};
 use super::{Handled, Router, invalid, reply};
-use crate::link::wall_clock;
+use crate::clock::wall_clock;
 
 /// Answers what needs no waiting; `None` for everything else.
 pub(super) fn at_once(client: &Rc<Client>, request: &Request) -> Option<Handled> {

@@ -14,7 +14,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use super::client::Client;
 use super::views::{event, log_line, log_push, view};
 use super::{Handled, Router, reply};
-use crate::link::wall_clock;
+use crate::clock::wall_clock;
 use crate::supervisor::{Line, MAX_LINES, Source, Told};
 
 /// Log lines that are given when a request does not say how many.

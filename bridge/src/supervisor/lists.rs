@@ -11,7 +11,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{List, Operation};
 use tokio::sync::Notify;
 
-use crate::link::{Answer, CallError, Link, TimeLimit};
+use crate::link::{Answer, CallError, Link, TimeLimit, ToolList};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -80,6 +80,10 @@ impl Default for Fetched {
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     lists: RefCell<[Fetched; 4]>,
+    /// What each tool is; none until they were fetched once.
+    tools: RefCell<Option<Rc<ToolList>>>,
+    /// Whether the tools were fetched once, or given up.
+    tools_settled: Cell<bool>,
     /// A bit for each list that is to be fetched.
     wanted: Cell<u8>,
     fetching: Cell<bool>,
@@ -93,6 +97,23 @@ impl Lists {
         self.lists.borrow()[kind as usize].clone()
     }
 
+    /// What each tool is, as fetched last.
+    pub(super) fn tools(&self) -> Option<Rc<ToolList>> {
+        self.tools.borrow().clone()
+    }
+
+    /// Waits until the tools were fetched once, or given up.
+    pub(super) async fn tools_settled(&self) {
+        while !self.tools_settled.get() {
+            self.completed.notified().await;
+        }
+    }
+
+    fn settle_tools(&self) {
+        self.tools_settled.set(true);
+        self.completed.notify_waiters();
+    }
+
     /// Waits until all lists were fetched once, or given up.
     pub(super) async fn complete(&self) {
         while !self.complete.get() {
@@ -103,7 +124,7 @@ impl Lists {
     /// Marks the lists as complete: those who wait go on.
     pub(super) fn mark_complete(&self) {
         self.complete.set(true);
-        self.completed.notify_waiters();
+        self.settle_tools();
     }
 
     /// Notes that these lists are to be fetched. Returns whether the caller has to see to it: however often a server
@@ -114,15 +135,24 @@ impl Lists {
         !self.fetching.replace(true)
     }
 
-    /// Fetches what is wanted, all lists of a round at once, until nothing is. `tell` hears of what could not be had.
-    pub(super) async fn fetch_wanted(&self, link: &Rc<Link>, server: u32, tell: impl Fn(ListKind, String)) {
+    /// Fetches what is wanted, all lists of a round at once, until nothing is. `tell` hears of each list that there is
+    /// now, and of each that could not be had.
+    pub(super) async fn fetch_wanted(
+        &self,
+        link: &Rc<Link>,
+        server: u32,
+        check_output: bool,
+        tell: impl Fn(ListKind, Result<(), String>),
+    ) {
         loop {
             let wanted = self.wanted.take();
             let fetch = async |kind: ListKind| {
-                if wanted & kind.bit() != 0
-                    && let Err(why) = self.fetch(link, server, kind).await
-                {
-                    tell(kind, why);
+                if wanted & kind.bit() != 0 {
+                    let operation = match kind {
+                        ListKind::Tools => Operation::FetchTools { check_output },
+                        kind => kind.operation(),
+                    };
+                    tell(kind, self.fetch(link, server, kind, operation).await);
                 }
             };
             let [first, second, third, fourth] = ListKind::ALL;
@@ -136,9 +166,22 @@ impl Lists {
     }
 
     /// Fetches one list; says why when it could not.
-    async fn fetch(&self, link: &Rc<Link>, server: u32, kind: ListKind) -> Result<(), String> {
-        let call = link.call(server, kind.operation(), TimeLimit::fixed(LIMIT), None);
+    async fn fetch(
+        &self,
+        link: &Rc<Link>,
+        server: u32,
+        kind: ListKind,
+        operation: Operation<'_>,
+    ) -> Result<(), String> {
+        let call = link.call(server, operation, TimeLimit::fixed(LIMIT), None);
         match call.map_err(|_| "its runner is gone".to_owned())?.await {
+            Ok(Answer::Tools(items, tools)) if kind == ListKind::Tools => {
+                let count = u32::try_from(tools.len()).unwrap_or(u32::MAX);
+                self.lists.borrow_mut()[kind as usize] = Fetched { items, count };
+                *self.tools.borrow_mut() = Some(Rc::new(tools));
+                self.settle_tools();
+                Ok(())
+            }
             Ok(Answer::Items(items, count)) => {
                 self.lists.borrow_mut()[kind as usize] = Fetched { items, count };
                 Ok(())
@@ -147,7 +190,9 @@ impl Lists {
             Ok(Answer::ServerError { .. }) if kind == ListKind::ResourceTemplates => Ok(()),
             Ok(Answer::ServerError { code, message, .. }) => Err(format!("{message} ({code})")),
             Ok(Answer::Failed(failure)) => Err(format!("{failure:?}")),
-            Ok(Answer::Result(_)) => Err("the runner answered with something else".into()),
+            Ok(Answer::Result(_) | Answer::Tools(..)) => {
+                Err("the runner answered with something else".into())
+            }
             Err(CallError::Timeout) => Err("it took too long".into()),
             Err(_) => Ok(()),
         }

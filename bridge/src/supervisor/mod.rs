@@ -60,6 +60,8 @@ pub struct Shared {
     pub logs: ServerLogs,
     /// The mark of this home's processes.
     pub instance: String,
+    /// Whether results are checked against output schemas.
+    pub check_output: bool,
 }
 
 /// Why a server could not be started.

@@ -37,7 +37,8 @@ use super::alarm::Alarm;
 use super::lists::Lists;
 use super::logs::Ring;
 use super::runners::{Place, Runners};
-use crate::link::{Containment, EndReport, Info, wall_clock};
+use crate::clock::wall_clock;
+use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::packages;
 
@@ -79,6 +80,8 @@ pub struct Server {
     last_exit: RefCell<Option<Rc<EndReport>>>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
+    /// Its tools as last listed, also of an earlier start.
+    known_tools: RefCell<Option<Rc<ToolList>>>,
     logs: RefCell<Ring>,
     /// When this definition came to life, in milliseconds since 1970: older log lines are on disk only.
     born: u64,
@@ -150,6 +153,7 @@ impl Server {
             last_exit: RefCell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
+            known_tools: RefCell::default(),
             logs: RefCell::default(),
             born: wall_clock(),
             slots: Slots::new(limits::OPEN_PER_SERVER),

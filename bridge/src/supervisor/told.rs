@@ -8,7 +8,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 
 use super::logs::Line;
-use crate::link::EndReport;
+use crate::link::{EndReport, ToolList};
 
 /// Something that happened to a server.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub enum Told<'a> {
     Change(&'a Change),
     /// It has a new log line.
     Log(&'a ServerId, &'a Line),
+    /// Its tools were listed, at its start or since they changed.
+    Tools(&'a ServerId, &'a Rc<ToolList>),
     /// One of its resources changed.
     Resource(&'a ServerId, &'a str),
 }

@@ -19,6 +19,9 @@ use harbor_policy::slots::Slot;
 use super::Server;
 use crate::link::{Answer, Call, CallError, EndReport, OnProgress, TimeLimit};
 
+/// How long a call of a tool waits for the list of tools.
+const TOOLS_WAIT: Duration = Duration::from_secs(2);
+
 /// Why a call has no answer.
 #[derive(Debug)]
 pub enum Why {
@@ -78,11 +81,7 @@ impl Server {
         progress: Option<OnProgress>,
     ) -> Result<Answer, Why> {
         let mut limit = limit;
-        if self.state() != State::Running {
-            let began = Instant::now();
-            self.wait_until_running(began, limit.quiet).await.map_err(Why::NotSent)?;
-            limit.used = began.elapsed();
-        }
+        self.wait_until_running(&mut limit).await.map_err(Why::NotSent)?;
         let in_use = InUse::begin(self, slot);
         let answer = match self.send(operation, limit, progress)? {
             Ok(call) => call.await,
@@ -111,8 +110,35 @@ impl Server {
         }
     }
 
+    /// Waits until it runs and its tools are listed, where that is worth it; the time is taken off `limit`. A server whose
+    /// list is slow is not waited for beyond [`TOOLS_WAIT`].
+    ///
+    /// # Errors
+    /// Why it cannot be asked.
+    pub async fn ready(self: &Rc<Self>, limit: &mut TimeLimit) -> Result<(), Unavailable> {
+        self.wait_until_running(limit).await?;
+        let lists = self.lists.borrow().clone();
+        if lists.tools().is_none() {
+            let began = Instant::now();
+            let wait = TOOLS_WAIT.min(limit.quiet.saturating_sub(limit.used));
+            let _ = tokio::time::timeout(wait, lists.tools_settled()).await;
+            limit.used += began.elapsed();
+        }
+        Ok(())
+    }
+
+    async fn wait_until_running(self: &Rc<Self>, limit: &mut TimeLimit) -> Result<(), Unavailable> {
+        if self.state() == State::Running {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let waited = self.wait_for_start(began, limit.quiet.saturating_sub(limit.used)).await;
+        limit.used += began.elapsed();
+        waited
+    }
+
     /// Waits for a server that is on its way up, for at most its `queue_wait` and the call's own limit.
-    async fn wait_until_running(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
+    async fn wait_for_start(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
         // A server whose turn to start with the bridge has not come is brought forward.
         self.apply(if self.pending.take() { Event::Start } else { Event::Demand });
         let wait = self.settings.queue_wait.min(limit);

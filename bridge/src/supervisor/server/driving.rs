@@ -10,7 +10,8 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Action, Event, State};
 
 use super::{Server, Started};
-use crate::link::{EndReport, wall_clock};
+use crate::clock::wall_clock;
+use crate::link::EndReport;
 use crate::supervisor::told::{Change, Told};
 
 /// An alarm that rings so much too late is not believed at once.

@@ -9,8 +9,10 @@ use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits::LEVELS;
 
 use super::Server;
-use crate::link::{EndReport, Info, wall_clock};
+use crate::clock::wall_clock;
+use crate::link::{EndReport, Info};
 use crate::supervisor::ListKind;
+use crate::supervisor::lists::Lists;
 use crate::supervisor::logs::{self, Line, Source};
 use crate::supervisor::told::Told;
 
@@ -111,6 +113,15 @@ impl Server {
         *self.lists.borrow_mut() = Rc::default();
     }
 
+    /// Its tools were listed; of an earlier start that is nobody's news.
+    fn on_tools(&self, lists: &Rc<Lists>) {
+        let current = Rc::ptr_eq(lists, &self.lists.borrow()) && !self.gone.get();
+        if let Some(tools) = lists.tools().filter(|_| current) {
+            *self.known_tools.borrow_mut() = Some(tools.clone());
+            self.runners.tell(&Told::Tools(&self.id, &tools));
+        }
+    }
+
     fn fetch_lists(self: &Rc<Self>, kinds: &[ListKind]) {
         let (Some(place), lists) = (self.place.borrow().clone(), self.lists.borrow().clone()) else { return };
         if !lists.want(kinds) {
@@ -118,8 +129,13 @@ impl Server {
         }
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            let tell = |kind, why| server.remark(format!("its {kind:?} could not be listed: {why}"));
-            lists.fetch_wanted(&place.runner.link, place.number, tell).await;
+            let tell = |kind, fetched: Result<(), String>| match fetched {
+                Ok(()) if kind == ListKind::Tools => server.on_tools(&lists),
+                Ok(()) => {}
+                Err(why) => server.remark(format!("its {kind:?} could not be listed: {why}")),
+            };
+            let check_output = server.runners.shared.check_output;
+            lists.fetch_wanted(&place.runner.link, place.number, check_output, tell).await;
         });
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use harbor_policy::lifecycle::State;
 
 use super::Server;
-use crate::link::{Containment, EndReport, Info};
+use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::supervisor::ListKind;
 use crate::supervisor::lists::Fetched;
 use crate::supervisor::logs::Line;
@@ -61,6 +61,24 @@ impl Server {
             late_answers: self.late.get() + self.late_of_start.get(),
             containment: self.containment.borrow().clone(),
         }
+    }
+
+    /// Its tools as of now; none when it does not run, or they are not listed yet.
+    #[must_use]
+    pub fn tools(&self) -> Option<Rc<ToolList>> {
+        self.lists.borrow().tools()
+    }
+
+    /// Its tools as last listed, though it may have ended since.
+    #[must_use]
+    pub fn known_tools(&self) -> Option<Rc<ToolList>> {
+        self.known_tools.borrow().clone()
+    }
+
+    /// Whether it does not run, and the next call starts it.
+    #[must_use]
+    pub fn wakes_on_demand(&self) -> bool {
+        self.machine.borrow().wakes_on_demand()
     }
 
     /// One of its lists, as fetched last.

@@ -1,0 +1,145 @@
+//! The tools of one server, as its runner tells them, checked and owned.
+//!
+//! Texts stay as the server wrote them. A runner is taken for hostile: a tool whose texts could break out of the
+//! object around them is left out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use harbor_ipc_proto::contained::is_contained;
+use harbor_ipc_proto::json::{Fields, Json};
+use harbor_ipc_proto::link::runner::Tool as Told;
+
+/// sha256 of what a tool says about itself.
+pub type ToolHash = [u8; 32];
+
+/// A tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Its own name.
+    pub name: Arc<str>,
+    /// What it says about itself, in the order of [`MEMBERS`].
+    pub members: [Option<Json>; 5],
+    /// The hash of it.
+    pub hash: ToolHash,
+    /// Whether its texts have hidden or control characters.
+    pub hidden: bool,
+}
+
+/// What a tool says about itself, beside its name.
+pub const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+
+impl Tool {
+    /// The object of its members.
+    #[must_use]
+    pub fn shown(&self) -> Json {
+        let members = MEMBERS.iter().zip(&self.members);
+        let written: Vec<_> = members
+            .filter_map(|(name, text)| Some(format!("\"{name}\":{}", text.as_ref()?.as_str())))
+            .collect();
+        Json::from_valid(format!("{{{}}}", written.join(",")))
+    }
+
+    /// The tool whose members are the object `shown`; `None` when that is none.
+    #[must_use]
+    pub fn from_shown(name: &str, shown: &str, hash: ToolHash) -> Option<Self> {
+        let fields = Fields::parse(shown.as_bytes()).ok()?;
+        let members = MEMBERS.map(|member| fields.get(member).map(|text| Json::from_valid(text.to_owned())));
+        Some(Self { name: name.into(), members, hash, hidden: false })
+    }
+}
+
+/// The tools of one server, each name once, in the server's order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolList {
+    tools: Vec<Tool>,
+    by_name: HashMap<Arc<str>, usize>,
+}
+
+impl ToolList {
+    pub(super) fn checked(told: Vec<Told<'_>>) -> Self {
+        told.into_iter().filter_map(checked).collect()
+    }
+
+    /// The tool of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.tools.get(*self.by_name.get(name)?)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+}
+
+impl FromIterator<Tool> for ToolList {
+    fn from_iter<I: IntoIterator<Item = Tool>>(tools: I) -> Self {
+        let mut list = Self::default();
+        for tool in tools {
+            if !list.by_name.contains_key(&tool.name) {
+                list.by_name.insert(tool.name.clone(), list.tools.len());
+                list.tools.push(tool);
+            }
+        }
+        list
+    }
+}
+
+fn checked(told: Told<'_>) -> Option<Tool> {
+    let texts = [told.title, told.description, told.input_schema, told.output_schema, told.annotations];
+    let contained = texts.iter().flatten().all(|text| is_contained(text));
+    contained.then(|| Tool {
+        name: told.name.as_ref().into(),
+        members: texts.map(|text| text.map(|text| Json::from_valid(text.into_owned()))),
+        hash: told.hash,
+        hidden: told.hidden,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told<'a>(name: &'a str, description: &'a str) -> Told<'a> {
+        Told {
+            name: name.into(),
+            title: None,
+            description: Some(description.into()),
+            input_schema: Some("{}".into()),
+            output_schema: None,
+            annotations: None,
+            hash: [1; 32],
+            hidden: false,
+        }
+    }
+
+    #[test]
+    fn a_tool_that_would_break_out_or_has_the_name_of_another_is_left_out() {
+        let broken = [told("a", "\"x\""), told("b", "\"x\"},{\"name\":1"), told("a", "\"y\"")];
+        let list = ToolList::checked(broken.into());
+        assert_eq!(list.len(), 1);
+        assert_eq!(list.get("a").unwrap().shown().as_str(), r#"{"description":"x","inputSchema":{}}"#);
+        assert_eq!(list.get("b"), None);
+    }
+
+    #[test]
+    fn what_is_shown_of_a_tool_gives_the_tool_again() {
+        let list = ToolList::checked(vec![told("a", "\"x\"")]);
+        let tool = list.get("a").unwrap();
+        assert_eq!(Tool::from_shown("a", tool.shown().as_str(), [1; 32]).as_ref(), Some(tool));
+        assert_eq!(Tool::from_shown("a", "[]", [1; 32]), None);
+    }
+}
