@@ -14,6 +14,7 @@ pub mod codes;
 pub mod contained;
 pub mod field;
 pub mod frame;
+pub mod hex;
 pub mod json;
 pub mod link;
 pub mod server_id;

@@ -1,6 +1,11 @@
 //! Who may send which message.
 //!
-//! The kind of a connection is fixed by its first frame. Only this file makes a [`Permit`], and the supervisor
+//! ```text
+//!  message ─► check ─► Pass ─┬─ of the owner: Permit
+//!                            └─ for an origin: its grants are asked ─► Permit
+//! ```
+//!
+//! The kind of a connection is fixed by its first frame. Only this crate makes a [`Permit`], and the supervisor
 //! takes one by value for each call: "was it checked?" is a question for the compiler.
 
 /// Who is at the other end of a connection.
@@ -77,7 +82,20 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_accept_tool_change", Reach::Owner),
 ];
 
-/// Proof that a message was allowed. It is used up by what it allows.
+/// Proof that a message may be sent by who sent it.
+#[derive(Debug)]
+pub struct Pass(Reach);
+
+impl Pass {
+    /// What the owner asks of a server needs nothing more. `None` for messages that everybody may send: there it is the
+    /// grants that decide.
+    #[must_use]
+    pub fn permit(self) -> Option<Permit> {
+        (self.0 == Reach::Owner).then_some(Permit(()))
+    }
+}
+
+/// Proof that a server may be asked. It is used up by that.
 #[derive(Debug)]
 pub struct Permit(());
 
@@ -89,11 +107,11 @@ pub struct Denied;
 ///
 /// # Errors
 /// When it may not.
-pub fn check(principal: &Principal, tag: &str) -> Result<Permit, Denied> {
+pub fn check(principal: &Principal, tag: &str) -> Result<Pass, Denied> {
     let reach = TABLE.iter().find(|(known, _)| *known == tag).map(|(_, reach)| *reach);
     match (reach, principal) {
-        (Some(Reach::Everybody), _)
-        | (Some(Reach::Owner), Principal::Owner | Principal::Extension { .. }) => Ok(Permit(())),
+        (Some(Reach::Everybody), _) => Ok(Pass(Reach::Everybody)),
+        (Some(Reach::Owner), Principal::Owner | Principal::Extension { .. }) => Ok(Pass(Reach::Owner)),
         _ => Err(Denied),
     }
 }
@@ -103,6 +121,23 @@ mod tests {
     use super::*;
     use harbor_ipc_proto::client::REQUESTS;
 
+    /// What an AI client may send: list, call, run, cancel, and what it may use.
+    const OF_CLIENTS: &[&str] = &[
+        "hello",
+        "ping",
+        "cancel",
+        "host_check_permission",
+        "host_get_permissions",
+        "host_list_tools",
+        "host_list_servers",
+        "host_call_tool",
+        "host_create_run",
+        "host_end_run",
+        "host_get_run",
+        "host_get_stats",
+        "host_watch",
+    ];
+
     /// Every message × every kind of principal.
     #[test]
     fn the_table_knows_every_message() {
@@ -111,8 +146,9 @@ mod tests {
         for request in REQUESTS.iter().filter(|request| request.tag != "attach") {
             assert!(check(&Principal::Owner, request.tag).is_ok(), "{}", request.tag);
             assert!(check(&extension, request.tag).is_ok(), "{}", request.tag);
-            let harmless = ["hello", "ping", "cancel"].contains(&request.tag);
-            assert_eq!(check(&client, request.tag).is_ok(), harmless, "{}", request.tag);
+            let pass = check(&client, request.tag);
+            assert_eq!(pass.is_ok(), OF_CLIENTS.contains(&request.tag), "{}", request.tag);
+            assert!(pass.is_err() || pass.is_ok_and(|pass| pass.permit().is_none()), "{}", request.tag);
         }
         for principal in [Principal::Owner, extension, client] {
             assert!(check(&principal, "attach").is_err(), "the role is stated once");

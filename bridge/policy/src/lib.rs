@@ -9,5 +9,6 @@ pub mod lifecycle;
 pub mod limits;
 pub mod liveness;
 pub mod package;
+pub mod refusals;
 pub mod settings;
 pub mod slots;

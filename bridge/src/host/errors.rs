@@ -123,6 +123,12 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure) -> ErrorBody {
         Failure::Congested => {
             (Code::ServerUnavailable, format!("{id} does not read its input; restart it"), "congested")
         }
+        Failure::InvalidArguments(path, why) => return wrong_arguments(id, path, why),
+        Failure::InvalidResult(path, why) => (
+            Code::ProtocolError,
+            format!("the result of {id} does not fit the tool's output schema at {:?}: {why}", shown(path)),
+            "invalid_result",
+        ),
         Failure::InputRefused(why) => {
             (Code::ToolFailed, format!("{id} asked for input that it does not get: {why}"), "input_refused")
         }
@@ -133,6 +139,22 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure) -> ErrorBody {
         Code::ServerUnavailable => error.with_json("sent", Json::from_valid("false".into())),
         _ => error,
     }
+}
+
+/// The arguments do not fit the tool's schema.
+fn wrong_arguments(id: &ServerId, path: &str, why: &str) -> ErrorBody {
+    let message = format!("the arguments do not fit the tool's schema at {:?}: {why}", shown(path));
+    ErrorBody::new(Code::InvalidParams, message)
+        .with("field", "arguments")
+        .with("path", path)
+        .with("reason", why)
+        .with("server_id", id.as_str())
+        .with_json("sent", Json::from_valid("false".into()))
+}
+
+/// A JSON pointer for people: the whole has an empty one.
+fn shown(path: &str) -> &str {
+    if path.is_empty() { "/" } else { path }
 }
 
 /// Why a server does not run although it was to be started.

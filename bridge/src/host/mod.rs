@@ -1,17 +1,31 @@
 //! The tool-call path: the only way from a client's request to a server.
 //!
 //! ```text
-//!  router ─(Permit)─► Host::ask ─► slot ─► supervisor ─► link ─► runner ─► server
-//!                        ▲                                                   │
-//!                        └── result, error, timeout: the return value ◄──────┘
+//!  router ─► Asker, Caller ─► call_tool: grants ─► registry ─► runs, admission ─► supervisor ─► runner ─► server
+//!                 │               │                                                                │
+//!                 │               └─► note: audit log, counts ◄── result, error: the return value ◄┘
+//!                 └─► permissions, list_tools, runs: what an origin may do and see
 //! ```
 //!
-//! Owns the limits of a call and what its ending is called. Must never look into arguments or results.
+//! Owns what an origin may do, how often, and what is written down of it. Must never look into arguments or results.
 
+mod admission;
+pub mod asker;
+mod calls;
+mod counts;
 mod errors;
+mod listing;
+mod news;
+mod note;
+mod permissions;
+mod refused;
+mod registry;
+mod runs;
+mod trail;
 
-use std::rc::Rc;
-use std::time::Duration;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
@@ -19,23 +33,108 @@ use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
 use harbor_policy::limits;
+use harbor_policy::stats::Stats;
 
-use crate::link::{Answer, OnProgress, TimeLimit};
-use crate::supervisor::{Server, Supervisor, Why};
+use crate::config::{ChangedTools, HostConfig};
+use crate::link::{OnProgress, TimeLimit};
+use crate::store::StoreError;
+use crate::store::audit::{Audit, Record};
+use crate::store::database::Database;
+use crate::store::grants::GrantFile;
+use crate::store::pins::Pins;
+use crate::supervisor::{Server, Supervisor, Told};
 
+pub use calls::ToolCall;
 pub use errors::{invalid, start_failed};
+pub use news::{Listener, News};
+pub use permissions::{Permissions, Wish};
+pub use registry::Registry;
+pub use runs::Runs;
+pub use trail::Trail;
+
+use admission::Admission;
+use asker::Sender;
+use news::Listeners;
+
+/// How often what has gone stale is looked for.
+const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// The call path.
 #[derive(Debug)]
 pub struct Host {
     supervisor: Rc<Supervisor>,
+    config: HostConfig,
+    /// What origins may do.
+    pub permissions: Rc<Permissions>,
+    /// The tools as the person saw them.
+    pub registry: Registry,
+    /// Budgets.
+    pub runs: Runs,
+    /// What is written down.
+    pub trail: Rc<Trail>,
+    admission: Rc<Admission>,
+    stats: RefCell<Stats>,
+    listeners: Rc<Listeners>,
 }
 
 impl Host {
     /// The call path to the servers of `supervisor`.
+    ///
+    /// # Errors
+    /// When what the person has decided cannot be read.
+    pub async fn open(
+        supervisor: Rc<Supervisor>,
+        database: &Rc<Database>,
+        audit: Audit,
+        config: HostConfig,
+    ) -> Result<Rc<Self>, StoreError> {
+        let trail = Rc::new(Trail::new(audit, config.audit_required));
+        let listeners = Rc::<Listeners>::default();
+        let grants = GrantFile::new(database.clone()).await?;
+        let permissions =
+            Permissions::open(grants, trail.clone(), listeners.clone(), config.once).await?;
+        let blocks = config.changed_tools == ChangedTools::Block;
+        let registry = Registry::open(Pins::new(database.clone()).await?, blocks).await?;
+        let host = Rc::new(Self {
+            supervisor,
+            config,
+            permissions,
+            registry,
+            runs: Runs::default(),
+            trail,
+            admission: Admission::new(),
+            stats: RefCell::default(),
+            listeners,
+        });
+        tokio::task::spawn_local(keep_house(Rc::downgrade(&host)));
+        Ok(host)
+    }
+
+    /// Has `listener` told of grants and tools that change.
+    pub fn listen(&self, listener: Listener) {
+        self.listeners.add(listener);
+    }
+
+    /// Hears of what happens to servers.
+    pub fn on_told(&self, told: &Told<'_>) {
+        if let Told::Tools(server, tools) = told {
+            for change in self.registry.on_tools(server, tools) {
+                tracing::warn!(%server, tool = change.tool_name, "a tool has changed since it was first seen");
+                self.listeners.tell(&News::Tool(&change));
+            }
+        }
+    }
+
+    /// A connection has gone: its runs end, and with the last one of a browser session what was bound to its tabs.
+    pub fn leave(&self, sender: &Sender, named_session: bool) {
+        self.runs.end_client(sender.client);
+        self.permissions.part(&sender.session, named_session);
+    }
+
+    /// How many calls a run of an origin may make.
     #[must_use]
-    pub fn new(supervisor: Rc<Supervisor>) -> Self {
-        Self { supervisor }
+    pub fn most_calls(&self, origin: &str) -> Option<u32> {
+        self.config.limits_of(origin).max_calls_per_run
     }
 
     /// The server with this id.
@@ -46,31 +145,62 @@ impl Host {
         self.supervisor.get(id).ok_or_else(|| errors::not_found(id))
     }
 
-    /// Asks a server, within the time that `asked` and its definition give. When the future is dropped or the time
-    /// is over, the server is told.
+    /// Asks a server for the owner anything but a tool, within the time that `asked` and its definition give. When the
+    /// future is dropped or the time is over, the server is told.
     ///
     /// # Errors
     /// Why there is no result.
     pub async fn ask(
         &self,
+        sender: &Sender,
         permit: Permit,
         id: &ServerId,
         operation: Operation<'_>,
         asked: AskedTime,
-        progress: Option<OnProgress>,
     ) -> Result<Json, ErrorBody> {
         let server = self.server(id)?;
-        let limit = time_limit(server.settings().call_timeout, asked, progress.is_some())?;
+        let limit = time_limit(server.settings().call_timeout, asked, false)?;
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
-        match server.ask(permit, slot, operation, limit, progress).await {
-            Ok(Answer::Result(json) | Answer::Items(json, _)) => Ok(json),
-            Ok(Answer::ServerError { code, message, data }) => {
-                Err(errors::server_error(id, code, &message, data))
-            }
-            Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure)),
-            Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable)),
-            Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why)),
+        let (event, began) = (event_of(&operation), Instant::now());
+        let answer = server.ask(permit, slot, operation, limit, None).await;
+        let result = calls::outcome(id, limit, answer);
+        if let Some(event) = event {
+            self.trail.called(Record {
+                event,
+                by: sender.by.clone(),
+                server: Some(id.as_str().into()),
+                decision: "allowed",
+                code: result.as_ref().err().map(|error| error.code.as_str()),
+                duration_us: Some(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)),
+                bytes_out: result.as_ref().ok().map(|json| json.as_str().len() as u64),
+                ..Record::default()
+            });
         }
+        result
+    }
+}
+
+/// Looks now and then for what has gone stale.
+async fn keep_house(host: Weak<Host>) {
+    loop {
+        tokio::time::sleep(HOUSEKEEPING).await;
+        let Some(host) = host.upgrade() else { return };
+        host.runs.purge(u64::try_from(host.config.run_stale.as_millis()).unwrap_or(u64::MAX));
+        host.admission.purge();
+        host.trail.write_counted();
+    }
+}
+
+/// What a request is called in the audit log; none for what only looks.
+fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
+    match operation {
+        Operation::ReadResource { .. } => Some("read_resource"),
+        Operation::GetPrompt { .. } => Some("get_prompt"),
+        Operation::Complete { .. } => Some("complete"),
+        Operation::Subscribe { .. } => Some("subscribe_resource"),
+        Operation::Unsubscribe { .. } => Some("unsubscribe_resource"),
+        Operation::Task { .. } => Some("task"),
+        _ => None,
     }
 }
 

@@ -24,7 +24,8 @@ use super::client::Client;
 use super::servers::start;
 use super::views::connection_info;
 use super::{Handled, Router, invalid, reply};
-use crate::host::AskedTime;
+use crate::host::asker::Caller;
+use crate::host::{AskedTime, ToolCall};
 use crate::link::OnProgress;
 use crate::supervisor::{ListKind, Note};
 
@@ -71,53 +72,58 @@ pub(super) fn connections(router: &Router) -> Handled {
     reply(McpListConnectionsResult { connections: connections.collect() })
 }
 
-pub(super) async fn tools(router: &Router, permit: Permit, id: &ServerId) -> Handled {
-    reply(McpListToolsResult { tools: items(router, permit, id, ListKind::Tools).await? })
+pub(super) async fn tools(request: Asked<'_>, id: &ServerId) -> Handled {
+    reply(McpListToolsResult { tools: items(request, id, ListKind::Tools).await? })
 }
 
-pub(super) async fn resources(router: &Router, permit: Permit, id: &ServerId) -> Handled {
-    reply(McpListResourcesResult { resources: items(router, permit, id, ListKind::Resources).await? })
+pub(super) async fn resources(request: Asked<'_>, id: &ServerId) -> Handled {
+    reply(McpListResourcesResult { resources: items(request, id, ListKind::Resources).await? })
 }
 
-pub(super) async fn resource_templates(router: &Router, permit: Permit, id: &ServerId) -> Handled {
-    let resource_templates = items(router, permit, id, ListKind::ResourceTemplates).await?;
+pub(super) async fn resource_templates(request: Asked<'_>, id: &ServerId) -> Handled {
+    let resource_templates = items(request, id, ListKind::ResourceTemplates).await?;
     reply(McpListResourceTemplatesResult { resource_templates })
 }
 
-pub(super) async fn prompts(router: &Router, permit: Permit, id: &ServerId) -> Handled {
-    reply(McpListPromptsResult { prompts: items(router, permit, id, ListKind::Prompts).await? })
+pub(super) async fn prompts(request: Asked<'_>, id: &ServerId) -> Handled {
+    reply(McpListPromptsResult { prompts: items(request, id, ListKind::Prompts).await? })
 }
 
-async fn items(router: &Router, permit: Permit, id: &ServerId, kind: ListKind) -> Result<Json, ErrorBody> {
-    ask(router, permit, id, kind.operation(), AskedTime::default(), None).await
+async fn items(request: Asked<'_>, id: &ServerId, kind: ListKind) -> Result<Json, ErrorBody> {
+    ask(request, id, kind.operation(), AskedTime::default()).await
+}
+
+/// What a handler that asks a server works with.
+pub(super) struct Asked<'a> {
+    pub router: &'a Router,
+    pub client: &'a Rc<Client>,
+    pub permit: Permit,
 }
 
 async fn ask(
-    router: &Router,
-    permit: Permit,
+    Asked { router, client, permit }: Asked<'_>,
     id: &ServerId,
     operation: Operation<'_>,
     time: AskedTime,
-    progress: Option<OnProgress>,
 ) -> Result<Json, ErrorBody> {
-    router.host.ask(permit, id, operation, time, progress).await
+    router.host.ask(&client.sender(), permit, id, operation, time).await
 }
 
 pub(super) async fn call_tool(
-    router: &Router,
-    client: &Rc<Client>,
-    permit: Permit,
+    Asked { router, client, permit }: Asked<'_>,
     request_id: &str,
     message: McpCallTool,
 ) -> Handled {
-    let operation = Operation::CallTool {
-        name: message.tool_name.into(),
-        arguments: object(message.arguments).into(),
-        task: message.task.map(|task| task.0.into_string().into()),
+    let call = ToolCall {
+        server: message.server_id,
+        tool: message.tool_name,
+        arguments: object(message.arguments),
+        task: message.task.map(|task| task.0.into_string()),
+        time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
+        run_id: None,
+        progress: progress_to(client, request_id, message.progress),
     };
-    let progress = (message.progress == Some(true)).then(|| push_progress(client, request_id));
-    let time = AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms };
-    let result = ask(router, permit, &message.server_id, operation, time, progress).await?;
+    let (result, _) = router.host.call_tool(Caller::Owner(client.sender(), permit), call).await?;
     reply(McpCallToolResult { result })
 }
 
@@ -126,9 +132,14 @@ fn within(timeout: Option<u64>) -> AskedTime {
     AskedTime { timeout, whole: None }
 }
 
-fn push_progress(client: &Rc<Client>, request_id: &str) -> OnProgress {
+/// Progress of a call as pushes, where they are wanted.
+pub(super) fn progress_to(
+    client: &Rc<Client>,
+    request_id: &str,
+    wanted: Option<bool>,
+) -> Option<OnProgress> {
     let (client, request_id) = (Rc::downgrade(client), request_id.to_owned());
-    Rc::new(move |progress| {
+    let push: OnProgress = Rc::new(move |progress| {
         let Some(client) = client.upgrade() else { return };
         client.send_push(
             "progress",
@@ -139,43 +150,43 @@ fn push_progress(client: &Rc<Client>, request_id: &str) -> OnProgress {
                 message: progress.message.clone(),
             },
         );
-    })
+    });
+    (wanted == Some(true)).then_some(push)
 }
 
-pub(super) async fn read_resource(router: &Router, permit: Permit, message: McpReadResource) -> Handled {
+pub(super) async fn read_resource(request: Asked<'_>, message: McpReadResource) -> Handled {
     let operation = Operation::ReadResource { uri: message.uri.into() };
     let resource =
-        ask(router, permit, &message.server_id, operation, within(message.timeout_ms), None).await?;
+        ask(request, &message.server_id, operation, within(message.timeout_ms)).await?;
     reply(McpReadResourceResult { resource })
 }
 
-pub(super) async fn get_prompt(router: &Router, permit: Permit, message: McpGetPrompt) -> Handled {
+pub(super) async fn get_prompt(request: Asked<'_>, message: McpGetPrompt) -> Handled {
     let operation = Operation::GetPrompt {
         name: message.prompt_name.into(),
         arguments: object(message.arguments).into(),
     };
-    let prompt = ask(router, permit, &message.server_id, operation, within(message.timeout_ms), None).await?;
+    let prompt = ask(request, &message.server_id, operation, within(message.timeout_ms)).await?;
     reply(McpGetPromptResult { prompt })
 }
 
-pub(super) async fn complete(router: &Router, permit: Permit, message: McpComplete) -> Handled {
+pub(super) async fn complete(request: Asked<'_>, message: McpComplete) -> Handled {
     let operation = Operation::Complete {
         reference: message.reference.0.into_string().into(),
         argument: message.argument.0.into_string().into(),
         context: message.context.map(|context| context.0.into_string().into()),
     };
-    let result = ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
+    let result = ask(request, &message.server_id, operation, AskedTime::default()).await?;
     reply(McpCompleteResult { result })
 }
 
 pub(super) async fn subscribe(
-    router: &Router,
-    client: &Client,
-    permit: Permit,
+    request: Asked<'_>,
     message: McpSubscribeResource,
 ) -> Handled {
     let operation = Operation::Subscribe { uri: message.uri.clone().into() };
-    ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
+    let (router, client) = (request.router, request.client);
+    ask(request, &message.server_id, operation, AskedTime::default()).await?;
     if client.subscribe(message.server_id.as_str(), &message.uri) {
         router.host.server(&message.server_id)?.subscribed(&message.uri);
     }
@@ -183,47 +194,45 @@ pub(super) async fn subscribe(
 }
 
 pub(super) async fn unsubscribe(
-    router: &Router,
-    client: &Client,
-    permit: Permit,
+    request: Asked<'_>,
     message: McpUnsubscribeResource,
 ) -> Handled {
-    let server = router.host.server(&message.server_id)?;
-    let had = client.unsubscribe(message.server_id.as_str(), &message.uri);
+    let server = request.router.host.server(&message.server_id)?;
+    let had = request.client.unsubscribe(message.server_id.as_str(), &message.uri);
     // The server is told when nobody is interested any more.
     if had && server.unsubscribed(&message.uri) {
         let operation = Operation::Unsubscribe { uri: message.uri.into() };
-        ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
+        ask(request, &message.server_id, operation, AskedTime::default()).await?;
     }
     reply(McpUnsubscribeResourceResult { unsubscribed: true })
 }
 
-pub(super) async fn set_log_level(router: &Router, permit: Permit, message: McpSetLogLevel) -> Handled {
+pub(super) async fn set_log_level(request: Asked<'_>, message: McpSetLogLevel) -> Handled {
     if !LEVELS.contains(&message.level.as_str()) {
         return Err(invalid("level", "debug, info, notice, warning, error, critical, alert or emergency"));
     }
     let operation = Operation::SetLogLevel { level: message.level.clone().into() };
-    ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
+    ask(request, &message.server_id, operation, AskedTime::default()).await?;
     reply(McpSetLogLevelResult { level: message.level })
 }
 
-pub(super) async fn ping(router: &Router, permit: Permit, id: &ServerId) -> Handled {
+pub(super) async fn ping(request: Asked<'_>, id: &ServerId) -> Handled {
     let sent = Instant::now();
-    ask(router, permit, id, Operation::Ping, AskedTime::default(), None).await?;
+    ask(request, id, Operation::Ping, AskedTime::default()).await?;
     reply(McpPingResult { elapsed_us: u64::try_from(sent.elapsed().as_micros()).unwrap_or(u64::MAX) })
 }
 
-pub(super) async fn task(router: &Router, permit: Permit, message: McpTask) -> Handled {
+pub(super) async fn task(request: Asked<'_>, message: McpTask) -> Handled {
     if !TASK_METHODS.contains(&message.method.as_str()) {
         return Err(invalid("method", "tasks/get, tasks/update, tasks/cancel, tasks/result or tasks/list"));
     }
     let operation =
         Operation::Task { method: message.method.into(), params: object(message.arguments).into() };
-    let result = ask(router, permit, &message.server_id, operation, AskedTime::default(), None).await?;
+    let result = ask(request, &message.server_id, operation, AskedTime::default()).await?;
     reply(McpTaskResult { result })
 }
 
 /// The text of an object that may be absent.
-fn object(given: Option<JsonObject>) -> String {
+pub(super) fn object(given: Option<JsonObject>) -> String {
     given.map_or_else(|| "{}".to_owned(), |object| object.0.into_string())
 }

@@ -20,7 +20,7 @@ pub(super) fn view(server: &Rc<Server>) -> ServerView {
     let contained = status.containment.as_deref();
     ServerView {
         server_id: server.id().to_string(),
-        label: definition.label.clone().unwrap_or_else(|| server.id().to_string()),
+        label: server.label().to_owned(),
         command: definition.command.clone(),
         args: definition.args.clone(),
         env_names: definition.env.keys().cloned().collect(),

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
 use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
+use harbor_ipc_proto::hex::hex;
 use nix::fcntl::{Flock, FlockArg};
 use sha2::{Digest as _, Sha256};
 
@@ -126,14 +127,14 @@ fn lock(path: &std::path::Path) -> Result<Flock<File>, InstanceError> {
     }
 }
 
-fn random_token() -> io::Result<String> {
+/// Random bytes as text, too many to be guessed.
+///
+/// # Errors
+/// When the system has none.
+pub fn random_token() -> io::Result<String> {
     let mut bytes = [0; TOKEN_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(hex(&bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Binds the socket for this user only. The lock is held, so a socket that is there is stale.

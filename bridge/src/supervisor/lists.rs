@@ -109,6 +109,13 @@ impl Lists {
         }
     }
 
+    /// Waits until nothing is being fetched.
+    pub(super) async fn fetched(&self) {
+        while self.fetching.get() {
+            self.completed.notified().await;
+        }
+    }
+
     fn settle_tools(&self) {
         self.tools_settled.set(true);
         self.completed.notify_waiters();
@@ -159,7 +166,8 @@ impl Lists {
             tokio::join!(fetch(first), fetch(second), fetch(third), fetch(fourth));
             self.mark_complete();
             if self.wanted.get() == 0 {
-                return self.fetching.set(false);
+                self.fetching.set(false);
+                return self.completed.notify_waiters();
             }
             tokio::time::sleep(PAUSE).await;
         }

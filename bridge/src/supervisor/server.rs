@@ -193,6 +193,12 @@ impl Server {
         &self.id
     }
 
+    /// Its name for people.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        self.definition.label.as_deref().unwrap_or(self.id.as_str())
+    }
+
     /// How it is started.
     #[must_use]
     pub fn definition(&self) -> &Definition {

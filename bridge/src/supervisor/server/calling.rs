@@ -119,12 +119,15 @@ impl Server {
         self.wait_until_running(limit).await?;
         let lists = self.lists.borrow().clone();
         if lists.tools().is_none() {
-            let began = Instant::now();
-            let wait = TOOLS_WAIT.min(limit.quiet.saturating_sub(limit.used));
-            let _ = tokio::time::timeout(wait, lists.tools_settled()).await;
-            limit.used += began.elapsed();
+            wait_for(lists.tools_settled(), limit).await;
         }
         Ok(())
+    }
+
+    /// Waits until a round of lists that is under way is over, at most [`TOOLS_WAIT`]; the time is taken off `limit`.
+    pub async fn listed(&self, limit: &mut TimeLimit) {
+        let lists = self.lists.borrow().clone();
+        wait_for(lists.fetched(), limit).await;
     }
 
     async fn wait_until_running(self: &Rc<Self>, limit: &mut TimeLimit) -> Result<(), Unavailable> {
@@ -175,4 +178,13 @@ impl Server {
             queue_full: false,
         }
     }
+}
+
+/// Waits for something about lists, at most [`TOOLS_WAIT`] and what is left of the call's time.
+async fn wait_for(something: impl Future<Output = ()>, limit: &mut TimeLimit) {
+    let began = Instant::now();
+    let wait = TOOLS_WAIT.min(limit.quiet.saturating_sub(limit.used));
+    // Where it takes longer, the call goes on without it.
+    let _ = tokio::time::timeout(wait, something).await;
+    limit.used += began.elapsed();
 }

@@ -1,0 +1,174 @@
+//! Waiting for a turn: performs what `policy::limiter` decides.
+//!
+//! ```text
+//!  enter ─► Admitted ───────────────────────────► Turn ─ dropped ─► the place goes to the next who waits
+//!       └─► Queued ─► Waiting ─ admitted ─────────┘
+//!                        └ too long, or left: given back
+//! ```
+//!
+//! Owns the promise that each ticket is given back exactly once: it is held by a guard from the first moment.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_policy::limiter::{Decision, Limiter, Limits, Refusal, Ticket};
+use tokio::sync::oneshot;
+
+/// The limiter and who waits.
+#[derive(Debug)]
+pub struct Admission {
+    limiter: RefCell<Limiter>,
+    waiting: RefCell<HashMap<Ticket, oneshot::Sender<()>>>,
+    began: Instant,
+}
+
+/// Who wants a turn.
+#[derive(Debug, Clone, Copy)]
+pub struct Entrant<'a> {
+    /// The origin, or `owner`.
+    pub origin: &'a str,
+    /// Its lane.
+    pub lane: u64,
+    /// The server to be called.
+    pub server: &'a str,
+    /// The server's calls per minute.
+    pub server_per_minute: Option<u32>,
+}
+
+/// A place among the calls of an origin; given back when it is dropped.
+#[derive(Debug)]
+pub struct Turn {
+    admission: Rc<Admission>,
+    ticket: Ticket,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.admission.finish(self.ticket);
+    }
+}
+
+impl Admission {
+    /// Nobody calls yet.
+    #[must_use]
+    pub fn new() -> Rc<Self> {
+        Rc::new(Self {
+            limiter: RefCell::default(),
+            waiting: RefCell::default(),
+            began: Instant::now(),
+        })
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Waits for a turn, at most as `limits` say and no longer than `most`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn enter(
+        self: &Rc<Self>,
+        entrant: Entrant<'_>,
+        limits: &Limits,
+        most: Duration,
+    ) -> Result<Turn, Refusal> {
+        let now = self.now();
+        let Entrant { origin, lane, server, server_per_minute } = entrant;
+        let decision =
+            self.limiter.borrow_mut().request(origin, lane, server, limits, server_per_minute, now);
+        let turn = |ticket| Turn { admission: self.clone(), ticket };
+        match decision {
+            Decision::Admitted(ticket) => Ok(turn(ticket)),
+            Decision::Refused(refusal) => Err(refusal),
+            Decision::Queued { ticket, deadline, displaced } => {
+                let (admitted, waiting) = oneshot::channel();
+                self.waiting.borrow_mut().insert(ticket, admitted);
+                // From here on a caller that leaves gives the ticket back.
+                let turn = turn(ticket);
+                if let Some(displaced) = displaced {
+                    self.waiting.borrow_mut().remove(&displaced);
+                }
+                let wait = Duration::from_millis(deadline.saturating_sub(now)).min(most);
+                match tokio::time::timeout(wait, waiting).await {
+                    Ok(Ok(())) => Ok(turn),
+                    // Too long, or displaced by a lane that has had fewer turns.
+                    _ => Err(Refusal::TooManyAtOnce),
+                }
+            }
+        }
+    }
+
+    fn finish(&self, ticket: Ticket) {
+        self.waiting.borrow_mut().remove(&ticket);
+        let admitted = self.limiter.borrow_mut().finish(ticket);
+        for next in admitted {
+            let waiting = self.waiting.borrow_mut().remove(&next);
+            // One that has left in this very moment gives its place back by its guard.
+            if let Some(waiting) = waiting {
+                let _ = waiting.send(());
+            }
+        }
+    }
+
+    /// Forgets origins and servers that nobody has used for a while.
+    pub fn purge(&self) {
+        let now = self.now();
+        self.limiter.borrow_mut().purge(now);
+    }
+
+    /// How many calls of an origin are under way, and how many wait.
+    #[must_use]
+    pub fn of(&self, origin: &str) -> (u32, u32) {
+        let limiter = self.limiter.borrow();
+        (limiter.held(origin), limiter.waiting(origin))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { concurrent: 1, queue: 1, queue_wait_ms: 60_000, per_minute: None };
+
+    fn entrant(lane: u64) -> Entrant<'static> {
+        Entrant { origin: "a", lane, server: "s", server_per_minute: None }
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn who_waits_is_next_and_who_leaves_gives_its_place_back() {
+        let admission = Admission::new();
+        let most = Duration::from_secs(60);
+        let first = admission.enter(entrant(1), &LIMITS, most).await.unwrap();
+        let waiting = tokio::task::spawn_local({
+            let admission = admission.clone();
+            async move { admission.enter(entrant(1), &LIMITS, most).await }
+        });
+        tokio::task::yield_now().await;
+        assert_eq!(admission.of("a"), (1, 1));
+        assert_eq!(admission.enter(entrant(1), &LIMITS, most).await.unwrap_err(), Refusal::TooManyAtOnce);
+        drop(first);
+        let second = waiting.await.unwrap().unwrap();
+        let left = tokio::task::spawn_local({
+            let admission = admission.clone();
+            async move { admission.enter(entrant(1), &LIMITS, most).await }
+        });
+        tokio::task::yield_now().await;
+        left.abort();
+        assert!(left.await.is_err());
+        assert_eq!(admission.of("a"), (1, 0));
+        drop(second);
+        assert_eq!(admission.of("a"), (0, 0));
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn the_wait_has_a_limit() {
+        let admission = Admission::new();
+        let _held = admission.enter(entrant(1), &LIMITS, Duration::MAX).await.unwrap();
+        let wait = Duration::from_millis(5);
+        assert_eq!(admission.enter(entrant(1), &LIMITS, wait).await.unwrap_err(), Refusal::TooManyAtOnce);
+        assert_eq!(admission.of("a"), (1, 0));
+    }
+}

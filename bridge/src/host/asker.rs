@@ -1,0 +1,170 @@
+//! On whose behalf a request is made.
+//!
+//! Owns turning a connection's principal and the fields `origin`, `profile` and `tab_id` into one [`Asker`]. The bridge
+//! decides who somebody is, not the payload: an AI client is its own name, whatever it says.
+
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::access::{Permit, Principal};
+use harbor_policy::grants::{self, Tab};
+use harbor_policy::origin::Origin;
+
+use super::invalid;
+
+/// A connection, as far as the host has to know it.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    /// The connection's number; never used again.
+    pub client: u64,
+    /// Who it is, for the audit log: `owner`, `extension:<id>`, `client://<name>`.
+    pub by: Arc<str>,
+    /// The origin that it is, where it is an AI client.
+    pub own: Option<Origin>,
+    /// Its browser session; one that names none is a session of its own.
+    pub session: Arc<str>,
+}
+
+impl Sender {
+    /// The connection number `client` of `principal`.
+    #[must_use]
+    pub fn new(principal: &Principal, client: u64) -> Self {
+        let own = match principal {
+            Principal::Client { name } => Origin::client(name),
+            Principal::Owner | Principal::Extension { .. } => None,
+        };
+        let by = match principal {
+            Principal::Owner => OWNER.into(),
+            Principal::Extension { id } => format!("extension:{id}").into(),
+            Principal::Client { name } => {
+                own.as_ref().map_or_else(|| name.as_str().into(), |own| own.as_str().into())
+            }
+        };
+        Self { client, by, own, session: format!("connection {client}").into() }
+    }
+}
+
+/// The name of the person, in the audit log and where limits are configured.
+pub const OWNER: &str = "owner";
+
+/// An origin that asks for something.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// Who sent the request.
+    pub sender: Sender,
+    /// On whose behalf.
+    pub origin: Origin,
+    /// Which of its profiles.
+    pub profile: Arc<str>,
+    /// The tab that asks.
+    pub tab: Option<Tab>,
+}
+
+impl Asker {
+    /// Who asks, from a request's fields.
+    ///
+    /// # Errors
+    /// Which field is wrong, or that an AI client may only speak for itself.
+    pub fn new(
+        sender: &Sender,
+        origin: Option<&str>,
+        profile: Option<&str>,
+        tab_id: Option<u64>,
+    ) -> Result<Self, ErrorBody> {
+        let origin = match (&sender.own, origin) {
+            (Some(own), None) => own.clone(),
+            (Some(own), Some(given)) if given == own.as_str() => own.clone(),
+            (Some(own), Some(_)) => return Err(not_itself(own)),
+            (None, Some(given)) => parse_origin(given)?,
+            (None, None) => return Err(invalid("origin", ORIGIN)),
+        };
+        let tab = tab_id.map(|tab| Tab { session: sender.session.clone(), tab });
+        Ok(Self { sender: sender.clone(), origin, profile: parse_profile(profile)?, tab })
+    }
+
+    /// The calls of a tab, or of a connection, take turns with those of others.
+    #[must_use]
+    pub fn lane(&self) -> u64 {
+        let tab = self.tab.as_ref().map_or(0, |tab| tab.tab.wrapping_add(1));
+        self.sender.client.rotate_left(32) ^ tab
+    }
+}
+
+const ORIGIN: &str = "an origin such as https://example.com, or client://NAME";
+
+/// An origin of a request.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_origin(text: &str) -> Result<Origin, ErrorBody> {
+    Origin::parse(text).map_err(|wrong| {
+        let message = format!("field `origin`: {wrong}");
+        ErrorBody::new(Code::InvalidParams, message).with("field", "origin").with("expected", ORIGIN)
+    })
+}
+
+/// A profile of a request.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_profile(text: Option<&str>) -> Result<Arc<str>, ErrorBody> {
+    grants::profile(text.unwrap_or(grants::DEFAULT_PROFILE))
+        .ok_or_else(|| invalid("profile", "1 to 128 bytes without control characters"))
+}
+
+fn not_itself(own: &Origin) -> ErrorBody {
+    let message = format!("this connection is {own} and speaks for no other origin; leave `origin` out");
+    ErrorBody::new(Code::PermissionDenied, message)
+}
+
+/// Who makes a call.
+#[derive(Debug)]
+pub enum Caller {
+    /// The person: what they ask for is permitted by the message itself.
+    Owner(Sender, Permit),
+    /// An origin: its grants decide.
+    Origin(Asker),
+}
+
+impl Caller {
+    /// Who sent the request.
+    #[must_use]
+    pub fn sender(&self) -> &Sender {
+        match self {
+            Self::Owner(sender, _) => sender,
+            Self::Origin(asker) => &asker.sender,
+        }
+    }
+
+    /// The origin, where there is one.
+    #[must_use]
+    pub fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::Owner(..) => None,
+            Self::Origin(asker) => Some(&asker.origin),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ai_client_is_itself_and_the_owner_names_an_origin() {
+        let client = Sender::new(&Principal::Client { name: "Some Client".into() }, 1);
+        let own = Asker::new(&client, None, None, None).unwrap();
+        assert_eq!((own.origin.as_str(), &*own.profile), ("client://Some%20Client", "default"));
+        assert!(Asker::new(&client, Some("client://Some%20Client"), None, None).is_ok());
+        let other = Asker::new(&client, Some("https://example.com"), None, None).unwrap_err();
+        assert_eq!(other.code, Code::PermissionDenied);
+
+        let owner = Sender::new(&Principal::Owner, 2);
+        assert_eq!(Asker::new(&owner, None, None, None).unwrap_err().code, Code::InvalidParams);
+        assert_eq!(Asker::new(&owner, Some("null"), None, None).unwrap_err().code, Code::InvalidParams);
+        let asker = Asker::new(&owner, Some("https://Example.com:443"), Some("p"), Some(7)).unwrap();
+        assert_eq!((asker.origin.as_str(), &*asker.profile), ("https://example.com", "p"));
+        assert_eq!(asker.tab.map(|tab| (tab.session, tab.tab)), Some(("connection 2".into(), 7)));
+    }
+}

@@ -1,0 +1,227 @@
+//! A tool call, from who asks to what the tool answered.
+//!
+//! ```text
+//!  Caller ─► permission, allowlist ─► server and tool ─► budget of the run ─► turn of the origin ─► slot of the server
+//!                                                                                                      │
+//!  result, or error ◄── server.ask ◄── permit, and the tool as it is now ◄── the server runs ◄─────────┘
+//! ```
+//!
+//! Owns the order of these steps, for everybody: the owner skips what only grants decide, nothing else. Whatever a call
+//! holds on its way is a guard. Must never look into arguments or results.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::Provenance;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::hex::hex;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::limiter::Limits;
+use harbor_policy::scope::Scope;
+
+use super::admission::{Entrant, Turn};
+use super::asker::{Asker, Caller, OWNER};
+use super::note::Note;
+use super::refused::{rate_limited, tool_changed, tool_not_found};
+use super::{AskedTime, Host, errors, time_limit};
+use crate::link::{Answer, Failure, OnProgress, TimeLimit, Tool, ToolHash};
+use crate::supervisor::{Server, Why};
+
+/// What is to be called.
+pub struct ToolCall {
+    /// The server.
+    pub server: ServerId,
+    /// The tool, as the server names it.
+    pub tool: String,
+    /// JSON object.
+    pub arguments: String,
+    /// JSON object: MCP's task parameters.
+    pub task: Option<String>,
+    /// How long it may take.
+    pub time: AskedTime,
+    /// The run that it counts in.
+    pub run_id: Option<String>,
+    /// Who wants to hear of its progress.
+    pub progress: Option<OnProgress>,
+}
+
+impl Host {
+    /// Calls a tool. When the future is dropped or the time is over, the server is told.
+    ///
+    /// # Errors
+    /// Why there is no result.
+    pub async fn call_tool(
+        &self,
+        caller: Caller,
+        call: ToolCall,
+    ) -> Result<(Json, Provenance), ErrorBody> {
+        let sender = caller.sender().clone();
+        let note = Note::begin(self, &caller, &call);
+        if let Caller::Origin(asker) = &caller
+            && let Err(error) = self.may_call(asker, &call)
+        {
+            note.refused(&sender, &error).await;
+            return Err(error);
+        }
+        let (server, tool) = (call.server.to_string(), call.tool.clone());
+        let result = self.make(caller, call, &note).await;
+        note.ended(&result);
+        let provenance = Provenance {
+            serverId: server,
+            toolName: tool,
+            durationMs: note.asked_for().as_millis().try_into().unwrap_or(u64::MAX),
+            toolHash: note.hash().map(|hash| hex(&hash)).unwrap_or_default(),
+        };
+        Ok((result?, provenance))
+    }
+
+    /// Permission comes before existence, so that nobody can probe for names.
+    fn may_call(&self, asker: &Asker, call: &ToolCall) -> Result<(), ErrorBody> {
+        self.permissions.check(asker, Scope::McpToolsCall, Some((&call.server, &call.tool))).map(drop)
+    }
+
+    async fn make(&self, caller: Caller, call: ToolCall, note: &Note<'_>) -> Result<Json, ErrorBody> {
+        self.trail.is_open()?;
+        let server = self.find(&caller, &call)?;
+        let mut limit = self.limit_of(&caller, &call, &server)?;
+        let reserved = match (&call.run_id, &caller) {
+            (Some(run_id), Caller::Origin(asker)) => Some(self.runs.reserve(asker, run_id)?),
+            _ => None,
+        };
+        let _turn = self.turn(&caller, &call, &mut limit, note).await?;
+        let slot = server.slot().ok_or_else(|| errors::too_many(server.id()))?;
+        let ready = server.ready(&mut limit).await;
+        ready.map_err(|why| errors::unavailable(server.id(), &why))?;
+        self.have_it_listed(&server, &call, &mut limit).await;
+        note.set_hash(self.tool_as_it_is(&caller, &server, &call.tool)?);
+        // What was allowed when the call came may have ended while it waited.
+        let permit = match caller {
+            Caller::Owner(_, permit) => permit,
+            Caller::Origin(asker) => self.permissions.permit(&asker, (&call.server, &call.tool))?,
+        };
+        let operation = Operation::CallTool {
+            name: call.tool.into(),
+            arguments: call.arguments.into(),
+            task: call.task.map(Into::into),
+        };
+        if let Some(reserved) = &reserved {
+            reserved.set_spent(true);
+        }
+        note.set_asked();
+        let answer = server.ask(permit, slot, operation, limit, call.progress).await;
+        if let Some(reserved) = reserved.filter(|_| !was_sent(&answer)) {
+            reserved.set_spent(false);
+        }
+        outcome(server.id(), limit, answer)
+    }
+
+    /// The server, and whether it is known already not to have this tool.
+    fn find(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<Server>, ErrorBody> {
+        let server = self.supervisor.get(&call.server);
+        server.ok_or_else(|| match caller {
+            Caller::Owner(..) => errors::not_found(&call.server),
+            Caller::Origin(_) => tool_not_found(&call.server, &call.tool),
+        })
+    }
+
+    fn limit_of(&self, caller: &Caller, call: &ToolCall, server: &Server) -> Result<TimeLimit, ErrorBody> {
+        let of_server = self.config.server_limits(call.server.as_str()).default_timeout;
+        let defined = server.definition().supervision.call_timeout_ms.is_some();
+        let of_origin = self.config.limits_of(accounted(caller)).default_timeout.filter(|_| !defined);
+        let default = of_server.or(of_origin).unwrap_or(server.settings().call_timeout);
+        time_limit(default, call.time, call.progress.is_some())
+    }
+
+    /// Waits for the caller's turn; the time is taken off the call's.
+    async fn turn(
+        &self,
+        caller: &Caller,
+        call: &ToolCall,
+        limit: &mut TimeLimit,
+        note: &Note<'_>,
+    ) -> Result<Turn, ErrorBody> {
+        let origin = accounted(caller);
+        let configured = self.config.limits_of(origin);
+        let limits = Limits {
+            concurrent: configured.concurrent,
+            queue: configured.queue,
+            queue_wait_ms: configured.queue_wait_ms,
+            per_minute: configured.per_minute,
+        };
+        let lane = match caller {
+            Caller::Owner(sender, _) => sender.client,
+            Caller::Origin(asker) => asker.lane(),
+        };
+        let server_per_minute = self.config.server_limits(call.server.as_str()).per_minute;
+        let entrant = Entrant { origin, lane, server: call.server.as_str(), server_per_minute };
+        let turn = self.admission.enter(entrant, &limits, limit.quiet).await;
+        limit.used += note.set_queued();
+        turn.map_err(|refusal| rate_limited(origin, &call.server, refusal))
+    }
+
+    /// A server that has just told of a new tool is about to be asked for its list.
+    async fn have_it_listed(&self, server: &Rc<Server>, call: &ToolCall, limit: &mut TimeLimit) {
+        let is_known = server.tools().is_some_and(|tools| tools.get(&call.tool).is_some());
+        if !is_known {
+            server.listed(limit).await;
+        }
+    }
+
+    /// The hash of the tool, if it may be called. Where a server's tools cannot be listed, only the owner calls them.
+    fn tool_as_it_is(
+        &self,
+        caller: &Caller,
+        server: &Server,
+        name: &str,
+    ) -> Result<Option<ToolHash>, ErrorBody> {
+        let tools = server.tools();
+        let is_owner = matches!(caller, Caller::Owner(..));
+        let tool: Option<&Tool> = tools.as_ref().and_then(|tools| tools.get(name));
+        match tool {
+            Some(tool) if !is_owner && self.registry.is_blocked(server.id(), tool) => {
+                Err(tool_changed(server.id(), name))
+            }
+            Some(tool) => Ok(Some(tool.hash)),
+            None if is_owner && tools.is_none() => Ok(None),
+            None => Err(tool_not_found(server.id(), name)),
+        }
+    }
+}
+
+/// The name under which a caller's calls are counted and limited.
+pub(super) fn accounted(caller: &Caller) -> &str {
+    caller.origin().map_or(OWNER, |origin| origin.as_str())
+}
+
+/// Whether the server may have got it. What is not certain counts as sent.
+fn was_sent(answer: &Result<Answer, Why>) -> bool {
+    !matches!(
+        answer,
+        Err(Why::NotSent(_))
+            | Ok(Answer::Failed(
+                Failure::NotConnected | Failure::Congested | Failure::InvalidArguments(..)
+            ))
+    )
+}
+
+/// What became of a request to a server.
+pub(super) fn outcome(
+    id: &ServerId,
+    limit: TimeLimit,
+    answer: Result<Answer, Why>,
+) -> Result<Json, ErrorBody> {
+    match answer {
+        Ok(Answer::Result(json) | Answer::Items(json, _) | Answer::Tools(json, _)) => Ok(json),
+        Ok(Answer::ServerError { code, message, data }) => {
+            Err(errors::server_error(id, code, &message, data))
+        }
+        Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure)),
+        Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable)),
+        Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why)),
+    }
+}
+
+/// A code for the log of a call whose caller has left.
+pub(super) const LEFT: Code = Code::Cancelled;

@@ -1,0 +1,102 @@
+//! What an origin may know of: tools, and the servers that have them.
+//!
+//! Owns which of them are shown. What the grants do not cover does not exist for whoever asks.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::UsableServer;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::grants::View;
+use harbor_policy::scope::Scope;
+
+use super::Host;
+use super::asker::Asker;
+use super::registry::Written;
+use crate::link::Tool;
+use crate::store::audit::Record;
+use crate::supervisor::Server;
+
+/// What an asker sees.
+struct Sight {
+    list: View,
+    call: View,
+}
+
+impl Sight {
+    /// A tool is seen when the permission to list covers it and, where there are permissions to call, one of these too:
+    /// who was allowed two tools has no use for the names of the others.
+    fn has(&self, server: &ServerId, tool: &Tool) -> bool {
+        let covers = |view: &View| view.covers_all() || view.covers(server, &tool.name);
+        covers(&self.list) && (!self.call.any() || covers(&self.call))
+    }
+}
+
+impl Host {
+    /// The tools that an origin may know of, as an array of descriptors; of these servers, where some are named.
+    ///
+    /// # Errors
+    /// Why it may not know of any.
+    pub async fn list_tools(&self, asker: &Asker, only: Option<&[String]>) -> Result<Json, ErrorBody> {
+        let sight = self.sight(asker).await?;
+        let mut out = Vec::from(*b"[");
+        for (server, written) in self.listed_servers() {
+            if only.is_some_and(|only| !only.iter().any(|id| id == server.id().as_str())) {
+                continue;
+            }
+            for (_, descriptor) in written.tools().filter(|(tool, _)| sight.has(server.id(), tool)) {
+                if out.len() > 1 {
+                    out.push(b',');
+                }
+                out.extend_from_slice(descriptor.as_str().as_bytes());
+            }
+        }
+        out.push(b']');
+        Ok(Json::from_valid(String::from_utf8(out).unwrap_or_else(|_| "[]".into())))
+    }
+
+    /// The servers of which an origin may use a tool.
+    ///
+    /// # Errors
+    /// Why it may not know of any.
+    pub async fn list_servers(&self, asker: &Asker) -> Result<Vec<UsableServer>, ErrorBody> {
+        let sight = self.sight(asker).await?;
+        let servers = self.listed_servers().filter_map(|(server, written)| {
+            let usable = written.tools().filter(|(tool, _)| sight.has(server.id(), tool)).count();
+            (usable > 0).then(|| UsableServer {
+                server_id: server.id().to_string(),
+                label: server.label().to_owned(),
+                state: server.state().as_str(),
+                tool_count: u32::try_from(usable).unwrap_or(u32::MAX),
+            })
+        });
+        Ok(servers.collect())
+    }
+
+    fn listed_servers(&self) -> impl Iterator<Item = (Rc<Server>, Rc<Written>)> {
+        let all = self.supervisor.all().into_iter();
+        all.filter_map(|server| self.registry.listed(&server).map(|written| (server, written)))
+    }
+
+    async fn sight(&self, asker: &Asker) -> Result<Sight, ErrorBody> {
+        let scope = Scope::McpToolsList;
+        let checked = self.permissions.check(asker, scope, None);
+        let decision = checked.as_ref().map_or_else(|error| error.code.as_str(), |_| "allowed");
+        self.stats.borrow_mut().note_decision(asker.origin.as_str(), scope.as_str(), decision);
+        if let Err(error) = checked {
+            let record = Record {
+                origin: Some(asker.origin.as_str().into()),
+                profile: Some(asker.profile.clone()),
+                scope: Some(scope.as_str()),
+                code: Some(decision),
+                ..Record::default()
+            };
+            self.trail.refused(&asker.sender, Some(asker.origin.as_str()), record).await;
+            return Err(error);
+        }
+        let list = self.permissions.view(asker, scope);
+        let call = self.permissions.view(asker, Scope::McpToolsCall);
+        Ok(Sight { list, call })
+    }
+}

@@ -1,0 +1,52 @@
+//! What the host tells whoever listens: grants that change, tools that are not what they were.
+//!
+//! Owns the types. Must never know who is interested in what: that is the listener's to decide.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::{GrantView, ToolChange};
+use harbor_policy::origin::Origin;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum News<'a> {
+    /// A grant was made, taken back, or has ended.
+    Grant {
+        /// `granted`, `revoked` or `expired`.
+        change: &'static str,
+        /// Whose it is.
+        origin: &'a Origin,
+        /// The grant.
+        grant: GrantView,
+    },
+    /// A tool is not what it was when the person last saw it.
+    Tool(&'a ToolChange),
+}
+
+/// Whoever wants to be told.
+pub type Listener = Rc<dyn Fn(&News<'_>)>;
+
+/// All of them.
+#[derive(Default)]
+pub struct Listeners(RefCell<Vec<Listener>>);
+
+impl std::fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listeners").finish_non_exhaustive()
+    }
+}
+
+impl Listeners {
+    /// Has `listener` told from now on.
+    pub fn add(&self, listener: Listener) {
+        self.0.borrow_mut().push(listener);
+    }
+
+    /// Tells all.
+    pub fn tell(&self, news: &News<'_>) {
+        for listener in &*self.0.borrow() {
+            listener(news);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What is noted of one call: in the audit log and in the counts.
+//!
+//! Owns the promise that each call is noted once, also one whose caller leaves in the middle. Notes sizes and times,
+//! never arguments or results.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::json::Json;
+use harbor_policy::scope::Scope;
+use harbor_policy::stats;
+
+use super::Host;
+use super::asker::{Caller, Sender};
+use super::calls::{LEFT, ToolCall, accounted};
+use crate::link::ToolHash;
+use crate::store::audit::Record;
+
+/// The note of a call.
+pub(super) struct Note<'a> {
+    host: &'a Host,
+    record: Record,
+    accounted: Arc<str>,
+    began: Instant,
+    queued: Cell<Duration>,
+    asked: Cell<Option<Instant>>,
+    hash: Cell<Option<ToolHash>>,
+    ending: Cell<Ending>,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy)]
+enum Ending {
+    /// Not at all, so far.
+    Open,
+    /// Noted as a refusal.
+    Refused,
+    /// With a result of so many bytes.
+    Answered(u64),
+    /// With this code.
+    Failed(&'static str),
+}
+
+impl<'a> Note<'a> {
+    pub(super) fn begin(host: &'a Host, caller: &Caller, call: &ToolCall) -> Self {
+        let profile = match caller {
+            Caller::Owner(..) => None,
+            Caller::Origin(asker) => Some(asker.profile.clone()),
+        };
+        let record = Record {
+            event: "call",
+            by: caller.sender().by.clone(),
+            origin: caller.origin().map(|origin| origin.as_str().into()),
+            profile,
+            server: Some(call.server.as_str().into()),
+            tool: Some(call.tool.as_str().into()),
+            bytes_in: Some(call.arguments.len() as u64),
+            run_id: call.run_id.as_deref().map(Into::into),
+            ..Record::default()
+        };
+        Self {
+            host,
+            record,
+            accounted: accounted(caller).into(),
+            began: Instant::now(),
+            queued: Cell::default(),
+            asked: Cell::default(),
+            hash: Cell::default(),
+            ending: Cell::new(Ending::Open),
+        }
+    }
+
+    /// It has waited for its turn; gives how long.
+    pub(super) fn set_queued(&self) -> Duration {
+        self.queued.set(self.began.elapsed());
+        self.queued.get()
+    }
+
+    /// The server is asked now.
+    pub(super) fn set_asked(&self) {
+        self.asked.set(Some(Instant::now()));
+    }
+
+    /// How long ago that was.
+    pub(super) fn asked_for(&self) -> Duration {
+        self.asked.get().map(|at| at.elapsed()).unwrap_or_default()
+    }
+
+    pub(super) fn set_hash(&self, hash: Option<ToolHash>) {
+        self.hash.set(hash);
+    }
+
+    pub(super) fn hash(&self) -> Option<ToolHash> {
+        self.hash.get()
+    }
+
+    /// The origin may not.
+    pub(super) async fn refused(&self, sender: &Sender, error: &ErrorBody) {
+        self.ending.set(Ending::Refused);
+        let (scope, code) = (Scope::McpToolsCall.as_str(), error.code.as_str());
+        self.host.stats.borrow_mut().note_decision(&self.accounted, scope, code);
+        let record = Record { scope: Some(scope), code: Some(code), ..self.record.clone() };
+        self.host.trail.refused(sender, Some(&self.accounted), record).await;
+    }
+
+    /// It is over.
+    pub(super) fn ended(&self, result: &Result<Json, ErrorBody>) {
+        self.ending.set(match result {
+            Ok(json) => Ending::Answered(json.as_str().len() as u64),
+            Err(error) => Ending::Failed(error.code.as_str()),
+        });
+    }
+}
+
+impl Drop for Note<'_> {
+    fn drop(&mut self) {
+        let (code, bytes_out) = match self.ending.get() {
+            Ending::Refused => return,
+            Ending::Open => (Some(LEFT.as_str()), None),
+            Ending::Answered(bytes) => (None, Some(bytes)),
+            Ending::Failed(code) => (Some(code), None),
+        };
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let (duration_us, queued_us) = (micros(self.began.elapsed()), micros(self.queued.get()));
+        let mut record = std::mem::take(&mut self.record);
+        // A name that no server has is not kept among the counts.
+        let tool = record.tool.as_deref().filter(|_| self.hash.get().is_some()).unwrap_or("(unknown)");
+        let mut stats = self.host.stats.borrow_mut();
+        stats.note(&stats::Call {
+            origin: &self.accounted,
+            server: record.server.as_deref().unwrap_or_default(),
+            tool,
+            code,
+            duration_us,
+            queued_us,
+            bytes_in: record.bytes_in.unwrap_or_default(),
+            bytes_out: bytes_out.unwrap_or_default(),
+        });
+        if record.origin.is_some() {
+            stats.note_decision(&self.accounted, Scope::McpToolsCall.as_str(), "allowed");
+        }
+        drop(stats);
+        record.tool_hash = self.hash.get();
+        (record.code, record.bytes_out) = (code, bytes_out);
+        (record.duration_us, record.queued_us) = (Some(duration_us), Some(queued_us));
+        record.decision = "allowed";
+        self.host.trail.called(record);
+    }
+}

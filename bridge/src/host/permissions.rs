@@ -1,0 +1,366 @@
+//! What origins may do: performs what `policy::grants` decides, on disk, in the audit log, and to those who watch.
+//!
+//! ```text
+//!  grant, revoke ─► audit log ─► harbor.db (what lasts) ─► Grants ─► watchers ─► reply
+//!  check, permit ─► Grants                    time, tab, session ─► Grants ─► watchers
+//! ```
+//!
+//! Owns the one table of grants and its clock, which goes on while the machine sleeps. What lasts is on disk before it
+//! holds; what cannot be read there counts as a DENY.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+use std::time::Duration;
+
+use harbor_ipc_proto::client::GrantView;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::access::Permit;
+use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View};
+use harbor_policy::origin::Origin;
+use harbor_policy::scope::Scope;
+use tokio::sync::Notify;
+
+use super::asker::{Asker, Sender};
+use super::news::{Listeners, News};
+use super::refused::refused;
+use super::trail::Trail;
+use crate::clock::{boot_clock, wall_clock};
+use crate::store::StoreError;
+use crate::store::audit::Record;
+use crate::store::grants::{GrantFile, Row, StoredGrant};
+
+/// How long the grants of a browser session outlive its last connection: the extension may be about to come back.
+const SESSION_GRACE: Duration = Duration::from_secs(60);
+
+/// Timers stand still while the machine sleeps; after it has woken up, what has ended is told after so long at most.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
+
+/// The grants.
+#[derive(Debug)]
+pub struct Permissions {
+    grants: RefCell<Grants>,
+    file: GrantFile,
+    trail: Rc<Trail>,
+    listeners: Rc<Listeners>,
+    /// How long an ALLOW_ONCE lasts that does not say, in milliseconds.
+    once_ms: u64,
+    /// Connections per browser session.
+    sessions: RefCell<HashMap<Arc<str>, u32>>,
+    /// Set off when the next end may be another one.
+    changed: Notify,
+}
+
+/// A grant to be made.
+#[derive(Debug)]
+pub struct Wish {
+    /// For what.
+    pub key: Key,
+    /// What, and where it holds.
+    pub grant: NewGrant,
+    /// When it ends, in milliseconds since 1970.
+    pub expires_at: Option<u64>,
+}
+
+impl Permissions {
+    /// The grants that are on disk.
+    ///
+    /// # Errors
+    /// When they cannot be read at all.
+    pub async fn open(
+        file: GrantFile,
+        trail: Rc<Trail>,
+        listeners: Rc<Listeners>,
+        once: Duration,
+    ) -> Result<Rc<Self>, StoreError> {
+        let mut grants = Grants::default();
+        for row in file.all().await? {
+            restore(&mut grants, row);
+        }
+        let permissions = Rc::new(Self {
+            grants: RefCell::new(grants),
+            file,
+            trail,
+            listeners,
+            once_ms: u64::try_from(once.as_millis()).unwrap_or(u64::MAX),
+            sessions: RefCell::default(),
+            changed: Notify::new(),
+        });
+        tokio::task::spawn_local(watch_ends(Rc::downgrade(&permissions)));
+        Ok(permissions)
+    }
+
+    /// Makes a grant; gives it, and whether a DENY stands in its way.
+    ///
+    /// # Errors
+    /// When there is no such grant, it has ended already, or the disk refuses; nothing is changed then.
+    pub async fn grant(&self, sender: &Sender, wish: Wish) -> Result<(GrantView, bool), ErrorBody> {
+        let Wish { key, mut grant, expires_at } = wish;
+        if grant.grant_type == GrantType::AllowOnce {
+            grant.lifetime_ms = Some(match expires_at {
+                None => self.once_ms,
+                Some(at) => at.checked_sub(wall_clock()).filter(|left| *left > 0).ok_or_else(ended_already)?,
+            });
+        }
+        // Tried on a table of its own: what cannot be granted is found before anything is written.
+        Grants::default().put(key.clone(), grant.clone(), 0, 0).map_err(|wrong| wrong_grant(&wrong))?;
+        let tools = grant.tools.as_ref().map(harbor_policy::tool_name::Allowlist::entries);
+        let record = Record { allowed_tools: tools.clone().map(Into::into), ..of(&key, grant.grant_type) };
+        self.trail.decided("grant", sender, record).await?;
+        let created_at = wall_clock();
+        if grant.grant_type != GrantType::AllowOnce {
+            let stored = StoredGrant {
+                origin: key.origin.to_string(),
+                profile: key.profile.to_string(),
+                scope: key.scope.as_str().into(),
+                grant_type: grant.grant_type.as_str().into(),
+                allowed_tools: tools,
+                created_at,
+            };
+            self.file.put(stored).await.map_err(|error| not_stored(&error))?;
+        }
+        let made = self.grants.borrow_mut().put(key.clone(), grant, created_at, boot_clock());
+        let made = made.map_err(|wrong| wrong_grant(&wrong))?;
+        self.changed.notify_one();
+        self.tell("granted", &key, &made);
+        let denied = self.grants.borrow_mut().check(&key, None, None, boot_clock()) == Verdict::Denied;
+        Ok((view(&key, &made), denied))
+    }
+
+    /// Takes grants back: of one type or all, of one tab or all. Gives whether there were any.
+    ///
+    /// # Errors
+    /// When the disk refuses; nothing is changed then.
+    pub async fn revoke(
+        &self,
+        sender: &Sender,
+        key: &Key,
+        grant_type: Option<GrantType>,
+        tab: Option<&Tab>,
+    ) -> Result<bool, ErrorBody> {
+        let record = Record { grant_type: grant_type.map(GrantType::as_str), ..about(key) };
+        self.trail.decided("revoke", sender, record).await?;
+        if tab.is_none() && grant_type != Some(GrantType::AllowOnce) {
+            let (origin, profile, scope) = (key.origin.as_str(), &key.profile, key.scope.as_str());
+            let removed = self.file.remove(origin, profile, scope, grant_type.map(GrantType::as_str)).await;
+            removed.map_err(|error| not_stored(&error))?;
+        }
+        let gone = self.grants.borrow_mut().revoke(key, grant_type, tab);
+        gone.iter().for_each(|grant| self.tell("revoked", key, grant));
+        Ok(!gone.is_empty())
+    }
+
+    /// Whether an origin may do something, for a tool where one is named.
+    ///
+    /// # Errors
+    /// Why not, as a call would be told.
+    pub fn check(
+        &self,
+        asker: &Asker,
+        scope: Scope,
+        tool: Option<(&ServerId, &str)>,
+    ) -> Result<GrantType, ErrorBody> {
+        let key = key(asker, scope);
+        match self.grants.borrow_mut().check(&key, asker.tab.as_ref(), tool, boot_clock()) {
+            Verdict::Granted(grant) => Ok(grant.grant_type),
+            verdict => Err(refused(asker, scope, &verdict)),
+        }
+    }
+
+    /// Proof that an origin may call a tool at this instant.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn permit(&self, asker: &Asker, tool: (&ServerId, &str)) -> Result<Permit, ErrorBody> {
+        let Asker { origin, profile, tab, .. } = asker;
+        let permit = self.grants.borrow_mut().permit(origin, profile, tab.as_ref(), tool, boot_clock());
+        permit.map_err(|verdict| refused(asker, Scope::McpToolsCall, &verdict))
+    }
+
+    /// What an origin may do with many tools.
+    pub fn view(&self, asker: &Asker, scope: Scope) -> View {
+        self.grants.borrow_mut().view(&key(asker, scope), asker.tab.as_ref(), boot_clock())
+    }
+
+    /// The grants of an origin, or of all; of one profile, where it is given. With a tab, what is bound to another one
+    /// is left out.
+    #[must_use]
+    pub fn list(
+        &self,
+        origin: Option<&Origin>,
+        profile: Option<&Arc<str>>,
+        tab: Option<&Tab>,
+    ) -> Vec<GrantView> {
+        self.look();
+        let grants = self.grants.borrow();
+        let shown = |(_, grant): &(&Key, &Grant)| {
+            tab.is_none() || grant.tab.is_none() || grant.tab.as_ref() == tab
+        };
+        match origin {
+            Some(origin) => {
+                grants.of(origin, profile).filter(shown).map(|(key, grant)| view(key, grant)).collect()
+            }
+            None => {
+                let of_profile =
+                    |(key, _): &(&Key, &Grant)| profile.is_none_or(|wanted| *wanted == key.profile);
+                grants.all().filter(of_profile).filter(shown).map(|(key, grant)| view(key, grant)).collect()
+            }
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.grants.borrow().len()
+    }
+
+    /// A tab was closed: ends what is bound to it, and gives how many those were.
+    pub fn end_tab(&self, tab: &Tab, profile: Option<&Arc<str>>) -> usize {
+        let gone = self.grants.borrow_mut().end_tab(tab, profile);
+        gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
+        gone.len()
+    }
+
+    /// One more connection of a browser session.
+    pub fn join(&self, session: &Arc<str>) {
+        *self.sessions.borrow_mut().entry(session.clone()).or_default() += 1;
+    }
+
+    /// One connection less. With the last one the session ends; one that has a name of its own a little later.
+    pub fn part(self: &Rc<Self>, session: &Arc<str>, named: bool) {
+        let mut sessions = self.sessions.borrow_mut();
+        let left = sessions.get(session).map_or(0, |count| count.saturating_sub(1));
+        if left > 0 {
+            sessions.insert(session.clone(), left);
+            return;
+        }
+        sessions.remove(session);
+        drop(sessions);
+        if !named {
+            return self.end_session(session);
+        }
+        let (permissions, session) = (Rc::downgrade(self), session.clone());
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(SESSION_GRACE).await;
+            let Some(permissions) = permissions.upgrade() else { return };
+            if !permissions.sessions.borrow().contains_key(&session) {
+                permissions.end_session(&session);
+            }
+        });
+    }
+
+    fn end_session(&self, session: &str) {
+        let gone = self.grants.borrow_mut().end_session(session);
+        gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
+    }
+
+    /// Removes what has ended, and tells of it.
+    fn look(&self) {
+        let gone = self.grants.borrow_mut().expire(boot_clock());
+        gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
+    }
+
+    fn tell(&self, change: &'static str, key: &Key, grant: &Grant) {
+        if change == "expired" {
+            self.trail.noted("expire", of(key, grant.grant_type));
+        }
+        self.listeners.tell(&News::Grant { change, origin: &key.origin, grant: view(key, grant) });
+    }
+}
+
+/// Tells of what has ended, when it has.
+async fn watch_ends(permissions: Weak<Permissions>) {
+    while let Some(permissions) = permissions.upgrade() {
+        permissions.look();
+        let next = permissions.grants.borrow().next_deadline();
+        let wait = next.map(|at| Duration::from_millis(at.saturating_sub(boot_clock())).min(LOOK_AGAIN));
+        let changed = permissions.changed.notified();
+        match wait {
+            None => changed.await,
+            Some(wait) => drop(tokio::time::timeout(wait, changed).await),
+        }
+    }
+}
+
+fn key(asker: &Asker, scope: Scope) -> Key {
+    Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope }
+}
+
+fn about(key: &Key) -> Record {
+    Record {
+        origin: Some(key.origin.as_str().into()),
+        profile: Some(key.profile.clone()),
+        scope: Some(key.scope.as_str()),
+        ..Record::default()
+    }
+}
+
+fn of(key: &Key, grant_type: GrantType) -> Record {
+    Record { grant_type: Some(grant_type.as_str()), ..about(key) }
+}
+
+fn view(key: &Key, grant: &Grant) -> GrantView {
+    GrantView {
+        origin: key.origin.to_string(),
+        profile: key.profile.to_string(),
+        scope: key.scope.as_str(),
+        grant_type: grant.grant_type.as_str(),
+        created_at: grant.created_at,
+        expires_at: grant.expires_at,
+        tab_id: grant.tab.as_ref().map(|tab| tab.tab),
+        allowed_tools: grant.tools.as_ref().map(harbor_policy::tool_name::Allowlist::entries),
+    }
+}
+
+/// Takes a row of the disk. One that makes no sense may have been a DENY, and so it is one.
+fn restore(grants: &mut Grants, row: Row) {
+    let (origin, profile, scope) = match &row {
+        Row::Whole(grant) => (&grant.origin, &grant.profile, &grant.scope),
+        Row::Broken { origin, profile, scope } => (origin, profile, scope),
+    };
+    let key = Origin::parse(origin).ok().zip(harbor_policy::grants::profile(profile)).zip(Scope::parse(scope));
+    let Some(((origin, profile), scope)) = key else {
+        tracing::warn!(origin, scope, "harbor.db: a grant is for nothing that exists; left out");
+        return;
+    };
+    let key = Key { origin, profile, scope };
+    let whole = match row {
+        Row::Whole(grant) => lasting(&grant).map(|new| (new, grant.created_at)),
+        Row::Broken { .. } => None,
+    };
+    let (new, created_at) = whole.unwrap_or_else(|| {
+        tracing::warn!(origin = %key.origin, scope = key.scope.as_str(), "harbor.db: a grant cannot be read; it counts as DENY");
+        (NewGrant { grant_type: GrantType::Deny, tools: None, tab: None, lifetime_ms: None }, 0)
+    });
+    if let Err(wrong) = grants.restore(key.clone(), new, created_at) {
+        tracing::warn!(origin = %key.origin, %wrong, "harbor.db: a grant that cannot be; it counts as DENY");
+        let deny = NewGrant { grant_type: GrantType::Deny, tools: None, tab: None, lifetime_ms: None };
+        // A plain DENY can always be made.
+        let _ = grants.restore(key, deny, created_at);
+    }
+}
+
+fn lasting(stored: &StoredGrant) -> Option<NewGrant> {
+    let grant_type = GrantType::parse(&stored.grant_type)?;
+    let tools = match &stored.allowed_tools {
+        None => None,
+        Some(tools) => Some(harbor_policy::tool_name::Allowlist::parse(tools).ok()?),
+    };
+    Some(NewGrant { grant_type, tools, tab: None, lifetime_ms: None })
+}
+
+fn ended_already() -> ErrorBody {
+    super::invalid("expires_at", "a time that is still to come, in milliseconds since 1970")
+}
+
+fn wrong_grant(wrong: &harbor_policy::grants::Wrong) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, wrong.to_string()).with("field", "grant_type")
+}
+
+fn not_stored(error: &StoreError) -> ErrorBody {
+    tracing::error!(%error, "a grant could not be stored");
+    ErrorBody::new(Code::Internal, format!("{error}; nothing was changed"))
+}

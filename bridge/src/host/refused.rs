@@ -1,0 +1,84 @@
+//! What an origin is told that does not get what it asks for: one place for code, sentence and next step.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::grants::Verdict;
+use harbor_policy::limiter::Refusal;
+use harbor_policy::scope::Scope;
+
+use super::asker::Asker;
+
+/// Why a check came out as it did.
+pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBody {
+    let (origin, scope) = (&asker.origin, scope.as_str());
+    let error = match verdict {
+        Verdict::Granted(_) => ErrorBody::new(Code::Internal, "what is granted is not refused"),
+        Verdict::Denied => ErrorBody::new(Code::PermissionDenied, format!("{origin} was denied {scope}")),
+        Verdict::ToolNotAllowed => {
+            let message = format!("{origin} may not use this tool: it is not among those that were allowed");
+            ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "allowlist")
+        }
+        Verdict::ScopeRequired { expired } => {
+            let message = match expired {
+                true => format!("the permission of {origin} for {scope} has ended; ask for it again"),
+                false => format!("{origin} needs permission for {scope}; ask the person for it"),
+            };
+            let expired = Json::from_valid(expired.to_string());
+            ErrorBody::new(Code::ScopeRequired, message).with_json("expired", expired)
+        }
+    };
+    error.with("scope", scope).with("origin", origin.as_str())
+}
+
+/// The tool does not exist. Said only to those who were allowed to call it.
+pub(super) fn tool_not_found(server: &ServerId, tool: &str) -> ErrorBody {
+    let message = format!("there is no tool {server}/{tool:.200}");
+    ErrorBody::new(Code::ToolNotFound, message).with("server_id", server.as_str())
+}
+
+/// The tool is not what the person saw.
+pub(super) fn tool_changed(server: &ServerId, tool: &str) -> ErrorBody {
+    let message = format!(
+        "{server}/{tool:.200} has changed since it was first seen; the person has to accept it \
+         (`harbor tools --changed`) before it can be used again"
+    );
+    ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "tool_changed").with("server_id", server.as_str())
+}
+
+/// Too many calls.
+pub(super) fn rate_limited(origin: &str, server: &ServerId, refusal: Refusal) -> ErrorBody {
+    let (message, limit, retry) = match refusal {
+        Refusal::TooManyPerMinute { retry_after_ms } => {
+            (format!("{origin} has made too many calls in a minute"), "per_minute", Some(retry_after_ms))
+        }
+        Refusal::ServerTooManyPerMinute { retry_after_ms } => {
+            (format!("{server} has had too many calls in a minute"), "server_per_minute", Some(retry_after_ms))
+        }
+        Refusal::TooManyAtOnce => {
+            (format!("too many calls of {origin} are under way; wait for answers"), "concurrent", None)
+        }
+    };
+    let error = ErrorBody::new(Code::RateLimited, format!("{message}. The call was not sent"))
+        .with("limit", limit)
+        .with_json("sent", Json::from_valid("false".into()));
+    match retry {
+        Some(retry) => error.with_json("retry_after_ms", Json::from_valid(retry.to_string())),
+        None => error,
+    }
+}
+
+/// The run is over its budget.
+pub(super) fn budget_exceeded(run_id: &str) -> ErrorBody {
+    let message = "the run has made all its calls; begin another one";
+    ErrorBody::new(Code::BudgetExceeded, message)
+        .with("run_id", run_id)
+        .with_json("sent", Json::from_valid("false".into()))
+}
+
+/// There is no such run, or it is somebody else's.
+pub(super) fn no_run(run_id: &str) -> ErrorBody {
+    let message = "there is no such run; it has ended, or was never begun by this client for this origin";
+    ErrorBody::new(Code::NotFound, message).with("run_id", run_id)
+}

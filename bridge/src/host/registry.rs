@@ -1,0 +1,259 @@
+//! The tools that origins see, and whether they are still what the person saw first.
+//!
+//! ```text
+//!  supervisor ─ a server's tools were listed ─► known? ─ no ──────────────────► pinned, on disk too
+//!                                                 └ yes ─ same hash ──────────► as before
+//!                                                       └ another ── changed ─► the person is told; origins are kept
+//!                                                                               from it until it is accepted
+//! ```
+//!
+//! Which tools a server has is the supervisor's to know; nothing is copied here, so what has gone with a server's end is
+//! gone. Owns the pins: what each tool said of itself when it was first seen or last accepted.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ToolChange, ToolDescriptor};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::PutField as _;
+use harbor_ipc_proto::hex::hex;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
+
+use crate::link::{Tool, ToolHash, ToolList};
+use crate::store::StoreError;
+use crate::store::pins::{Pin, Pins};
+use crate::supervisor::{Server, Supervisor};
+
+/// Each server's tools as they were pinned.
+type Pinned = BTreeMap<ServerId, HashMap<Arc<str>, Tool>>;
+
+/// The pins, and what is written about each tool.
+#[derive(Debug)]
+pub struct Registry {
+    file: Pins,
+    pinned: RefCell<Pinned>,
+    /// Whether a changed tool is kept from origins.
+    blocks: bool,
+    /// Each server's tools as they are listed; made anew when its list is another one.
+    written: RefCell<HashMap<ServerId, Rc<Written>>>,
+    /// Hashes of changed tools of which the person was told.
+    told: RefCell<HashMap<(ServerId, Arc<str>), ToolHash>>,
+}
+
+/// The tools of one server, ready to be listed.
+#[derive(Debug)]
+pub struct Written {
+    list: Rc<ToolList>,
+    /// Tool by tool; none for one that is kept from origins.
+    descriptors: Vec<Option<Json>>,
+}
+
+impl Written {
+    /// The tools that origins may see at all, with their descriptors.
+    pub fn tools(&self) -> impl Iterator<Item = (&Tool, &Json)> {
+        let all = self.list.iter().zip(&self.descriptors);
+        all.filter_map(|(tool, descriptor)| Some((tool, descriptor.as_ref()?)))
+    }
+}
+
+impl Registry {
+    /// The registry with the pins of `file`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn open(file: Pins, blocks: bool) -> Result<Self, StoreError> {
+        let mut pinned = Pinned::new();
+        for (server, pin) in file.all().await? {
+            let tool = Tool::from_shown(&pin.tool, &pin.shown, pin.hash);
+            if let (Some(server), Some(tool)) = (ServerId::parse(&server), tool) {
+                pinned.entry(server).or_default().insert(tool.name.clone(), tool);
+            }
+        }
+        Ok(Self {
+            file,
+            pinned: RefCell::new(pinned),
+            blocks,
+            written: RefCell::default(),
+            told: RefCell::default(),
+        })
+    }
+
+    /// A server's tools were listed. What is new is pinned; gives what has changed and was not told yet.
+    pub fn on_tools(&self, server: &ServerId, list: &ToolList) -> Vec<ToolChange> {
+        let mut all = self.pinned.borrow_mut();
+        let pinned = all.entry(server.clone()).or_default();
+        let (mut new, mut changed) = (Vec::new(), Vec::new());
+        for tool in list.iter() {
+            match pinned.get(&tool.name) {
+                None => {
+                    pinned.insert(tool.name.clone(), tool.clone());
+                    new.push(pin(tool));
+                }
+                Some(before) if before.hash != tool.hash => {
+                    let key = (server.clone(), tool.name.clone());
+                    if self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash) {
+                        changed.push(self.change(server, before, tool));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        drop(all);
+        if !new.is_empty() {
+            self.store(server, new);
+        }
+        changed
+    }
+
+    fn store(&self, server: &ServerId, pins: Vec<Pin>) {
+        let (file, server) = (self.file.clone(), server.clone());
+        tokio::task::spawn_local(async move {
+            // A pin that is not on disk is made again at the next start, from what the server says then.
+            if let Err(error) = file.put_many(server.as_str(), pins).await {
+                tracing::warn!(%server, %error, "its tools could not be pinned");
+            }
+        });
+    }
+
+    /// Whether a tool is not what the person saw.
+    #[must_use]
+    pub fn is_changed(&self, server: &ServerId, tool: &Tool) -> bool {
+        let pinned = self.pinned.borrow();
+        let before = pinned.get(server).and_then(|pinned| pinned.get(&tool.name));
+        before.is_some_and(|before| before.hash != tool.hash)
+    }
+
+    /// Whether origins are kept from it.
+    #[must_use]
+    pub fn is_blocked(&self, server: &ServerId, tool: &Tool) -> bool {
+        self.blocks && self.is_changed(server, tool)
+    }
+
+    fn change(&self, server: &ServerId, before: &Tool, now: &Tool) -> ToolChange {
+        ToolChange {
+            server_id: server.to_string(),
+            tool_name: now.name.to_string(),
+            tool_hash: hex(&now.hash),
+            before: before.shown(),
+            after: now.shown(),
+            blocked: self.blocks,
+            hidden_characters: now.hidden,
+        }
+    }
+
+    /// All changes of the servers, or of one of them.
+    #[must_use]
+    pub fn changes(&self, supervisor: &Supervisor, only: Option<&ServerId>) -> Vec<ToolChange> {
+        let pinned = self.pinned.borrow();
+        let servers = supervisor.all().into_iter().filter(|server| only.is_none_or(|id| id == server.id()));
+        let mut changes = Vec::new();
+        for server in servers {
+            let (Some(pinned), Some(list)) = (pinned.get(server.id()), server.known_tools()) else { continue };
+            let changed = list.iter().filter_map(|now| {
+                let before = pinned.get(&now.name).filter(|before| before.hash != now.hash)?;
+                Some(self.change(server.id(), before, now))
+            });
+            changes.extend(changed);
+        }
+        changes
+    }
+
+    /// Accepts a tool as it is now.
+    ///
+    /// # Errors
+    /// When there is no such tool, it is another one by now, or the disk refuses.
+    pub async fn accept(&self, server: &Server, name: &str, hash: &str) -> Result<ToolHash, ErrorBody> {
+        let list = server.known_tools();
+        let tool = list.as_ref().and_then(|list| list.get(name)).ok_or_else(|| {
+            let message = format!("{} has no tool {name:.80}", server.id());
+            ErrorBody::new(Code::ToolNotFound, message).with("server_id", server.id().as_str())
+        })?;
+        if hex(&tool.hash) != hash {
+            let message = "the tool is another one by now; look at what has changed and accept that";
+            return Err(ErrorBody::new(Code::InvalidParams, message)
+                .with("field", "tool_hash")
+                .with("tool_hash", &hex(&tool.hash)));
+        }
+        let stored = self.file.put_many(server.id().as_str(), vec![pin(tool)]).await;
+        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
+        self.pinned
+            .borrow_mut()
+            .entry(server.id().clone())
+            .or_default()
+            .insert(tool.name.clone(), tool.clone());
+        self.written.borrow_mut().remove(server.id());
+        Ok(tool.hash)
+    }
+
+    /// Forgets the tools of a server that was removed.
+    pub async fn forget(&self, server: &ServerId) {
+        self.pinned.borrow_mut().remove(server);
+        self.written.borrow_mut().remove(server);
+        self.told.borrow_mut().retain(|(of, _), _| of != server);
+        if let Err(error) = self.file.remove_server(server.as_str()).await {
+            tracing::warn!(%server, %error, "its pins are still on disk");
+        }
+    }
+
+    /// What can be listed of a server: of one that runs its tools as of now; of one that the next call starts what is
+    /// known of them.
+    #[must_use]
+    pub fn listed(&self, server: &Server) -> Option<Rc<Written>> {
+        let list = match server.tools() {
+            Some(list) => list,
+            None if server.wakes_on_demand() => server.known_tools().or_else(|| self.as_pinned(server.id()))?,
+            None => return None,
+        };
+        let mut written = self.written.borrow_mut();
+        if let Some(written) = written.get(server.id()).filter(|written| same(&written.list, &list)) {
+            return Some(written.clone());
+        }
+        let descriptors = list.iter().map(|tool| {
+            let seen = !self.is_blocked(server.id(), tool);
+            seen.then(|| descriptor(server, tool))
+        });
+        let made = Rc::new(Written { descriptors: descriptors.collect(), list });
+        written.insert(server.id().clone(), made.clone());
+        Some(made)
+    }
+
+    fn as_pinned(&self, server: &ServerId) -> Option<Rc<ToolList>> {
+        let pinned = self.pinned.borrow();
+        let mut tools: Vec<_> = pinned.get(server)?.values().cloned().collect();
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        Some(Rc::new(tools.into_iter().collect()))
+    }
+}
+
+fn same(a: &Rc<ToolList>, b: &Rc<ToolList>) -> bool {
+    Rc::ptr_eq(a, b) || a == b
+}
+
+fn pin(tool: &Tool) -> Pin {
+    Pin { tool: tool.name.to_string(), hash: tool.hash, shown: tool.shown().into_string() }
+}
+
+fn descriptor(server: &Server, tool: &Tool) -> Json {
+    let [title, description, input, output, annotations] = tool.members.clone();
+    let id = server.id().as_str();
+    let descriptor = ToolDescriptor {
+        name: format!("{id}/{}", tool.name),
+        serverId: id.to_owned(),
+        serverLabel: server.label().to_owned(),
+        originalName: tool.name.to_string(),
+        toolHash: hex(&tool.hash),
+        hiddenCharacters: tool.hidden.then_some(true),
+        title,
+        description,
+        inputSchema: input,
+        outputSchema: output,
+        annotations,
+    };
+    let mut text = Vec::new();
+    descriptor.put(&mut text);
+    Json::from_valid(String::from_utf8(text).unwrap_or_default())
+}

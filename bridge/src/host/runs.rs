@@ -1,0 +1,132 @@
+//! Runs: an agent's budget of calls.
+//!
+//! Owns the ids, which are random: whoever knows one was given it. A reservation is a guard: what was not sent is given
+//! back, whatever happens.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::runs::{self, BudgetError, Reservation, RunOwner, RunView};
+
+use super::asker::Asker;
+use super::invalid;
+use super::refused::{budget_exceeded, no_run};
+use crate::clock::boot_clock;
+use crate::store::instance::random_token;
+
+/// The runs.
+#[derive(Debug, Default)]
+pub struct Runs(Rc<RefCell<runs::Runs>>);
+
+impl Runs {
+    /// Begins a run of `asked` calls, at most and by default as many as `most`. Gives its id.
+    ///
+    /// # Errors
+    /// When it may not have so many, or there are too many runs.
+    pub fn create(
+        &self,
+        asker: &Asker,
+        asked: Option<u32>,
+        most: Option<u32>,
+    ) -> Result<(String, RunView), ErrorBody> {
+        let max_calls = match (asked, most) {
+            (Some(asked), most) if asked == 0 || most.is_some_and(|most| asked > most) => {
+                let most = most.unwrap_or(u32::MAX);
+                let error = invalid("max_calls", "a number from 1 to `limits.maxCallsPerRun`");
+                return Err(error.with("most", &most.to_string()));
+            }
+            (Some(asked), _) => asked,
+            (None, most) => most.unwrap_or(u32::MAX),
+        };
+        let id = random_token().map_err(|error| {
+            ErrorBody::new(Code::Internal, format!("there are no random numbers: {error}"))
+        })?;
+        let view = self.0.borrow_mut().create(owner(asker), max_calls, id.clone(), boot_clock());
+        let view = view.map_err(|runs::TooMany| {
+            ErrorBody::new(Code::RateLimited, "too many runs are open; end some, or let them go stale")
+        })?;
+        Ok((id, view))
+    }
+
+    /// What is left of a run.
+    ///
+    /// # Errors
+    /// When it is none of the asker's.
+    pub fn get(&self, asker: &Asker, id: &str) -> Result<RunView, ErrorBody> {
+        self.0.borrow().get(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
+    }
+
+    /// Ends a run.
+    ///
+    /// # Errors
+    /// When it is none of the asker's.
+    pub fn end(&self, asker: &Asker, id: &str) -> Result<RunView, ErrorBody> {
+        self.0.borrow_mut().end(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
+    }
+
+    /// Takes one call out of a run's budget.
+    ///
+    /// # Errors
+    /// When there is none left, or the run is none of the asker's.
+    pub fn reserve(&self, asker: &Asker, id: &str) -> Result<Reserved, ErrorBody> {
+        let reserved = self.0.borrow_mut().reserve(id, &owner(asker), boot_clock());
+        match reserved {
+            Ok(reservation) => Ok(Reserved {
+                runs: self.0.clone(),
+                reservation: Some(reservation),
+                spent: Cell::new(false),
+            }),
+            Err(BudgetError::NoSuchRun) => Err(no_run(id)),
+            Err(BudgetError::Exceeded) => Err(budget_exceeded(id)),
+        }
+    }
+
+    /// A client has gone, and its runs with it.
+    pub fn end_client(&self, client: u64) {
+        self.0.borrow_mut().end_client(client);
+    }
+
+    /// Ends what was not used for `stale_ms`.
+    pub fn purge(&self, stale_ms: u64) {
+        self.0.borrow_mut().purge(boot_clock(), stale_ms);
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.borrow().len()
+    }
+}
+
+/// One call of a budget. It goes back when it is dropped, unless it was spent.
+#[derive(Debug)]
+pub struct Reserved {
+    runs: Rc<RefCell<runs::Runs>>,
+    reservation: Option<Reservation>,
+    spent: Cell<bool>,
+}
+
+impl Reserved {
+    /// The call is about to be sent, or was not after all.
+    pub fn set_spent(&self, spent: bool) {
+        self.spent.set(spent);
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some(reservation) = self.reservation.take() {
+            self.runs.borrow_mut().settle(reservation, self.spent.get(), boot_clock());
+        }
+    }
+}
+
+fn owner(asker: &Asker) -> RunOwner {
+    RunOwner {
+        client: asker.sender.client,
+        origin: asker.origin.as_str().into(),
+        profile: asker.profile.clone(),
+    }
+}

@@ -1,0 +1,137 @@
+//! What is written down of what was decided: the host's side of the audit log.
+//!
+//! ```text
+//!  a grant, a revoke ─► on disk before it is made          a refusal ─► on disk before it is told, a few a minute
+//!  a call ────────────► queued, on disk 100 ms later                    for each origin; beyond that counted
+//! ```
+//!
+//! Owns what happens when the disk refuses: with `auditRequired` nothing is decided or called, else it is counted.
+//! Must never see arguments or results.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::refusals::Refusals;
+
+use super::asker::Sender;
+use crate::clock::{boot_clock, wall_clock};
+use crate::store::audit::{Audit, Query, Record};
+
+/// The audit log.
+#[derive(Debug)]
+pub struct Trail {
+    audit: Audit,
+    required: bool,
+    refusals: RefCell<Refusals>,
+    /// Records that found the queue full.
+    dropped: Cell<u64>,
+    /// The bridge itself, in records of what happens by itself.
+    bridge: Arc<str>,
+}
+
+impl Trail {
+    /// A trail in `audit`; `required` says whether nothing happens without it.
+    #[must_use]
+    pub fn new(audit: Audit, required: bool) -> Self {
+        let bridge = "harbor".into();
+        Self { audit, required, refusals: RefCell::default(), dropped: Cell::default(), bridge }
+    }
+
+    /// Writes down what a person has decided, before it holds.
+    ///
+    /// # Errors
+    /// When it cannot be written and has to be.
+    pub async fn decided(
+        &self,
+        event: &'static str,
+        sender: &Sender,
+        record: Record,
+    ) -> Result<(), ErrorBody> {
+        let record = Record { event, by: sender.by.clone(), decision: "allowed", ..stamped(record) };
+        match self.audit.append_durably(record).await {
+            Err(error) if self.required => Err(not_written(&error.to_string())),
+            // Counted by the log itself.
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Writes down a refusal, before it is told.
+    pub async fn refused(&self, sender: &Sender, origin: Option<&str>, record: Record) {
+        let before = self.refusals.borrow_mut().note(origin.unwrap_or(&sender.by), boot_clock());
+        let Some(before) = before else { return };
+        let record = Record {
+            event: "refused",
+            by: sender.by.clone(),
+            decision: "denied",
+            count: (before > 0).then_some(before + 1),
+            ..stamped(record)
+        };
+        // A refusal stands, whether it can be written or not.
+        let _ = self.audit.append_durably(record).await;
+    }
+
+    /// Writes down what happens by itself.
+    pub fn noted(&self, event: &'static str, record: Record) {
+        self.append(Record { event, by: self.bridge.clone(), ..stamped(record) });
+    }
+
+    /// Writes down a call that is over.
+    pub fn called(&self, record: Record) {
+        self.append(stamped(record));
+    }
+
+    fn append(&self, record: Record) {
+        if self.audit.append(record).is_err() {
+            self.dropped.set(self.dropped.get() + 1);
+        }
+    }
+
+    /// Whether a call may be made, as far as it can be written down.
+    ///
+    /// # Errors
+    /// When it cannot, and has to be.
+    pub fn is_open(&self) -> Result<(), ErrorBody> {
+        match self.required && self.audit.is_failing() {
+            true => Err(not_written("the disk refuses")),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes down how many refusals had no line of their own.
+    pub fn write_counted(&self) {
+        for (origin, count) in self.refusals.borrow_mut().take_counted(boot_clock()) {
+            let (origin, count) = (Some(origin.into()), Some(count));
+            self.noted("refused", Record { origin, count, decision: "denied", ..Record::default() });
+        }
+    }
+
+    /// Whether the log cannot be written at present, and how many records are in none.
+    #[must_use]
+    pub fn health(&self) -> (bool, u64) {
+        (self.audit.is_failing(), self.audit.lost() + self.dropped.get())
+    }
+
+    /// The newest lines that match.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn read(&self, query: Query) -> Result<Vec<String>, ErrorBody> {
+        let lines = self.audit.read(query).await;
+        lines.map_err(|error| {
+            ErrorBody::new(Code::Internal, format!("the audit log cannot be read: {error}"))
+        })
+    }
+}
+
+fn stamped(record: Record) -> Record {
+    Record { timestamp: wall_clock(), ..record }
+}
+
+fn not_written(why: &str) -> ErrorBody {
+    let message = format!(
+        "the audit log cannot be written ({why}), and the configuration says `auditRequired`: nothing was done"
+    );
+    ErrorBody::new(Code::Internal, message).with("cause", "audit")
+}
