@@ -6,6 +6,7 @@
 pub mod access;
 pub mod environment;
 pub mod lifecycle;
+pub mod limiter;
 pub mod limits;
 pub mod liveness;
 pub mod package;
