@@ -10,5 +10,6 @@ pub mod limiter;
 pub mod limits;
 pub mod liveness;
 pub mod package;
+pub mod runs;
 pub mod settings;
 pub mod slots;
