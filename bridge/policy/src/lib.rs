@@ -13,3 +13,4 @@ pub mod package;
 pub mod runs;
 pub mod settings;
 pub mod slots;
+pub mod stats;
