@@ -6,9 +6,12 @@
 pub mod access;
 pub mod environment;
 pub mod lifecycle;
+pub mod limiter;
 pub mod limits;
 pub mod liveness;
 pub mod package;
 pub mod refusals;
+pub mod runs;
 pub mod settings;
 pub mod slots;
+pub mod stats;

@@ -1,0 +1,70 @@
+//! The places of one origin, and the queue in front of them.
+//!
+//! Owns the number of calls at once. Must never give more places than there are, nor, while they are bounded, one
+//! past those who wait.
+
+use super::queue::Queue;
+use super::{Limits, Ticket};
+
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// How many there are, as the latest request said; 0: no bound.
+    pub(super) concurrent: u32,
+    pub(super) held: u32,
+    queue: Queue,
+}
+
+/// How a call gets in.
+pub(super) enum Way {
+    Place,
+    Queue { displacing: Option<Ticket> },
+}
+
+impl Places {
+    /// What there is for one more call of this lane. Who has to make room for it is out of the queue then.
+    pub(super) fn way(&mut self, lane: u64, limits: &Limits) -> Option<Way> {
+        if limits.concurrent == 0 || (self.held < limits.concurrent && self.queue.len() == 0) {
+            return Some(Way::Place);
+        }
+        if limits.queue == 0 || limits.queue_wait_ms == 0 {
+            return None;
+        }
+        if self.queue.len() < limits.queue {
+            return Some(Way::Queue { displacing: None });
+        }
+        // A queue that is longer than it may be now becomes no longer by this.
+        self.queue.displace_for(lane).map(|displaced| Way::Queue { displacing: Some(displaced) })
+    }
+
+    /// Takes the call in; the lane in which it waits, if it does.
+    pub(super) fn enter(&mut self, way: &Way, lane: u64, ticket: Ticket) -> Option<u64> {
+        if let Way::Place = way {
+            self.held = self.held.saturating_add(1);
+            return None;
+        }
+        self.queue.push(lane, ticket);
+        Some(lane)
+    }
+
+    /// Gives a place to the call whose turn it is, if there is one.
+    pub(super) fn admit_next(&mut self) -> Option<Ticket> {
+        if self.concurrent != 0 && self.held >= self.concurrent {
+            return None;
+        }
+        let next = self.queue.pop()?;
+        self.held = self.held.saturating_add(1);
+        Some(next)
+    }
+
+    /// Takes the call out, of its lane or of its place.
+    pub(super) fn leave(&mut self, waits_in: Option<u64>, ticket: Ticket) {
+        match waits_in {
+            None => self.held = self.held.saturating_sub(1),
+            Some(lane) => self.queue.remove(lane, ticket),
+        }
+    }
+
+    pub(super) fn waiting(&self) -> u32 {
+        self.queue.len()
+    }
+}

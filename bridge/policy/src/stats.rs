@@ -1,0 +1,119 @@
+//! What was called, how often, how long, and what was decided: counters without payloads.
+//!
+//! Owns the counts and the bound on how many names they are kept for. Must never hold an argument or a result, nor
+//! grow with what a caller makes up: what finds no room is counted under [`OTHERS`].
+
+mod counters;
+mod histogram;
+
+use std::collections::BTreeMap;
+
+pub use counters::{Call, Counters};
+pub use histogram::Histogram;
+
+/// The name of all that found no room. For calls whose tool does not exist too: who calls could make up any name.
+pub const OTHERS: &str = "(others)";
+
+/// Origins with counters of their own.
+pub const MAX_ORIGINS: usize = 1000;
+
+/// Servers with counters of their own.
+pub const MAX_SERVERS: usize = 1000;
+
+/// Tools with counters of their own, of all servers; beyond them each server has one for the others.
+pub const MAX_TOOLS: usize = 10_000;
+
+type Names<V> = BTreeMap<Box<str>, V>;
+
+/// Since the bridge began.
+#[derive(Debug, Default)]
+pub struct Stats {
+    total: Counters,
+    origins: Names<Counters>,
+    servers: Names<Server>,
+    /// Those in `servers`, without the others.
+    tools: usize,
+    decisions: Names<BTreeMap<(&'static str, &'static str), u64>>,
+}
+
+#[derive(Debug, Default)]
+struct Server {
+    all: Counters,
+    tools: Names<Counters>,
+}
+
+impl Stats {
+    /// Counts a call that is over, for all, its origin, its server and its tool.
+    pub fn note(&mut self, call: &Call<'_>) {
+        self.total.note(call);
+        note_in(&mut self.origins, call.origin, MAX_ORIGINS, |origin| origin.note(call));
+        let tools = &mut self.tools;
+        note_in(&mut self.servers, call.server, MAX_SERVERS, |server| {
+            server.all.note(call);
+            // One more may come, wherever it is.
+            let most = server.tools.len().saturating_add(MAX_TOOLS.saturating_sub(*tools));
+            let before = server.tools.len();
+            note_in(&mut server.tools, call.tool, most, |tool| tool.note(call));
+            *tools = tools.saturating_add(server.tools.len().saturating_sub(before)).min(MAX_TOOLS);
+        });
+    }
+
+    /// Counts a decision about a permission.
+    pub fn note_decision(&mut self, origin: &str, scope: &'static str, decision: &'static str) {
+        note_in(&mut self.decisions, origin, MAX_ORIGINS, |of_origin| {
+            let count = of_origin.entry((scope, decision)).or_default();
+            *count = count.saturating_add(1);
+        });
+    }
+
+    /// Of all calls.
+    #[must_use]
+    pub fn total(&self) -> &Counters {
+        &self.total
+    }
+
+    /// Of one origin, if it has counters of its own.
+    #[must_use]
+    pub fn origin(&self, origin: &str) -> Option<&Counters> {
+        self.origins.get(origin)
+    }
+
+    /// Of each origin, by name.
+    pub fn origins(&self) -> impl Iterator<Item = (&str, &Counters)> {
+        self.origins.iter().map(|(name, counters)| (&**name, counters))
+    }
+
+    /// Of each server, by name.
+    pub fn servers(&self) -> impl Iterator<Item = (&str, &Counters)> {
+        self.servers.iter().map(|(name, server)| (&**name, &server.all))
+    }
+
+    /// Of each tool, by the names of its server and its own.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &str, &Counters)> {
+        self.servers.iter().flat_map(|(name, server)| {
+            server.tools.iter().map(|(tool, counters)| (&**name, &**tool, counters))
+        })
+    }
+
+    /// How often something was decided: origin, scope, decision and number, in this order.
+    pub fn decisions(&self) -> impl Iterator<Item = (&str, &'static str, &'static str, u64)> {
+        self.decisions.iter().flat_map(|(origin, counts)| {
+            counts.iter().map(|((scope, decision), count)| (&**origin, *scope, *decision, *count))
+        })
+    }
+}
+
+/// Notes something under a name, or under [`OTHERS`] when there are `most` other names already. Copies a name only
+/// when it is new.
+fn note_in<V: Default>(names: &mut Names<V>, name: &str, most: usize, note: impl FnOnce(&mut V)) {
+    if let Some(known) = names.get_mut(name) {
+        return note(known);
+    }
+    if names.len() >= most && name != OTHERS {
+        return note_in(names, OTHERS, most, note);
+    }
+    note(names.entry(name.into()).or_default());
+}
+
+#[cfg(test)]
+mod tests;

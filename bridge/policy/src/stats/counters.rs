@@ -1,0 +1,67 @@
+//! What is counted for a tool, a server, an origin, or all.
+//!
+//! Owns the sums. Must never wrap: at its most, a number stays there.
+
+use std::collections::BTreeMap;
+
+use super::histogram::Histogram;
+
+/// A call that is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// Who called.
+    pub origin: &'a str,
+    /// Whom.
+    pub server: &'a str,
+    /// What, without the server's name. [`super::OTHERS`] if there is no such tool.
+    pub tool: &'a str,
+    /// The `ERR_` code, if it failed.
+    pub code: Option<&'static str>,
+    /// Whether its result says `isError`. That is no failure.
+    pub tool_error: bool,
+    /// From the request to the answer, in microseconds, the queue included.
+    pub duration_us: u64,
+    /// How long it waited for a place, in microseconds.
+    pub queued_us: u64,
+    /// The length of its arguments.
+    pub bytes_in: u64,
+    /// The length of its result.
+    pub bytes_out: u64,
+}
+
+/// The counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Calls that are over, however they ended.
+    pub calls: u64,
+    /// Those that failed.
+    pub failures: u64,
+    /// The same by `ERR_` code.
+    pub codes: BTreeMap<&'static str, u64>,
+    /// Those whose result says `isError`.
+    pub tool_errors: u64,
+    /// Bytes of arguments.
+    pub bytes_in: u64,
+    /// Bytes of results.
+    pub bytes_out: u64,
+    /// How long they took.
+    pub duration: Histogram,
+    /// How long they waited for a place.
+    pub queued: Histogram,
+}
+
+impl Counters {
+    pub(super) fn note(&mut self, call: &Call<'_>) {
+        self.calls = self.calls.saturating_add(1);
+        if let Some(code) = call.code {
+            self.failures = self.failures.saturating_add(1);
+            let count = self.codes.entry(code).or_default();
+            *count = count.saturating_add(1);
+        }
+        self.tool_errors = self.tool_errors.saturating_add(u64::from(call.tool_error));
+        self.bytes_in = self.bytes_in.saturating_add(call.bytes_in);
+        self.bytes_out = self.bytes_out.saturating_add(call.bytes_out);
+        self.duration.note(call.duration_us);
+        self.queued.note(call.queued_us);
+    }
+}
