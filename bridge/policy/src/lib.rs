@@ -11,3 +11,4 @@ pub mod liveness;
 pub mod package;
 pub mod settings;
 pub mod slots;
+pub mod suggest;

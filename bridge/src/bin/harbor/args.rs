@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::Supervision;
+use harbor_policy::suggest::hint;
 
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, TOPICS, Topic};
-use crate::suggest::hint;
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
