@@ -31,6 +31,7 @@ Browsers start harbor-bridge as a native host, without `serve`. For everything e
 
 Environment: HARBOR_HOME, HARBOR_MCP_ISOLATION (1 or 0), HARBOR_LOG (off, error, warn, info, debug, trace),
 HARBOR_IDLE_EXIT_SECONDS (for a bridge that a client started; 300).
+Limits and permissions: HARBOR_HOME/config.toml.
 ";
 
 fn main() -> ExitCode {
@@ -63,7 +64,10 @@ fn run(mode: Mode) -> ExitCode {
     if let Err(error) = own::close_inherited() {
         return fail(&error, 1);
     }
-    let configured = Paths::from_env().and_then(|paths| Ok((paths, Settings::from_env()?)));
+    let configured = Paths::from_env().and_then(|paths| {
+        let settings = Settings::read(&paths)?;
+        Ok((paths, settings))
+    });
     let (paths, settings) = match configured {
         Ok(configured) => configured,
         Err(error) => return fail(&error, USAGE),

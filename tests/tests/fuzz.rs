@@ -39,6 +39,7 @@ targets! {
     log_record,
     package,
     package_json,
+    config,
 }
 
 fn run(name: &str) {

@@ -15,3 +15,4 @@ pub mod runs;
 pub mod settings;
 pub mod slots;
 pub mod stats;
+pub mod suggest;

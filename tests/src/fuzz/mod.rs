@@ -11,6 +11,7 @@
 //! A target must never do I/O, or keep anything from one input to the next.
 
 mod client;
+mod config;
 mod contact;
 mod drive;
 mod frames;
@@ -64,6 +65,7 @@ pub const TARGETS: &[Target] = &[
     supervision::LOG_RECORD,
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
+    config::CONFIG,
 ];
 
 /// The target with this name.

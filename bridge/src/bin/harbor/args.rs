@@ -4,17 +4,19 @@
 //! is found out when the command runs.
 
 mod supervision;
+#[cfg_attr(not(test), expect(dead_code, reason = "no command has --since yet"))]
+mod times;
 mod values;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::Supervision;
+use harbor_policy::suggest::hint;
 
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, TOPICS, Topic};
-use crate::suggest::hint;
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,7 +19,6 @@ mod help;
 mod pretty;
 mod reply;
 mod screen;
-mod suggest;
 mod table;
 mod when;
 

@@ -55,9 +55,45 @@ pub fn utc(millis: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
+/// The other way: a day of the calendar in days since 1970. `None`: there is no such day, or it was before.
+pub fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || day == 0 {
+        return None;
+    }
+    // Each month's first day in the same calendar that starts in March; the next one's says how long a month is.
+    let first = |year: u64, month: u64| {
+        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+        365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 - 719_468
+    };
+    let next = if month == 12 { first(year + 1, 1) } else { first(year, month + 1) };
+    Some(first(year, month) + day - 1).filter(|found| *found < next)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_of_the_calendar() {
+        assert_eq!((days(1970, 1, 1), days(2000, 2, 29)), (Some(0), Some(11_016)));
+        for (year, month, day) in [
+            (2026, 2, 29),
+            (2100, 2, 29),
+            (2026, 4, 31),
+            (2026, 13, 1),
+            (2026, 0, 1),
+            (2026, 1, 0),
+            (1969, 12, 31),
+        ] {
+            assert_eq!(days(year, month, day), None, "{year}-{month}-{day}");
+        }
+        // Every day for 400 years and more, against the way back.
+        for day in 0..150_000 {
+            let text = utc(day * 86_400_000);
+            let part = |range: std::ops::Range<usize>| text[range].parse().unwrap();
+            assert_eq!(days(part(0..4), part(5..7), part(8..10)), Some(day), "{text}");
+        }
+    }
 
     #[test]
     fn times() {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
+use harbor_policy::suggest::hint;
 use serde_json::value::RawValue;
 
 use super::{servers, tools};
@@ -19,7 +20,6 @@ use crate::content::{Content, render};
 use crate::errors::{Exit, Failure};
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
-use crate::suggest::hint;
 
 /// The most that a call, or a definition, may ask for: what holds when nothing was typed.
 const LONGEST: Duration = limits::MAX_CALL_TIMEOUT;

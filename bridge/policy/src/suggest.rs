@@ -3,6 +3,7 @@
 //! Owns the measure of likeness. Must never guess wildly: a wrong hint is worse than none.
 
 /// The one of `known` that is at most two edits away from `word`, and at most half of it.
+#[must_use]
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
     let (edits, candidate) = near.min_by_key(|(edits, _)| *edits)?;
@@ -10,6 +11,7 @@ pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// `; did you mean X?`, or nothing.
+#[must_use]
 pub fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     closest(word, known).map(|meant| format!("; did you mean {meant}?")).unwrap_or_default()
 }

@@ -1,31 +1,17 @@
-//! Where things are and how the bridge is set up: paths under `HARBOR_HOME` and the environment's switches.
+//! Where things are: paths under `HARBOR_HOME`.
 //!
-//! Owns reading the environment, once, at start. Must never create a file: rooms that own a file create it.
+//! Owns the names of files and directories. Must never create one: rooms that own a file create it.
 
 use std::env;
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use super::ConfigError;
+use super::file::FILE_NAME;
+
 /// The longest path that fits into `sockaddr_un`, in bytes, without its closing NUL.
 const MAX_SOCKET_PATH: usize = 107;
-
-/// How long a bridge that a client started stays without clients.
-const IDLE_EXIT: Duration = Duration::from_secs(300);
-
-/// A setting that cannot be used, and what would be right.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ConfigError(String);
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// The files of one user's Harbor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +91,12 @@ impl Paths {
         self.home.join("harbor.db")
     }
 
+    /// What the person has configured.
+    #[must_use]
+    pub fn config_file(&self) -> PathBuf {
+        self.home.join(FILE_NAME)
+    }
+
     /// Where a bridge that has no terminal logs to.
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
@@ -136,57 +128,6 @@ impl Paths {
     }
 }
 
-/// The switches.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// One runner process per server (`HARBOR_MCP_ISOLATION`, on unless `0`).
-    pub isolation: bool,
-    /// How much to log (`HARBOR_LOG`).
-    pub log: tracing::level_filters::LevelFilter,
-    /// How long a bridge that a client started stays without clients (`HARBOR_IDLE_EXIT_SECONDS`).
-    pub idle_exit: Duration,
-}
-
-impl Settings {
-    /// Reads the environment.
-    ///
-    /// # Errors
-    /// Names the variable and what it may be.
-    pub fn from_env() -> Result<Self, ConfigError> {
-        let get = |name| env::var(name).ok().filter(|value| !value.is_empty());
-        Ok(Self {
-            isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
-            log: log_level(get("HARBOR_LOG").as_deref())?,
-            idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
-        })
-    }
-}
-
-fn isolation(value: Option<&str>) -> Result<bool, ConfigError> {
-    match value {
-        None | Some("1") => Ok(true),
-        Some("0") => Ok(false),
-        Some(_) => Err(ConfigError(
-            "HARBOR_MCP_ISOLATION: use 1 (a process per server) or 0 (one process for all)".into(),
-        )),
-    }
-}
-
-fn log_level(value: Option<&str>) -> Result<tracing::level_filters::LevelFilter, ConfigError> {
-    value
-        .unwrap_or("info")
-        .parse()
-        .map_err(|_| ConfigError("HARBOR_LOG: use off, error, warn, info, debug or trace".into()))
-}
-
-fn idle_exit(value: Option<&str>) -> Result<Duration, ConfigError> {
-    value.map_or(Ok(IDLE_EXIT), |text| {
-        text.parse()
-            .map(Duration::from_secs)
-            .map_err(|_| ConfigError("HARBOR_IDLE_EXIT_SECONDS: use a whole number of seconds".into()))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,17 +143,5 @@ mod tests {
         assert!(paths.socket().is_err());
         paths.home = "/h".into();
         assert_eq!(paths.socket(), Ok("/h/run/bridge.sock".into()));
-    }
-
-    #[test]
-    fn switches_are_checked() {
-        assert_eq!(
-            (isolation(None), isolation(Some("1")), isolation(Some("0"))),
-            (Ok(true), Ok(true), Ok(false))
-        );
-        assert!(isolation(Some("yes")).is_err());
-        assert!(log_level(Some("loud")).is_err());
-        assert_eq!(idle_exit(Some("7")), Ok(Duration::from_secs(7)));
-        assert!(idle_exit(Some("-1")).is_err());
     }
 }

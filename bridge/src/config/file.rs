@@ -1,0 +1,190 @@
+//! `config.toml`: what a person may write there, and what it means.
+//!
+//! ```text
+//!  file ─► ours alone? small? text? ─► TOML ─► each table: keys known? values in range? ─► HostConfig
+//! ```
+//!
+//! Owns the names and ranges of the keys, in the tables below. Must never guess: a file that is wrong anywhere
+//! configures nothing, since it decides about permissions.
+
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::time::Duration;
+
+use harbor_ipc_proto::server_id::{RULE, ServerId};
+use nix::fcntl::OFlag;
+use nix::unistd::geteuid;
+use toml::de::DeTable;
+
+use self::table::{Key, Table};
+use super::ConfigError;
+use super::host::{ChangedTools, HostConfig, OWNER, OriginLimits, ServerLimits};
+
+/// The file's name, with which every message about a line of it begins.
+pub const FILE_NAME: &str = "config.toml";
+
+/// Nobody writes so much by hand, in bytes.
+const MAX_SIZE: u64 = 1024 * 1024;
+
+const GRANTS: &[Key<HostConfig>] =
+    &[Key::number("onceSeconds", 1..=86_400, |host, n| host.once = seconds(n))];
+
+const HOST: &[Key<HostConfig>] = &[
+    Key::flag("auditRequired", |host, on| host.audit_required = on),
+    Key::flag("checkOutput", |host, on| host.check_output = on),
+    Key::word(
+        "changedTools",
+        &[
+            ("block", |host| host.changed_tools = ChangedTools::Block),
+            ("warn", |host| host.changed_tools = ChangedTools::Warn),
+        ],
+    ),
+];
+
+const RUNS: &[Key<HostConfig>] =
+    &[Key::number("runStaleSeconds", 1..=86_400, |host, n| host.run_stale = seconds(n))];
+
+const PER_ORIGIN: &[Key<OriginLimits>] = &[
+    Key::number("maxCallsPerRun", 1..=1000, |limits, n| limits.max_calls_per_run = Some(n)),
+    Key::number("maxConcurrentPerOrigin", 1..=1000, |limits, n| limits.concurrent = n),
+    Key::number("defaultTimeoutMs", 1..=3_600_000, |limits, n| limits.default_timeout = Some(millis(n))),
+    Key::number("queueLength", 0..=1024, |limits, n| limits.queue = n),
+    Key::number("queueWaitMs", 0..=600_000, |limits, n| limits.queue_wait_ms = n.into()),
+    Key::number("callsPerMinutePerOrigin", 0..=1_000_000, |limits, n| limits.per_minute = per_minute(n)),
+];
+
+const OF_ALL_TOGETHER: Key<ServerLimits> =
+    Key::number("callsPerMinutePerServer", 0..=1_000_000, |limits, n| limits.per_minute = per_minute(n));
+
+const PER_SERVER: &[Key<ServerLimits>] = &[
+    Key::number("defaultTimeoutMs", 1..=3_600_000, |limits, n| limits.default_timeout = Some(millis(n))),
+    OF_ALL_TOGETHER,
+];
+
+fn seconds(n: u32) -> Duration {
+    Duration::from_secs(n.into())
+}
+
+fn millis(n: u32) -> Duration {
+    Duration::from_millis(n.into())
+}
+
+/// 0 is how the file says that there is no limit.
+fn per_minute(n: u32) -> Option<u32> {
+    (n > 0).then_some(n)
+}
+
+/// What the file at `path` says; the defaults when there is none. `canonical` gives an origin the one form in which
+/// it is compared, or says why it is none.
+///
+/// # Errors
+/// When others could have written it, it cannot be read, or something in it is wrong.
+pub fn read(
+    path: &Path,
+    canonical: impl Fn(&str) -> Result<String, String>,
+) -> Result<HostConfig, ConfigError> {
+    let failed = |why: &dyn Display| ConfigError(format!("cannot use {}: {why}", path.display()));
+    // Not blocking: a named pipe in its place would hold the start for ever.
+    let opened = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path);
+    let file = match opened {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(HostConfig::default()),
+        opened => opened.map_err(|error| failed(&error))?,
+    };
+    let mut bytes = Vec::new();
+    check(&file).map_err(|why| failed(&why))?;
+    // It may grow while it is read.
+    file.take(MAX_SIZE + 1).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    if bytes.len() as u64 > MAX_SIZE {
+        return Err(failed(&"it is larger than 1 MiB"));
+    }
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => parse(text, canonical),
+        Err(error) => Err(table::not_text(&bytes[..error.valid_up_to()])),
+    }
+}
+
+/// Whoever may write the file decides what origins may do.
+fn check(file: &File) -> Result<(), String> {
+    let found = file.metadata().map_err(|error| error.to_string())?;
+    if !found.is_file() {
+        return Err("it is no regular file".into());
+    }
+    if found.uid() != geteuid().as_raw() {
+        return Err("it belongs to another user; make a copy of your own".into());
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err("others may write to it; `chmod go-w` it".into());
+    }
+    Ok(())
+}
+
+/// What this text says; see [`read`].
+///
+/// # Errors
+/// Names the line, the key and what is expected there.
+pub fn parse(
+    text: &str,
+    canonical: impl Fn(&str) -> Result<String, String>,
+) -> Result<HostConfig, ConfigError> {
+    let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
+    let file = Table::whole(text, document.get_ref());
+    file.knows(["grants", "limits", "host"])?;
+    let mut host = HostConfig::default();
+    file.table("grants")?.read_only(GRANTS, &mut host)?;
+    file.table("host")?.read_only(HOST, &mut host)?;
+    let limits = file.table("limits")?;
+    let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);
+    limits.knows(names.chain(RUNS.iter().map(|key| key.name)).chain(["origin", "server"]))?;
+    limits.read(PER_ORIGIN, &mut host.every_origin)?;
+    limits.read(&[OF_ALL_TOGETHER], &mut host.every_server)?;
+    limits.read(RUNS, &mut host)?;
+    host.origins = origins(&limits.table("origin")?, host.every_origin, canonical)?;
+    host.servers = servers(&limits.table("server")?, host.every_server)?;
+    Ok(host)
+}
+
+fn origins(
+    table: &Table<'_>,
+    every: OriginLimits,
+    canonical: impl Fn(&str) -> Result<String, String>,
+) -> Result<BTreeMap<String, OriginLimits>, ConfigError> {
+    let (mut origins, mut seen) = (BTreeMap::new(), BTreeMap::new());
+    for (name, table) in table.tables()? {
+        let (origin, mut limits) = match name {
+            OWNER => (OWNER.to_owned(), OriginLimits::NONE),
+            name => match canonical(name) {
+                Ok(origin) => (origin, every),
+                Err(why) => return Err(table.misnamed(&format!("expected an origin or {OWNER}: {why}"))),
+            },
+        };
+        table.read_only(PER_ORIGIN, &mut limits)?;
+        if let Some(other) = seen.insert(origin.clone(), table.start()) {
+            let line = table.line_at(other);
+            return Err(table.misnamed(&format!("the same origin as in line {line}")));
+        }
+        origins.insert(origin, limits);
+    }
+    Ok(origins)
+}
+
+fn servers(table: &Table<'_>, every: ServerLimits) -> Result<BTreeMap<String, ServerLimits>, ConfigError> {
+    let mut servers = BTreeMap::new();
+    for (name, table) in table.tables()? {
+        if ServerId::parse(name).is_none() {
+            return Err(table.misnamed(&format!("expected a server's name: {RULE}")));
+        }
+        let mut limits = every;
+        table.read_only(PER_SERVER, &mut limits)?;
+        servers.insert(name.to_owned(), limits);
+    }
+    Ok(servers)
+}

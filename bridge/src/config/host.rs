@@ -1,0 +1,120 @@
+//! What a person may configure about permissions and calls: the values, and which of them holds for whom.
+//!
+//! Owns the defaults and what is inherited. Must never be out of range: `file` checks what it puts in here.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use harbor_policy::limits::CALL_TIMEOUT;
+
+/// The person at the command line or at Harbor's own pages, as an origin.
+pub const OWNER: &str = "owner";
+
+/// What `config.toml` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostConfig {
+    /// How long an `ALLOW_ONCE` lasts when the grant does not say.
+    pub once: Duration,
+    /// A run that is not used for so long is purged.
+    pub run_stale: Duration,
+    /// Whether calls are refused while the audit log cannot be written.
+    pub audit_required: bool,
+    /// Whether results are checked against output schemas.
+    pub check_output: bool,
+    /// What becomes of a tool that has changed since it was first seen.
+    pub changed_tools: ChangedTools,
+    /// The limits of origins that have none of their own.
+    pub every_origin: OriginLimits,
+    /// The limits of servers that have none of their own.
+    pub every_server: ServerLimits,
+    /// The limits of origins that have some of their own, by canonical origin, already filled up.
+    pub origins: BTreeMap<String, OriginLimits>,
+    /// The same of servers, by server id.
+    pub servers: BTreeMap<String, ServerLimits>,
+}
+
+/// What becomes of a tool whose description or schema changed since it was first seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangedTools {
+    /// Calls are refused until the person accepts the change.
+    Block,
+    /// Calls go on; the person is told.
+    Warn,
+}
+
+/// The limits of one origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OriginLimits {
+    /// The budget of a run that asks for none, and the most that it may ask for. `None`: no limit.
+    pub max_calls_per_run: Option<u32>,
+    /// Calls at the same time; 0: no limit.
+    pub concurrent: u32,
+    /// Calls that may wait; 0: what is beyond the limits is refused at once.
+    pub queue: u32,
+    /// How long a call may wait, in milliseconds; 0: not at all.
+    pub queue_wait_ms: u64,
+    /// Calls per minute. `None`: no limit.
+    pub per_minute: Option<u32>,
+    /// How long a call may take that does not say. `None`: what its server's definition says.
+    pub default_timeout: Option<Duration>,
+}
+
+/// The limits of one server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Calls per minute, from all origins together. `None`: no limit.
+    pub per_minute: Option<u32>,
+    /// How long a call may take that does not say. `None`: nothing is said for this server.
+    pub default_timeout: Option<Duration>,
+}
+
+impl Default for HostConfig {
+    fn default() -> Self {
+        Self {
+            once: Duration::from_secs(600),
+            run_stale: Duration::from_secs(600),
+            audit_required: false,
+            check_output: false,
+            changed_tools: ChangedTools::Block,
+            every_origin: OriginLimits::DEFAULT,
+            every_server: ServerLimits::default(),
+            origins: BTreeMap::new(),
+            servers: BTreeMap::new(),
+        }
+    }
+}
+
+impl OriginLimits {
+    const DEFAULT: Self = Self {
+        max_calls_per_run: Some(5),
+        concurrent: 2,
+        queue: 16,
+        queue_wait_ms: 10_000,
+        per_minute: Some(600),
+        default_timeout: Some(CALL_TIMEOUT),
+    };
+
+    /// Those of the owner: none. Who gives himself one gets the usual queue in front of it.
+    pub(super) const NONE: Self = Self {
+        max_calls_per_run: None,
+        concurrent: 0,
+        per_minute: None,
+        default_timeout: None,
+        ..Self::DEFAULT
+    };
+}
+
+impl HostConfig {
+    /// What holds for `origin`, a canonical one or [`OWNER`], who inherits nothing.
+    #[must_use]
+    pub fn limits_of(&self, origin: &str) -> OriginLimits {
+        let inherited = if origin == OWNER { OriginLimits::NONE } else { self.every_origin };
+        self.origins.get(origin).copied().unwrap_or(inherited)
+    }
+
+    /// What holds for the server with this id.
+    #[must_use]
+    pub fn server_limits(&self, server: &str) -> ServerLimits {
+        self.servers.get(server).copied().unwrap_or(self.every_server)
+    }
+}

@@ -1,0 +1,112 @@
+//! Where things are and how the bridge is set up: paths under `HARBOR_HOME`, the environment's switches, `config.toml`.
+//!
+//! Owns reading environment and file, once, at start. Must never create a file: rooms that own a file create it.
+
+pub mod file;
+mod host;
+mod paths;
+
+use std::env;
+use std::fmt;
+use std::time::Duration;
+
+pub use self::host::{ChangedTools, HostConfig, OWNER, OriginLimits, ServerLimits};
+pub use self::paths::Paths;
+
+/// How long a bridge that a client started stays without clients.
+const IDLE_EXIT: Duration = Duration::from_secs(300);
+
+/// A setting that cannot be used, and what would be right.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// How the bridge is set up: the switches, and the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// One runner process per server (`HARBOR_MCP_ISOLATION`, on unless `0`).
+    pub isolation: bool,
+    /// How much to log (`HARBOR_LOG`).
+    pub log: tracing::level_filters::LevelFilter,
+    /// How long a bridge that a client started stays without clients (`HARBOR_IDLE_EXIT_SECONDS`).
+    pub idle_exit: Duration,
+    /// What `config.toml` says.
+    pub host: HostConfig,
+}
+
+impl Settings {
+    /// Reads the environment and the file.
+    ///
+    /// # Errors
+    /// Names the variable, or file, line and key, and what it may be.
+    pub fn read(paths: &Paths) -> Result<Self, ConfigError> {
+        let get = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        Ok(Self {
+            isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
+            log: log_level(get("HARBOR_LOG").as_deref())?,
+            idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
+            host: file::read(&paths.config_file(), canonical_origin)?,
+        })
+    }
+}
+
+/// An origin as permissions know it, as far as that can be said without parsing it: `scheme://host[:port]` in lower
+/// case. What has another form is refused, so that no entry is kept under a name that no origin ever has.
+fn canonical_origin(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._:[]".contains(c);
+    match text.split_once("://") {
+        Some((scheme, host)) if !scheme.is_empty() && !host.is_empty() && host.chars().all(plain) => {
+            Ok(text.to_owned())
+        }
+        _ => Err("use scheme://host or scheme://host:port in lower case".into()),
+    }
+}
+
+fn isolation(value: Option<&str>) -> Result<bool, ConfigError> {
+    match value {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(_) => Err(ConfigError(
+            "HARBOR_MCP_ISOLATION: use 1 (a process per server) or 0 (one process for all)".into(),
+        )),
+    }
+}
+
+fn log_level(value: Option<&str>) -> Result<tracing::level_filters::LevelFilter, ConfigError> {
+    value
+        .unwrap_or("info")
+        .parse()
+        .map_err(|_| ConfigError("HARBOR_LOG: use off, error, warn, info, debug or trace".into()))
+}
+
+fn idle_exit(value: Option<&str>) -> Result<Duration, ConfigError> {
+    value.map_or(Ok(IDLE_EXIT), |text| {
+        text.parse()
+            .map(Duration::from_secs)
+            .map_err(|_| ConfigError("HARBOR_IDLE_EXIT_SECONDS: use a whole number of seconds".into()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_are_checked() {
+        assert_eq!(
+            (isolation(None), isolation(Some("1")), isolation(Some("0"))),
+            (Ok(true), Ok(true), Ok(false))
+        );
+        assert!(isolation(Some("yes")).is_err());
+        assert!(log_level(Some("loud")).is_err());
+        assert_eq!(idle_exit(Some("7")), Ok(Duration::from_secs(7)));
+        assert!(idle_exit(Some("-1")).is_err());
+    }
+}
