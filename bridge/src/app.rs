@@ -22,7 +22,7 @@ use crate::config::{ConfigError, Paths, Settings};
 use crate::front::connection::Connections;
 use crate::front::{socket, stdio};
 use crate::link::runner::Executable;
-use crate::router::watching::tell;
+use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
 use crate::store::definitions::Definitions;
@@ -131,6 +131,7 @@ impl Bridge {
             definitions: definitions.clone(),
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
+            check_output: settings.host.check_output,
         };
         let reaper = Reaper::start()?;
         let supervisor =

@@ -11,6 +11,8 @@ use harbor_policy::access::{Permit, Principal};
 use harbor_policy::grants::{self, Tab};
 use harbor_policy::origin::Origin;
 
+pub use crate::config::OWNER;
+
 use super::invalid;
 
 /// A connection, as far as the host has to know it.
@@ -44,9 +46,6 @@ impl Sender {
         Self { client, by, own, session: format!("connection {client}").into() }
     }
 }
-
-/// The name of the person, in the audit log and where limits are configured.
-pub const OWNER: &str = "owner";
 
 /// An origin that asks for something.
 #[derive(Debug, Clone)]

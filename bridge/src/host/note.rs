@@ -126,7 +126,7 @@ impl Drop for Note<'_> {
         let (duration_us, queued_us) = (micros(self.began.elapsed()), micros(self.queued.get()));
         let mut record = std::mem::take(&mut self.record);
         // A name that no server has is not kept among the counts.
-        let tool = record.tool.as_deref().filter(|_| self.hash.get().is_some()).unwrap_or("(unknown)");
+        let tool = record.tool.as_deref().filter(|_| self.hash.get().is_some()).unwrap_or(stats::OTHERS);
         let mut stats = self.host.stats.borrow_mut();
         stats.note(&stats::Call {
             origin: &self.accounted,

@@ -218,8 +218,8 @@ impl Permissions {
     }
 
     /// A tab was closed: ends what is bound to it, and gives how many those were.
-    pub fn end_tab(&self, tab: &Tab, profile: Option<&Arc<str>>) -> usize {
-        let gone = self.grants.borrow_mut().end_tab(tab, profile);
+    pub fn end_tab(&self, tab: u64, session: Option<&str>, profile: Option<&Arc<str>>) -> usize {
+        let gone = self.grants.borrow_mut().end_tab(tab, session, profile);
         gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
         gone.len()
     }

@@ -23,6 +23,7 @@ use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 
+use super::refused::tool_not_found;
 use crate::link::{Tool, ToolHash, ToolList};
 use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
@@ -68,8 +69,7 @@ impl Registry {
     pub async fn open(file: Pins, blocks: bool) -> Result<Self, StoreError> {
         let mut pinned = Pinned::new();
         for (server, pin) in file.all().await? {
-            let tool = Tool::from_shown(&pin.tool, &pin.shown, pin.hash);
-            if let (Some(server), Some(tool)) = (ServerId::parse(&server), tool) {
+            if let Some(tool) = Tool::from_shown(&pin.tool, &pin.shown, pin.hash) {
                 pinned.entry(server).or_default().insert(tool.name.clone(), tool);
             }
         }
@@ -113,7 +113,7 @@ impl Registry {
         let (file, server) = (self.file.clone(), server.clone());
         tokio::task::spawn_local(async move {
             // A pin that is not on disk is made again at the next start, from what the server says then.
-            if let Err(error) = file.put_many(server.as_str(), pins).await {
+            if let Err(error) = file.put_many(&server, pins).await {
                 tracing::warn!(%server, %error, "its tools could not be pinned");
             }
         });
@@ -162,31 +162,35 @@ impl Registry {
         changes
     }
 
+    /// A tool as it is now, if it is the one with this hash.
+    ///
+    /// # Errors
+    /// When there is no such tool, or it is another one by now.
+    pub fn now(&self, server: &Server, name: &str, hash: &str) -> Result<Tool, ErrorBody> {
+        let list = server.known_tools();
+        let tool = list.as_ref().and_then(|list| list.get(name));
+        let tool = tool.ok_or_else(|| tool_not_found(server.id(), name))?;
+        if hex(&tool.hash) == hash {
+            return Ok(tool.clone());
+        }
+        let message = "the tool is another one by now; look at what has changed and accept that";
+        Err(ErrorBody::new(Code::InvalidParams, message)
+            .with("field", "tool_hash")
+            .with("tool_hash", &hex(&tool.hash)))
+    }
+
     /// Accepts a tool as it is now.
     ///
     /// # Errors
-    /// When there is no such tool, it is another one by now, or the disk refuses.
-    pub async fn accept(&self, server: &Server, name: &str, hash: &str) -> Result<ToolHash, ErrorBody> {
-        let list = server.known_tools();
-        let tool = list.as_ref().and_then(|list| list.get(name)).ok_or_else(|| {
-            let message = format!("{} has no tool {name:.80}", server.id());
-            ErrorBody::new(Code::ToolNotFound, message).with("server_id", server.id().as_str())
-        })?;
-        if hex(&tool.hash) != hash {
-            let message = "the tool is another one by now; look at what has changed and accept that";
-            return Err(ErrorBody::new(Code::InvalidParams, message)
-                .with("field", "tool_hash")
-                .with("tool_hash", &hex(&tool.hash)));
-        }
-        let stored = self.file.put_many(server.id().as_str(), vec![pin(tool)]).await;
+    /// As `now`, and when the disk refuses.
+    pub async fn accept(&self, server: &Server, name: &str, hash: &str) -> Result<(), ErrorBody> {
+        let tool = self.now(server, name, hash)?;
+        let stored = self.file.put_many(server.id(), vec![pin(&tool)]).await;
         stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
-        self.pinned
-            .borrow_mut()
-            .entry(server.id().clone())
-            .or_default()
-            .insert(tool.name.clone(), tool.clone());
+        let mut pinned = self.pinned.borrow_mut();
+        pinned.entry(server.id().clone()).or_default().insert(tool.name.clone(), tool);
         self.written.borrow_mut().remove(server.id());
-        Ok(tool.hash)
+        Ok(())
     }
 
     /// Forgets the tools of a server that was removed.
@@ -194,7 +198,7 @@ impl Registry {
         self.pinned.borrow_mut().remove(server);
         self.written.borrow_mut().remove(server);
         self.told.borrow_mut().retain(|(of, _), _| of != server);
-        if let Err(error) = self.file.remove_server(server.as_str()).await {
+        if let Err(error) = self.file.remove_server(server).await {
             tracing::warn!(%server, %error, "its pins are still on disk");
         }
     }

@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,6 +22,7 @@ use harbor_policy::slots::{Slot, Slots};
 use tokio::task::AbortHandle;
 
 use super::Handled;
+use crate::host::asker::Sender;
 
 /// What may wait for a client that does not read; more means that it is cut off.
 const LIMIT: usize = 128 * 1024 * 1024;
@@ -42,6 +44,9 @@ struct Open {
 #[derive(Debug)]
 pub struct Client {
     principal: Principal,
+    sender: RefCell<Sender>,
+    /// Whether it has named its browser session.
+    named_session: Cell<bool>,
     outbox: Outbox,
     max_frame: Cell<usize>,
     chunks: Cell<bool>,
@@ -50,6 +55,8 @@ pub struct Client {
     resources: RefCell<HashSet<(String, String)>>,
     /// Whether it wants to hear of changes of servers.
     watches: Cell<bool>,
+    /// Whether it wants to hear of changes of grants and tools.
+    watches_host: Cell<bool>,
     /// Servers whose log lines it wants, and how many of them it missed.
     followed: RefCell<HashMap<String, u64>>,
 }
@@ -58,7 +65,11 @@ impl Client {
     /// A client that has proved who it is.
     #[must_use]
     pub fn new(principal: Principal) -> Rc<Self> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Rc::new(Self {
+            sender: RefCell::new(Sender::new(&principal, number)),
+            named_session: Cell::default(),
             principal,
             outbox: Outbox::new(LIMIT),
             max_frame: Cell::new(NATIVE_MESSAGING_LIMIT),
@@ -67,6 +78,7 @@ impl Client {
             slots: Slots::new(limits::OPEN_PER_CLIENT),
             resources: RefCell::default(),
             watches: Cell::default(),
+            watches_host: Cell::default(),
             followed: RefCell::default(),
         })
     }
@@ -75,6 +87,28 @@ impl Client {
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.principal
+    }
+
+    /// The same for the host.
+    #[must_use]
+    pub fn sender(&self) -> Sender {
+        self.sender.borrow().clone()
+    }
+
+    /// Whether it has named its browser session.
+    pub(super) fn has_named_session(&self) -> bool {
+        self.named_session.get()
+    }
+
+    /// Notes the browser session that it belongs to, once; whether it was this one before, or none.
+    pub(super) fn name_session(&self, name: &str) -> bool {
+        let session = format!("browser {name}");
+        let mut sender = self.sender.borrow_mut();
+        if self.named_session.replace(true) {
+            return *sender.session == *session;
+        }
+        sender.session = session.into();
+        true
     }
 
     /// What waits to be written to it.
@@ -243,6 +277,14 @@ impl Client {
 
     pub(super) fn watches_servers(&self) -> bool {
         self.watches.get()
+    }
+
+    pub(super) fn watch_host(&self, watch: bool) {
+        self.watches_host.set(watch);
+    }
+
+    pub(super) fn watches_host(&self) -> bool {
+        self.watches_host.get()
     }
 
     pub(super) fn follow_logs(&self, server: &str, follow: bool) {

@@ -8,7 +8,9 @@
 //! payload; handlers stay short and hand down.
 
 pub mod client;
+mod grants;
 mod mcp;
+mod origins;
 mod servers;
 mod session;
 mod views;
@@ -21,20 +23,22 @@ use harbor_ipc_proto::client::Request;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
-use harbor_policy::access::{self, Permit};
+use harbor_policy::access::{self, Pass};
 use tokio::sync::Notify;
 
 use crate::host::{Host, invalid};
+use crate::store::audit::Record;
 use crate::store::definitions::Definitions;
 use crate::supervisor::Supervisor;
 use client::Client;
+use mcp::Asked;
 pub(crate) use session::version_mismatch;
 
 /// What handlers work with.
 #[derive(Debug)]
 pub struct Router {
     supervisor: Rc<Supervisor>,
-    host: Host,
+    host: Rc<Host>,
     definitions: Rc<Definitions>,
     /// Set off when a client asks for the bridge's end.
     pub shutdown: Notify,
@@ -46,8 +50,7 @@ type Handled = Result<Box<dyn PutFields>, ErrorBody>;
 impl Router {
     /// A router to these servers.
     #[must_use]
-    pub fn new(supervisor: Rc<Supervisor>, definitions: Rc<Definitions>) -> Rc<Self> {
-        let host = Host::new(supervisor.clone());
+    pub fn new(supervisor: Rc<Supervisor>, host: Rc<Host>, definitions: Rc<Definitions>) -> Rc<Self> {
         Rc::new(Self { supervisor, host, definitions, shutdown: Notify::new(), draining: Cell::new(false) })
     }
 
@@ -60,6 +63,7 @@ impl Router {
     pub fn leave(&self, client: &Client) {
         client.end();
         watching::forget(self, client);
+        self.host.leave(&client.sender(), client.has_named_session());
     }
 
     /// Takes a frame of a client whose role is known.
@@ -81,12 +85,11 @@ impl Router {
             return client.send_error(&Envelope::nobody(), &error);
         }
         let tag = request.tag();
-        let permit = match access::check(client.principal(), tag) {
-            Ok(permit) => permit,
-            Err(access::Denied) => return client.send_error(&envelope, &denied(tag)),
-        };
+        let pass = access::check(client.principal(), tag);
         // What needs no waiting is answered in place.
-        if let Some(reply) = session::at_once(client, &request) {
+        if pass.is_ok()
+            && let Some(reply) = session::at_once(self, client, &request)
+        {
             return client.send_result(&envelope, tag, reply);
         }
         let Some(slot) = client.slot() else {
@@ -97,7 +100,10 @@ impl Router {
         let task = tokio::task::spawn_local({
             let id = id.clone();
             async move {
-                let result = router.handle(&owner, permit, &id, request).await;
+                let result = match pass {
+                    Ok(pass) => router.handle(&owner, pass, &id, request).await,
+                    Err(access::Denied) => Err(router.deny(&owner, tag).await),
+                };
                 owner.finish(&id, tag, result);
                 drop(slot);
             }
@@ -105,13 +111,27 @@ impl Router {
         client.open(id, envelope, task.abort_handle());
     }
 
+    /// The message is not for this client, which is written down.
+    async fn deny(&self, client: &Client, tag: &'static str) -> ErrorBody {
+        let error = denied(tag);
+        let code = Some(error.code.as_str());
+        let record = Record { message: Some(tag), code, ..Record::default() };
+        self.host.trail.refused(&client.sender(), None, record).await;
+        error
+    }
+
     async fn handle(
         self: &Rc<Self>,
         client: &Rc<Client>,
-        permit: Permit,
+        pass: Pass,
         id: &str,
         request: Request,
     ) -> Handled {
+        let tag = request.tag();
+        let asked = || {
+            let permit = pass.permit().ok_or_else(|| denied(tag))?;
+            Ok::<_, ErrorBody>(Asked { router: self, client, permit })
+        };
         match request {
             Request::Attach(_) | Request::Hello(_) | Request::Ping(_) | Request::Cancel(_) => {
                 Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
@@ -131,23 +151,40 @@ impl Router {
             }
             Request::McpDisconnect(message) => mcp::disconnect(self, &message.server_id).await,
             Request::McpListConnections(_) => mcp::connections(self),
-            Request::McpListTools(message) => mcp::tools(self, permit, &message.server_id).await,
-            Request::McpListResources(message) => mcp::resources(self, permit, &message.server_id).await,
+            Request::McpListTools(message) => mcp::tools(asked()?, &message.server_id).await,
+            Request::McpListResources(message) => mcp::resources(asked()?, &message.server_id).await,
             Request::McpListResourceTemplates(message) => {
-                mcp::resource_templates(self, permit, &message.server_id).await
+                mcp::resource_templates(asked()?, &message.server_id).await
             }
-            Request::McpListPrompts(message) => mcp::prompts(self, permit, &message.server_id).await,
-            Request::McpCallTool(message) => mcp::call_tool(self, client, permit, id, message).await,
-            Request::McpReadResource(message) => mcp::read_resource(self, permit, message).await,
-            Request::McpGetPrompt(message) => mcp::get_prompt(self, permit, message).await,
-            Request::McpComplete(message) => mcp::complete(self, permit, message).await,
-            Request::McpSubscribeResource(message) => mcp::subscribe(self, client, permit, message).await,
-            Request::McpUnsubscribeResource(message) => mcp::unsubscribe(self, client, permit, message).await,
-            Request::McpSetLogLevel(message) => mcp::set_log_level(self, permit, message).await,
-            Request::McpPing(message) => mcp::ping(self, permit, &message.server_id).await,
-            Request::McpTask(message) => mcp::task(self, permit, message).await,
+            Request::McpListPrompts(message) => mcp::prompts(asked()?, &message.server_id).await,
+            Request::McpCallTool(message) => mcp::call_tool(asked()?, id, message).await,
+            Request::McpReadResource(message) => mcp::read_resource(asked()?, message).await,
+            Request::McpGetPrompt(message) => mcp::get_prompt(asked()?, message).await,
+            Request::McpComplete(message) => mcp::complete(asked()?, message).await,
+            Request::McpSubscribeResource(message) => mcp::subscribe(asked()?, message).await,
+            Request::McpUnsubscribeResource(message) => mcp::unsubscribe(asked()?, message).await,
+            Request::McpSetLogLevel(message) => mcp::set_log_level(asked()?, message).await,
+            Request::McpPing(message) => mcp::ping(asked()?, &message.server_id).await,
+            Request::McpTask(message) => mcp::task(asked()?, message).await,
             Request::McpGetLogs(message) => watching::logs(self, client, &message).await,
             Request::WatchServers(message) => watching::servers(self, client, &message),
+            Request::HostGrantPermission(message) => grants::grant(self, client, message).await,
+            Request::HostRevokePermission(message) => grants::revoke(self, client, message).await,
+            Request::HostCheckPermission(message) => grants::check(self, client, &message),
+            Request::HostGetPermissions(message) => grants::of_origin(self, client, &message),
+            Request::HostListAllPermissions(message) => grants::all(self, client, &message),
+            Request::HostExpireTabGrants(message) => grants::expire_tab(self, client, &message),
+            Request::HostListTools(message) => origins::tools(self, client, message).await,
+            Request::HostListServers(message) => origins::servers(self, client, message).await,
+            Request::HostCallTool(message) => origins::call(self, client, id, message).await,
+            Request::HostCreateRun(message) => origins::create_run(self, client, &message),
+            Request::HostEndRun(message) => origins::end_run(self, client, message),
+            Request::HostGetRun(message) => origins::get_run(self, client, message),
+            Request::HostGetStats(message) => origins::stats(self, client, &message),
+            Request::HostWatch(message) => origins::watch(client, &message),
+            Request::HostGetAudit(message) => origins::audit(self, message).await,
+            Request::HostListToolChanges(message) => origins::changes(self, &message),
+            Request::HostAcceptToolChange(message) => origins::accept(self, client, message).await,
         }
     }
 }
@@ -164,6 +201,12 @@ fn denied(tag: &str) -> ErrorBody {
         _ => format!("this connection may not send {tag}; only the owner may"),
     };
     ErrorBody::new(Code::PermissionDenied, message)
+}
+
+/// A change that was begun is also made, even when its client leaves in the middle of it.
+async fn to_the_end(change: impl Future<Output = Handled> + 'static) -> Handled {
+    let done = tokio::task::spawn_local(change).await;
+    done.unwrap_or_else(|_| Err(shutting_down()))
 }
 
 fn reply(reply: impl PutFields + 'static) -> Handled {

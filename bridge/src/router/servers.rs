@@ -19,17 +19,11 @@ use harbor_policy::settings::Settings;
 
 use super::client::Client;
 use super::views::{connection_info, view};
-use super::{Handled, Router, invalid, reply};
+use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::start_failed;
 use crate::store::StoreError;
 use crate::store::definitions::{Definition, Stored};
 use crate::supervisor::{Note, Server};
-
-/// A change that is stored is also made, even when its client leaves in the middle of it.
-async fn to_the_end(change: impl Future<Output = Handled> + 'static) -> Handled {
-    let done = tokio::task::spawn_local(change).await;
-    done.unwrap_or_else(|_| Err(ErrorBody::new(Code::ShuttingDown, "the bridge is shutting down")))
-}
 
 pub(super) async fn add(router: &Rc<Router>, message: AddServer) -> Handled {
     let server_id = message.server_id.clone();
@@ -97,6 +91,7 @@ pub(super) async fn remove(router: &Rc<Router>, message: RemoveServer) -> Handle
         if let Some(server) = &server {
             server.down().await;
             router.supervisor.forget(&message.server_id).await;
+            router.host.registry.forget(&message.server_id).await;
         }
         reply(RemoveServerResult { removed: server.is_some() })
     })

@@ -15,16 +15,16 @@ use super::{Handled, Router, invalid, reply};
 use crate::clock::wall_clock;
 
 /// Answers what needs no waiting; `None` for everything else.
-pub(super) fn at_once(client: &Rc<Client>, request: &Request) -> Option<Handled> {
+pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &Request) -> Option<Handled> {
     match request {
-        Request::Hello(message) => Some(hello(client, message)),
+        Request::Hello(message) => Some(hello(router, client, message)),
         Request::Ping(message) => Some(ping(message)),
         Request::Cancel(message) => Some(cancel(client, message)),
         _ => None,
     }
 }
 
-fn hello(client: &Client, message: &Hello) -> Handled {
+fn hello(router: &Router, client: &Client, message: &Hello) -> Handled {
     if message.protocol.is_some_and(|protocol| protocol != CLIENT_PROTOCOL) {
         return Err(version_mismatch(message.protocol, None));
     }
@@ -36,6 +36,9 @@ fn hello(client: &Client, message: &Hello) -> Handled {
             .filter(|asked| (least..=most).contains(asked))
             .ok_or_else(|| invalid("max_frame", "a number of bytes from 4096 to 134217728"))?;
     }
+    if let Some(name) = &message.browser_session {
+        join_session(router, client, name)?;
+    }
     chunks = message.chunks.unwrap_or(chunks);
     client.set_takes(max_frame, chunks);
     reply(HelloResult {
@@ -46,6 +49,25 @@ fn hello(client: &Client, message: &Hello) -> Handled {
         chunks,
         max_frame: max_frame as u64,
     })
+}
+
+/// The browser session that this connection belongs to: what is granted for a tab is for a tab of it. Of an AI client it
+/// means nothing.
+fn join_session(router: &Router, client: &Client, name: &str) -> Result<(), ErrorBody> {
+    if client.sender().own.is_some() {
+        return Ok(());
+    }
+    if !(1..=128).contains(&name.len()) || name.contains(char::is_control) {
+        return Err(invalid("browser_session", "1 to 128 bytes without control characters"));
+    }
+    let is_new = !client.has_named_session();
+    if !client.name_session(name) {
+        return Err(invalid("browser_session", "the one that this connection has named before"));
+    }
+    if is_new {
+        router.host.permissions.join(&client.sender().session);
+    }
+    Ok(())
 }
 
 /// Client and bridge do not speak the same protocol: says which is older and what to do.

@@ -6,15 +6,18 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
-    McpGetLogs, McpGetLogsResult, ResourceUpdated, WatchServers, WatchServersResult,
+    GrantChanged, McpGetLogs, McpGetLogsResult, ResourceUpdated, ToolChange, ToolChanged, ToolsChanged,
+    WatchServers, WatchServersResult,
 };
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::lifecycle::State;
 
 use super::client::Client;
 use super::views::{event, log_line, log_push, view};
 use super::{Handled, Router, reply};
 use crate::clock::wall_clock;
+use crate::host::News;
 use crate::supervisor::{Line, MAX_LINES, Source, Told};
 
 /// Log lines that are given when a request does not say how many.
@@ -54,7 +57,11 @@ pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
         Told::Change(change) => {
             let interested = clients.iter().filter(|client| client.watches_servers());
             send(interested, "server_event", || event(change));
+            if change.before == Some(State::Running) && change.now != Some(State::Running) {
+                tools_changed(clients, &change.server);
+            }
         }
+        Told::Tools(server, _) => tools_changed(clients, server),
         Told::Resource(server, uri) => {
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));
             let push = || ResourceUpdated { server_id: server.to_string(), uri: (*uri).to_owned() };
@@ -69,6 +76,37 @@ pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
             }
         }
     }
+}
+
+/// Tells those of `clients` that are interested in what the host tells. An AI client hears of its own grants only, and
+/// that some tools have changed, not whose.
+pub fn tell_of_host(clients: &[Rc<Client>], news: &News<'_>) {
+    let watching = clients.iter().filter(|client| client.watches_host());
+    match news {
+        News::Grant { change, origin, grant } => {
+            let interested =
+                watching.filter(|client| client.sender().own.is_none_or(|own| own == **origin));
+            send(interested, "grant_changed", || GrantChanged { change, grant: grant.clone() });
+        }
+        News::Tool(change) => {
+            let owners = watching.filter(|client| client.sender().own.is_none());
+            send(owners, "tool_changed", || tool_changed(change));
+        }
+    }
+}
+
+fn tool_changed(change: &ToolChange) -> ToolChanged {
+    let ToolChange { server_id, tool_name, tool_hash, before, after, blocked, hidden_characters } =
+        change.clone();
+    ToolChanged { server_id, tool_name, tool_hash, before, after, blocked, hidden_characters }
+}
+
+fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {
+    let watching = |own: bool| {
+        clients.iter().filter(move |client| client.watches_host() && client.sender().own.is_some() == own)
+    };
+    send(watching(false), "tools_changed", || ToolsChanged { server_id: Some(server.to_string()) });
+    send(watching(true), "tools_changed", || ToolsChanged { server_id: None });
 }
 
 fn send<'a, P: PutFields>(

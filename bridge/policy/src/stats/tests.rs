@@ -10,7 +10,6 @@ fn call<'a>(origin: &'a str, server: &'a str, tool: &'a str) -> Call<'a> {
         server,
         tool,
         code: None,
-        tool_error: false,
         duration_us: 5,
         queued_us: 0,
         bytes_in: 2,
@@ -19,16 +18,16 @@ fn call<'a>(origin: &'a str, server: &'a str, tool: &'a str) -> Call<'a> {
 }
 
 #[test]
-fn a_failure_and_an_error_of_the_tool_are_counted_apart() {
+fn failures_are_counted_by_code() {
     let mut stats = Stats::default();
     stats.note(&call("a", "time", "now"));
-    stats.note(&Call { tool_error: true, ..call("a", "time", "now") });
+    stats.note(&call("a", "time", "now"));
     stats.note(&Call { code: Some("ERR_TIMEOUT"), ..call("a", "time", "now") });
     let counted = |counters: &Counters| {
         let bytes = (counters.bytes_in, counters.bytes_out);
-        (counters.calls, counters.failures, counters.codes.clone(), counters.tool_errors, bytes)
+        (counters.calls, counters.failures, counters.codes.clone(), bytes)
     };
-    let wanted = (3, 1, BTreeMap::from([("ERR_TIMEOUT", 1)]), 1, (6, 9));
+    let wanted = (3, 1, BTreeMap::from([("ERR_TIMEOUT", 1)]), (6, 9));
     assert_eq!(counted(stats.total()), wanted);
     assert_eq!(stats.origin("a").map(counted), Some(wanted));
     assert_eq!(stats.origin("b"), None);
@@ -104,17 +103,16 @@ fn counters_stay_at_their_most() {
 /// What can be added up.
 fn sums<'a>(
     all: impl Iterator<Item = &'a Counters>,
-) -> (u64, u64, u64, u64, u64, u64, u64, BTreeMap<&'static str, u64>) {
+) -> (u64, u64, u64, u64, u64, u64, BTreeMap<&'static str, u64>) {
     all.fold(Default::default(), |mut sums, one| {
         sums.0 += one.calls;
         sums.1 += one.failures;
-        sums.2 += one.tool_errors;
-        sums.3 += one.bytes_in;
-        sums.4 += one.bytes_out;
-        sums.5 += one.duration.sum();
-        sums.6 += one.queued.sum();
+        sums.2 += one.bytes_in;
+        sums.3 += one.bytes_out;
+        sums.4 += one.duration.sum();
+        sums.5 += one.queued.sum();
         for (code, count) in &one.codes {
-            *sums.7.entry(code).or_default() += count;
+            *sums.6.entry(code).or_default() += count;
         }
         sums
     })
@@ -124,15 +122,15 @@ proptest! {
     #[test]
     fn the_total_is_the_sum_over_origins_servers_and_tools(
         calls in prop::collection::vec(
-            ((0u8..4, 0u8..4, 0u8..4), (0usize..4, any::<bool>()), prop::array::uniform4(0u64..1 << 40)), 0..200),
+            ((0u8..4, 0u8..4, 0u8..4), 0usize..4, prop::array::uniform4(0u64..1 << 40)), 0..200),
     ) {
         let mut stats = Stats::default();
-        for ((origin, server, tool), (code, tool_error), [duration_us, queued_us, bytes_in, bytes_out]) in calls {
+        for ((origin, server, tool), code, [duration_us, queued_us, bytes_in, bytes_out]) in calls {
             let code = [None, None, Some("ERR_TIMEOUT"), Some("ERR_TOOL_FAILED")][code];
             let names = [origin, server, tool].map(|name| name.to_string());
             stats.note(&Call {
                 origin: &names[0], server: &names[1], tool: &names[2],
-                code, tool_error, duration_us, queued_us, bytes_in, bytes_out,
+                code, duration_us, queued_us, bytes_in, bytes_out,
             });
         }
         let total = sums(std::iter::once(stats.total()));

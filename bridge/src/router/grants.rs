@@ -1,0 +1,145 @@
+//! Messages about what origins may do.
+//!
+//! Owns reading their fields. A change that was begun is made to its end, even when its client leaves in the middle of it.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    HostCheckPermission, HostCheckPermissionResult, HostExpireTabGrants, HostExpireTabGrantsResult,
+    HostGetPermissions, HostGetPermissionsResult, HostGrantPermission, HostGrantPermissionResult,
+    HostListAllPermissions, HostListAllPermissionsResult, HostRevokePermission, HostRevokePermissionResult,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::grants::{GrantType, Key, NewGrant, Tab};
+use harbor_policy::scope::Scope;
+use harbor_policy::suggest;
+use harbor_policy::tool_name::{self, Allowlist};
+
+use super::client::Client;
+use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::host::Wish;
+use crate::host::asker::{Asker, parse_profile};
+
+pub(super) async fn grant(router: &Rc<Router>, client: &Client, message: HostGrantPermission) -> Handled {
+    let sender = client.sender();
+    let asker =
+        Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
+    let grant_type = match &message.grant_type {
+        None => GrantType::AllowOnce,
+        Some(text) => parse_type(text)?,
+    };
+    let tools = message.allowed_tools.map(|tools| Allowlist::parse(&tools)).transpose();
+    let tools = tools.map_err(|wrong| {
+        ErrorBody::new(Code::InvalidParams, format!("field `allowed_tools`: {wrong}"))
+            .with("field", "allowed_tools")
+    })?;
+    if grant_type != GrantType::AllowOnce && message.expires_at.is_some() {
+        return Err(invalid("expires_at", "nothing: only ALLOW_ONCE ends by itself"));
+    }
+    let wish = Wish {
+        key: key(&asker, &message.scope)?,
+        grant: NewGrant { grant_type, tools, tab: asker.tab, lifetime_ms: None },
+        expires_at: message.expires_at,
+    };
+    let router = router.clone();
+    to_the_end(async move {
+        let (grant, denied) = router.host.permissions.grant(&sender, wish).await?;
+        reply(HostGrantPermissionResult { granted: true, denied, grant })
+    })
+    .await
+}
+
+pub(super) async fn revoke(router: &Rc<Router>, client: &Client, message: HostRevokePermission) -> Handled {
+    let sender = client.sender();
+    let asker =
+        Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
+    let grant_type = message.grant_type.as_deref().map(parse_type).transpose()?;
+    let key = key(&asker, &message.scope)?;
+    let router = router.clone();
+    to_the_end(async move {
+        let permissions = &router.host.permissions;
+        let revoked = permissions.revoke(&sender, &key, grant_type, asker.tab.as_ref()).await?;
+        reply(HostRevokePermissionResult { revoked })
+    })
+    .await
+}
+
+pub(super) fn check(router: &Router, client: &Client, message: &HostCheckPermission) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let scope = parse_scope(&message.scope)?;
+    let tool = message.tool_name.as_deref().map(|name| tool_name::split(name).map_err(|w| wrong_tool(&w)));
+    let tool = tool.transpose()?;
+    let checked =
+        router.host.permissions.check(&asker, scope, tool.as_ref().map(|(server, tool)| (server, *tool)));
+    reply(match checked {
+        Ok(by) => HostCheckPermissionResult {
+            granted: true,
+            grant_type: Some(by.as_str()),
+            code: None,
+            message: None,
+        },
+        Err(error) => HostCheckPermissionResult {
+            granted: false,
+            grant_type: None,
+            code: Some(error.code.as_str()),
+            message: Some(error.message),
+        },
+    })
+}
+
+pub(super) fn of_origin(router: &Router, client: &Client, message: &HostGetPermissions) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let profile = message.profile.as_ref().map(|_| &asker.profile);
+    let grants = router.host.permissions.list(Some(&asker.origin), profile, asker.tab.as_ref());
+    reply(HostGetPermissionsResult { origin: asker.origin.to_string(), grants })
+}
+
+pub(super) fn all(router: &Router, client: &Client, message: &HostListAllPermissions) -> Handled {
+    let profile = message.profile.as_deref().map(|profile| parse_profile(Some(profile))).transpose()?;
+    let tab = message.tab_id.map(|tab| Tab { session: client.sender().session, tab });
+    let grants = router.host.permissions.list(None, profile.as_ref(), tab.as_ref());
+    reply(HostListAllPermissionsResult { grants })
+}
+
+pub(super) fn expire_tab(router: &Router, client: &Client, message: &HostExpireTabGrants) -> Handled {
+    let profile = message.profile.as_deref().map(|profile| parse_profile(Some(profile))).transpose()?;
+    let session = client.has_named_session().then(|| client.sender().session);
+    let expired = router.host.permissions.end_tab(message.tab_id, session.as_deref(), profile.as_ref());
+    reply(HostExpireTabGrantsResult { expired: u32::try_from(expired).unwrap_or(u32::MAX) })
+}
+
+/// Who asks, from the fields that most messages have.
+pub(super) fn asker(
+    client: &Client,
+    origin: &Option<String>,
+    profile: &Option<String>,
+    tab_id: Option<u64>,
+) -> Result<Asker, ErrorBody> {
+    Asker::new(&client.sender(), origin.as_deref(), profile.as_deref(), tab_id)
+}
+
+fn key(asker: &Asker, scope: &str) -> Result<Key, ErrorBody> {
+    Ok(Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope: parse_scope(scope)? })
+}
+
+fn parse_scope(text: &str) -> Result<Scope, ErrorBody> {
+    Scope::parse(text).ok_or_else(|| {
+        let nearest = suggest::closest(text, Scope::ALL.iter().map(|scope| scope.as_str()));
+        let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+        let message = format!("field `scope`: expected a scope such as mcp:tools.call{hint}");
+        ErrorBody::new(Code::InvalidParams, message)
+            .with("field", "scope")
+            .with("expected", "a scope such as mcp:tools.call")
+    })
+}
+
+fn parse_type(text: &str) -> Result<GrantType, ErrorBody> {
+    GrantType::parse(text).ok_or_else(|| invalid("grant_type", "ALLOW_ONCE, ALLOW_ALWAYS or DENY"))
+}
+
+/// A tool's name that is none.
+pub(super) fn wrong_tool(wrong: &tool_name::WrongToolName) -> ErrorBody {
+    let message = format!("field `tool_name`: {wrong}");
+    ErrorBody::new(Code::InvalidParams, message).with("field", "tool_name").with("expected", "server/tool")
+}

@@ -1,0 +1,141 @@
+//! Messages on behalf of an origin: its tools, its calls, its runs; and what the owner asks about them.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    HostAcceptToolChange, HostAcceptToolChangeResult, HostCallTool, HostCallToolResult, HostCreateRun,
+    HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult, HostGetRun,
+    HostGetRunResult, HostGetStats, HostGetStatsResult, HostListServers, HostListServersResult,
+    HostListToolChanges, HostListToolChangesResult, HostListTools, HostListToolsResult, HostWatch,
+    HostWatchResult,
+};
+use harbor_ipc_proto::json::Json;
+use harbor_policy::tool_name;
+
+use super::client::Client;
+use super::grants::{asker, wrong_tool};
+use super::mcp::{object, progress_to};
+use super::{Handled, Router, reply, to_the_end};
+use crate::clock::{boot_clock, wall_clock};
+use crate::host::asker::{Caller, OWNER, parse_origin};
+use crate::host::{AskedTime, ToolCall};
+use crate::store::audit::{Query, Record};
+
+/// Audit lines that are given when a request does not say how many, and at most.
+const AUDIT_LINES: u64 = 200;
+const MAX_AUDIT_LINES: u64 = 10_000;
+
+pub(super) async fn tools(router: &Router, client: &Client, message: HostListTools) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let tools = router.host.list_tools(&asker, message.server_ids.as_deref()).await?;
+    reply(HostListToolsResult { tools })
+}
+
+pub(super) async fn servers(router: &Router, client: &Client, message: HostListServers) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    reply(HostListServersResult { servers: router.host.list_servers(&asker).await? })
+}
+
+pub(super) async fn call(
+    router: &Router,
+    client: &Rc<Client>,
+    request_id: &str,
+    message: HostCallTool,
+) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let (server, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
+    let call = ToolCall {
+        server,
+        tool: tool.to_owned(),
+        arguments: object(message.args),
+        task: None,
+        time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
+        run_id: message.run_id,
+        progress: progress_to(client, request_id, message.progress),
+    };
+    let (result, provenance) = router.host.call_tool(Caller::Origin(asker), call).await?;
+    reply(HostCallToolResult { result, provenance })
+}
+
+pub(super) fn create_run(router: &Router, client: &Client, message: &HostCreateRun) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let most = router.host.most_calls(asker.origin.as_str());
+    let (run_id, run) = router.host.runs.create(&asker, message.max_calls, most)?;
+    reply(HostCreateRunResult { run_id, max_calls: run.max_calls, remaining: run.remaining })
+}
+
+pub(super) fn end_run(router: &Router, client: &Client, message: HostEndRun) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let run = router.host.runs.end(&asker, &message.run_id)?;
+    reply(HostEndRunResult { run_id: message.run_id, max_calls: run.max_calls, remaining: run.remaining })
+}
+
+pub(super) fn get_run(router: &Router, client: &Client, message: HostGetRun) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let run = router.host.runs.get(&asker, &message.run_id)?;
+    // It was noted by the clock that does not jump; people read the other one.
+    let created_at = wall_clock().saturating_sub(boot_clock().saturating_sub(run.created_at));
+    reply(HostGetRunResult {
+        run_id: message.run_id,
+        max_calls: run.max_calls,
+        remaining: run.remaining,
+        created_at,
+    })
+}
+
+pub(super) fn stats(router: &Router, client: &Client, message: &HostGetStats) -> Handled {
+    let is_owner = client.sender().own.is_none();
+    let of = match (is_owner, &message.origin) {
+        (true, None) => None,
+        _ => Some(asker(client, &message.origin, &None, None)?.origin),
+    };
+    reply(HostGetStatsResult { stats: router.host.counts(of.as_ref()) })
+}
+
+pub(super) fn watch(client: &Client, message: &HostWatch) -> Handled {
+    let watching = message.watch != Some(false);
+    client.watch_host(watching);
+    reply(HostWatchResult { watching })
+}
+
+pub(super) async fn audit(router: &Router, message: HostGetAudit) -> Handled {
+    let origin = match message.origin.as_deref() {
+        None => None,
+        // Not origins, but names that stand in the log as well.
+        Some(name) if name == OWNER || name == "harbor" || name.starts_with("extension:") => Some(name.to_owned()),
+        Some(origin) => Some(parse_origin(origin)?.to_string()),
+    };
+    let limit = message.limit.unwrap_or(AUDIT_LINES).min(MAX_AUDIT_LINES);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let lines = router.host.trail.read(Query { origin, since_ms: message.since, limit }).await?;
+    let (failing, unaudited) = router.host.trail.health();
+    let records = Json::from_valid(format!("[{}]", lines.join(",")));
+    reply(HostGetAuditResult { records, failing, unaudited })
+}
+
+pub(super) fn changes(router: &Router, message: &HostListToolChanges) -> Handled {
+    if let Some(id) = &message.server_id {
+        router.host.server(id)?;
+    }
+    let changes = router.host.registry.changes(&router.supervisor, message.server_id.as_ref());
+    reply(HostListToolChangesResult { changes })
+}
+
+pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAcceptToolChange) -> Handled {
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        let HostAcceptToolChange { server_id, tool_name, tool_hash } = message;
+        let server = router.host.server(&server_id)?;
+        let record = Record {
+            server: Some(server_id.as_str().into()),
+            tool: Some(tool_name.as_str().into()),
+            tool_hash: Some(router.host.registry.now(&server, &tool_name, &tool_hash)?.hash),
+            ..Record::default()
+        };
+        router.host.trail.decided("tool_accepted", &sender, record).await?;
+        router.host.registry.accept(&server, &tool_name, &tool_hash).await?;
+        Ok::<_, ErrorBody>(Box::new(HostAcceptToolChangeResult { accepted: true }) as _)
+    })
+    .await
+}
