@@ -21,10 +21,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::config::{ConfigError, Paths, Settings};
 use crate::front::connection::Connections;
 use crate::front::{socket, stdio};
+use crate::host::Host;
 use crate::link::runner::Executable;
 use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
+use crate::store::audit::{Audit, Limits};
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark};
 use crate::store::server_logs::ServerLogs;
@@ -136,15 +138,12 @@ impl Bridge {
         let reaper = Reaper::start()?;
         let supervisor =
             Rc::new(Supervisor::new(Rc::new(shared), executable, settings.isolation, reaper, stored));
-        let router = Router::new(supervisor.clone(), definitions);
+        let audit = Audit::open(&paths.audit_log(), Limits::default()).map_err(AppError::Store)?;
+        let host = Host::open(supervisor.clone(), &database, audit, settings.host.clone());
+        let host = host.await.map_err(AppError::Store)?;
+        let router = Router::new(supervisor.clone(), host.clone(), definitions);
         let connections = Rc::<Connections>::default();
-        supervisor.listen(Rc::new({
-            let connections = Rc::downgrade(&connections);
-            move |told| {
-                let clients = connections.upgrade().map(|connections| connections.all()).unwrap_or_default();
-                tell(&clients, told);
-            }
-        }));
+        listen(&supervisor, &host, &connections);
         tokio::task::spawn_local(supervisor.clone().begin());
         Ok(Self { supervisor, router, connections })
     }
@@ -231,6 +230,24 @@ impl Bridge {
         // A client that does not read its last answer is not waited for.
         let _ = tokio::time::timeout(LAST_WORDS, written).await;
     }
+}
+
+/// What happens to servers, grants and tools is told to the host, and to the clients that are interested.
+fn listen(supervisor: &Supervisor, host: &Rc<Host>, connections: &Rc<Connections>) {
+    let clients = {
+        let connections = Rc::downgrade(connections);
+        move || connections.upgrade().map(|connections| connections.all()).unwrap_or_default()
+    };
+    supervisor.listen(Rc::new({
+        let (host, clients) = (Rc::downgrade(host), clients.clone());
+        move |told| {
+            if let Some(host) = host.upgrade() {
+                host.on_told(told);
+            }
+            tell(&clients(), told);
+        }
+    }));
+    host.listen(Rc::new(move |news| tell_of_host(&clients(), news)));
 }
 
 async fn serve_stdio(mode: Mode, router: Rc<Router>, connections: Rc<Connections>) -> io::Result<()> {

@@ -8,7 +8,7 @@
 //! Owns what happens when the disk refuses: with `auditRequired` nothing is decided or called, else it is counted.
 //! Must never see arguments or results.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -25,8 +25,6 @@ pub struct Trail {
     audit: Audit,
     required: bool,
     refusals: RefCell<Refusals>,
-    /// Records that found the queue full.
-    dropped: Cell<u64>,
     /// The bridge itself, in records of what happens by itself.
     bridge: Arc<str>,
 }
@@ -36,7 +34,7 @@ impl Trail {
     #[must_use]
     pub fn new(audit: Audit, required: bool) -> Self {
         let bridge = "harbor".into();
-        Self { audit, required, refusals: RefCell::default(), dropped: Cell::default(), bridge }
+        Self { audit, required, refusals: RefCell::default(), bridge }
     }
 
     /// Writes down what a person has decided, before it holds.
@@ -83,9 +81,8 @@ impl Trail {
     }
 
     fn append(&self, record: Record) {
-        if self.audit.append(record).is_err() {
-            self.dropped.set(self.dropped.get() + 1);
-        }
+        // What finds no room is counted by the log.
+        let _ = self.audit.append(record);
     }
 
     /// Whether a call may be made, as far as it can be written down.
@@ -110,7 +107,7 @@ impl Trail {
     /// Whether the log cannot be written at present, and how many records are in none.
     #[must_use]
     pub fn health(&self) -> (bool, u64) {
-        (self.audit.is_failing(), self.audit.lost() + self.dropped.get())
+        (self.audit.is_failing(), self.audit.lost())
     }
 
     /// The newest lines that match.
