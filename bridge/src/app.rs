@@ -27,6 +27,7 @@ use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits};
+use crate::store::database::Database;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark};
 use crate::store::server_logs::ServerLogs;
@@ -101,11 +102,11 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     let executable = std::env::current_exe()?;
     let executable = Executable::open(executable.parent().unwrap_or(Path::new("/")))?;
     let (instance, listener) = Instance::begin(paths)?;
-    let definitions = Definitions::open(&paths.database()).map_err(AppError::Store)?;
+    let database = Database::open(&paths.database()).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     runtime.block_on(async move {
-        let bridge = Bridge::assemble(paths, settings, executable, definitions).await?;
+        let bridge = Bridge::assemble(paths, settings, executable, database).await?;
         bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
         drop(instance);
@@ -124,8 +125,10 @@ impl Bridge {
         paths: &Paths,
         settings: &Settings,
         executable: Executable,
-        definitions: Definitions,
+        database: Database,
     ) -> Result<Self, AppError> {
+        let database = Rc::new(database);
+        let definitions = Definitions::new(database.clone()).await.map_err(AppError::Store)?;
         let definitions = Rc::new(definitions);
         let stored = definitions.all().await.map_err(AppError::Store)?;
         let shared = Shared {

@@ -13,7 +13,6 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::Provenance;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
@@ -222,6 +221,3 @@ pub(super) fn outcome(
         Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why)),
     }
 }
-
-/// A code for the log of a call whose caller has left.
-pub(super) const LEFT: Code = Code::Cancelled;

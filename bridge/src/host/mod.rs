@@ -36,7 +36,7 @@ use harbor_policy::limits;
 use harbor_policy::stats::Stats;
 
 use crate::config::{ChangedTools, HostConfig};
-use crate::link::{OnProgress, TimeLimit};
+use crate::link::TimeLimit;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Record};
 use crate::store::database::Database;

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::scope::Scope;
 use harbor_policy::stats;
 
 use super::Host;
 use super::asker::{Caller, Sender};
-use super::calls::{LEFT, ToolCall, accounted};
+use super::calls::{ToolCall, accounted};
 use crate::link::ToolHash;
 use crate::store::audit::Record;
 
@@ -40,7 +41,7 @@ enum Ending {
     /// With a result of so many bytes.
     Answered(u64),
     /// With this code.
-    Failed(&'static str),
+    Failed(Code),
 }
 
 impl<'a> Note<'a> {
@@ -109,16 +110,29 @@ impl<'a> Note<'a> {
     pub(super) fn ended(&self, result: &Result<Json, ErrorBody>) {
         self.ending.set(match result {
             Ok(json) => Ending::Answered(json.as_str().len() as u64),
-            Err(error) => Ending::Failed(error.code.as_str()),
+            Err(error) => Ending::Failed(error.code),
         });
     }
+}
+
+/// Whether a code says that Harbor kept the call from its server on purpose.
+fn blocks(code: Code) -> bool {
+    matches!(
+        code,
+        Code::PermissionDenied
+            | Code::ScopeRequired
+            | Code::ToolNotAllowed
+            | Code::RateLimited
+            | Code::BudgetExceeded
+    )
 }
 
 impl Drop for Note<'_> {
     fn drop(&mut self) {
         let (code, bytes_out) = match self.ending.get() {
             Ending::Refused => return,
-            Ending::Open => (Some(LEFT.as_str()), None),
+            // Its caller has left.
+            Ending::Open => (Some(Code::Cancelled), None),
             Ending::Answered(bytes) => (None, Some(bytes)),
             Ending::Failed(code) => (Some(code), None),
         };
@@ -132,20 +146,22 @@ impl Drop for Note<'_> {
             origin: &self.accounted,
             server: record.server.as_deref().unwrap_or_default(),
             tool,
-            code,
+            code: code.map(Code::as_str),
             duration_us,
             queued_us,
             bytes_in: record.bytes_in.unwrap_or_default(),
             bytes_out: bytes_out.unwrap_or_default(),
         });
-        if record.origin.is_some() {
-            stats.note_decision(&self.accounted, Scope::McpToolsCall.as_str(), "allowed");
-        }
+        let is_blocked = code.is_some_and(blocks);
+        let decision = code.filter(|_| is_blocked).map_or("allowed", Code::as_str);
+        stats.note_decision(&self.accounted, Scope::McpToolsCall.as_str(), decision);
         drop(stats);
         record.tool_hash = self.hash.get();
-        (record.code, record.bytes_out) = (code, bytes_out);
+        (record.code, record.bytes_out) = (code.map(Code::as_str), bytes_out);
         (record.duration_us, record.queued_us) = (Some(duration_us), Some(queued_us));
-        record.decision = "allowed";
-        self.host.trail.called(record);
+        match is_blocked {
+            true => self.host.trail.blocked(&self.accounted, record),
+            false => self.host.trail.called(Record { decision: "allowed", ..record }),
+        }
     }
 }

@@ -108,7 +108,9 @@ impl Permissions {
         // Tried on a table of its own: what cannot be granted is found before anything is written.
         Grants::default().put(key.clone(), grant.clone(), 0, 0).map_err(|wrong| wrong_grant(&wrong))?;
         let tools = grant.tools.as_ref().map(harbor_policy::tool_name::Allowlist::entries);
-        let record = Record { allowed_tools: tools.clone().map(Into::into), ..of(&key, grant.grant_type) };
+        let decision = if grant.grant_type == GrantType::Deny { "denied" } else { "allowed" };
+        let allowed_tools = tools.clone().map(Into::into);
+        let record = Record { allowed_tools, decision, ..of(&key, grant.grant_type) };
         self.trail.decided("grant", sender, record).await?;
         let created_at = wall_clock();
         if grant.grant_type != GrantType::AllowOnce {
@@ -201,7 +203,7 @@ impl Permissions {
         };
         match origin {
             Some(origin) => {
-                grants.of(origin, profile).filter(shown).map(|(key, grant)| view(key, grant)).collect()
+                grants.of(origin, profile.map(|name| &**name)).filter(shown).map(|(key, grant)| view(key, grant)).collect()
             }
             None => {
                 let of_profile =
@@ -219,7 +221,7 @@ impl Permissions {
 
     /// A tab was closed: ends what is bound to it, and gives how many those were.
     pub fn end_tab(&self, tab: u64, session: Option<&str>, profile: Option<&Arc<str>>) -> usize {
-        let gone = self.grants.borrow_mut().end_tab(tab, session, profile);
+        let gone = self.grants.borrow_mut().end_tab(tab, session, profile.map(|name| &**name));
         gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
         gone.len()
     }

@@ -35,7 +35,7 @@ type Pinned = BTreeMap<ServerId, HashMap<Arc<str>, Tool>>;
 /// The pins, and what is written about each tool.
 #[derive(Debug)]
 pub struct Registry {
-    file: Pins,
+    file: Rc<Pins>,
     pinned: RefCell<Pinned>,
     /// Whether a changed tool is kept from origins.
     blocks: bool,
@@ -74,7 +74,7 @@ impl Registry {
             }
         }
         Ok(Self {
-            file,
+            file: Rc::new(file),
             pinned: RefCell::new(pinned),
             blocks,
             written: RefCell::default(),

@@ -47,7 +47,7 @@ impl Trail {
         sender: &Sender,
         record: Record,
     ) -> Result<(), ErrorBody> {
-        let record = Record { event, by: sender.by.clone(), decision: "allowed", ..stamped(record) };
+        let record = Record { event, by: sender.by.clone(), ..stamped(record) };
         match self.audit.append_durably(record).await {
             Err(error) if self.required => Err(not_written(&error.to_string())),
             // Counted by the log itself.
@@ -57,17 +57,25 @@ impl Trail {
 
     /// Writes down a refusal, before it is told.
     pub async fn refused(&self, sender: &Sender, origin: Option<&str>, record: Record) {
-        let before = self.refusals.borrow_mut().note(origin.unwrap_or(&sender.by), boot_clock());
-        let Some(before) = before else { return };
-        let record = Record {
-            event: "refused",
-            by: sender.by.clone(),
-            decision: "denied",
-            count: (before > 0).then_some(before + 1),
-            ..stamped(record)
-        };
-        // A refusal stands, whether it can be written or not.
-        let _ = self.audit.append_durably(record).await;
+        let record = Record { event: "refused", by: sender.by.clone(), ..record };
+        if let Some(record) = self.counted(origin.unwrap_or(&sender.by), record) {
+            // A refusal stands, whether it can be written or not.
+            let _ = self.audit.append_durably(record).await;
+        }
+    }
+
+    /// Writes down a call that was allowed in itself, and kept from its server: there were too many.
+    pub fn blocked(&self, origin: &str, record: Record) {
+        if let Some(record) = self.counted(origin, record) {
+            self.append(record);
+        }
+    }
+
+    /// The record of a refusal, if it gets a line; it also stands for those before it that got none.
+    fn counted(&self, origin: &str, record: Record) -> Option<Record> {
+        let before = self.refusals.borrow_mut().note(origin, boot_clock())?;
+        let count = (before > 0).then_some(before + 1);
+        Some(Record { decision: "denied", count, ..stamped(record) })
     }
 
     /// Writes down what happens by itself.
