@@ -5,9 +5,13 @@
 
 pub mod access;
 pub mod environment;
+pub mod grants;
 pub mod lifecycle;
 pub mod limits;
 pub mod liveness;
+pub mod origin;
 pub mod package;
+pub mod scope;
 pub mod settings;
 pub mod slots;
+pub mod tool_name;
