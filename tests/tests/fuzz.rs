@@ -39,6 +39,9 @@ targets! {
     log_record,
     package,
     package_json,
+    origin,
+    tool_name,
+    allowlist,
 }
 
 fn run(name: &str) {

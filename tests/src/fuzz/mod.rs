@@ -22,6 +22,7 @@ mod link;
 mod messages;
 mod mutate;
 mod pages;
+mod permissions;
 mod rounds;
 mod supervision;
 mod writes;
@@ -64,6 +65,9 @@ pub const TARGETS: &[Target] = &[
     supervision::LOG_RECORD,
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
+    permissions::ORIGIN,
+    permissions::TOOL_NAME,
+    permissions::ALLOWLIST,
 ];
 
 /// The target with this name.
