@@ -40,6 +40,9 @@ targets! {
     package,
     package_json,
     config,
+    origin,
+    tool_name,
+    allowlist,
 }
 
 fn run(name: &str) {

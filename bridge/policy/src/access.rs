@@ -116,6 +116,11 @@ pub fn check(principal: &Principal, tag: &str) -> Result<Pass, Denied> {
     }
 }
 
+/// The permit of a call that a grant covers.
+pub(crate) fn covered_by_a_grant() -> Permit {
+    Permit(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

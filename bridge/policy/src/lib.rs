@@ -5,14 +5,18 @@
 
 pub mod access;
 pub mod environment;
+pub mod grants;
 pub mod lifecycle;
 pub mod limiter;
 pub mod limits;
 pub mod liveness;
+pub mod origin;
 pub mod package;
 pub mod refusals;
 pub mod runs;
+pub mod scope;
 pub mod settings;
 pub mod slots;
 pub mod stats;
 pub mod suggest;
+pub mod tool_name;

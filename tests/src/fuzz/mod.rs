@@ -23,6 +23,7 @@ mod link;
 mod messages;
 mod mutate;
 mod pages;
+mod permissions;
 mod rounds;
 mod supervision;
 mod writes;
@@ -66,6 +67,9 @@ pub const TARGETS: &[Target] = &[
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
     config::CONFIG,
+    permissions::ORIGIN,
+    permissions::TOOL_NAME,
+    permissions::ALLOWLIST,
 ];
 
 /// The target with this name.

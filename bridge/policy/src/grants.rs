@@ -1,0 +1,322 @@
+//! Who may do what: every grant of one bridge, and the verdicts that follow from them.
+//!
+//! ```text
+//!  key: origin + profile + scope ─► its grants, in the order in which they are looked at
+//!
+//!     DENY             at most one     until it is revoked        there: Denied, whatever else there is
+//!     ALLOW_ALWAYS     at most one     until it is revoked        ┐ one of them covers the tool: Granted
+//!     ALLOW_ONCE       one per tab,    until its deadline, the    │ none does: ToolNotAllowed
+//!                      one for all     end of its tab or session, ┘ none is there for this tab: ScopeRequired
+//!                                      or a revoke
+//!
+//!  put ──► kept ──► revoke, end_tab, end_session ──► returned to whoever asked
+//!             └───► deadline passed, too many ─────► returned by the next `expire`
+//! ```
+//!
+//! A DENY wins until it is revoked, whatever is granted before or after it. A grant ends at its deadline to the
+//! millisecond: time is an argument, in milliseconds of a clock that goes on while the machine sleeps and does not
+//! jump. Wall-clock times are carried for people to read, and must never decide anything. Grants that last belong
+//! on disk, but that is for others to do: from here nobody reads or writes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem;
+use std::sync::Arc;
+
+use harbor_ipc_proto::server_id::ServerId;
+
+use crate::access::{self, Permit};
+use crate::lifecycle::Millis;
+use crate::origin::Origin;
+use crate::scope::Scope;
+use crate::tool_name::Allowlist;
+
+mod grant;
+
+pub use grant::{DEFAULT_PROFILE, Grant, GrantType, Key, MAX_PROFILE, NewGrant, Tab, Wrong, profile};
+
+/// How many ALLOW_ONCE one key may have: one per tab, and a browser may have hundreds of tabs of one site.
+pub const MAX_ONCE: usize = 256;
+
+/// What a check comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Yes, by this grant.
+    Granted(Grant),
+    /// No, by a DENY.
+    Denied,
+    /// There are grants, and none of them covers the tool.
+    ToolNotAllowed,
+    /// There is no grant.
+    ScopeRequired {
+        /// One has ended just now. For the words only: once `expire` has told of it, it is forgotten.
+        expired: bool,
+    },
+}
+
+/// What one tab of an origin may call at one instant, for going through many tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    denied: bool,
+    /// The list of each grant; none where there is a DENY.
+    lists: Vec<Option<Allowlist>>,
+}
+
+impl View {
+    /// Whether there is a DENY.
+    #[must_use]
+    pub fn denied(&self) -> bool {
+        self.denied
+    }
+
+    /// Whether there is a grant, be it for no tool at all.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !self.lists.is_empty()
+    }
+
+    /// Whether a grant covers this tool.
+    #[must_use]
+    pub fn covers(&self, server: &ServerId, tool: &str) -> bool {
+        self.lists.iter().any(|list| list.as_ref().is_none_or(|list| list.covers(server, tool)))
+    }
+
+    /// Whether a grant covers every tool there is.
+    #[must_use]
+    pub fn covers_all(&self) -> bool {
+        self.lists.contains(&None)
+    }
+}
+
+/// A grant that ends by itself, findable by its end.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    deadline: Millis,
+    key: Key,
+    tab: Option<Tab>,
+}
+
+impl Due {
+    fn of(key: &Key, grant: &Grant) -> Option<Self> {
+        let deadline = grant.deadline?;
+        Some(Self { deadline, key: key.clone(), tab: grant.tab.clone() })
+    }
+}
+
+/// All grants.
+#[derive(Debug, Default)]
+pub struct Grants {
+    /// By origin first, since that is hashed: an ordered walk through every origin is many times slower. The
+    /// grants of a key are sorted by [`Grant::place`]. Nothing in it is empty.
+    by_origin: HashMap<Origin, BTreeMap<Key, Vec<Grant>>>,
+    /// Every grant with a deadline, and nothing else.
+    due: BTreeSet<Due>,
+    /// Ended without anybody's asking, and not yet told.
+    ended: Vec<(Key, Grant)>,
+}
+
+impl Grants {
+    /// Makes a grant, in place of an earlier one of its type (and tab) for this key. `wall_now` is in milliseconds
+    /// since 1970. Of more than [`MAX_ONCE`] with an end, the one that ends first makes room.
+    ///
+    /// # Errors
+    /// When there is no such grant.
+    pub fn put(&mut self, key: Key, new: NewGrant, wall_now: u64, now: Millis) -> Result<Grant, Wrong> {
+        let grant = new.make(wall_now, now)?;
+        self.sweep(now);
+        self.take(&key, |old| old.place() == grant.place());
+        if grant.deadline.is_some() {
+            self.make_room(&key);
+        }
+        self.due.extend(Due::of(&key, &grant));
+        let grants = self.by_origin.entry(key.origin.clone()).or_default().entry(key).or_default();
+        let at = grants.partition_point(|old| old.place() < grant.place());
+        grants.insert(at, grant.clone());
+        Ok(grant)
+    }
+
+    /// Puts back a grant that the disk had. `created_at` is in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// When there is no such grant on a disk.
+    pub fn restore(&mut self, key: Key, kept: NewGrant, created_at: u64) -> Result<(), Wrong> {
+        if kept.grant_type == GrantType::AllowOnce {
+            return Err(Wrong::Outlived);
+        }
+        self.put(key, kept, created_at, 0).map(drop)
+    }
+
+    /// Takes the grants of this type away, or all of the key, and returns them.
+    pub fn revoke(&mut self, key: &Key, grant_type: Option<GrantType>) -> Vec<Grant> {
+        self.take(key, |grant| grant_type.is_none_or(|wanted| wanted == grant.grant_type))
+    }
+
+    /// Decides whether `key.origin` may do, from `tab`, what needs `key.scope`; for a tool, where one is named.
+    pub fn check(
+        &mut self,
+        key: &Key,
+        tab: Option<&Tab>,
+        tool: Option<(&ServerId, &str)>,
+        now: Millis,
+    ) -> Verdict {
+        self.sweep(now);
+        let grants = self.get(key);
+        if is_denied(grants) {
+            return Verdict::Denied;
+        }
+        let mut valid = grants.iter().filter(|grant| grant.is_for(tab)).peekable();
+        if valid.peek().is_none() {
+            let is_it = |(of, grant): &(Key, Grant)| of == key && grant.is_for(tab);
+            return Verdict::ScopeRequired { expired: self.ended.iter().any(is_it) };
+        }
+        match valid.find(|grant| tool.is_none_or(|tool| grant.covers(tool))) {
+            Some(grant) => Verdict::Granted(grant.clone()),
+            None => Verdict::ToolNotAllowed,
+        }
+    }
+
+    /// Decides whether `origin` may call this tool from `tab`, and proves it.
+    ///
+    /// # Errors
+    /// The verdict, when it is any but [`Verdict::Granted`].
+    pub fn permit(
+        &mut self,
+        origin: &Origin,
+        profile: &Arc<str>,
+        tab: Option<&Tab>,
+        tool: (&ServerId, &str),
+        now: Millis,
+    ) -> Result<Permit, Verdict> {
+        let key = Key { origin: origin.clone(), profile: profile.clone(), scope: Scope::McpToolsCall };
+        match self.check(&key, tab, Some(tool), now) {
+            Verdict::Granted(_) => Ok(access::covered_by_a_grant()),
+            verdict => Err(verdict),
+        }
+    }
+
+    /// What `check` would say about any number of tools, looked up once.
+    pub fn view(&mut self, key: &Key, tab: Option<&Tab>, now: Millis) -> View {
+        self.sweep(now);
+        let grants = self.get(key);
+        let denied = is_denied(grants);
+        let valid = grants.iter().filter(|grant| !denied && grant.is_for(tab));
+        View { denied, lists: valid.map(|grant| grant.tools.clone()).collect() }
+    }
+
+    /// Removes what has ended; returns that and what has ended since the last time, all of it told just once.
+    pub fn expire(&mut self, now: Millis) -> Vec<(Key, Grant)> {
+        self.sweep(now);
+        mem::take(&mut self.ended)
+    }
+
+    /// When [`Self::expire`] is next needed; 0 is at once.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Millis> {
+        if self.ended.is_empty() { self.due.first().map(|due| due.deadline) } else { Some(0) }
+    }
+
+    /// Removes the grants of a tab that was closed, in whatever session when that is not known.
+    pub fn end_tab(&mut self, tab: u64, session: Option<&str>) -> Vec<(Key, Grant)> {
+        self.end(|of| of.tab == tab && session.is_none_or(|session| session == &*of.session))
+    }
+
+    /// Removes the grants of all tabs of a browser that has ended.
+    pub fn end_session(&mut self, session: &str) -> Vec<(Key, Grant)> {
+        self.end(|of| &*of.session == session)
+    }
+
+    /// The grants of an origin, in one profile or in all, in a stable order.
+    pub fn of<'a>(
+        &'a self,
+        origin: &Origin,
+        profile: Option<&'a str>,
+    ) -> impl Iterator<Item = (&'a Key, &'a Grant)> + use<'a> {
+        let is_in = move |key: &Key| profile.is_none_or(|wanted| wanted == &*key.profile);
+        flat(self.by_origin.get(origin).into_iter().flatten().filter(move |(key, _)| is_in(key)))
+    }
+
+    /// All of them, in a stable order.
+    pub fn all(&self) -> impl Iterator<Item = (&Key, &Grant)> {
+        let mut origins: Vec<_> = self.by_origin.iter().collect();
+        origins.sort_unstable_by_key(|(origin, _)| *origin);
+        flat(origins.into_iter().flat_map(|(_, of_origin)| of_origin))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_origin.values().flat_map(BTreeMap::values).map(Vec::len).sum()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_origin.is_empty()
+    }
+
+    fn get(&self, key: &Key) -> &[Grant] {
+        let grants = self.by_origin.get(&key.origin).and_then(|of_origin| of_origin.get(key));
+        grants.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The only way out: a removed grant leaves the list of deadlines too.
+    fn take(&mut self, key: &Key, goes: impl Fn(&Grant) -> bool) -> Vec<Grant> {
+        let Some(of_origin) = self.by_origin.get_mut(&key.origin) else { return Vec::new() };
+        let Some(grants) = of_origin.get_mut(key) else { return Vec::new() };
+        let gone: Vec<_> = grants.extract_if(.., |grant| goes(grant)).collect();
+        if grants.is_empty() {
+            of_origin.remove(key);
+        }
+        if of_origin.is_empty() {
+            self.by_origin.remove(&key.origin);
+        }
+        for due in gone.iter().filter_map(|grant| Due::of(key, grant)) {
+            self.due.remove(&due);
+        }
+        gone
+    }
+
+    /// So that whoever looks behind it finds nothing but valid grants. Costs nothing while nothing has ended.
+    fn sweep(&mut self, now: Millis) {
+        while self.due.first().is_some_and(|due| due.deadline <= now) {
+            let Some(due) = self.due.pop_first() else { return };
+            let gone = self.take(&due.key, |grant| grant.deadline.is_some_and(|deadline| deadline <= now));
+            self.ended.extend(gone.into_iter().map(|grant| (due.key.clone(), grant)));
+        }
+    }
+
+    fn make_room(&mut self, key: &Key) {
+        let ending = || self.get(key).iter().filter(|grant| grant.deadline.is_some());
+        if ending().count() < MAX_ONCE {
+            return;
+        }
+        let first = ending().min_by_key(|grant| grant.deadline).cloned();
+        let gone = self.take(key, |grant| first.as_ref() == Some(grant));
+        self.ended.extend(gone.into_iter().map(|grant| (key.clone(), grant)));
+    }
+
+    /// Only grants with a deadline have a tab, so this does not go through all of the others.
+    fn end(&mut self, is_over: impl Fn(&Tab) -> bool) -> Vec<(Key, Grant)> {
+        let over = |tab: &Option<Tab>| tab.as_ref().is_some_and(&is_over);
+        let keys: BTreeSet<_> =
+            self.due.iter().filter(|due| over(&due.tab)).map(|due| due.key.clone()).collect();
+        let mut ended = Vec::new();
+        for key in keys {
+            let gone = self.take(&key, |grant| over(&grant.tab));
+            ended.extend(gone.into_iter().map(|grant| (key.clone(), grant)));
+        }
+        ended
+    }
+}
+
+fn is_denied(grants: &[Grant]) -> bool {
+    grants.first().is_some_and(|first| first.grant_type == GrantType::Deny)
+}
+
+fn flat<'a>(
+    keys: impl Iterator<Item = (&'a Key, &'a Vec<Grant>)>,
+) -> impl Iterator<Item = (&'a Key, &'a Grant)> {
+    keys.flat_map(|(key, grants)| grants.iter().map(move |grant| (key, grant)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! One grant: what it is for, what it says, how long it lasts.
+//!
+//! Owns which combinations there are. Must never decide anything alone: whether a DENY stands beside it, only the
+//! whole of the grants knows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use harbor_ipc_proto::server_id::ServerId;
+
+use crate::lifecycle::Millis;
+use crate::origin::Origin;
+use crate::scope::Scope;
+use crate::tool_name::Allowlist;
+
+/// The profile of whoever does not name one.
+pub const DEFAULT_PROFILE: &str = "default";
+
+/// The longest name of a profile, in bytes.
+pub const MAX_PROFILE: usize = 128;
+
+/// A profile's name, checked; `None` when it is empty, over [`MAX_PROFILE`] or has control characters.
+#[must_use]
+pub fn profile(name: &str) -> Option<Arc<str>> {
+    let fits = (1..=MAX_PROFILE).contains(&name.len()) && !name.contains(char::is_control);
+    fits.then(|| name.into())
+}
+
+/// What a grant is for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// Who asks.
+    pub origin: Origin,
+    /// In which profile of the browser, as [`profile`] gives it.
+    pub profile: Arc<str>,
+    /// What for.
+    pub scope: Scope,
+}
+
+/// What a grant says, in the order in which grants are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GrantType {
+    /// No, whatever else is granted.
+    Deny,
+    /// Yes, until it is revoked.
+    AllowAlways,
+    /// Yes, for a while.
+    AllowOnce,
+}
+
+impl GrantType {
+    /// The word on the wire and on disk.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "DENY",
+            Self::AllowAlways => "ALLOW_ALWAYS",
+            Self::AllowOnce => "ALLOW_ONCE",
+        }
+    }
+
+    /// The type with this name, letter by letter.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Deny, Self::AllowAlways, Self::AllowOnce].into_iter().find(|known| known.as_str() == text)
+    }
+}
+
+/// One tab of one run of a browser. Browsers count their tabs anew at each start.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tab {
+    /// The browser session.
+    pub session: Arc<str>,
+    /// The browser's number for the tab.
+    pub tab: u64,
+}
+
+/// A grant to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewGrant {
+    /// What it says.
+    pub grant_type: GrantType,
+    /// The tools that it covers: all when absent, none when empty.
+    pub tools: Option<Allowlist>,
+    /// The only tab that it covers; all when absent.
+    pub tab: Option<Tab>,
+    /// How long it lasts, in milliseconds: for an ALLOW_ONCE, and only for that.
+    pub lifetime_ms: Option<u64>,
+}
+
+impl NewGrant {
+    /// The grant that begins at this time.
+    pub(super) fn make(self, wall_now: u64, now: Millis) -> Result<Grant, Wrong> {
+        self.check()?;
+        let after = |start: u64| self.lifetime_ms.map(|lifetime| start.saturating_add(lifetime));
+        let (expires_at, deadline) = (after(wall_now), after(now));
+        let Self { grant_type, tools, tab, .. } = self;
+        Ok(Grant { grant_type, created_at: wall_now, expires_at, tab, tools, deadline })
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        match (self.grant_type, self.lifetime_ms) {
+            (GrantType::AllowOnce, None | Some(0)) => Err(Wrong::NoLifetime),
+            (GrantType::AllowOnce, Some(_)) => Ok(()),
+            (_, lifetime) if lifetime.is_some() || self.tab.is_some() => Err(Wrong::Lasting),
+            (GrantType::Deny, _) if self.tools.is_some() => Err(Wrong::DenySome),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A grant that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// What it says.
+    pub grant_type: GrantType,
+    /// When it was made, in milliseconds since 1970: for people to read.
+    pub created_at: u64,
+    /// When it ends, likewise.
+    pub expires_at: Option<u64>,
+    /// The only tab that it covers; all when absent.
+    pub tab: Option<Tab>,
+    /// The tools that it covers: all when absent, none when empty.
+    pub tools: Option<Allowlist>,
+    /// When it ends by the clock that decides.
+    pub(super) deadline: Option<Millis>,
+}
+
+impl Grant {
+    /// Whether it covers calls from this tab.
+    pub(super) fn is_for(&self, tab: Option<&Tab>) -> bool {
+        self.tab.is_none() || self.tab.as_ref() == tab
+    }
+
+    /// Whether it covers this tool.
+    pub(super) fn covers(&self, (server, tool): (&ServerId, &str)) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.covers(server, tool))
+    }
+
+    /// A grant replaces the one at its place, and a key's grants are sorted by it.
+    pub(super) fn place(&self) -> (GrantType, Option<&Tab>) {
+        (self.grant_type, self.tab.as_ref())
+    }
+}
+
+/// Why a grant cannot be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// An ALLOW_ONCE without an end.
+    NoLifetime,
+    /// Another type with an end.
+    Lasting,
+    /// A DENY for some tools.
+    DenySome,
+    /// An ALLOW_ONCE from an earlier run of the bridge.
+    Outlived,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoLifetime => "ALLOW_ONCE needs a lifetime of at least one millisecond",
+            Self::Lasting => {
+                "only ALLOW_ONCE may be bound to a tab or a time: leave both out, or use ALLOW_ONCE"
+            }
+            Self::DenySome => "DENY is for all tools: leave the list out, or allow the others by a list",
+            Self::Outlived => "ALLOW_ONCE ends with the bridge that it was made in: grant it again",
+        })
+    }
+}
+
+impl std::error::Error for Wrong {}

@@ -1,0 +1,261 @@
+//! Each verdict, each way in and out, and each boundary by example; all of it at random in `model`.
+
+use super::*;
+
+mod model;
+
+const MINUTE: Millis = 60_000;
+
+fn id(text: &str) -> ServerId {
+    ServerId::parse(text).unwrap()
+}
+
+fn key(host: &str) -> Key {
+    let origin = Origin::parse(&format!("https://{host}")).unwrap();
+    Key { origin, profile: profile(DEFAULT_PROFILE).unwrap(), scope: Scope::McpToolsCall }
+}
+
+fn list(entries: &[&str]) -> Option<Allowlist> {
+    Some(Allowlist::parse(&entries.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap())
+}
+
+fn tab(session: &str, tab: u64) -> Tab {
+    Tab { session: session.into(), tab }
+}
+
+fn lasting(grant_type: GrantType) -> NewGrant {
+    NewGrant { grant_type, tools: None, tab: None, lifetime_ms: None }
+}
+
+fn once(lifetime: u64) -> NewGrant {
+    NewGrant { lifetime_ms: Some(lifetime), ..lasting(GrantType::AllowOnce) }
+}
+
+/// The verdict in a word, for one tool.
+fn word(grants: &mut Grants, key: &Key, tab: Option<&Tab>, tool: (&str, &str), now: Millis) -> &'static str {
+    match grants.check(key, tab, Some((&id(tool.0), tool.1)), now) {
+        Verdict::Granted(grant) => grant.grant_type.as_str(),
+        Verdict::Denied => "denied",
+        Verdict::ToolNotAllowed => "tool not allowed",
+        Verdict::ScopeRequired { expired: false } => "scope required",
+        Verdict::ScopeRequired { expired: true } => "expired",
+    }
+}
+
+const NOW: (&str, &str) = ("time", "now");
+
+#[test]
+fn names_of_types_and_profiles_are_exact() {
+    for grant_type in [GrantType::AllowOnce, GrantType::AllowAlways, GrantType::Deny] {
+        assert_eq!(GrantType::parse(grant_type.as_str()), Some(grant_type));
+    }
+    assert_eq!(GrantType::parse("deny"), None);
+    assert_eq!(profile("Ä 1").as_deref(), Some("Ä 1"));
+    assert!(profile(&"p".repeat(MAX_PROFILE)).is_some());
+    for wrong in ["", "a\nb", &"p".repeat(MAX_PROFILE + 1)] {
+        assert_eq!(profile(wrong), None, "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_stored_grant_says_what_was_asked_for_in_wall_clock_times() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let new = NewGrant { tab: Some(tab("s", 7)), tools: list(&["time/*"]), ..once(MINUTE) };
+    let stored = grants.put(key.clone(), new, 1_790_000_000_000, 5).unwrap();
+    let wanted = Grant {
+        grant_type: GrantType::AllowOnce,
+        created_at: 1_790_000_000_000,
+        expires_at: Some(1_790_000_060_000),
+        tab: Some(tab("s", 7)),
+        tools: list(&["time/*"]),
+        deadline: Some(60_005),
+    };
+    assert_eq!(stored, wanted);
+    assert_eq!(grants.check(&key, Some(&tab("s", 7)), None, 5), Verdict::Granted(wanted));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let deny = || lasting(GrantType::Deny);
+    let always = || lasting(GrantType::AllowAlways);
+    for (new, why) in [
+        (lasting(GrantType::AllowOnce), Wrong::NoLifetime),
+        (once(0), Wrong::NoLifetime),
+        (NewGrant { lifetime_ms: Some(1), ..always() }, Wrong::Lasting),
+        (NewGrant { lifetime_ms: Some(0), ..deny() }, Wrong::Lasting),
+        (NewGrant { tab: Some(tab("s", 1)), ..always() }, Wrong::Lasting),
+        (NewGrant { tab: Some(tab("s", 1)), ..deny() }, Wrong::Lasting),
+        (NewGrant { tools: list(&[]), ..deny() }, Wrong::DenySome),
+    ] {
+        assert_eq!(grants.put(key.clone(), new.clone(), 0, 0), Err(why), "{new:?}");
+    }
+    assert_eq!(grants.restore(key, once(1), 0), Err(Wrong::Outlived));
+    assert!(grants.is_empty());
+}
+
+#[test]
+fn a_restored_grant_counts_as_one_that_was_made() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let kept = NewGrant { tools: list(&["time/*"]), ..lasting(GrantType::AllowAlways) };
+    grants.restore(key.clone(), kept, 17).unwrap();
+    assert_eq!(word(&mut grants, &key, None, NOW, u64::MAX), "ALLOW_ALWAYS");
+    assert_eq!(grants.all().map(|(_, grant)| grant.created_at).collect::<Vec<_>>(), [17]);
+    grants.restore(key.clone(), lasting(GrantType::Deny), 18).unwrap();
+    assert_eq!(word(&mut grants, &key, None, NOW, 0), "denied");
+}
+
+#[test]
+fn a_deny_wins_before_and_after_every_allow_until_it_is_revoked() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let make = |grants: &mut Grants, new| drop(grants.put(key.clone(), new, 0, 0).unwrap());
+    make(&mut grants, once(MINUTE));
+    make(&mut grants, lasting(GrantType::Deny));
+    make(&mut grants, lasting(GrantType::AllowAlways));
+    make(&mut grants, NewGrant { tab: Some(tab("s", 1)), ..once(MINUTE) });
+    assert_eq!(word(&mut grants, &key, Some(&tab("s", 1)), NOW, 1), "denied");
+    assert_eq!(grants.revoke(&key, Some(GrantType::AllowAlways)).len(), 1);
+    assert_eq!(word(&mut grants, &key, None, NOW, 1), "denied");
+    assert_eq!(grants.revoke(&key, Some(GrantType::Deny)).len(), 1);
+    assert_eq!(word(&mut grants, &key, None, NOW, 1), "ALLOW_ONCE");
+    assert_eq!(grants.revoke(&key, None).len(), 2);
+    assert_eq!(word(&mut grants, &key, None, NOW, 1), "scope required");
+    assert_eq!((grants.len(), grants.next_deadline()), (0, None));
+}
+
+#[test]
+fn any_one_grant_that_covers_the_tool_is_enough() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let some = |entries, new| NewGrant { tools: list(entries), ..new };
+    grants.put(key.clone(), some(&[], lasting(GrantType::AllowAlways)), 0, 0).unwrap();
+    assert_eq!(word(&mut grants, &key, None, NOW, 0), "tool not allowed");
+    assert!(matches!(grants.check(&key, None, None, 0), Verdict::Granted(_)), "no tool is asked for");
+    grants.put(key.clone(), some(&["time/*"], once(9)), 0, 0).unwrap();
+    assert_eq!(word(&mut grants, &key, None, NOW, 8), "ALLOW_ONCE");
+    assert_eq!(word(&mut grants, &key, None, ("files", "read"), 8), "tool not allowed");
+    assert_eq!(word(&mut grants, &key, None, NOW, 9), "tool not allowed");
+}
+
+#[test]
+fn the_last_grant_of_a_type_and_tab_replaces_the_one_before() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let bound = |lifetime, number| NewGrant { tab: Some(tab("s", number)), ..once(lifetime) };
+    for new in [once(50), once(10), bound(50, 1), bound(20, 1), bound(30, 2)] {
+        grants.put(key.clone(), new, 0, 0).unwrap();
+    }
+    let deadlines: Vec<_> = grants.all().map(|(_, grant)| grant.deadline.unwrap()).collect();
+    assert_eq!((deadlines, grants.next_deadline()), (vec![10, 20, 30], Some(10)));
+}
+
+#[test]
+fn an_end_is_exact_and_told_once_also_when_a_check_found_it() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let stored = grants.put(key.clone(), once(MINUTE), 0, 7).unwrap();
+    let end = 7 + MINUTE;
+    assert_eq!((grants.next_deadline(), grants.expire(end - 1)), (Some(end), vec![]));
+    assert_eq!(word(&mut grants, &key, None, NOW, end - 1), "ALLOW_ONCE");
+    assert_eq!(word(&mut grants, &key, None, NOW, end), "expired");
+    assert_eq!(word(&mut grants, &key, None, NOW, end - 1), "expired", "the time went back");
+    assert_eq!((grants.len(), grants.next_deadline()), (0, Some(0)));
+    assert_eq!(grants.expire(0), [(key.clone(), stored)]);
+    assert_eq!((grants.next_deadline(), grants.expire(u64::MAX)), (None, vec![]));
+    assert_eq!(word(&mut grants, &key, None, NOW, 8), "scope required");
+}
+
+#[test]
+fn a_grant_for_one_tab_is_for_no_other() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    grants.put(key.clone(), NewGrant { tab: Some(tab("s", 1)), ..once(9) }, 0, 0).unwrap();
+    for (from, wanted) in [
+        (Some(tab("s", 1)), "ALLOW_ONCE"),
+        (Some(tab("s", 2)), "scope required"),
+        (Some(tab("t", 1)), "scope required"),
+        (None, "scope required"),
+    ] {
+        assert_eq!(word(&mut grants, &key, from.as_ref(), NOW, 0), wanted, "{from:?}");
+    }
+    assert_eq!(word(&mut grants, &key, Some(&tab("s", 2)), NOW, 9), "scope required", "it was never its own");
+}
+
+#[test]
+fn grants_end_with_their_tab_and_with_their_browser() {
+    let mut grants = Grants::default();
+    let tabs = [tab("s", 1), tab("s", 2), tab("t", 1), tab("t", 3)];
+    for (host, tab) in ["a", "b"].iter().flat_map(|host| tabs.iter().map(move |tab| (host, tab))) {
+        grants.put(key(host), NewGrant { tab: Some(tab.clone()), ..once(9) }, 0, 0).unwrap();
+    }
+    grants.put(key("a"), once(9), 0, 0).unwrap();
+    let ended = |ended: Vec<(Key, Grant)>| -> Vec<_> {
+        ended.into_iter().map(|(key, grant)| (key.origin.to_string(), grant.tab.unwrap())).collect()
+    };
+    let both = |tabs: &[&Tab]| -> Vec<_> {
+        let of =
+            |host: &str| tabs.iter().map(move |tab| (format!("https://{host}"), (*tab).clone())).collect();
+        ["a", "b"].into_iter().flat_map(|host| -> Vec<_> { of(host) }).collect()
+    };
+    assert_eq!(ended(grants.end_tab(2, Some("t"))), []);
+    assert_eq!(ended(grants.end_tab(2, Some("s"))), both(&[&tabs[1]]));
+    assert_eq!(ended(grants.end_tab(1, None)), both(&[&tabs[0], &tabs[2]]));
+    assert_eq!(ended(grants.end_session("t")), both(&[&tabs[3]]));
+    assert_eq!((grants.len(), grants.end_session("t")), (1, vec![]));
+    assert_eq!(grants.expire(8), [], "who asked was told");
+}
+
+#[test]
+fn the_257th_grant_with_an_end_takes_the_place_of_the_first_to_end() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    grants.put(key.clone(), lasting(GrantType::AllowAlways), 0, 0).unwrap();
+    for number in 0..256 {
+        let new = NewGrant { tab: Some(tab("s", number)), ..once(1000 - number) };
+        grants.put(key.clone(), new, 0, 0).unwrap();
+    }
+    assert_eq!((grants.len(), grants.next_deadline()), (257, Some(745)));
+    grants.put(key.clone(), NewGrant { tab: Some(tab("s", 3)), ..once(2000) }, 0, 0).unwrap();
+    assert_eq!((grants.len(), grants.next_deadline()), (257, Some(745)), "one more for the same tab");
+    grants.put(key.clone(), once(1), 0, 0).unwrap();
+    assert_eq!((grants.len(), grants.next_deadline()), (257, Some(0)));
+    let gone = grants.expire(0);
+    assert_eq!(gone.iter().map(|(_, grant)| grant.tab.clone()).collect::<Vec<_>>(), [Some(tab("s", 255))]);
+    assert_eq!(grants.next_deadline(), Some(1));
+}
+
+#[test]
+fn grants_are_listed_by_origin_and_profile_in_one_order() {
+    let mut grants = Grants::default();
+    let mut keys = Vec::new();
+    for host in ["a", "b", "a.b"] {
+        for name in ["q", "p"] {
+            for scope in [Scope::McpToolsCall, Scope::ModelPrompt] {
+                keys.push(Key { profile: profile(name).unwrap(), scope, ..key(host) });
+            }
+        }
+    }
+    for key in &keys {
+        grants.put(key.clone(), lasting(GrantType::AllowAlways), 0, 0).unwrap();
+    }
+    keys.sort();
+    let cloned = |found: &mut dyn Iterator<Item = (&Key, &Grant)>| -> Vec<Key> {
+        found.map(|(key, _)| key.clone()).collect()
+    };
+    assert_eq!(cloned(&mut grants.all()), keys);
+    let (origin, name) = (key("a").origin, profile("p").unwrap());
+    let mut wanted = keys;
+    wanted.retain(|key| key.origin == origin);
+    assert_eq!(cloned(&mut grants.of(&origin, None)), wanted);
+    wanted.retain(|key| key.profile == name);
+    assert_eq!((cloned(&mut grants.of(&origin, Some("p"))), wanted.len()), (wanted, 2));
+}
+
+#[test]
+fn a_permit_is_for_calling_tools() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    grants.put(Key { scope: Scope::McpToolsList, ..key.clone() }, once(9), 0, 0).unwrap();
+    let server = id("time");
+    let permit =
+        |grants: &mut Grants| grants.permit(&key.origin, &key.profile, None, (&server, "now"), 0).err();
+    assert_eq!(permit(&mut grants), Some(Verdict::ScopeRequired { expired: false }));
+    grants.put(key.clone(), NewGrant { tools: list(&["time/now"]), ..once(9) }, 0, 0).unwrap();
+    assert_eq!(permit(&mut grants), None);
+    grants.put(key.clone(), lasting(GrantType::Deny), 0, 0).unwrap();
+    assert_eq!(permit(&mut grants), Some(Verdict::Denied));
+}

@@ -1,0 +1,231 @@
+//! How tools are named, `server/tool`, and lists of tools that a grant covers.
+//!
+//! ```text
+//!  time/get_current_time       the tool `get_current_time` of the server `time`
+//!  files/read/now              split at the FIRST slash: the tool `read/now` of `files`
+//!  time/*                      in a list: every tool of `time`, also those that come later
+//!  time/get_*                  in a list: the one tool with this odd name
+//! ```
+//!
+//! Owns the split and the meaning of a list. Must never guess: a name without a valid server id is refused, and no
+//! error text repeats what was sent.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use harbor_ipc_proto::server_id::{self, ServerId};
+
+/// The longest name of a tool at its server, in bytes.
+pub const MAX_TOOL: usize = 512;
+
+/// How many entries a list may have.
+pub const MAX_ENTRIES: usize = 1000;
+
+/// In a list: every tool of the server.
+const EVERY: &str = "*";
+
+/// Why a text names no tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrongToolName {
+    /// There is no slash in it.
+    NoSlash,
+    /// What stands before the first slash is no server id.
+    Server,
+    /// What stands behind it is empty, too long, or has control characters.
+    Tool,
+}
+
+impl fmt::Display for WrongToolName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSlash => f.write_str("a tool is named server/tool, with the id of its server"),
+            Self::Server => {
+                write!(f, "before the first '/' of a tool's name stands a server id: {}", server_id::RULE)
+            }
+            Self::Tool => write!(
+                f,
+                "the name behind the first '/' has 1 to {MAX_TOOL} bytes, without control characters"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for WrongToolName {}
+
+/// The server and the server's own name of the tool that `text` names.
+///
+/// # Errors
+/// Why it names none.
+pub fn split(text: &str) -> Result<(ServerId, &str), WrongToolName> {
+    let (server, tool) = text.split_once('/').ok_or(WrongToolName::NoSlash)?;
+    let server = ServerId::parse(server).ok_or(WrongToolName::Server)?;
+    let fits = (1..=MAX_TOOL).contains(&tool.len()) && !tool.contains(char::is_control);
+    if fits { Ok((server, tool)) } else { Err(WrongToolName::Tool) }
+}
+
+/// Why a list cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WrongAllowlist {
+    /// It has more than [`MAX_ENTRIES`].
+    TooMany,
+    /// This entry, counted from 1, is no tool's name.
+    Entry(usize, WrongToolName),
+}
+
+impl fmt::Display for WrongAllowlist {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooMany => {
+                write!(
+                    f,
+                    "a list of tools has at most {MAX_ENTRIES} entries; server/* stands for all of a server"
+                )
+            }
+            Self::Entry(at, why) => write!(f, "entry {at} of the list of tools: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for WrongAllowlist {}
+
+/// The tools that a grant covers. An empty list covers none. Clones share it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Allowlist(Arc<HashMap<ServerId, Tools>>);
+
+/// Of one server.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tools {
+    every: bool,
+    named: HashSet<Box<str>>,
+}
+
+impl Allowlist {
+    /// The list with these entries, each `server/tool` or `server/*`. The same entry twice is one.
+    ///
+    /// # Errors
+    /// When there are too many entries, or which one is the first that names no tool.
+    pub fn parse(entries: &[String]) -> Result<Self, WrongAllowlist> {
+        if entries.len() > MAX_ENTRIES {
+            return Err(WrongAllowlist::TooMany);
+        }
+        let mut servers: HashMap<ServerId, Tools> = HashMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            let (server, tool) = split(entry).map_err(|why| WrongAllowlist::Entry(at + 1, why))?;
+            let tools = servers.entry(server).or_default();
+            if tool == EVERY {
+                tools.every = true;
+            } else {
+                tools.named.insert(tool.into());
+            }
+        }
+        Ok(Self(Arc::new(servers)))
+    }
+
+    /// Whether it has this tool. Its time does not depend on the length of the list.
+    #[must_use]
+    pub fn covers(&self, server: &ServerId, tool: &str) -> bool {
+        self.0.get(server).is_some_and(|tools| tools.every || tools.named.contains(tool))
+    }
+
+    /// Its entries as they were given, sorted, each once.
+    #[must_use]
+    pub fn entries(&self) -> Vec<String> {
+        let of_server = |(server, tools): (&ServerId, &Tools)| {
+            let every = tools.every.then_some(EVERY).into_iter();
+            let names = every.chain(tools.named.iter().map(AsRef::as_ref));
+            names.map(|tool| format!("{server}/{tool}")).collect::<Vec<_>>()
+        };
+        let mut entries: Vec<_> = self.0.iter().flat_map(of_server).collect();
+        entries.sort_unstable();
+        entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn id(text: &str) -> ServerId {
+        ServerId::parse(text).unwrap()
+    }
+
+    fn list(entries: &[&str]) -> Result<Allowlist, WrongAllowlist> {
+        Allowlist::parse(&entries.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_name_is_split_at_its_first_slash() {
+        let long = "x".repeat(MAX_TOOL);
+        assert_eq!(split("time/now"), Ok((id("time"), "now")));
+        assert_eq!(split("a.b-c_d/x/y//"), Ok((id("a.b-c_d"), "x/y//")));
+        assert_eq!(split("a/ ä*"), Ok((id("a"), " ä*")));
+        assert_eq!(split(&format!("a/{long}")), Ok((id("a"), long.as_str())));
+        assert_eq!(split(&format!("a/{long}x")), Err(WrongToolName::Tool));
+        for (text, why) in [
+            ("", WrongToolName::NoSlash),
+            ("*", WrongToolName::NoSlash),
+            ("time", WrongToolName::NoSlash),
+            ("/now", WrongToolName::Server),
+            ("*/now", WrongToolName::Server),
+            ("ti*/now", WrongToolName::Server),
+            ("../now", WrongToolName::Server),
+            ("a__b/now", WrongToolName::Server),
+            ("time/", WrongToolName::Tool),
+            ("time/a\nb", WrongToolName::Tool),
+            ("time/\u{85}", WrongToolName::Tool),
+        ] {
+            assert_eq!(split(text), Err(why), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_star_alone_means_every_tool() {
+        let some = list(&["time/*", "files/read_*", "files/read", "files/read"]).unwrap();
+        for (server, tool, covered) in [
+            ("time", "anything", true),
+            ("time", "*", true),
+            ("Time", "anything", false),
+            ("files", "read", true),
+            ("files", "read_*", true),
+            ("files", "read_all", false),
+            ("files", "*", false),
+            ("files", "Read", false),
+            ("other", "read", false),
+        ] {
+            assert_eq!(some.covers(&id(server), tool), covered, "{server}/{tool}");
+        }
+        assert_eq!(some.entries(), ["files/read", "files/read_*", "time/*"]);
+        assert!(!Allowlist::default().covers(&id("time"), "now"), "an empty list covers nothing");
+    }
+
+    #[test]
+    fn a_wrong_entry_is_told_by_its_number_and_not_repeated() {
+        assert_eq!(list(&["a/b", "*"]), Err(WrongAllowlist::Entry(2, WrongToolName::NoSlash)));
+        assert_eq!(list(&["*/x", "*"]), Err(WrongAllowlist::Entry(1, WrongToolName::Server)));
+        assert!(!list(&["canary"]).unwrap_err().to_string().contains("canary"));
+        assert!(list(&["a/b"; MAX_ENTRIES]).is_ok());
+        assert_eq!(list(&["a/b"; MAX_ENTRIES + 1]), Err(WrongAllowlist::TooMany));
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_covers_what_its_entries_say_one_by_one(
+            entries in prop::collection::vec("[abc]/([xyz*]|x/y)", 0..20),
+            server in "[abc]",
+            tool in "([xyz*]|x/y)",
+        ) {
+            let list = Allowlist::parse(&entries).unwrap();
+            let wanted = |entry: &String| {
+                *entry == format!("{server}/{tool}") || *entry == format!("{server}/*")
+            };
+            prop_assert_eq!(list.covers(&id(&server), &tool), entries.iter().any(wanted));
+            let mut sorted = entries;
+            sorted.sort();
+            sorted.dedup();
+            prop_assert_eq!(list.entries(), sorted.as_slice());
+            prop_assert_eq!(Allowlist::parse(&sorted).unwrap(), list);
+        }
+    }
+}
