@@ -145,9 +145,12 @@ impl Grants {
         self.put(key, kept, created_at, 0).map(drop)
     }
 
-    /// Takes the grants of this type away, or all of the key, and returns them.
-    pub fn revoke(&mut self, key: &Key, grant_type: Option<GrantType>) -> Vec<Grant> {
-        self.take(key, |grant| grant_type.is_none_or(|wanted| wanted == grant.grant_type))
+    /// Takes grants of the key away, and returns them: of this type or of all, for this tab or for all.
+    pub fn revoke(&mut self, key: &Key, grant_type: Option<GrantType>, tab: Option<&Tab>) -> Vec<Grant> {
+        self.take(key, |grant| {
+            grant_type.is_none_or(|wanted| wanted == grant.grant_type)
+                && tab.is_none_or(|tab| grant.tab.as_ref() == Some(tab))
+        })
     }
 
     /// Decides whether `key.origin` may do, from `tab`, what needs `key.scope`; for a tool, where one is named.
@@ -214,14 +217,19 @@ impl Grants {
         if self.ended.is_empty() { self.due.first().map(|due| due.deadline) } else { Some(0) }
     }
 
-    /// Removes the grants of a tab that was closed, in whatever session when that is not known.
-    pub fn end_tab(&mut self, tab: u64, session: Option<&str>) -> Vec<(Key, Grant)> {
-        self.end(|of| of.tab == tab && session.is_none_or(|session| session == &*of.session))
+    /// Removes the grants of a tab that was closed, in whatever session when that is not known; those of one profile, or
+    /// of all.
+    pub fn end_tab(&mut self, tab: u64, session: Option<&str>, profile: Option<&str>) -> Vec<(Key, Grant)> {
+        self.end(|key, of| {
+            of.tab == tab
+                && session.is_none_or(|session| session == &*of.session)
+                && profile.is_none_or(|profile| profile == &*key.profile)
+        })
     }
 
     /// Removes the grants of all tabs of a browser that has ended.
     pub fn end_session(&mut self, session: &str) -> Vec<(Key, Grant)> {
-        self.end(|of| &*of.session == session)
+        self.end(|_, of| &*of.session == session)
     }
 
     /// The grants of an origin, in one profile or in all, in a stable order.
@@ -295,13 +303,13 @@ impl Grants {
     }
 
     /// Only grants with a deadline have a tab, so this does not go through all of the others.
-    fn end(&mut self, is_over: impl Fn(&Tab) -> bool) -> Vec<(Key, Grant)> {
-        let over = |tab: &Option<Tab>| tab.as_ref().is_some_and(&is_over);
+    fn end(&mut self, is_over: impl Fn(&Key, &Tab) -> bool) -> Vec<(Key, Grant)> {
+        let over = |key: &Key, tab: &Option<Tab>| tab.as_ref().is_some_and(|tab| is_over(key, tab));
         let keys: BTreeSet<_> =
-            self.due.iter().filter(|due| over(&due.tab)).map(|due| due.key.clone()).collect();
+            self.due.iter().filter(|due| over(&due.key, &due.tab)).map(|due| due.key.clone()).collect();
         let mut ended = Vec::new();
         for key in keys {
-            let gone = self.take(&key, |grant| over(&grant.tab));
+            let gone = self.take(&key, |grant| over(&key, &grant.tab));
             ended.extend(gone.into_iter().map(|grant| (key.clone(), grant)));
         }
         ended

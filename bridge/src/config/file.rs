@@ -21,6 +21,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::{RULE, ServerId};
+use harbor_policy::origin::Origin;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use toml::de::DeTable;
@@ -83,15 +84,11 @@ fn per_minute(n: u32) -> Option<u32> {
     (n > 0).then_some(n)
 }
 
-/// What the file at `path` says; the defaults when there is none. `canonical` gives an origin the one form in which
-/// it is compared, or says why it is none.
+/// What the file at `path` says; the defaults when there is none.
 ///
 /// # Errors
 /// When others could have written it, it cannot be read, or something in it is wrong.
-pub fn read(
-    path: &Path,
-    canonical: impl Fn(&str) -> Result<String, String>,
-) -> Result<HostConfig, ConfigError> {
+pub fn read(path: &Path) -> Result<HostConfig, ConfigError> {
     let failed = |why: &dyn Display| ConfigError(format!("cannot use {}: {why}", path.display()));
     // Not blocking: a named pipe in its place would hold the start for ever.
     let opened = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path);
@@ -107,7 +104,7 @@ pub fn read(
         return Err(failed(&"it is larger than 1 MiB"));
     }
     match std::str::from_utf8(&bytes) {
-        Ok(text) => parse(text, canonical),
+        Ok(text) => parse(text),
         Err(error) => Err(table::not_text(&bytes[..error.valid_up_to()])),
     }
 }
@@ -131,10 +128,7 @@ fn check(file: &File) -> Result<(), String> {
 ///
 /// # Errors
 /// Names the line, the key and what is expected there.
-pub fn parse(
-    text: &str,
-    canonical: impl Fn(&str) -> Result<String, String>,
-) -> Result<HostConfig, ConfigError> {
+pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
     file.knows(["grants", "limits", "host"])?;
@@ -147,22 +141,18 @@ pub fn parse(
     limits.read(PER_ORIGIN, &mut host.every_origin)?;
     limits.read(&[OF_ALL_TOGETHER], &mut host.every_server)?;
     limits.read(RUNS, &mut host)?;
-    host.origins = origins(&limits.table("origin")?, host.every_origin, canonical)?;
+    host.origins = origins(&limits.table("origin")?, host.every_origin)?;
     host.servers = servers(&limits.table("server")?, host.every_server)?;
     Ok(host)
 }
 
-fn origins(
-    table: &Table<'_>,
-    every: OriginLimits,
-    canonical: impl Fn(&str) -> Result<String, String>,
-) -> Result<BTreeMap<String, OriginLimits>, ConfigError> {
+fn origins(table: &Table<'_>, every: OriginLimits) -> Result<BTreeMap<String, OriginLimits>, ConfigError> {
     let (mut origins, mut seen) = (BTreeMap::new(), BTreeMap::new());
     for (name, table) in table.tables()? {
         let (origin, mut limits) = match name {
             OWNER => (OWNER.to_owned(), OriginLimits::NONE),
-            name => match canonical(name) {
-                Ok(origin) => (origin, every),
+            name => match Origin::parse(name) {
+                Ok(origin) => (origin.to_string(), every),
                 Err(why) => return Err(table.misnamed(&format!("expected an origin or {OWNER}: {why}"))),
             },
         };

@@ -52,20 +52,8 @@ impl Settings {
             isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
             log: log_level(get("HARBOR_LOG").as_deref())?,
             idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
-            host: file::read(&paths.config_file(), canonical_origin)?,
+            host: file::read(&paths.config_file())?,
         })
-    }
-}
-
-/// An origin as permissions know it, as far as that can be said without parsing it: `scheme://host[:port]` in lower
-/// case. What has another form is refused, so that no entry is kept under a name that no origin ever has.
-fn canonical_origin(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-._:[]".contains(c);
-    match text.split_once("://") {
-        Some((scheme, host)) if !scheme.is_empty() && !host.is_empty() && host.chars().all(plain) => {
-            Ok(text.to_owned())
-        }
-        _ => Err("use scheme://host or scheme://host:port in lower case".into()),
     }
 }
 

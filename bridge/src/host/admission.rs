@@ -54,11 +54,7 @@ impl Admission {
     /// Nobody calls yet.
     #[must_use]
     pub fn new() -> Rc<Self> {
-        Rc::new(Self {
-            limiter: RefCell::default(),
-            waiting: RefCell::default(),
-            began: Instant::now(),
-        })
+        Rc::new(Self { limiter: RefCell::default(), waiting: RefCell::default(), began: Instant::now() })
     }
 
     fn now(&self) -> u64 {

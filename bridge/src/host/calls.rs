@@ -51,11 +51,7 @@ impl Host {
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(
-        &self,
-        caller: Caller,
-        call: ToolCall,
-    ) -> Result<(Json, Provenance), ErrorBody> {
+    pub async fn call_tool(&self, caller: Caller, call: ToolCall) -> Result<(Json, Provenance), ErrorBody> {
         let sender = caller.sender().clone();
         let note = Note::begin(self, &caller, &call);
         if let Caller::Origin(asker) = &caller
@@ -199,9 +195,7 @@ fn was_sent(answer: &Result<Answer, Why>) -> bool {
     !matches!(
         answer,
         Err(Why::NotSent(_))
-            | Ok(Answer::Failed(
-                Failure::NotConnected | Failure::Congested | Failure::InvalidArguments(..)
-            ))
+            | Ok(Answer::Failed(Failure::NotConnected | Failure::Congested | Failure::InvalidArguments(..)))
     )
 }
 

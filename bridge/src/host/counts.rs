@@ -133,7 +133,8 @@ impl Host {
         let stats = self.stats.borrow();
         let (failing, unaudited) = self.trail.health();
         let servers = self.supervisor.all();
-        let listed = servers.iter().filter_map(|server| Some((server.id().to_string(), server.tools()?.len())));
+        let listed =
+            servers.iter().filter_map(|server| Some((server.id().to_string(), server.tools()?.len())));
         let tools_by_server: BTreeMap<_, _> = listed.collect();
         let (under_way, waiting) = self.admission.of(OWNER);
         Shown {
@@ -179,7 +180,12 @@ impl Host {
         let stats = self.stats.borrow();
         let decisions = stats.decisions().filter(|(origin, ..)| only.is_none_or(|only| only == *origin));
         decisions
-            .map(|(origin, scope, decision, count)| Decision { origin: origin.to_owned(), scope, decision, count })
+            .map(|(origin, scope, decision, count)| Decision {
+                origin: origin.to_owned(),
+                scope,
+                decision,
+                count,
+            })
             .collect()
     }
 }

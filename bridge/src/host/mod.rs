@@ -91,8 +91,7 @@ impl Host {
         let trail = Rc::new(Trail::new(audit, config.audit_required));
         let listeners = Rc::<Listeners>::default();
         let grants = GrantFile::new(database.clone()).await?;
-        let permissions =
-            Permissions::open(grants, trail.clone(), listeners.clone(), config.once).await?;
+        let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.once).await?;
         let blocks = config.changed_tools == ChangedTools::Block;
         let registry = Registry::open(Pins::new(database.clone()).await?, blocks).await?;
         let host = Rc::new(Self {

@@ -102,7 +102,9 @@ impl Permissions {
         if grant.grant_type == GrantType::AllowOnce {
             grant.lifetime_ms = Some(match expires_at {
                 None => self.once_ms,
-                Some(at) => at.checked_sub(wall_clock()).filter(|left| *left > 0).ok_or_else(ended_already)?,
+                Some(at) => {
+                    at.checked_sub(wall_clock()).filter(|left| *left > 0).ok_or_else(ended_already)?
+                }
             });
         }
         // Tried on a table of its own: what cannot be granted is found before anything is written.
@@ -198,13 +200,14 @@ impl Permissions {
     ) -> Vec<GrantView> {
         self.look();
         let grants = self.grants.borrow();
-        let shown = |(_, grant): &(&Key, &Grant)| {
-            tab.is_none() || grant.tab.is_none() || grant.tab.as_ref() == tab
-        };
+        let shown =
+            |(_, grant): &(&Key, &Grant)| tab.is_none() || grant.tab.is_none() || grant.tab.as_ref() == tab;
         match origin {
-            Some(origin) => {
-                grants.of(origin, profile.map(|name| &**name)).filter(shown).map(|(key, grant)| view(key, grant)).collect()
-            }
+            Some(origin) => grants
+                .of(origin, profile.map(|name| &**name))
+                .filter(shown)
+                .map(|(key, grant)| view(key, grant))
+                .collect(),
             None => {
                 let of_profile =
                     |(key, _): &(&Key, &Grant)| profile.is_none_or(|wanted| *wanted == key.profile);
@@ -323,7 +326,8 @@ fn restore(grants: &mut Grants, row: Row) {
         Row::Whole(grant) => (&grant.origin, &grant.profile, &grant.scope),
         Row::Broken { origin, profile, scope } => (origin, profile, scope),
     };
-    let key = Origin::parse(origin).ok().zip(harbor_policy::grants::profile(profile)).zip(Scope::parse(scope));
+    let key =
+        Origin::parse(origin).ok().zip(harbor_policy::grants::profile(profile)).zip(Scope::parse(scope));
     let Some(((origin, profile), scope)) = key else {
         tracing::warn!(origin, scope, "harbor.db: a grant is for nothing that exists; left out");
         return;

@@ -44,7 +44,9 @@ pub(super) fn tool_changed(server: &ServerId, tool: &str) -> ErrorBody {
         "{server}/{tool:.200} has changed since it was first seen; the person has to accept it \
          (`harbor tools --changed`) before it can be used again"
     );
-    ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "tool_changed").with("server_id", server.as_str())
+    ErrorBody::new(Code::ToolNotAllowed, message)
+        .with("reason", "tool_changed")
+        .with("server_id", server.as_str())
 }
 
 /// Too many calls.
@@ -53,9 +55,11 @@ pub(super) fn rate_limited(origin: &str, server: &ServerId, refusal: Refusal) ->
         Refusal::TooManyPerMinute { retry_after_ms } => {
             (format!("{origin} has made too many calls in a minute"), "per_minute", Some(retry_after_ms))
         }
-        Refusal::ServerTooManyPerMinute { retry_after_ms } => {
-            (format!("{server} has had too many calls in a minute"), "server_per_minute", Some(retry_after_ms))
-        }
+        Refusal::ServerTooManyPerMinute { retry_after_ms } => (
+            format!("{server} has had too many calls in a minute"),
+            "server_per_minute",
+            Some(retry_after_ms),
+        ),
         Refusal::TooManyAtOnce => {
             (format!("too many calls of {origin} are under way; wait for answers"), "concurrent", None)
         }

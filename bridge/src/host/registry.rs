@@ -152,7 +152,9 @@ impl Registry {
         let servers = supervisor.all().into_iter().filter(|server| only.is_none_or(|id| id == server.id()));
         let mut changes = Vec::new();
         for server in servers {
-            let (Some(pinned), Some(list)) = (pinned.get(server.id()), server.known_tools()) else { continue };
+            let (Some(pinned), Some(list)) = (pinned.get(server.id()), server.known_tools()) else {
+                continue;
+            };
             let changed = list.iter().filter_map(|now| {
                 let before = pinned.get(&now.name).filter(|before| before.hash != now.hash)?;
                 Some(self.change(server.id(), before, now))
@@ -209,7 +211,9 @@ impl Registry {
     pub fn listed(&self, server: &Server) -> Option<Rc<Written>> {
         let list = match server.tools() {
             Some(list) => list,
-            None if server.wakes_on_demand() => server.known_tools().or_else(|| self.as_pinned(server.id()))?,
+            None if server.wakes_on_demand() => {
+                server.known_tools().or_else(|| self.as_pinned(server.id()))?
+            }
             None => return None,
         };
         let mut written = self.written.borrow_mut();

@@ -73,11 +73,9 @@ impl Runs {
     pub fn reserve(&self, asker: &Asker, id: &str) -> Result<Reserved, ErrorBody> {
         let reserved = self.0.borrow_mut().reserve(id, &owner(asker), boot_clock());
         match reserved {
-            Ok(reservation) => Ok(Reserved {
-                runs: self.0.clone(),
-                reservation: Some(reservation),
-                spent: Cell::new(false),
-            }),
+            Ok(reservation) => {
+                Ok(Reserved { runs: self.0.clone(), reservation: Some(reservation), spent: Cell::new(false) })
+            }
             Err(BudgetError::NoSuchRun) => Err(no_run(id)),
             Err(BudgetError::Exceeded) => Err(budget_exceeded(id)),
         }

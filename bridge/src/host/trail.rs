@@ -124,9 +124,8 @@ impl Trail {
     /// When the log cannot be read.
     pub async fn read(&self, query: Query) -> Result<Vec<String>, ErrorBody> {
         let lines = self.audit.read(query).await;
-        lines.map_err(|error| {
-            ErrorBody::new(Code::Internal, format!("the audit log cannot be read: {error}"))
-        })
+        lines
+            .map_err(|error| ErrorBody::new(Code::Internal, format!("the audit log cannot be read: {error}")))
     }
 }
 

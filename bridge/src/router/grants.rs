@@ -23,8 +23,7 @@ use crate::host::asker::{Asker, parse_profile};
 
 pub(super) async fn grant(router: &Rc<Router>, client: &Client, message: HostGrantPermission) -> Handled {
     let sender = client.sender();
-    let asker =
-        Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
+    let asker = Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
     let grant_type = match &message.grant_type {
         None => GrantType::AllowOnce,
         Some(text) => parse_type(text)?,
@@ -52,8 +51,7 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Client, message: HostGra
 
 pub(super) async fn revoke(router: &Rc<Router>, client: &Client, message: HostRevokePermission) -> Handled {
     let sender = client.sender();
-    let asker =
-        Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
+    let asker = Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
     let grant_type = message.grant_type.as_deref().map(parse_type).transpose()?;
     let key = key(&asker, &message.scope)?;
     let router = router.clone();

@@ -133,11 +133,7 @@ fn within(timeout: Option<u64>) -> AskedTime {
 }
 
 /// Progress of a call as pushes, where they are wanted.
-pub(super) fn progress_to(
-    client: &Rc<Client>,
-    request_id: &str,
-    wanted: Option<bool>,
-) -> Option<OnProgress> {
+pub(super) fn progress_to(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<OnProgress> {
     let (client, request_id) = (Rc::downgrade(client), request_id.to_owned());
     let push: OnProgress = Rc::new(move |progress| {
         let Some(client) = client.upgrade() else { return };
@@ -156,8 +152,7 @@ pub(super) fn progress_to(
 
 pub(super) async fn read_resource(request: Asked<'_>, message: McpReadResource) -> Handled {
     let operation = Operation::ReadResource { uri: message.uri.into() };
-    let resource =
-        ask(request, &message.server_id, operation, within(message.timeout_ms)).await?;
+    let resource = ask(request, &message.server_id, operation, within(message.timeout_ms)).await?;
     reply(McpReadResourceResult { resource })
 }
 
@@ -180,10 +175,7 @@ pub(super) async fn complete(request: Asked<'_>, message: McpComplete) -> Handle
     reply(McpCompleteResult { result })
 }
 
-pub(super) async fn subscribe(
-    request: Asked<'_>,
-    message: McpSubscribeResource,
-) -> Handled {
+pub(super) async fn subscribe(request: Asked<'_>, message: McpSubscribeResource) -> Handled {
     let operation = Operation::Subscribe { uri: message.uri.clone().into() };
     let (router, client) = (request.router, request.client);
     ask(request, &message.server_id, operation, AskedTime::default()).await?;
@@ -193,10 +185,7 @@ pub(super) async fn subscribe(
     reply(McpSubscribeResourceResult { subscribed: true })
 }
 
-pub(super) async fn unsubscribe(
-    request: Asked<'_>,
-    message: McpUnsubscribeResource,
-) -> Handled {
+pub(super) async fn unsubscribe(request: Asked<'_>, message: McpUnsubscribeResource) -> Handled {
     let server = request.router.host.server(&message.server_id)?;
     let had = request.client.unsubscribe(message.server_id.as_str(), &message.uri);
     // The server is told when nobody is interested any more.

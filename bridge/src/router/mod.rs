@@ -120,13 +120,7 @@ impl Router {
         error
     }
 
-    async fn handle(
-        self: &Rc<Self>,
-        client: &Rc<Client>,
-        pass: Pass,
-        id: &str,
-        request: Request,
-    ) -> Handled {
+    async fn handle(self: &Rc<Self>, client: &Rc<Client>, pass: Pass, id: &str, request: Request) -> Handled {
         let tag = request.tag();
         let asked = || {
             let permit = pass.permit().ok_or_else(|| denied(tag))?;

@@ -103,7 +103,9 @@ pub(super) async fn audit(router: &Router, message: HostGetAudit) -> Handled {
     let origin = match message.origin.as_deref() {
         None => None,
         // Not origins, but names that stand in the log as well.
-        Some(name) if name == OWNER || name == "harbor" || name.starts_with("extension:") => Some(name.to_owned()),
+        Some(name) if name == OWNER || name == "harbor" || name.starts_with("extension:") => {
+            Some(name.to_owned())
+        }
         Some(origin) => Some(parse_origin(origin)?.to_string()),
     };
     let limit = message.limit.unwrap_or(AUDIT_LINES).min(MAX_AUDIT_LINES);

@@ -84,8 +84,7 @@ pub fn tell_of_host(clients: &[Rc<Client>], news: &News<'_>) {
     let watching = clients.iter().filter(|client| client.watches_host());
     match news {
         News::Grant { change, origin, grant } => {
-            let interested =
-                watching.filter(|client| client.sender().own.is_none_or(|own| own == **origin));
+            let interested = watching.filter(|client| client.sender().own.is_none_or(|own| own == **origin));
             send(interested, "grant_changed", || GrantChanged { change, grant: grant.clone() });
         }
         News::Tool(change) => {

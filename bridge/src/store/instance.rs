@@ -11,9 +11,9 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
+use harbor_ipc_proto::hex::hex;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
 use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
-use harbor_ipc_proto::hex::hex;
 use nix::fcntl::{Flock, FlockArg};
 use sha2::{Digest as _, Sha256};
 

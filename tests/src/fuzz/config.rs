@@ -3,6 +3,7 @@
 use harbor_bridge::config::file::parse;
 use harbor_bridge::config::{HostConfig, OWNER, OriginLimits, ServerLimits};
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::origin::Origin;
 
 use super::Target;
 
@@ -29,15 +30,10 @@ pub(super) const CONFIG: Target = Target {
 
 fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    match parse(&text, canonical) {
+    match parse(&text) {
         Ok(config) => in_range(&config),
         Err(error) => explained(&error.to_string(), &text),
     }
-}
-
-/// Several texts for one origin, and some that are none.
-fn canonical(text: &str) -> Result<String, String> {
-    if text.contains("://") { Ok(text.to_lowercase()) } else { Err("it has no scheme".into()) }
 }
 
 fn in_range(config: &HostConfig) {
@@ -46,7 +42,10 @@ fn in_range(config: &HostConfig) {
     assert_eq!(config.limits_of("nobody://knows"), config.every_origin);
     assert_eq!(config.server_limits("unknown__server"), config.every_server);
     for origin in config.origins.keys().map(String::as_str).chain(["nobody://knows", OWNER]) {
-        assert!(origin == OWNER || canonical(origin).as_deref() == Ok(origin), "{origin:?}");
+        assert!(
+            origin == OWNER || Origin::parse(origin).is_ok_and(|parsed| parsed.as_str() == origin),
+            "{origin:?}"
+        );
         of_origin(config.limits_of(origin), origin == OWNER);
     }
     for server in config.servers.keys().map(String::as_str).chain(["unknown__server"]) {

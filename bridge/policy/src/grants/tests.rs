@@ -114,13 +114,25 @@ fn a_deny_wins_before_and_after_every_allow_until_it_is_revoked() {
     make(&mut grants, lasting(GrantType::AllowAlways));
     make(&mut grants, NewGrant { tab: Some(tab("s", 1)), ..once(MINUTE) });
     assert_eq!(word(&mut grants, &key, Some(&tab("s", 1)), NOW, 1), "denied");
-    assert_eq!(grants.revoke(&key, Some(GrantType::AllowAlways)).len(), 1);
+    assert_eq!(grants.revoke(&key, Some(GrantType::AllowAlways), None).len(), 1);
     assert_eq!(word(&mut grants, &key, None, NOW, 1), "denied");
-    assert_eq!(grants.revoke(&key, Some(GrantType::Deny)).len(), 1);
+    assert_eq!(grants.revoke(&key, Some(GrantType::Deny), None).len(), 1);
     assert_eq!(word(&mut grants, &key, None, NOW, 1), "ALLOW_ONCE");
-    assert_eq!(grants.revoke(&key, None).len(), 2);
+    assert_eq!(grants.revoke(&key, None, None).len(), 2);
     assert_eq!(word(&mut grants, &key, None, NOW, 1), "scope required");
     assert_eq!((grants.len(), grants.next_deadline()), (0, None));
+}
+
+#[test]
+fn a_revoke_for_a_tab_leaves_the_rest() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let bound = NewGrant { tab: Some(tab("s", 1)), ..once(50) };
+    for new in [once(50), bound, lasting(GrantType::AllowAlways)] {
+        grants.put(key.clone(), new, 0, 0).unwrap();
+    }
+    assert_eq!(grants.revoke(&key, None, Some(&tab("s", 2))).len(), 0);
+    assert_eq!(grants.revoke(&key, None, Some(&tab("s", 1))).len(), 1);
+    assert_eq!(grants.len(), 2);
 }
 
 #[test]
@@ -193,9 +205,9 @@ fn grants_end_with_their_tab_and_with_their_browser() {
             |host: &str| tabs.iter().map(move |tab| (format!("https://{host}"), (*tab).clone())).collect();
         ["a", "b"].into_iter().flat_map(|host| -> Vec<_> { of(host) }).collect()
     };
-    assert_eq!(ended(grants.end_tab(2, Some("t"))), []);
-    assert_eq!(ended(grants.end_tab(2, Some("s"))), both(&[&tabs[1]]));
-    assert_eq!(ended(grants.end_tab(1, None)), both(&[&tabs[0], &tabs[2]]));
+    assert_eq!(ended(grants.end_tab(2, Some("t"), None)), []);
+    assert_eq!(ended(grants.end_tab(2, Some("s"), None)), both(&[&tabs[1]]));
+    assert_eq!(ended(grants.end_tab(1, None, None)), both(&[&tabs[0], &tabs[2]]));
     assert_eq!(ended(grants.end_session("t")), both(&[&tabs[3]]));
     assert_eq!((grants.len(), grants.end_session("t")), (1, vec![]));
     assert_eq!(grants.expire(8), [], "who asked was told");

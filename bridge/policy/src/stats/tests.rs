@@ -5,16 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn call<'a>(origin: &'a str, server: &'a str, tool: &'a str) -> Call<'a> {
-    Call {
-        origin,
-        server,
-        tool,
-        code: None,
-        duration_us: 5,
-        queued_us: 0,
-        bytes_in: 2,
-        bytes_out: 3,
-    }
+    Call { origin, server, tool, code: None, duration_us: 5, queued_us: 0, bytes_in: 2, bytes_out: 3 }
 }
 
 #[test]

@@ -7,20 +7,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Lower case is enough of a canonical form here; a path is what makes an origin wrong.
-fn canonical(text: &str) -> Result<String, String> {
-    match text.split_once("://") {
-        Some((_, host)) if !host.contains('/') => Ok(text.to_lowercase()),
-        _ => Err("it has no host, or more than one".into()),
-    }
-}
-
 fn parsed(text: &str) -> HostConfig {
-    parse(text, canonical).unwrap()
+    parse(text).unwrap()
 }
 
 fn complaint(text: &str) -> String {
-    parse(text, canonical).unwrap_err().to_string()
+    parse(text).unwrap_err().to_string()
 }
 
 const EVERYTHING: &str = r#"
@@ -181,7 +173,7 @@ fn ranges_are_exact() {
     {
         for value in [*least, *most] {
             let text = format!("[{table}]\n{key} = {value}\n");
-            assert!(parse(&text, canonical).is_ok(), "{text}");
+            assert!(parse(&text).is_ok(), "{text}");
         }
         for value in [least - 1, most + 1, i64::MIN, i64::MAX, i64::from(u32::MAX) + 2] {
             assert_eq!(
@@ -325,8 +317,8 @@ fn what_is_no_toml_is_told_in_one_line() {
 #[test]
 fn a_file_that_is_not_there_means_the_defaults() {
     let home = tempfile::tempdir().unwrap();
-    assert_eq!(read(&home.path().join(FILE_NAME), canonical), Ok(HostConfig::default()));
-    assert_eq!(read(&home.path().join("no/home").join(FILE_NAME), canonical), Ok(HostConfig::default()));
+    assert_eq!(read(&home.path().join(FILE_NAME)), Ok(HostConfig::default()));
+    assert_eq!(read(&home.path().join("no/home").join(FILE_NAME)), Ok(HostConfig::default()));
 }
 
 #[test]
@@ -336,9 +328,9 @@ fn a_file_of_ones_own_is_read_also_behind_a_link() {
     fs::write(&path, EVERYTHING).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     symlink(&path, &link).unwrap();
-    assert_eq!(read(&link, canonical), Ok(parsed(EVERYTHING)));
+    assert_eq!(read(&link), Ok(parsed(EVERYTHING)));
     fs::write(&path, "[host]\nauditRequired = maybe\n").unwrap();
-    assert!(read(&link, canonical).unwrap_err().to_string().starts_with("config.toml:2: "));
+    assert!(read(&link).unwrap_err().to_string().starts_with("config.toml:2: "));
 }
 
 #[test]
@@ -347,7 +339,7 @@ fn what_is_no_file_of_ones_own_is_refused() {
     let path = home.path().join(FILE_NAME);
     let refused = |why: &str| {
         let wanted = format!("cannot use {}: {why}", path.display());
-        assert_eq!(read(&path, canonical).unwrap_err().to_string(), wanted);
+        assert_eq!(read(&path).unwrap_err().to_string(), wanted);
     };
     fs::create_dir(&path).unwrap();
     refused("it is no regular file");
@@ -364,7 +356,7 @@ fn what_is_no_file_of_ones_own_is_refused() {
         refused("others may write to it; `chmod go-w` it");
     }
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
-    assert_eq!(read(&path, canonical), Ok(HostConfig::default()));
+    assert_eq!(read(&path), Ok(HostConfig::default()));
     // Only root may give a file away.
     if geteuid().is_root() {
         std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
@@ -378,7 +370,7 @@ fn a_file_is_small_and_text() {
     let path = home.path().join(FILE_NAME);
     let write = |content: &[u8]| {
         fs::write(&path, content).unwrap();
-        read(&path, canonical).map_err(|error| error.to_string())
+        read(&path).map_err(|error| error.to_string())
     };
     let mut whole = vec![b'#'; 1024 * 1024];
     assert_eq!(write(&whole), Ok(HostConfig::default()));

@@ -134,8 +134,8 @@ impl Model {
 fn perform(grants: &mut Grants, step: Step, now: u64) -> usize {
     match step {
         Step::Put(key, new, wall) => drop(grants.put(key, new, wall, now)),
-        Step::Revoke(key, grant_type) => return grants.revoke(&key, grant_type).len(),
-        Step::EndTab(tab, session) => return grants.end_tab(tab, session).len(),
+        Step::Revoke(key, grant_type) => return grants.revoke(&key, grant_type, None).len(),
+        Step::EndTab(tab, session) => return grants.end_tab(tab, session, None).len(),
         Step::EndSession(session) => return grants.end_session(session).len(),
         Step::Expire => return grants.expire(now).len(),
         Step::Nothing => {}
