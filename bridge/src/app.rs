@@ -25,6 +25,7 @@ use crate::link::runner::Executable;
 use crate::router::watching::tell;
 use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
+use crate::store::database::Database;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark};
 use crate::store::server_logs::ServerLogs;
@@ -99,11 +100,11 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     let executable = std::env::current_exe()?;
     let executable = Executable::open(executable.parent().unwrap_or(Path::new("/")))?;
     let (instance, listener) = Instance::begin(paths)?;
-    let definitions = Definitions::open(&paths.database()).map_err(AppError::Store)?;
+    let database = Database::open(&paths.database()).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     runtime.block_on(async move {
-        let bridge = Bridge::assemble(paths, settings, executable, definitions).await?;
+        let bridge = Bridge::assemble(paths, settings, executable, database).await?;
         bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
         drop(instance);
@@ -122,8 +123,9 @@ impl Bridge {
         paths: &Paths,
         settings: &Settings,
         executable: Executable,
-        definitions: Definitions,
+        database: Database,
     ) -> Result<Self, AppError> {
+        let definitions = Definitions::new(Rc::new(database)).await.map_err(AppError::Store)?;
         let definitions = Rc::new(definitions);
         let stored = definitions.all().await.map_err(AppError::Store)?;
         let shared = Shared {

@@ -39,6 +39,7 @@ targets! {
     log_record,
     package,
     package_json,
+    grant_row,
 }
 
 fn run(name: &str) {

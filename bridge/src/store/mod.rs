@@ -3,9 +3,12 @@
 //! Owns paths, modes and atomic writes: directories 0700, files 0600 from the moment they exist. Must never be
 //! asked while the loop waits: SQLite has a thread of its own.
 
+pub mod database;
 pub mod definitions;
+pub mod grants;
 pub mod instance;
 pub mod packages;
+pub mod pins;
 pub mod server_logs;
 
 use std::fs::{DirBuilder, File, OpenOptions};

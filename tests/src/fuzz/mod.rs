@@ -14,6 +14,7 @@ mod client;
 mod contact;
 mod drive;
 mod frames;
+mod grant_row;
 mod ids;
 mod input;
 mod json;
@@ -64,6 +65,7 @@ pub const TARGETS: &[Target] = &[
     supervision::LOG_RECORD,
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
+    grant_row::GRANT_ROW,
 ];
 
 /// The target with this name.
