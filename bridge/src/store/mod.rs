@@ -4,12 +4,15 @@
 //! asked while the loop waits: SQLite has a thread of its own.
 
 pub mod database;
+pub mod date;
 pub mod definitions;
 pub mod grants;
 pub mod instance;
+mod lines;
 pub mod packages;
 pub mod pins;
 pub mod server_logs;
+mod worker;
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
