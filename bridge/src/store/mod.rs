@@ -3,6 +3,7 @@
 //! Owns paths, modes and atomic writes: directories 0700, files 0600 from the moment they exist. Must never be
 //! asked while the loop waits: SQLite has a thread of its own.
 
+pub mod audit;
 pub mod database;
 pub mod date;
 pub mod definitions;
