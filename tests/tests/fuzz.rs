@@ -43,6 +43,7 @@ targets! {
     origin,
     tool_name,
     allowlist,
+    grant_row,
 }
 
 fn run(name: &str) {

@@ -103,6 +103,12 @@ impl Paths {
         self.home.join("logs").join("bridge.log")
     }
 
+    /// Who did what.
+    #[must_use]
+    pub fn audit_log(&self) -> PathBuf {
+        self.home.join("logs").join("audit.jsonl")
+    }
+
     /// The logs of servers.
     #[must_use]
     pub fn server_logs(&self) -> PathBuf {

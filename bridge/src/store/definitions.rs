@@ -1,14 +1,14 @@
-//! harbor.db: the server definitions, and what was learnt about each server.
+//! The server definitions, and what was learnt about each server.
 //!
 //! ```text
 //!  definitions(server_id PK, definition JSON, era, added_at)
 //! ```
 //!
-//! Owns the database on a thread of its own; every change is one transaction, on disk before it is confirmed.
+//! Owns this table; every change is one transaction, on disk before it is confirmed. Must never leave a secret
+//! behind that was replaced or removed.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::mpsc;
+use std::rc::Rc;
 
 use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::link::runner::Era;
@@ -16,9 +16,9 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::{self, Package};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 
-use super::{StoreError, private_file};
+use super::StoreError;
+use super::database::Database;
 
 /// How to start a server, as the person said it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,11 +82,7 @@ pub struct Stored {
     pub era: Option<Era>,
 }
 
-const SCHEMA: &str = "
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA foreign_keys = ON;
-    PRAGMA secure_delete = ON;
+const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS definitions (
         server_id  TEXT PRIMARY KEY,
         definition TEXT NOT NULL,
@@ -95,42 +91,20 @@ const SCHEMA: &str = "
     ) STRICT;
 ";
 
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
-
-/// The database.
+/// The table.
 #[derive(Debug)]
 pub struct Definitions {
-    jobs: mpsc::Sender<Job>,
+    database: Rc<Database>,
 }
 
 impl Definitions {
-    /// Opens the database, creating it when there is none.
+    /// The table of this database, which is made when there is none.
     ///
     /// # Errors
-    /// When the file cannot be opened, or is no database of ours.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        drop(private_file(path)?);
-        let mut connection = Connection::open(path)?;
-        connection.execute_batch(SCHEMA)?;
-        let (jobs, todo) = mpsc::channel::<Job>();
-        std::thread::Builder::new()
-            .name("harbor.db".into())
-            .spawn(move || todo.into_iter().for_each(|job| job(&mut connection)))
-            .map_err(|source| StoreError::File { what: "start the database's thread".into(), source })?;
-        Ok(Self { jobs })
-    }
-
-    async fn run<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (done, result) = oneshot::channel();
-        let job: Job = Box::new(move |connection| {
-            // Whoever asked may have left; the change is made all the same.
-            let _ = done.send(job(connection));
-        });
-        self.jobs.send(job).map_err(|_| StoreError::Gone)?;
-        result.await.map_err(|_| StoreError::Gone)?
+    /// When the database refuses.
+    pub async fn new(database: Rc<Database>) -> Result<Self, StoreError> {
+        database.create(TABLES).await?;
+        Ok(Self { database })
     }
 
     /// All definitions, by id. One that cannot be read is left out and reported.
@@ -138,25 +112,28 @@ impl Definitions {
     /// # Errors
     /// When the database cannot be read.
     pub async fn all(&self) -> Result<Vec<Stored>, StoreError> {
-        self.run(|connection| {
-            let mut rows = connection
-                .prepare("SELECT server_id, definition, era FROM definitions ORDER BY server_id")?;
-            let rows = rows.query_map([], |row| {
-                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
-            })?;
-            let mut all = Vec::new();
-            for row in rows {
-                let (id, definition, era) = row?;
-                match (ServerId::parse(&id), serde_json::from_str(&definition)) {
-                    (Some(server_id), Ok(definition)) => {
-                        all.push(Stored { server_id, definition, era: era.as_deref().and_then(era_of) });
+        self.database
+            .run(|connection| {
+                let mut rows = connection
+                    .prepare("SELECT server_id, definition, era FROM definitions ORDER BY server_id")?;
+                let rows = rows.query_map([], |row| {
+                    Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+                })?;
+                let mut all = Vec::new();
+                for row in rows {
+                    let (id, definition, era) = row?;
+                    match (ServerId::parse(&id), serde_json::from_str(&definition)) {
+                        (Some(server_id), Ok(definition)) => {
+                            all.push(Stored { server_id, definition, era: era.as_deref().and_then(era_of) });
+                        }
+                        _ => {
+                            tracing::warn!(server_id = id, "harbor.db: a definition cannot be read; left out")
+                        }
                     }
-                    _ => tracing::warn!(server_id = id, "harbor.db: a definition cannot be read; left out"),
                 }
-            }
-            Ok(all)
-        })
-        .await
+                Ok(all)
+            })
+            .await
     }
 
     /// Stores a definition; what was learnt about an earlier one of this id is forgotten.
@@ -167,15 +144,16 @@ impl Definitions {
         let id = id.to_string();
         let definition = serde_json::to_string(definition)
             .map_err(|error| StoreError::File { what: "write a definition".into(), source: error.into() })?;
-        self.run(move |connection| {
-            connection.execute(
-                "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
+        self.database
+            .run(move |connection| {
+                connection.execute(
+                    "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
                  ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL",
-                params![id, definition],
-            )?;
-            forget_the_past(connection)
-        })
-        .await
+                    params![id, definition],
+                )?;
+                forget_the_past(connection)
+            })
+            .await
     }
 
     /// Removes a definition.
@@ -184,11 +162,12 @@ impl Definitions {
     /// When the database refuses.
     pub async fn remove(&self, id: &ServerId) -> Result<(), StoreError> {
         let id = id.to_string();
-        self.run(move |connection| {
-            connection.execute("DELETE FROM definitions WHERE server_id = ?1", params![id])?;
-            forget_the_past(connection)
-        })
-        .await
+        self.database
+            .run(move |connection| {
+                connection.execute("DELETE FROM definitions WHERE server_id = ?1", params![id])?;
+                forget_the_past(connection)
+            })
+            .await
     }
 
     /// Remembers the generation of MCP that a server speaks.
@@ -197,12 +176,13 @@ impl Definitions {
     /// When the database refuses.
     pub async fn remember_era(&self, id: &ServerId, era: Era) -> Result<(), StoreError> {
         let id = id.to_string();
-        self.run(move |connection| {
-            let sql = "UPDATE definitions SET era = ?2 WHERE server_id = ?1";
-            connection.execute(sql, params![id, era_name(era)])?;
-            Ok(())
-        })
-        .await
+        self.database
+            .run(move |connection| {
+                let sql = "UPDATE definitions SET era = ?2 WHERE server_id = ?1";
+                connection.execute(sql, params![id, era_name(era)])?;
+                Ok(())
+            })
+            .await
     }
 }
 
@@ -225,7 +205,13 @@ fn era_of(name: &str) -> Option<Era> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    async fn open(path: &Path) -> Definitions {
+        Definitions::new(Rc::new(Database::open(path).unwrap())).await.unwrap()
+    }
 
     fn definition() -> Definition {
         Definition {
@@ -246,11 +232,11 @@ mod tests {
         let path = home.path().join("harbor.db");
         let id = ServerId::parse("a").unwrap();
         {
-            let definitions = Definitions::open(&path).unwrap();
+            let definitions = open(&path).await;
             definitions.put(&id, &definition()).await.unwrap();
             definitions.remember_era(&id, Era::Modern).await.unwrap();
         }
-        let definitions = Definitions::open(&path).unwrap();
+        let definitions = open(&path).await;
         let stored = |era| vec![Stored { server_id: id.clone(), definition: definition(), era }];
         assert_eq!(definitions.all().await.unwrap(), stored(Some(Era::Modern)));
         definitions.put(&id, &definition()).await.unwrap();
@@ -262,7 +248,7 @@ mod tests {
     #[tokio::test(flavor = "local")]
     async fn what_was_removed_is_not_on_disk_any_more() {
         let home = tempfile::tempdir().unwrap();
-        let definitions = Definitions::open(&home.path().join("harbor.db")).unwrap();
+        let definitions = open(&home.path().join("harbor.db")).await;
         let id = ServerId::parse("a").unwrap();
         let secret = "s3cr3t-that-nobody-may-find";
         let mut with_secret = definition();
@@ -279,13 +265,5 @@ mod tests {
         definitions.put(&id, &with_secret).await.unwrap();
         definitions.remove(&id).await.unwrap();
         assert_eq!(found(), 0, "removed");
-    }
-
-    #[test]
-    fn a_file_that_is_no_database_is_an_error() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("harbor.db");
-        std::fs::write(&path, "this is no database, but it is long enough to be read as one").unwrap();
-        assert!(matches!(Definitions::open(&path), Err(StoreError::Database { .. })));
     }
 }

@@ -3,10 +3,17 @@
 //! Owns paths, modes and atomic writes: directories 0700, files 0600 from the moment they exist. Must never be
 //! asked while the loop waits: SQLite has a thread of its own.
 
+pub mod audit;
+pub mod database;
+pub mod date;
 pub mod definitions;
+pub mod grants;
 pub mod instance;
+mod lines;
 pub mod packages;
+pub mod pins;
 pub mod server_logs;
+mod worker;
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};

@@ -13,11 +13,8 @@ mod queue;
 mod record;
 mod writer;
 
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::ServerId;
@@ -28,6 +25,7 @@ pub use self::record::{Record, Source, parse};
 use self::files::Files;
 use self::queue::{Ask, Queue};
 use self::writer::Writer;
+use super::worker::Worker;
 use super::{StoreError, private_directory};
 
 /// How long the end waits for what is still to be written.
@@ -40,9 +38,7 @@ const READ_LIMIT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct ServerLogs {
     queue: Arc<Queue>,
-    /// Says nothing; it is closed when the thread has ended.
-    ended: mpsc::Receiver<Infallible>,
-    thread: Option<JoinHandle<()>>,
+    worker: Worker,
 }
 
 impl ServerLogs {
@@ -59,15 +55,8 @@ impl ServerLogs {
     fn start(work: impl FnOnce(&Queue) + Send + 'static) -> Result<Self, StoreError> {
         let queue = Arc::<Queue>::default();
         let theirs = queue.clone();
-        let (ending, ended) = mpsc::channel();
-        let thread = Builder::new()
-            .name("harbor.logs".into())
-            .spawn(move || {
-                work(&theirs);
-                drop(ending);
-            })
-            .map_err(|source| StoreError::File { what: "start the thread of the logs".into(), source })?;
-        Ok(Self { queue, ended, thread: Some(thread) })
+        let worker = Worker::start("harbor.logs", move || work(&theirs))?;
+        Ok(Self { queue, worker })
     }
 
     /// Takes a line to be written. Never waits: what finds no room is counted, and the file will say so.
@@ -97,11 +86,8 @@ impl Drop for ServerLogs {
     /// Waits until what is queued is written, but not for ever: a disk that hangs must not hold up the bridge.
     fn drop(&mut self) {
         self.queue.close();
-        if self.ended.recv_timeout(LAST_WORDS) == Err(RecvTimeoutError::Timeout) {
+        if !self.worker.ends_within(LAST_WORDS) {
             tracing::warn!("the last lines of servers are not written: the disk does not answer");
-        } else if let Some(thread) = self.thread.take() {
-            // It has ended; what it panicked with, if it did, was reported then.
-            let _ = thread.join();
         }
     }
 }

@@ -15,6 +15,7 @@ mod config;
 mod contact;
 mod drive;
 mod frames;
+mod grant_row;
 mod ids;
 mod input;
 mod json;
@@ -70,6 +71,7 @@ pub const TARGETS: &[Target] = &[
     permissions::ORIGIN,
     permissions::TOOL_NAME,
     permissions::ALLOWLIST,
+    grant_row::GRANT_ROW,
 ];
 
 /// The target with this name.

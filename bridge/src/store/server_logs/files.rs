@@ -1,19 +1,17 @@
 //! The two files of a server: the one that grows and the full one before it.
 //!
-//! Owns their names, their size and their whole lines. Opens them anew each time: so it follows the person who
-//! moves or removes them, and after any failure begins with a sound file. Must never follow a link, nor wait for
-//! something that is no file.
+//! Owns their names and their size. Opens them anew each time: so it follows the person who moves or removes them,
+//! and after any failure begins with a sound file.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use harbor_ipc_proto::server_id::ServerId;
-use nix::fcntl::OFlag;
 
 use super::record::{Record, parse};
-use crate::store::{StoreError, failed, private_directory};
+use crate::store::lines::{open_to_append, open_to_read, read_block};
+use crate::store::{StoreError, failed};
 
 /// A file that would pass this is put aside, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -43,10 +41,10 @@ impl Files {
             return Ok(());
         }
         let [path, full] = self.paths(id);
-        let (mut file, mut length) = self.open(&path)?;
+        let (mut file, mut length) = open_to_append(&path)?;
         if length > 0 && length.saturating_add(lines.len() as u64) > self.max {
             fs::rename(&path, &full).map_err(failed("put aside", &path))?;
-            (file, length) = self.open(&path)?;
+            (file, length) = open_to_append(&path)?;
         }
         let written = file.write_all(lines);
         if written.is_err() {
@@ -54,24 +52,6 @@ impl Files {
             let _ = file.set_len(length);
         }
         written.map_err(failed("write", &path))
-    }
-
-    /// A file that ends with a whole line, and its length.
-    fn open(&self, path: &Path) -> Result<(File, u64), StoreError> {
-        let open = || {
-            let mut options = OpenOptions::new();
-            options.read(true).append(true).create(true).mode(0o600).custom_flags(flags()).open(path)
-        };
-        let file = match open() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                private_directory(&self.dir)?;
-                open()
-            }
-            opened => opened,
-        };
-        let file = file.map_err(failed("open", path))?;
-        let length = cut_torn_line(&file).map_err(failed("mend", path))?;
-        Ok((file, length))
     }
 
     /// The newest lines, oldest first. What cannot be read is left out.
@@ -97,50 +77,10 @@ impl Files {
     }
 }
 
-/// Without the last one, opening a FIFO would wait for its other end.
-fn flags() -> i32 {
-    (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()
-}
-
-fn length_of(file: &File) -> io::Result<u64> {
-    let metadata = file.metadata()?;
-    if metadata.is_file() { Ok(metadata.len()) } else { Err(io::Error::other("it is no file")) }
-}
-
-/// Cuts off what follows the last newline: the bridge was killed, or the power went, in the middle of a line.
-fn cut_torn_line(file: &File) -> io::Result<u64> {
-    let length = length_of(file)?;
-    let mut last = [b'\n'];
-    file.read_exact_at(&mut last, length.saturating_sub(1)).or_else(|error| match length {
-        0 => Ok(()),
-        _ => Err(error),
-    })?;
-    if last == [b'\n'] {
-        return Ok(length);
-    }
-    let start = length.saturating_sub(MAX_FILE);
-    let mut end = vec![0; usize::try_from(length - start).map_err(io::Error::other)?];
-    file.read_exact_at(&mut end, start)?;
-    // No line of ours is as long as a file: what has no newline in its end is no log.
-    let whole = newline(&end).map_or(0, |at| start + at as u64 + 1);
-    file.set_len(whole)?;
-    Ok(whole)
-}
-
-fn newline(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().rposition(|byte| *byte == b'\n')
-}
-
-/// The end of a file, as much as one of ours can have, up to its last newline.
+/// The end of a file, as much as one of ours can have.
 fn read_end(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = OpenOptions::new().read(true).custom_flags(flags()).open(path)?;
-    let start = length_of(&file)?.saturating_sub(MAX_FILE);
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE).read_to_end(&mut bytes)?;
-    // A line without its newline will be cut off; it must not be seen now and be gone later.
-    bytes.truncate(newline(&bytes).unwrap_or(0));
-    Ok(bytes)
+    let (file, end) = open_to_read(path)?;
+    read_block(&file, end.saturating_sub(MAX_FILE), end)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
+use std::sync::mpsc;
 use std::time::Instant;
 
 use tempfile::TempDir;

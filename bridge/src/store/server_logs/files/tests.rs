@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use super::super::record::Source;
 use super::super::record::tests::{any_record, line};
 use super::*;
+use crate::store::lines::newline;
 
 fn small(max: u64) -> (TempDir, Files, ServerId) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,0 +1,141 @@
+//! Who did what, on disk: `audit.jsonl`, one JSON object per line, and the files before it.
+//!
+//! ```text
+//!  append ──────────► queue (bounded, never waits) ─► thread, at most 20 times a second ─► audit.jsonl ─► .1 ─► … .7
+//!  append_durably ──► the same queue ───────────────► thread, at once ─► write, fdatasync ─► all that wait
+//!  read ────────────► flushes the queue ─► another thread, from the end backwards ─► lines
+//! ```
+//!
+//! Owns the thread that writes these files. Must never make a caller wait for the disk who has not asked for it,
+//! nor change what is written; what could not be written is counted, and the file says so.
+
+mod files;
+mod queue;
+mod read;
+mod record;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+pub use self::files::Limits;
+pub use self::queue::Full;
+pub use self::read::Query;
+pub use self::record::Record;
+
+use self::files::Files;
+use self::queue::Queue;
+use self::writer::Writer;
+use super::StoreError;
+use super::worker::Worker;
+
+/// How long the end waits for what is still to be written.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How long a reader waits for the disk.
+const READ_LIMIT: Duration = Duration::from_secs(2);
+
+/// The audit log.
+#[derive(Debug)]
+pub struct Audit {
+    queue: Arc<Queue>,
+    files: Arc<Files>,
+    worker: Worker,
+}
+
+impl Audit {
+    /// Opens the log, which is made when there is none, and starts the thread. A torn last line is cut off.
+    ///
+    /// # Errors
+    /// When the file cannot be opened to write.
+    pub fn open(path: &Path, limits: Limits) -> Result<Self, StoreError> {
+        let files = Arc::new(Files::new(path, limits));
+        files.newest()?;
+        let writer = Writer::new(files.clone());
+        Self::start(files, move |queue| writer.run(queue))
+    }
+
+    fn start(files: Arc<Files>, work: impl FnOnce(&Queue) + Send + 'static) -> Result<Self, StoreError> {
+        let queue = Arc::<Queue>::default();
+        let theirs = queue.clone();
+        let worker = Worker::start("harbor.audit", move || work(&theirs))?;
+        Ok(Self { queue, files, worker })
+    }
+
+    /// Takes a record, which is in the file within 100 ms. Never waits.
+    ///
+    /// # Errors
+    /// When the disk refuses or is too slow. The record is then counted as lost.
+    pub fn append(&self, record: Record) -> Result<(), Full> {
+        self.queue.append(record)
+    }
+
+    /// Takes a record now, also when nobody waits for the future; it is done when the record is on disk.
+    ///
+    /// # Errors
+    /// When the disk refuses or is too slow. The record is then counted as lost.
+    pub fn append_durably(&self, record: Record) -> impl Future<Output = Result<(), StoreError>> + use<> {
+        let (done, written) = oneshot::channel();
+        let taken = self.queue.append_durably(record, done);
+        async move {
+            taken.map_err(|full| failed("write", full))?;
+            written.await.map_err(|_| failed("write", "its thread has ended"))?
+        }
+    }
+
+    /// The newest lines that match, oldest first, as they are in the files; among them all that was appended
+    /// before, if the disk takes it.
+    ///
+    /// # Errors
+    /// When the files cannot be read, or the disk does not answer.
+    pub fn read(&self, query: Query) -> impl Future<Output = Result<Vec<String>, StoreError>> + use<> {
+        let (done, written) = oneshot::channel();
+        // A log that is closed has nothing left to write.
+        let flushing = self.queue.flush(done).is_ok();
+        let files = self.files.clone();
+        async move {
+            if flushing && tokio::time::timeout(READ_LIMIT, written).await.is_err() {
+                return Err(failed("read", "the disk does not answer"));
+            }
+            let reading = tokio::task::spawn_blocking(move || read::read(&files, &query));
+            reading.await.map_err(|error| failed("read", error))?
+        }
+    }
+
+    /// Whether the disk refuses at present.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        self.queue.is_failing()
+    }
+
+    /// How many records are in no file, or not for certain, since the log was opened.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.queue.lost()
+    }
+
+    /// Takes no more, and waits until what is queued is written, but not for ever: a disk that hangs must not hold
+    /// up the bridge.
+    pub fn close(&self) {
+        self.queue.close();
+        if !self.worker.ends_within(LAST_WORDS) {
+            tracing::warn!("the last records of the audit log are not written: the disk does not answer");
+        }
+    }
+}
+
+impl Drop for Audit {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn failed(what: &str, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+    StoreError::File { what: format!("{what} the audit log"), source: std::io::Error::other(why) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! The files of the audit log: the one that grows, and the full ones before it, `.1` the newest of them.
+//!
+//! ```text
+//!  audit.jsonl ──16 MiB──► .1 ──► .2 ──► … ──► .7 ──► gone
+//! ```
+//!
+//! Owns their names, their sizes and their whole lines. Opens them anew each time: so it follows the person who
+//! moves or removes them, and after any failure begins with a sound file. Must never split a line over two files,
+//! nor take back what is written.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::store::lines::{newline, open_to_append, open_to_read};
+use crate::store::{StoreError, failed};
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A file that would pass this is put aside, in bytes.
+    pub file: u64,
+    /// So many files that were put aside are kept; at least one.
+    pub old_files: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { file: 16 * 1024 * 1024, old_files: 7 }
+    }
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Files {
+    path: PathBuf,
+    limits: Limits,
+    /// Held while files are renamed, and while all of them are opened.
+    names: Mutex<()>,
+}
+
+/// The newest file, open to append.
+#[derive(Debug)]
+pub(super) struct Newest<'a> {
+    files: &'a Files,
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl Files {
+    pub(super) fn new(path: &Path, limits: Limits) -> Self {
+        let limits = Limits { old_files: limits.old_files.max(1), ..limits };
+        Self { path: path.to_owned(), limits, names: Mutex::default() }
+    }
+
+    /// The path of the newest file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of the newest file, or of one that was put aside.
+    fn nth(&self, n: u32) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        if n > 0 {
+            path.push(format!(".{n}"));
+        }
+        path.into()
+    }
+
+    /// Opens the newest file, which is made when there is none.
+    pub(super) fn newest(&self) -> Result<Newest<'_>, StoreError> {
+        let path = self.nth(0);
+        let (file, length) = open_to_append(&path)?;
+        if length == 0 {
+            // It may be new, as may its directory.
+            self.sync_names()?;
+        }
+        Ok(Newest { files: self, path, file, length })
+    }
+
+    /// Opens all that can be read, the newest first. Also where the last whole line of each ends.
+    pub(super) fn all(&self) -> Result<Vec<(File, u64)>, StoreError> {
+        let _held = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::new();
+        for n in 0..=self.limits.old_files {
+            let path = self.nth(n);
+            match open_to_read(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                opened => all.push(opened.map_err(failed("read", &path))?),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Makes each file one older, up to the first name that is free; else the oldest one goes.
+    fn put_aside(&self) -> Result<(), StoreError> {
+        let last = self.limits.old_files;
+        let free = (1..last).find(|n| !self.nth(*n).exists()).unwrap_or(last);
+        let _held = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        for n in (0..free).rev() {
+            let path = self.nth(n);
+            fs::rename(&path, self.nth(n + 1)).map_err(failed("put aside", &path))?;
+        }
+        Ok(())
+    }
+
+    /// What was made and renamed survives a power cut.
+    fn sync_names(&self) -> Result<(), StoreError> {
+        let sync = |dir: &Path| File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync", dir));
+        self.path.ancestors().skip(1).take(2).filter(|dir| !dir.as_os_str().is_empty()).try_for_each(sync)
+    }
+}
+
+impl Newest<'_> {
+    /// Appends whole lines. How many of them are written is added to `written`, also when not all are.
+    pub(super) fn append(&mut self, mut lines: &[u8], written: &mut u64) -> Result<(), StoreError> {
+        while !lines.is_empty() {
+            let room = self.files.limits.file.saturating_sub(self.length);
+            let fitting = fitting(lines, room);
+            if fitting == 0 && self.length > 0 {
+                self.put_aside()?;
+                continue;
+            }
+            // A line that is longer than a file has one of its own.
+            let now = if fitting > 0 { fitting } else { first_line(lines) };
+            let (piece, rest) = lines.split_at(now);
+            let (done, result) = write(&mut self.file, piece);
+            // If this was torn, the next one to open the file cuts it off.
+            *written += piece[..done].iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.length += done as u64;
+            result.map_err(failed("write", &self.path))?;
+            lines = rest;
+        }
+        Ok(())
+    }
+
+    /// Returns when all that was appended is on disk.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync_data().map_err(failed("sync", &self.path))
+    }
+
+    fn put_aside(&mut self) -> Result<(), StoreError> {
+        self.sync()?;
+        self.files.put_aside()?;
+        // A new file, so the names are synced.
+        *self = self.files.newest()?;
+        Ok(())
+    }
+}
+
+/// How many bytes the leading lines have that fit into `room`.
+fn fitting(lines: &[u8], room: u64) -> usize {
+    let room = usize::try_from(room).unwrap_or(usize::MAX).min(lines.len());
+    newline(&lines[..room]).map_or(0, |at| at + 1)
+}
+
+fn first_line(lines: &[u8]) -> usize {
+    lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1)
+}
+
+/// Writes what goes, and says how much that was.
+fn write(file: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.write(&bytes[done..]) {
+            Ok(0) => return (done, Err(io::ErrorKind::WriteZero.into())),
+            Ok(more) => done += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (done, Err(error)),
+        }
+    }
+    (done, Ok(()))
+}
+
+#[cfg(test)]
+mod tests;

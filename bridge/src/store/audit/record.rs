@@ -1,0 +1,244 @@
+//! One line of the audit log: `{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call",…}`.
+//!
+//! Owns the form and the bounds: whatever the texts hold, a record is one line of one JSON object. Must never have
+//! a field for arguments or results.
+
+use std::sync::Arc;
+
+use harbor_ipc_proto::json::put_str;
+
+use crate::store::date::rfc3339;
+
+/// A longer text is cut, in bytes: names come from outside.
+const MAX_TEXT: usize = 512;
+
+/// Of more tools only the first ones are named; a last item says how many there are beyond them.
+const MAX_TOOLS: usize = 1000;
+
+/// What happened. What is `None`, and a text that is empty, is left out of the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Record {
+    /// When, in milliseconds since 1970.
+    pub timestamp: u64,
+    /// Of which kind it is: `call`, `grant` and so on.
+    pub event: &'static str,
+    /// Who sent it: `owner`, `extension:<id>`, `client://<name>`.
+    pub by: Arc<str>,
+    /// On whose behalf.
+    pub origin: Option<Arc<str>>,
+    /// In which profile of the browser.
+    pub profile: Option<Arc<str>>,
+    /// What the origin may do.
+    pub scope: Option<&'static str>,
+    /// By which type of grant.
+    pub grant_type: Option<&'static str>,
+    /// With which tools; all when `None`.
+    pub allowed_tools: Option<Arc<[String]>>,
+    /// The server.
+    pub server: Option<Arc<str>>,
+    /// Its tool.
+    pub tool: Option<Arc<str>>,
+    /// The tool's hash, in hexadecimal digits in the file.
+    pub tool_hash: Option<[u8; 32]>,
+    /// `allowed` or `denied`.
+    pub decision: &'static str,
+    /// The error that it ended with.
+    pub code: Option<&'static str>,
+    /// How long it took, in microseconds; `duration_ms` in the file.
+    pub duration_us: Option<u64>,
+    /// How long of that it waited for its turn, in microseconds; `queued_ms` in the file.
+    pub queued_us: Option<u64>,
+    /// How many bytes the arguments had.
+    pub bytes_in: Option<u64>,
+    /// How many bytes the result had.
+    pub bytes_out: Option<u64>,
+    /// The run that it belongs to.
+    pub run_id: Option<Arc<str>>,
+    /// How many of its kind this record stands for.
+    pub count: Option<u64>,
+}
+
+impl Record {
+    /// Writes it as one line, with its newline.
+    pub(super) fn put(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"time\":");
+        put_str(out, &rfc3339(self.timestamp));
+        put_number(out, "timestamp", Some(self.timestamp));
+        put_text(out, "event", Some(self.event));
+        put_text(out, "by", Some(&self.by));
+        put_text(out, "origin", self.origin.as_deref());
+        put_text(out, "profile", self.profile.as_deref());
+        put_text(out, "scope", self.scope);
+        put_text(out, "grant_type", self.grant_type);
+        put_tools(out, self.allowed_tools.as_deref());
+        put_text(out, "server", self.server.as_deref());
+        put_text(out, "tool", self.tool.as_deref());
+        put_text(out, "tool_hash", self.tool_hash.map(|hash| hex(&hash)).as_deref());
+        put_text(out, "decision", Some(self.decision));
+        put_text(out, "code", self.code);
+        put_millis(out, "duration_ms", self.duration_us);
+        put_millis(out, "queued_ms", self.queued_us);
+        put_number(out, "bytes_in", self.bytes_in);
+        put_number(out, "bytes_out", self.bytes_out);
+        put_text(out, "run_id", self.run_id.as_deref());
+        put_number(out, "count", self.count);
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+fn put_name(out: &mut Vec<u8>, name: &str) {
+    out.push(b',');
+    put_str(out, name);
+    out.push(b':');
+}
+
+fn put_text(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        put_name(out, name);
+        put_cut(out, text);
+    }
+}
+
+fn put_cut(out: &mut Vec<u8>, text: &str) {
+    if text.len() <= MAX_TEXT {
+        put_str(out, text);
+    } else {
+        put_str(out, &format!("{} … (cut)", &text[..text.floor_char_boundary(MAX_TEXT)]));
+    }
+}
+
+fn put_tools(out: &mut Vec<u8>, tools: Option<&[String]>) {
+    let Some(tools) = tools else { return };
+    put_name(out, "allowed_tools");
+    out.push(b'[');
+    for (at, tool) in tools.iter().take(MAX_TOOLS).enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        put_cut(out, tool);
+    }
+    if tools.len() > MAX_TOOLS {
+        out.push(b',');
+        put_str(out, &format!("… and {} more", tools.len() - MAX_TOOLS));
+    }
+    out.push(b']');
+}
+
+fn put_number(out: &mut Vec<u8>, name: &str, number: Option<u64>) {
+    if let Some(number) = number {
+        put_name(out, name);
+        out.extend_from_slice(number.to_string().as_bytes());
+    }
+}
+
+fn put_millis(out: &mut Vec<u8>, name: &str, micros: Option<u64>) {
+    if let Some(micros) = micros {
+        put_name(out, name);
+        out.extend_from_slice(format!("{}.{:03}", micros / 1000, micros % 1000).as_bytes());
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Map, Value, json};
+
+    use super::*;
+
+    pub(in super::super) fn line(record: &Record) -> String {
+        let mut line = Vec::new();
+        record.put(&mut line);
+        String::from_utf8(line).unwrap()
+    }
+
+    fn full() -> Record {
+        Record {
+            timestamp: 1_795_282_800_123,
+            event: "call",
+            by: "extension:abc".into(),
+            origin: Some("https://a.example".into()),
+            profile: Some("default".into()),
+            scope: Some("mcp:tools.call"),
+            grant_type: Some("ALLOW_ALWAYS"),
+            allowed_tools: Some(["files/read".into(), "a\"\n/b".into()].into()),
+            server: Some("files".into()),
+            tool: Some("read".into()),
+            tool_hash: Some([0xa7; 32]),
+            decision: "allowed",
+            code: Some("ERR_TOOL_FAILED"),
+            duration_us: Some(1_002_003),
+            queued_us: Some(7),
+            bytes_in: Some(0),
+            bytes_out: Some(u64::MAX),
+            run_id: Some("r1".into()),
+            count: Some(2),
+        }
+    }
+
+    #[test]
+    fn the_form_on_disk() {
+        let hash = "a7".repeat(32);
+        let wanted = [
+            r#"{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call","by":"extension:abc","#,
+            r#""origin":"https://a.example","profile":"default","scope":"mcp:tools.call","#,
+            r#""grant_type":"ALLOW_ALWAYS","allowed_tools":["files/read","a\"\n/b"],"server":"files","#,
+            &format!(r#""tool":"read","tool_hash":"{hash}","decision":"allowed","code":"ERR_TOOL_FAILED","#),
+            r#""duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
+            r#""run_id":"r1","count":2}"#,
+            "\n",
+        ];
+        assert_eq!(line(&full()), wanted.concat());
+        let time = r#"{"time":"1970-01-01T00:00:00.000Z","timestamp":0"#;
+        assert_eq!(line(&Record::default()), format!("{time}}}\n"));
+        let none = Record { allowed_tools: Some(Vec::new().into()), ..Record::default() };
+        assert_eq!(line(&none), format!("{time},\"allowed_tools\":[]}}\n"));
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_between_characters() {
+        let tools: Vec<String> = (0..1003).map(|n| format!("{n}{}", "ä".repeat(1000))).collect();
+        let record = Record {
+            origin: Some("x".repeat(MAX_TEXT).into()),
+            tool: Some("ä\u{1}".repeat(1_000_000).into()),
+            allowed_tools: Some(tools.into()),
+            ..Record::default()
+        };
+        let line = line(&record);
+        assert!(line.len() < 1024 * 1024);
+        let read: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(read["origin"], "x".repeat(MAX_TEXT));
+        let tool = read["tool"].as_str().unwrap();
+        assert!(tool.starts_with("ä\u{1}ä") && tool.ends_with("\u{1}ä … (cut)"), "{tool}");
+        let tools = read["allowed_tools"].as_array().unwrap();
+        assert_eq!((tools.len(), &tools[MAX_TOOLS]), (MAX_TOOLS + 1, &json!("… and 3 more")));
+    }
+
+    proptest! {
+        /// Whatever a page or a server calls itself, it cannot end its line and write another one.
+        #[test]
+        fn any_texts_are_one_line_and_read_back(
+            by in "[\\PC\0-\u{2029}\"{}]{0,20}",
+            tool in any::<String>(),
+            origin in prop::option::of("\n\\{\"event\":\"grant\"\\}\n|\\PC*"),
+            micros in any::<u64>(),
+        ) {
+            let texts = (Arc::<str>::from(&*by), Arc::<str>::from(&*tool), origin.clone().map(Arc::from));
+            let (by_text, tool_text, origin_text) = texts;
+            let record = Record {
+                by: by_text, tool: Some(tool_text), origin: origin_text, duration_us: Some(micros),
+                ..Record::default()
+            };
+            let line = line(&record);
+            prop_assert_eq!(line.bytes().position(|byte| byte < b' '), Some(line.len() - 1));
+            let read: Map<String, Value> = serde_json::from_str(&line).unwrap();
+            let text = |name| read.get(name).and_then(Value::as_str).unwrap_or("");
+            prop_assert_eq!((text("by"), text("tool")), (&*by, &*tool));
+            prop_assert_eq!(text("origin"), origin.unwrap_or_default());
+            prop_assert_eq!(read["duration_ms"].as_f64(), Some(micros as f64 / 1000.0));
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The thread, the queue and the files together.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Instant;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::queue::MAX_RECORDS;
+use super::record::tests::line;
+use super::*;
+
+/// A path whose directory is yet to be made.
+fn path() -> (TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("logs/audit.jsonl");
+    (home, path)
+}
+
+fn open(path: &Path) -> Audit {
+    Audit::open(path, Limits::default()).unwrap()
+}
+
+/// A log whose disk hangs until the sender is dropped.
+fn hanging(path: &Path) -> (Audit, mpsc::Sender<()>) {
+    let (release, released) = mpsc::channel::<()>();
+    let files = Arc::new(Files::new(path, Limits::default()));
+    let writer = Writer::new(files.clone());
+    let audit = Audit::start(files, move |queue| {
+        let _ = released.recv();
+        writer.run(queue);
+    });
+    (audit.unwrap(), release)
+}
+
+fn call(n: u64) -> Record {
+    Record { timestamp: n, event: "call", by: "owner".into(), ..Record::default() }
+}
+
+fn text(record: &Record) -> String {
+    line(record).trim_end().to_owned()
+}
+
+fn calls(numbers: impl IntoIterator<Item = u64>) -> Vec<String> {
+    numbers.into_iter().map(|n| text(&call(n))).collect()
+}
+
+fn all() -> Query {
+    Query { limit: usize::MAX, ..Query::default() }
+}
+
+/// How many records a line says to be missing.
+fn missing(line: &str) -> u64 {
+    let line: Value = serde_json::from_str(line).unwrap();
+    assert_eq!((&line["event"], &line["by"]), (&"unaudited".into(), &"harbor".into()));
+    line["count"].as_u64().unwrap()
+}
+
+#[tokio::test(flavor = "local")]
+async fn nothing_is_lost_and_the_order_is_kept_across_a_restart() {
+    let (_home, path) = path();
+    {
+        let audit = open(&path);
+        (0..5000).for_each(|n| audit.append(call(n)).unwrap());
+        assert_eq!(audit.read(all()).await.unwrap(), calls(0..5000));
+        (5000..5010).for_each(|n| audit.append(call(n)).unwrap());
+    }
+    let audit = open(&path);
+    audit.append(call(5010)).unwrap();
+    assert_eq!(audit.read(all()).await.unwrap(), calls(0..5011));
+    assert_eq!(audit.read(Query { limit: 2, ..all() }).await.unwrap(), calls(5009..5011));
+    assert_eq!((audit.lost(), audit.is_failing()), (0, false));
+}
+
+#[tokio::test(flavor = "local")]
+async fn what_is_awaited_is_on_disk_with_all_before_it() {
+    let (_home, path) = path();
+    let audit = open(&path);
+    audit.append(call(0)).unwrap();
+    audit.append_durably(call(1)).await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().collect::<Vec<_>>(), calls(0..2));
+    // It is taken at once, also when nobody waits, and many share one visit to the disk.
+    let waiting: Vec<_> = (2..1000).map(|n| audit.append_durably(call(n))).collect();
+    drop(audit.append_durably(call(1000)));
+    for written in waiting {
+        written.await.unwrap();
+    }
+    audit.append_durably(call(1001)).await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().collect::<Vec<_>>(), calls(0..1002));
+}
+
+#[test]
+fn what_nobody_waits_for_is_in_the_file_soon() {
+    let (_home, path) = path();
+    let audit = open(&path);
+    audit.append(call(0)).unwrap();
+    let began = Instant::now();
+    while fs::read_to_string(&path).unwrap() != line(&call(0)) {
+        assert!(began.elapsed() < Duration::from_secs(10));
+        std::thread::yield_now();
+    }
+}
+
+#[tokio::test(flavor = "local")]
+async fn a_slow_disk_fills_the_queue_and_the_file_says_what_is_missing() {
+    let (_home, path) = path();
+    let (audit, release) = hanging(&path);
+    let max = MAX_RECORDS as u64;
+    (0..max).for_each(|n| audit.append(call(n)).unwrap());
+    assert_eq!([audit.append(call(max)), audit.append(call(max))], [Err(Full), Err(Full)]);
+    assert!(audit.append_durably(call(max)).await.is_err());
+    assert_eq!((audit.lost(), audit.is_failing()), (3, false));
+    drop(release);
+    let lines = audit.read(all()).await.unwrap();
+    assert_eq!((missing(&lines[0]), &lines[1..]), (3, &calls(0..max)[..]));
+    audit.append_durably(call(max)).await.unwrap();
+    assert_eq!(audit.read(Query { limit: 2, ..all() }).await.unwrap(), calls([max - 1, max]));
+    assert_eq!(audit.lost(), 3);
+}
+
+#[tokio::test(flavor = "local")]
+async fn a_disk_that_refuses_is_told_of_and_recovers() {
+    let (home, path) = path();
+    let audit = open(&path);
+    audit.append_durably(call(0)).await.unwrap();
+    let moved = home.path().join("moved");
+    fs::rename(&path, &moved).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(audit.append_durably(call(1)).await.unwrap_err().to_string().contains("Is a directory"));
+    assert_eq!((audit.lost(), audit.is_failing()), (1, true));
+    assert_eq!(audit.append(call(2)), Err(Full));
+    assert!(audit.append_durably(call(3)).await.is_err());
+    assert!(audit.read(all()).await.is_err());
+    assert_eq!((audit.lost(), audit.is_failing()), (3, true));
+    fs::remove_dir(&path).unwrap();
+    // Somebody who waits has the disk tried at once.
+    audit.append_durably(call(4)).await.unwrap();
+    assert!(!audit.is_failing());
+    audit.append(call(5)).unwrap();
+    let lines = audit.read(all()).await.unwrap();
+    assert_eq!((missing(&lines[0]), &lines[1..]), (3, &calls(4..6)[..]));
+    assert_eq!(fs::read_to_string(&moved).unwrap(), line(&call(0)));
+}
+
+#[tokio::test(flavor = "local")]
+async fn a_disk_that_refused_is_tried_again_though_nobody_says_anything() {
+    let (home, path) = path();
+    let audit = open(&path);
+    fs::remove_dir_all(home.path().join("logs")).unwrap();
+    fs::write(home.path().join("logs"), "a file").unwrap();
+    assert!(audit.append_durably(call(1)).await.is_err());
+    fs::remove_file(home.path().join("logs")).unwrap();
+    let began = Instant::now();
+    while audit.is_failing() {
+        assert!(began.elapsed() < Duration::from_secs(10));
+        std::thread::yield_now();
+    }
+    let lines = audit.read(all()).await.unwrap();
+    assert_eq!((lines.len(), missing(&lines[0])), (1, 1));
+}
+
+/// The part of the test below that runs where a file can have 8 KiB.
+async fn on_a_small_disk(home: &Path) {
+    let path = home.join("logs/audit.jsonl");
+    let audit = open(&path);
+    let record = |n| Record { timestamp: n, ..Record::default() };
+    let texts = |numbers: std::ops::Range<u64>| numbers.map(|n| text(&record(n))).collect::<Vec<_>>();
+    let refused = (0..1000).filter(|n| audit.append(record(*n)).is_err()).count() as u64;
+    let lines = audit.read(all()).await.unwrap();
+    let kept = lines.len() as u64;
+    assert!((100..200).contains(&kept), "{kept}");
+    assert_eq!(lines, texts(0..kept));
+    assert!(audit.is_failing() && refused <= audit.lost());
+    assert_eq!(audit.lost(), 1000 - kept);
+    assert!(audit.append_durably(record(1000)).await.is_err());
+    // The person makes room.
+    fs::rename(&path, home.join("moved")).unwrap();
+    audit.append_durably(record(1001)).await.unwrap();
+    let lines = audit.read(all()).await.unwrap();
+    assert_eq!((missing(&lines[0]), &lines[1..]), (1001 - kept, &texts(1001..1002)[..]));
+}
+
+#[test]
+fn a_full_disk_takes_whole_lines_until_it_is_full_and_goes_on_when_there_is_room() {
+    const HOME: &str = "HARBOR_TEST_SMALL_DISK";
+    if let Some(home) = std::env::var_os(HOME) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        return runtime.block_on(on_a_small_disk(Path::new(&home)));
+    }
+    let home = tempfile::tempdir().unwrap();
+    let script = "ulimit -f 8 && trap '' XFSZ && exec \"$0\" --exact \"$1\"";
+    let (_, module) = module_path!().split_once("::").unwrap();
+    let name = "a_full_disk_takes_whole_lines_until_it_is_full_and_goes_on_when_there_is_room";
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .arg(std::env::current_exe().unwrap())
+        .arg(format!("{module}::{name}"))
+        .env(HOME, home.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+}
+
+#[tokio::test(flavor = "local")]
+async fn a_log_that_is_closed_takes_nothing_and_can_be_read() {
+    let (_home, path) = path();
+    let audit = open(&path);
+    audit.append(call(0)).unwrap();
+    audit.close();
+    assert_eq!(fs::read_to_string(&path).unwrap(), line(&call(0)));
+    assert_eq!(audit.append(call(1)), Err(Full));
+    assert!(audit.append_durably(call(2)).await.is_err());
+    assert_eq!(audit.read(all()).await.unwrap(), calls(0..1));
+    assert_eq!(audit.lost(), 2);
+}
+
+#[tokio::test(flavor = "local")]
+async fn a_disk_that_hangs_holds_up_the_end_no_longer_than_the_limit() {
+    let (_home, path) = path();
+    let (audit, release) = hanging(&path);
+    let written = audit.append_durably(call(0));
+    let began = Instant::now();
+    drop(audit);
+    assert!(began.elapsed() >= LAST_WORDS && !path.exists());
+    drop(release);
+    written.await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), line(&call(0)));
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_not_opened() {
+    let (home, path) = path();
+    fs::create_dir_all(&path).unwrap();
+    assert!(Audit::open(&path, Limits::default()).is_err());
+    assert!(Audit::open(&home.path().join("logs/audit.jsonl/a/b"), Limits::default()).is_ok());
+}
+
+#[tokio::test(flavor = "local")]
+async fn an_origin_finds_its_own_lines_whatever_it_is_called() {
+    let (_home, path) = path();
+    let audit = open(&path);
+    let evil = "https://a\n{\"event\":\"grant\",\"timestamp\":1,\"by\":\"owner\"}\n";
+    let as_origin = Record { origin: Some(evil.into()), ..call(1) };
+    let as_sender = Record { by: evil.into(), ..call(2) };
+    for record in [&call(0), &as_origin, &as_sender] {
+        audit.append(record.clone()).unwrap();
+    }
+    let of = |origin: &str| Query { origin: Some(origin.into()), ..all() };
+    assert_eq!(audit.read(of(evil)).await.unwrap(), [text(&as_origin), text(&as_sender)]);
+    assert_eq!(audit.read(of("owner")).await.unwrap(), [text(&call(0)), text(&as_origin)]);
+    let since = Query { since_ms: Some(2), ..all() };
+    assert_eq!(audit.read(since).await.unwrap(), [text(&as_sender)]);
+}
+
+/// What happens to a log.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Append,
+    AppendDurably,
+    Read,
+    Restart,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Small files, so that lines are put aside all the time: what is read is an end of what was appended, and at
+    /// least the files that are kept, each of which holds more than half of what it may.
+    #[test]
+    fn what_is_read_is_an_end_of_what_was_appended(
+        steps in prop::collection::vec(
+            prop::sample::select(vec![Step::Append, Step::Append, Step::AppendDurably, Step::Read, Step::Restart]),
+            1..60,
+        ),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let (_home, path) = path();
+            let limits = Limits { file: 400, old_files: 2 };
+            let mut audit = Audit::open(&path, limits).unwrap();
+            let mut count = 0;
+            for step in steps.into_iter().chain([Step::Read]) {
+                match step {
+                    Step::Append => audit.append(call(count)).unwrap(),
+                    Step::AppendDurably => audit.append_durably(call(count)).await.unwrap(),
+                    Step::Restart => {
+                        drop(audit);
+                        audit = Audit::open(&path, limits).unwrap();
+                    }
+                    Step::Read => {
+                        let read = audit.read(all()).await.unwrap();
+                        let said = calls(0..count);
+                        assert!(said.ends_with(&read), "{read:?}");
+                        let bytes: usize = read.iter().map(|line| line.len() + 1).sum();
+                        assert!(read.len() == said.len() || bytes > 400);
+                    }
+                }
+                count += u64::from(matches!(step, Step::Append | Step::AppendDurably));
+            }
+        });
+    }
+}

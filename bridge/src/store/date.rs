@@ -1,0 +1,45 @@
+//! The time of day as it is on disk: now, and how a time is written.
+//!
+//! Owns the calendar. Must never fail: any number of milliseconds is a date.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970.
+#[must_use]
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Milliseconds since 1970 as `2026-11-03T12:34:56.789Z` (RFC 3339).
+#[must_use]
+pub fn rfc3339(millis: u64) -> String {
+    let (days, rest) = (millis / 86_400_000, millis % 86_400_000);
+    // Counted in years that start in March, so that the leap day is the last one; 719,468 days lie between
+    // that calendar's start and 1970. After Howard Hinnant's "chrono-compatible low-level date algorithms".
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    let year = year + era * 400;
+    let (seconds, millis) = (rest / 1000, rest % 1000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_time_has_a_date() {
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(rfc3339(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(rfc3339(1_709_251_199_999), "2024-02-29T23:59:59.999Z");
+        assert_eq!(rfc3339(1_793_710_245_006), "2026-11-03T12:50:45.006Z");
+        assert_eq!(rfc3339(u64::MAX), "584556019-04-03T14:25:51.615Z");
+    }
+}

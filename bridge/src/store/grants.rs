@@ -1,0 +1,185 @@
+//! The grants that survive a restart: what is allowed always, and what is denied.
+//!
+//! ```text
+//!  grants(origin, profile, scope, grant_type, allowed_tools JSON or NULL, created_at ms)
+//!         └──────────────── PK ───────────┘
+//! ```
+//!
+//! Owns this table; a change is on disk before it is confirmed. Must never lose a row: one that cannot be read may
+//! be a denial. Knows texts only; what they mean is for those who ask.
+
+use std::rc::Rc;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Row as SqlRow, params};
+
+use super::StoreError;
+use super::database::Database;
+
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS grants (
+        origin        TEXT NOT NULL,
+        profile       TEXT NOT NULL,
+        scope         TEXT NOT NULL,
+        grant_type    TEXT NOT NULL,
+        allowed_tools TEXT,
+        created_at    INTEGER NOT NULL,
+        PRIMARY KEY (origin, profile, scope, grant_type)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// A grant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredGrant {
+    /// Who may, or may not.
+    pub origin: String,
+    /// In which profile of the browser.
+    pub profile: String,
+    /// Do what.
+    pub scope: String,
+    /// Of which type the grant is.
+    pub grant_type: String,
+    /// With which tools; none of them when empty, all when `None`.
+    pub allowed_tools: Option<Vec<String>>,
+    /// When it was given, in milliseconds since 1970.
+    pub created_at: u64,
+}
+
+/// What a row holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Row {
+    /// A grant.
+    Whole(StoredGrant),
+    /// Something that cannot be read; it must never count as an allowance. A text that is none is empty, what
+    /// is no UTF-8 in it is replaced.
+    Broken {
+        /// Who.
+        origin: String,
+        /// In which profile.
+        profile: String,
+        /// Do what.
+        scope: String,
+    },
+}
+
+/// Reads the texts of a row.
+#[must_use]
+pub fn read_row(
+    origin: &str,
+    profile: &str,
+    scope: &str,
+    grant_type: &str,
+    allowed_tools: Option<&str>,
+    created_at: i64,
+) -> Row {
+    let (origin, profile, scope) = (origin.to_owned(), profile.to_owned(), scope.to_owned());
+    let allowed_tools = allowed_tools.map(serde_json::from_str).transpose();
+    match (allowed_tools, u64::try_from(created_at)) {
+        (Ok(allowed_tools), Ok(created_at)) => {
+            let grant_type = grant_type.to_owned();
+            Row::Whole(StoredGrant { origin, profile, scope, grant_type, allowed_tools, created_at })
+        }
+        _ => Row::Broken { origin, profile, scope },
+    }
+}
+
+/// The table.
+#[derive(Debug)]
+pub struct GrantFile {
+    database: Rc<Database>,
+}
+
+impl GrantFile {
+    /// The table of this database, which is made when there is none.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn new(database: Rc<Database>) -> Result<Self, StoreError> {
+        database.create(TABLES).await?;
+        Ok(Self { database })
+    }
+
+    /// All rows, by their key.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn all(&self) -> Result<Vec<Row>, StoreError> {
+        self.database
+            .run(|connection| {
+                let mut rows = connection.prepare(
+                    "SELECT origin, profile, scope, grant_type, allowed_tools, created_at FROM grants
+                     ORDER BY origin, profile, scope, grant_type",
+                )?;
+                let rows = rows.query_map([], |row| Ok(read(row).unwrap_or_else(|_| broken(row))))?;
+                Ok(rows.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// Stores a grant, in the place of one with the same key.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn put(&self, grant: StoredGrant) -> Result<(), StoreError> {
+        let StoredGrant { origin, profile, scope, grant_type, allowed_tools, created_at } = grant;
+        let allowed_tools = allowed_tools.map(|tools| serde_json::Value::from(tools).to_string());
+        let created_at = i64::try_from(created_at).unwrap_or(i64::MAX);
+        self.database
+            .run(move |connection| {
+                connection.execute(
+                    "INSERT OR REPLACE INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    params![origin, profile, scope, grant_type, allowed_tools, created_at],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+
+    /// Removes the grants with this key: of one type, or of all.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn remove(
+        &self,
+        origin: &str,
+        profile: &str,
+        scope: &str,
+        grant_type: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let [origin, profile, scope] = [origin, profile, scope].map(str::to_owned);
+        let grant_type = grant_type.map(str::to_owned);
+        self.database
+            .run(move |connection| {
+                connection.execute(
+                    "DELETE FROM grants WHERE origin = ?1 AND profile = ?2 AND scope = ?3
+                     AND (?4 IS NULL OR grant_type = ?4)",
+                    params![origin, profile, scope, grant_type],
+                )?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
+    Ok(read_row(
+        row.get_ref(0)?.as_str()?,
+        row.get_ref(1)?.as_str()?,
+        row.get_ref(2)?.as_str()?,
+        row.get_ref(3)?.as_str()?,
+        row.get_ref(4)?.as_str_or_null()?,
+        row.get_ref(5)?.as_i64()?,
+    ))
+}
+
+/// A row whose values are not even of the right types, or no UTF-8.
+fn broken(row: &SqlRow<'_>) -> Row {
+    let text = |column| match row.get_ref(column) {
+        Ok(ValueRef::Text(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        _ => String::new(),
+    };
+    Row::Broken { origin: text(0), profile: text(1), scope: text(2) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! The tools as the person accepted them: their hashes, and what was shown.
+//!
+//! ```text
+//!  pins(server_id, tool, hash BLOB of 32 bytes, shown, pinned_at)
+//!       └───── PK ────┘
+//! ```
+//!
+//! Owns this table; a change is one transaction, on disk before it is confirmed. Must never judge a tool: whether
+//! it is still the one that was accepted is decided by those who ask.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::server_id::ServerId;
+use rusqlite::params;
+
+use super::StoreError;
+use super::database::Database;
+
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS pins (
+        server_id TEXT NOT NULL,
+        tool      TEXT NOT NULL,
+        hash      BLOB NOT NULL,
+        shown     TEXT NOT NULL,
+        pinned_at INTEGER NOT NULL DEFAULT (unixepoch()),
+        PRIMARY KEY (server_id, tool)
+    ) STRICT;
+";
+
+/// A tool that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// Its name on its server.
+    pub tool: String,
+    /// Its hash.
+    pub hash: [u8; 32],
+    /// What the person saw of it.
+    pub shown: String,
+}
+
+/// The table.
+#[derive(Debug)]
+pub struct Pins {
+    database: Rc<Database>,
+}
+
+impl Pins {
+    /// The table of this database, which is made when there is none.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn new(database: Rc<Database>) -> Result<Self, StoreError> {
+        database.create(TABLES).await?;
+        Ok(Self { database })
+    }
+
+    /// All pins, by server and tool. One that cannot be read is left out and reported: its tool is one that
+    /// nobody has accepted.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn all(&self) -> Result<Vec<(ServerId, Pin)>, StoreError> {
+        self.database
+            .run(|connection| {
+                let mut rows = connection
+                    .prepare("SELECT server_id, tool, hash, shown FROM pins ORDER BY server_id, tool")?;
+                let mut rows = rows.query([])?;
+                let mut all = Vec::new();
+                while let Some(row) = rows.next()? {
+                    let id: String = row.get(0).unwrap_or_default();
+                    let pin = || Ok(Pin { tool: row.get(1)?, hash: row.get(2)?, shown: row.get(3)? });
+                    match (ServerId::parse(&id), pin()) {
+                        (Some(server_id), Ok(pin)) => all.push((server_id, pin)),
+                        (_, pin) => {
+                            let error: Option<rusqlite::Error> = pin.err();
+                            tracing::warn!(
+                                server_id = id,
+                                ?error,
+                                "harbor.db: a pin cannot be read; left out"
+                            );
+                        }
+                    }
+                }
+                Ok(all)
+            })
+            .await
+    }
+
+    /// Stores pins of one server, in the place of those of the same tools; all or none.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn put_many(&self, id: &ServerId, pins: Vec<Pin>) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.database
+            .run(move |connection| {
+                let transaction = connection.transaction()?;
+                let mut put = transaction.prepare(
+                    "INSERT OR REPLACE INTO pins (server_id, tool, hash, shown) VALUES (?1, ?2, ?3, ?4)",
+                )?;
+                for pin in pins {
+                    put.execute(params![id, pin.tool, pin.hash, pin.shown])?;
+                }
+                drop(put);
+                Ok(transaction.commit()?)
+            })
+            .await
+    }
+
+    /// Removes the pins of a server.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn remove_server(&self, id: &ServerId) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.database
+            .run(move |connection| {
+                connection.execute("DELETE FROM pins WHERE server_id = ?1", params![id])?;
+                Ok(())
+            })
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> ServerId {
+        ServerId::parse(text).unwrap()
+    }
+
+    fn pin(tool: &str, hash: u8) -> Pin {
+        Pin { tool: tool.into(), hash: [hash; 32], shown: format!("{tool} does {hash}") }
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn pins_survive_and_are_replaced_and_removed_with_their_server() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("harbor.db");
+        {
+            let pins = Pins::new(Rc::new(Database::open(&path).unwrap())).await.unwrap();
+            pins.put_many(&id("b"), vec![pin("x", 1), pin("a", 2)]).await.unwrap();
+            pins.put_many(&id("b"), vec![pin("x", 3), pin("é/\0", 4)]).await.unwrap();
+            pins.put_many(&id("a"), vec![pin("x", 5)]).await.unwrap();
+            pins.put_many(&id("a"), Vec::new()).await.unwrap();
+        }
+        let pins = Pins::new(Rc::new(Database::open(&path).unwrap())).await.unwrap();
+        let of_b = [pin("a", 2), pin("x", 3), pin("é/\0", 4)].map(|pin| (id("b"), pin));
+        let all = [&[(id("a"), pin("x", 5))], &of_b[..]].concat();
+        assert_eq!(pins.all().await.unwrap(), all);
+        pins.remove_server(&id("a")).await.unwrap();
+        assert_eq!(pins.all().await.unwrap(), of_b);
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn a_pin_that_cannot_be_read_is_left_out() {
+        let home = tempfile::tempdir().unwrap();
+        let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());
+        let pins = Pins::new(database.clone()).await.unwrap();
+        pins.put_many(&id("a"), vec![pin("x", 1)]).await.unwrap();
+        let rows = "
+            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('a', 'short', X'00', '');
+            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('a', 'long', zeroblob(33), '');
+            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('a', CAST(X'ff' AS TEXT), zeroblob(32), '');
+            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('../a', 'x', zeroblob(32), '');
+        ";
+        database.create(rows).await.unwrap();
+        assert_eq!(pins.all().await.unwrap(), [(id("a"), pin("x", 1))]);
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn pins_are_stored_together_or_not_at_all() {
+        let home = tempfile::tempdir().unwrap();
+        let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());
+        let pins = Pins::new(database.clone()).await.unwrap();
+        let refuse = "
+            CREATE TRIGGER refuse BEFORE INSERT ON pins WHEN new.tool = 'z'
+            BEGIN SELECT RAISE(ABORT, 'no'); END;
+        ";
+        database.create(refuse).await.unwrap();
+        assert!(pins.put_many(&id("a"), vec![pin("x", 1), pin("z", 2)]).await.is_err());
+        assert_eq!(pins.all().await.unwrap(), []);
+        pins.put_many(&id("a"), vec![pin("x", 1)]).await.unwrap();
+        assert_eq!(pins.all().await.unwrap(), [(id("a"), pin("x", 1))]);
+    }
+}

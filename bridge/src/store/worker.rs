@@ -1,0 +1,38 @@
+//! A thread that writes for the loop, and is waited for at the end, but not for ever.
+//!
+//! Owns how such a thread begins and how its end is seen. Must never be what holds up the bridge: a disk may hang.
+
+use std::convert::Infallible;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::Builder;
+use std::time::Duration;
+
+use super::StoreError;
+
+/// A thread at work.
+#[derive(Debug)]
+pub(super) struct Worker {
+    /// Says nothing; it is closed when the work is done.
+    done: mpsc::Receiver<Infallible>,
+}
+
+impl Worker {
+    /// Starts it.
+    pub(super) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<Self, StoreError> {
+        let (ending, done) = mpsc::channel();
+        let failed = |source| StoreError::File { what: format!("start the thread {name}"), source };
+        Builder::new()
+            .name(name.into())
+            .spawn(move || {
+                work();
+                drop(ending);
+            })
+            .map_err(failed)?;
+        Ok(Self { done })
+    }
+
+    /// Whether the work is done within `limit`.
+    pub(super) fn ends_within(&self, limit: Duration) -> bool {
+        self.done.recv_timeout(limit) != Err(RecvTimeoutError::Timeout)
+    }
+}
