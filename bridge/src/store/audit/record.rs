@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::put_str;
 
 use crate::store::date::rfc3339;
@@ -22,6 +23,8 @@ pub struct Record {
     pub timestamp: u64,
     /// Of which kind it is: `call`, `grant` and so on.
     pub event: &'static str,
+    /// The type of a message that its sender may not send.
+    pub message: Option<&'static str>,
     /// Who sent it: `owner`, `extension:<id>`, `client://<name>`.
     pub by: Arc<str>,
     /// On whose behalf.
@@ -65,6 +68,7 @@ impl Record {
         put_str(out, &rfc3339(self.timestamp));
         put_number(out, "timestamp", Some(self.timestamp));
         put_text(out, "event", Some(self.event));
+        put_text(out, "message", self.message);
         put_text(out, "by", Some(&self.by));
         put_text(out, "origin", self.origin.as_deref());
         put_text(out, "profile", self.profile.as_deref());
@@ -138,10 +142,6 @@ fn put_millis(out: &mut Vec<u8>, name: &str, micros: Option<u64>) {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use proptest::prelude::*;
@@ -159,6 +159,7 @@ pub(super) mod tests {
         Record {
             timestamp: 1_795_282_800_123,
             event: "call",
+            message: Some("shutdown"),
             by: "extension:abc".into(),
             origin: Some("https://a.example".into()),
             profile: Some("default".into()),
@@ -183,7 +184,7 @@ pub(super) mod tests {
     fn the_form_on_disk() {
         let hash = "a7".repeat(32);
         let wanted = [
-            r#"{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call","by":"extension:abc","#,
+            r#"{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call","message":"shutdown","by":"extension:abc","#,
             r#""origin":"https://a.example","profile":"default","scope":"mcp:tools.call","#,
             r#""grant_type":"ALLOW_ALWAYS","allowed_tools":["files/read","a\"\n/b"],"server":"files","#,
             &format!(r#""tool":"read","tool_hash":"{hash}","decision":"allowed","code":"ERR_TOOL_FAILED","#),

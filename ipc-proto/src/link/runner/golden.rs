@@ -104,8 +104,6 @@ fn golden_bytes_to_runner() {
 
 #[test]
 fn golden_bytes_from_runner() {
-    let reply = |outcome| FromRunner::Reply { server: 1, id: 2, outcome };
-    let failed = |failure| reply(Outcome::Failed(failure));
     let ended = |cause| FromRunner::Ended { server: 1, cause, stderr_tail: "s".into() };
     let info = ServerInfo {
         era: Era::Legacy,
@@ -119,32 +117,6 @@ fn golden_bytes_from_runner() {
         (FromRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (FromRunner::Started { server: 1, pid: 9 }, b"\x01\x01\x09"),
         (FromRunner::Connected { server: 1, info }, b"\x02\x01\x00\x01v\x01n\x011\x02{}\x00"),
-        (reply(Outcome::Result("{}".into())), b"\x03\x01\x02\x00\x02{}"),
-        (
-            reply(Outcome::ServerError { code: -1, message: "m".into(), data: Some("1".into()) }),
-            b"\x03\x01\x02\x01\x01\x01m\x01\x011",
-        ),
-        (reply(Outcome::Items { items: "[1]".into(), count: 1 }), b"\x03\x01\x02\x03\x03[1]\x01"),
-        (
-            reply(Outcome::Tools { items: "[]".into(), tools: vec![tool()] }),
-            b"\x03\x01\x02\x04\x02[]\x01\x01n\x00\x01\x03\"d\"\x01\x02{}\x00\x00\
-              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\
-              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x01",
-        ),
-        (failed(CallFailure::NotConnected), b"\x03\x01\x02\x02\x00"),
-        (failed(CallFailure::NotOffered("w".into())), b"\x03\x01\x02\x02\x01\x01w"),
-        (failed(CallFailure::Malformed("w".into())), b"\x03\x01\x02\x02\x02\x01w"),
-        (failed(CallFailure::TooLarge { limit: 9 }), b"\x03\x01\x02\x02\x03\x09"),
-        (failed(CallFailure::Congested), b"\x03\x01\x02\x02\x04"),
-        (failed(CallFailure::InputRefused("w".into())), b"\x03\x01\x02\x02\x05\x01w"),
-        (
-            failed(CallFailure::InvalidArguments { path: "/a".into(), why: "w".into() }),
-            b"\x03\x01\x02\x02\x06\x02/a\x01w",
-        ),
-        (
-            failed(CallFailure::InvalidResult { path: "".into(), why: "w".into() }),
-            b"\x03\x01\x02\x02\x07\x00\x01w",
-        ),
         (
             FromRunner::Progress {
                 server: 1,
@@ -188,6 +160,45 @@ fn golden_bytes_from_runner() {
         (FromRunner::Probed { server: 1, quiet_ms: 7, unanswered_ms: Some(8) }, b"\x0a\x01\x07\x01\x08"),
         (FromRunner::Late { server: 1, count: 3 }, b"\x0b\x01\x03"),
         (FromRunner::Containment { pid_namespace: true, why: "".into() }, b"\x0c\x01\x00"),
+    ];
+    for (message, wanted) in golden {
+        let written = bytes(&message);
+        assert_eq!(written, wanted, "{message:?}");
+        assert_eq!(get_message::<FromRunner<'_>>(&written), Ok(message));
+    }
+}
+
+#[test]
+fn golden_bytes_of_replies() {
+    let reply = |outcome| FromRunner::Reply { server: 1, id: 2, outcome };
+    let failed = |failure| reply(Outcome::Failed(failure));
+    let golden: Vec<(FromRunner<'_>, &[u8])> = vec![
+        (reply(Outcome::Result("{}".into())), b"\x03\x01\x02\x00\x02{}"),
+        (
+            reply(Outcome::ServerError { code: -1, message: "m".into(), data: Some("1".into()) }),
+            b"\x03\x01\x02\x01\x01\x01m\x01\x011",
+        ),
+        (reply(Outcome::Items { items: "[1]".into(), count: 1 }), b"\x03\x01\x02\x03\x03[1]\x01"),
+        (
+            reply(Outcome::Tools { items: "[]".into(), tools: vec![tool()] }),
+            b"\x03\x01\x02\x04\x02[]\x01\x01n\x00\x01\x03\"d\"\x01\x02{}\x00\x00\
+              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\
+              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x01",
+        ),
+        (failed(CallFailure::NotConnected), b"\x03\x01\x02\x02\x00"),
+        (failed(CallFailure::NotOffered("w".into())), b"\x03\x01\x02\x02\x01\x01w"),
+        (failed(CallFailure::Malformed("w".into())), b"\x03\x01\x02\x02\x02\x01w"),
+        (failed(CallFailure::TooLarge { limit: 9 }), b"\x03\x01\x02\x02\x03\x09"),
+        (failed(CallFailure::Congested), b"\x03\x01\x02\x02\x04"),
+        (failed(CallFailure::InputRefused("w".into())), b"\x03\x01\x02\x02\x05\x01w"),
+        (
+            failed(CallFailure::InvalidArguments { path: "/a".into(), why: "w".into() }),
+            b"\x03\x01\x02\x02\x06\x02/a\x01w",
+        ),
+        (
+            failed(CallFailure::InvalidResult { path: "".into(), why: "w".into() }),
+            b"\x03\x01\x02\x02\x07\x00\x01w",
+        ),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);
