@@ -1,12 +1,15 @@
 //! MCP as spoken over a server's stdin and stdout, both generations.
 //!
-//! Owns reading and writing its lines, the table of open requests and the decisions about contact, pages and
-//! rounds. Must never do I/O or read a clock: `session` does.
+//! Owns reading and writing its lines, the table of open requests and the decisions about contact, pages, rounds,
+//! tools and what fits their schemas. Must never do I/O or read a clock: `session` does.
 
 pub mod contact;
+pub mod hidden;
 pub mod line;
 pub mod message;
 pub mod pages;
 pub mod requests;
 pub mod rounds;
+pub mod schema;
+pub mod tools;
 pub mod write;

@@ -11,8 +11,14 @@ use super::write::{Request, put_text_member};
 /// More pages than this are a server's mistake.
 const MAX_PAGES: u32 = 1000;
 
-/// More text than this is more than a link carries.
-const MAX_BYTES: usize = 48 * 1024 * 1024;
+/// How much text a list may have, and what is said of a longer one.
+type Bound = (usize, &'static str);
+
+/// More than this is more than a link carries.
+const WHOLE: Bound = (48 * 1024 * 1024, "the list is longer than 48 MiB");
+
+/// A list of tools goes up twice in one message: whole, and taken apart.
+const FETCHED: Bound = (16 * 1024 * 1024, "the list is longer than 16 MiB");
 
 /// Which list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +37,7 @@ impl Kind {
     /// The list that `operation` asks for.
     pub fn of(operation: &Operation<'_>) -> Option<Self> {
         Some(match operation {
-            Operation::ListTools => Self::Tools,
+            Operation::ListTools | Operation::FetchTools { .. } => Self::Tools,
             Operation::ListResources => Self::Resources,
             Operation::ListResourceTemplates => Self::ResourceTemplates,
             Operation::ListPrompts => Self::Prompts,
@@ -58,6 +64,7 @@ pub struct Pages {
     count: u32,
     pages: u32,
     last_cursor: Option<String>,
+    bound: Bound,
 }
 
 /// What a page leads to.
@@ -82,7 +89,16 @@ struct Page<'a> {
 impl Pages {
     /// Begins a list; the request asks for its first page.
     pub fn begin(kind: Kind) -> (Self, Request) {
-        let pages = Self { kind, items: String::new(), count: 0, pages: 0, last_cursor: None };
+        Self::within(kind, WHOLE)
+    }
+
+    /// The same, for a list of tools that goes up taken apart too.
+    pub fn begin_fetch() -> (Self, Request) {
+        Self::within(Kind::Tools, FETCHED)
+    }
+
+    fn within(kind: Kind, bound: Bound) -> (Self, Request) {
+        let pages = Self { kind, items: String::new(), count: 0, pages: 0, last_cursor: None, bound };
         (pages, Request::new(kind.method(), Vec::new()))
     }
 
@@ -99,8 +115,9 @@ impl Pages {
             self.items.push_str(item.get());
             self.count += 1;
         }
-        if self.items.len() > MAX_BYTES {
-            return Next::Wrong("the list is longer than 48 MiB");
+        let (most, why) = self.bound;
+        if self.items.len() > most {
+            return Next::Wrong(why);
         }
         match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
             None => Next::Whole(format!("[{}]", std::mem::take(&mut self.items)), self.count),
@@ -146,5 +163,17 @@ mod tests {
         let last = (0..2000).map(|n| pages.take(&format!("{{\"tools\":[1],\"nextCursor\":\"{n}\"}}")));
         assert!(last.into_iter().any(|next| matches!(next, Next::Wrong(_))));
         assert!(matches!(Pages::begin(Kind::Tools).0.take("{}"), Next::Wrong(_)));
+    }
+
+    #[test]
+    fn a_fetched_list_is_bounded_more_narrowly() {
+        let (mut pages, first) = Pages::begin_fetch();
+        assert_eq!(first, Request::new("tools/list", Vec::new()));
+        let page = |cursor: u32| {
+            format!("{{\"tools\":[\"{}\"],\"nextCursor\":\"{cursor}\"}}", "x".repeat(6 * 1024 * 1024))
+        };
+        assert!(matches!(pages.take(&page(1)), Next::More(_)));
+        assert!(matches!(pages.take(&page(2)), Next::More(_)));
+        assert_eq!(pages.take(&page(3)), Next::Wrong("the list is longer than 16 MiB"));
     }
 }

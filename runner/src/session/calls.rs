@@ -27,6 +27,8 @@ pub(super) enum Open {
         id: u64,
         /// What is there so far.
         pages: Pages,
+        /// The tools are to be taken apart.
+        fetch: Option<Fetch>,
     },
     /// A question for a sign of life; its answer needs no reading.
     Ping,
@@ -34,11 +36,20 @@ pub(super) enum Open {
     Listen(Option<u64>),
 }
 
+/// What is kept of a list of tools.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fetch {
+    /// Whether results are to be checked too.
+    pub check_output: bool,
+}
+
 /// A call of the bridge.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The bridge's id.
     pub id: u64,
+    /// The tool whose result is to be checked.
+    pub tool: Option<Box<str>>,
     /// Whether progress is wanted.
     pub progress: bool,
     /// Modern generation: what to send again once the server's questions are answered.
@@ -72,7 +83,7 @@ impl Session {
             return self.fail(id, CallFailure::NotConnected);
         };
         if let Some(kind) = Kind::of(operation) {
-            return self.list(id, kind, offers);
+            return self.list(id, kind, fetch_of(operation), offers);
         }
         match (operation, era) {
             (Operation::Subscribe { uri }, _) if !offers.subscribe => {
@@ -98,15 +109,27 @@ impl Session {
             (Operation::SetLogLevel { .. }, Era::Legacy) if !offers.logging => {
                 self.fail(id, CallFailure::NotOffered("logging".into()));
             }
-            (operation, era) => self.send_call(id, progress, request_for(operation, era), era),
+            (Operation::CallTool { name, arguments, task }, era) => {
+                if let Some(failure) = self.wrong_arguments(name, arguments) {
+                    return self.fail(id, failure);
+                }
+                // What a task answers with is a handle, no result.
+                let tool = task.is_none().then(|| self.tool_with_output(name)).flatten();
+                self.send_call(Call { id, tool, progress, again: None }, request_for(operation, era), era);
+            }
+            (operation, era) => {
+                let call = Call { id, tool: None, progress, again: None };
+                self.send_call(call, request_for(operation, era), era);
+            }
         }
     }
 
-    fn send_call(&self, id: u64, progress: bool, request: Request, era: Era) {
+    fn send_call(&self, mut call: Call, request: Request, era: Era) {
+        let progress = call.progress;
         // Only a modern server may ask for the request again.
-        let again = (era == Era::Modern)
+        call.again = (era == Era::Modern)
             .then(|| Box::new(Again { request: request.clone(), rounds: 0, round: None }));
-        self.send(Open::Call(Call { id, progress, again }), &request, progress);
+        self.send(Open::Call(call), &request, progress);
     }
 
     /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent.
@@ -124,24 +147,31 @@ impl Session {
         }
     }
 
-    fn list(&self, id: u64, kind: Kind, offers: Offers) {
+    fn list(&self, id: u64, kind: Kind, fetch: Option<Fetch>, offers: Offers) {
         let offered = match kind {
             Kind::Tools => offers.tools,
             Kind::Resources | Kind::ResourceTemplates => offers.resources,
             Kind::Prompts => offers.prompts,
         };
         if !offered {
-            return self.reply(id, Outcome::Items { items: "[]".into(), count: 0 });
+            return self.whole_list(id, "[]", 0, fetch);
         }
-        let (pages, request) = Pages::begin(kind);
-        self.send(Open::Page { id, pages }, &request, false);
+        let (pages, request) = if fetch.is_some() { Pages::begin_fetch() } else { Pages::begin(kind) };
+        self.send(Open::Page { id, pages, fetch }, &request, false);
+    }
+
+    fn whole_list(&self, id: u64, items: &str, count: u32, fetch: Option<Fetch>) {
+        match fetch {
+            Some(fetch) => self.reply_tools(id, items, fetch),
+            None => self.reply(id, Outcome::Items { items: items.into(), count }),
+        }
     }
 
     /// Takes one page of a list.
-    pub(super) fn take_page(&self, id: u64, mut pages: Pages, result: &str) {
+    pub(super) fn take_page(&self, id: u64, mut pages: Pages, fetch: Option<Fetch>, result: &str) {
         match pages.take(result) {
-            Next::Whole(items, count) => self.reply(id, Outcome::Items { items: items.into(), count }),
-            Next::More(request) => self.send(Open::Page { id, pages }, &request, false),
+            Next::Whole(items, count) => self.whole_list(id, &items, count, fetch),
+            Next::More(request) => self.send(Open::Page { id, pages, fetch }, &request, false),
             Next::Wrong(why) => self.fail(id, CallFailure::Malformed(why.into())),
         }
     }
@@ -170,6 +200,13 @@ impl Session {
             open.close(wire_id);
             self.write(|out| put_cancelled(out, wire_id, reason));
         }
+    }
+}
+
+fn fetch_of(operation: &Operation<'_>) -> Option<Fetch> {
+    match operation {
+        Operation::FetchTools { check_output } => Some(Fetch { check_output: *check_output }),
+        _ => None,
     }
 }
 

@@ -79,7 +79,9 @@ impl Session {
             (Open::Probe, answer) => self.on_probe_answer(answer),
             (Open::Initialize, answer) => self.on_initialize_answer(answer),
             (Open::Call(call), Answer::Result(result)) => self.on_result(call, result),
-            (Open::Page { id, pages }, Answer::Result(result)) => self.take_page(id, pages, result),
+            (Open::Page { id, pages, fetch }, Answer::Result(result)) => {
+                self.take_page(id, pages, fetch, result);
+            }
             // A stream that the server ends in order is opened again with the next subscription.
             (Open::Listen(None), _) => self.listening.borrow_mut().1 = None,
             (Open::Ping, _) => {}
@@ -100,9 +102,11 @@ impl Session {
 
     fn on_result(&self, call: Call, result: &str) {
         if call.again.is_some() && asks_for_input(result) {
-            self.on_input_required(call, result);
-        } else {
-            self.reply(call.id, Outcome::Result(result.into()));
+            return self.on_input_required(call, result);
+        }
+        match call.tool.as_deref().and_then(|tool| self.wrong_result(tool, result)) {
+            Some(failure) => self.fail(call.id, failure),
+            None => self.reply(call.id, Outcome::Result(result.into())),
         }
     }
 

@@ -17,6 +17,7 @@ mod incoming;
 mod ladder;
 pub mod plan;
 pub mod process;
+mod tools;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -33,6 +34,7 @@ use crate::up::Up;
 use alive::Alive;
 use asks::Asks;
 use calls::Open;
+use tools::Tools;
 
 /// What is known of a server once contact is made.
 #[derive(Debug)]
@@ -60,6 +62,7 @@ pub struct Session {
     /// To the server's stdin; replaced when the server is started again during contact.
     stdin: RefCell<Rc<Outbox>>,
     open: RefCell<Requests<Open>>,
+    tools: RefCell<Tools>,
     asks: RefCell<Asks>,
     meta: RefCell<Meta>,
     contact: RefCell<Option<Contact>>,
@@ -90,6 +93,7 @@ impl Session {
             up,
             stdin: RefCell::new(Rc::new(Outbox::new(STDIN_LIMIT))),
             open: RefCell::default(),
+            tools: RefCell::default(),
             asks: RefCell::default(),
             meta: RefCell::new(Meta { offers_roots, log_level: None }),
             contact: RefCell::default(),

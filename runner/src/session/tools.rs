@@ -1,0 +1,282 @@
+//! The tools that the bridge knows of this server, and whether calls of them fit.
+//!
+//! ```text
+//!  FetchTools ─► pages ─► Tools up ─► schemas kept, as text
+//!  CallTool ─► arguments ─► fit? ─no─► InvalidArguments, nothing is sent
+//!  result ─► structuredContent ─► fits? ─no─► InvalidResult
+//! ```
+//!
+//! Owns the schemas of the newest list that was fetched. One is compiled at the first call that needs it, and few
+//! stay compiled: an idle runner is to stay small. Must never refuse a call for what its own bounds leave unchecked:
+//! that is a line in the log, once for each schema.
+
+use std::collections::HashMap;
+
+use harbor_ipc_proto::link::runner::{CallFailure, LogSource, Outcome, Tool};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Session;
+use super::calls::Fetch;
+use crate::mcp::schema::{Checker, Mismatch, Verdict, any_object_fits};
+use crate::mcp::tools::read_tools;
+
+/// So many schemas stay compiled, with so many patterns together.
+const MAX_COMPILED: usize = 32;
+const MAX_PATTERNS: usize = 100;
+
+/// Larger structured results are not checked.
+const MAX_STRUCTURED: usize = 64 * 1024;
+
+/// How much of a server's own text stands in a log line, in bytes: of a tool's name, and of what is wrong.
+const MAX_NAME: usize = 60;
+const MAX_REASON: usize = 140;
+
+/// The tools of the newest list, by name.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    known: HashMap<Box<str>, Schemas>,
+    /// Counts checks, so that the schema can be found which was used the longest ago.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Schemas {
+    input: Option<Schema>,
+    /// Only where results are checked.
+    output: Option<Schema>,
+}
+
+#[derive(Debug)]
+struct Schema {
+    text: Box<str>,
+    state: State,
+    /// Whether it was said that something was not checked.
+    told: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    /// No call needed it yet.
+    Unread,
+    /// Whatever comes fits, or nothing can be said about it.
+    Open,
+    /// Compiled; the time of its last use.
+    Compiled(Box<Checker>, u64),
+}
+
+/// Which of a tool's schemas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Input,
+    Output,
+}
+
+/// What came of a check: what is wrong, and what is to be said in the log.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Checked {
+    wrong: Option<Mismatch>,
+    remark: Option<String>,
+}
+
+impl Tools {
+    /// Replaces all. What is known of a schema whose text stays the same stays too, so that a server that sends its
+    /// list again and again is not remarked on each time.
+    fn keep(&mut self, tools: &[Tool<'_>], check_output: bool) {
+        let mut before = std::mem::take(&mut self.known);
+        for tool in tools {
+            let old = before.remove(tool.name.as_ref());
+            let (input, output) = old.map_or((None, None), |old| (old.input, old.output));
+            let output_text = tool.output_schema.as_deref().filter(|_| check_output);
+            let schemas = Schemas {
+                input: tool.input_schema.as_deref().map(|text| Schema::again(input, text)),
+                output: output_text.map(|text| Schema::again(output, text)),
+            };
+            self.known.insert(tool.name.as_ref().into(), schemas);
+        }
+    }
+
+    fn schema(&mut self, tool: &str, side: Side) -> Option<&mut Schema> {
+        let schemas = self.known.get_mut(tool)?;
+        match side {
+            Side::Input => schemas.input.as_mut(),
+            Side::Output => schemas.output.as_mut(),
+        }
+    }
+
+    /// Checks `data`; what is not known of a tool fits.
+    fn check(&mut self, tool: &str, side: Side, data: &str) -> Checked {
+        self.clock += 1;
+        let now = self.clock;
+        let Some(schema) = self.schema(tool, side) else { return Checked::default() };
+        let (was_compiled, mut checked) = (schema.is_compiled(), Checked::default());
+        if let Err(why) = schema.prepare(side, now) {
+            checked.remark = schema.once(format!(
+                "{} of {} are not checked: {}",
+                side.what(),
+                named(tool),
+                cut(&why, MAX_REASON)
+            ));
+        }
+        if let State::Compiled(checker, used) = &mut schema.state {
+            *used = now;
+            match checker.check(data) {
+                Verdict::Fits => {}
+                Verdict::Wrong(mismatch) => checked.wrong = Some(mismatch),
+                Verdict::NotChecked(why) => {
+                    let remark = format!("{} of {} were not checked: {why}", side.what(), named(tool));
+                    checked.remark = schema.once(remark);
+                }
+            }
+        }
+        let is_compiled = self.schema(tool, side).is_some_and(|schema| schema.is_compiled());
+        if is_compiled && !was_compiled {
+            self.make_room();
+        }
+        checked
+    }
+
+    /// Forgets what was compiled the longest ago, until few enough are left.
+    fn make_room(&mut self) {
+        loop {
+            let all = self.known.values_mut().flat_map(|tool| [&mut tool.input, &mut tool.output]).flatten();
+            let (mut count, mut patterns, mut oldest) = (0, 0, None);
+            for schema in all {
+                let State::Compiled(checker, used) = &schema.state else { continue };
+                (count, patterns) = (count + 1, patterns + checker.patterns());
+                let used = *used;
+                if oldest.as_ref().is_none_or(|(before, _)| used < *before) {
+                    oldest = Some((used, schema));
+                }
+            }
+            match oldest {
+                // The one that was just used is never forgotten here: it alone is within the bounds.
+                Some((_, schema)) if count > MAX_COMPILED || patterns > MAX_PATTERNS => {
+                    schema.state = State::Unread;
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+impl Schema {
+    fn again(before: Option<Self>, text: &str) -> Self {
+        match before {
+            Some(before) if *before.text == *text => before,
+            _ => Self { text: text.into(), state: State::Unread, told: false },
+        }
+    }
+
+    fn is_compiled(&self) -> bool {
+        matches!(self.state, State::Compiled(..))
+    }
+
+    /// Compiles it where that was not done.
+    fn prepare(&mut self, side: Side, now: u64) -> Result<(), String> {
+        if !matches!(self.state, State::Unread) {
+            return Ok(());
+        }
+        self.state = State::Open;
+        // Arguments are an object; structured content may be anything.
+        if side == Side::Input && any_object_fits(&self.text) {
+            return Ok(());
+        }
+        self.state = State::Compiled(Box::new(Checker::compile(&self.text)?), now);
+        Ok(())
+    }
+
+    fn once(&mut self, remark: String) -> Option<String> {
+        (!std::mem::replace(&mut self.told, true)).then_some(remark)
+    }
+}
+
+impl Side {
+    fn what(self) -> &'static str {
+        match self {
+            Self::Input => "the arguments",
+            Self::Output => "the results",
+        }
+    }
+}
+
+/// A tool's name for the log: quoted and escaped, since it is the server's.
+fn named(tool: &str) -> String {
+    format!("tool \"{}\"", cut(tool, MAX_NAME))
+}
+
+/// Foreign text for the log.
+fn cut(text: &str, bytes: usize) -> String {
+    let escaped = text.escape_debug().to_string();
+    match escaped.len() <= bytes {
+        true => escaped,
+        false => format!("{}…", &escaped[..escaped.floor_char_boundary(bytes)]),
+    }
+}
+
+impl Session {
+    /// Answers `FetchTools` with the items of the whole list.
+    pub(super) fn reply_tools(&self, id: u64, items: &str, fetch: Fetch) {
+        let (tools, left_out) = read_tools(items);
+        if left_out.count > 0 {
+            let (count, first) = (left_out.count, left_out.first);
+            let text = format!("items of tools/list are left out: {count}; of the first, {first}");
+            self.up.log(self.number, LogSource::Runner, None, &text);
+        }
+        self.tools.borrow_mut().keep(&tools, fetch.check_output);
+        self.reply(id, Outcome::Tools { items: items.into(), tools });
+    }
+
+    /// Why a tool is not called with these arguments.
+    pub(super) fn wrong_arguments(&self, tool: &str, arguments: &str) -> Option<CallFailure<'static>> {
+        let Mismatch { path, why } = self.mismatch(tool, Side::Input, arguments)?;
+        Some(CallFailure::InvalidArguments { path: path.into(), why: why.into() })
+    }
+
+    /// The tool's name where its result is to be checked.
+    pub(super) fn tool_with_output(&self, tool: &str) -> Option<Box<str>> {
+        self.tools.borrow_mut().schema(tool, Side::Output).map(|_| tool.into())
+    }
+
+    /// Why a tool's result is none.
+    pub(super) fn wrong_result(&self, tool: &str, result: &str) -> Option<CallFailure<'static>> {
+        // The list may have become another one since the call was sent.
+        self.tools.borrow_mut().schema(tool, Side::Output)?;
+        let content = match structured(result) {
+            Ok(Some(content)) if content.len() > MAX_STRUCTURED => return None,
+            Ok(Some(content)) => content,
+            Ok(None) => return None,
+            Err(why) => return Some(CallFailure::InvalidResult { path: "".into(), why: why.into() }),
+        };
+        let Mismatch { path, why } = self.mismatch(tool, Side::Output, content)?;
+        Some(CallFailure::InvalidResult { path: path.into(), why: why.into() })
+    }
+
+    fn mismatch(&self, tool: &str, side: Side, data: &str) -> Option<Mismatch> {
+        let checked = self.tools.borrow_mut().check(tool, side, data);
+        if let Some(remark) = checked.remark {
+            self.up.log(self.number, LogSource::Runner, None, &remark);
+        }
+        checked.wrong
+    }
+}
+
+/// The structured content of a result, as text; none where the tool failed.
+fn structured(result: &str) -> Result<Option<&str>, &'static str> {
+    #[derive(Deserialize)]
+    struct Said<'a> {
+        #[serde(rename = "structuredContent", borrow)]
+        content: Option<&'a RawValue>,
+        #[serde(rename = "isError", borrow)]
+        is_error: Option<&'a RawValue>,
+    }
+    let said: Said<'_> =
+        serde_json::from_str(result).map_err(|_| "structuredContent or isError stands in it twice")?;
+    if said.is_error.is_some_and(|is_error| is_error.get() == "true") {
+        return Ok(None);
+    }
+    said.content.map(|content| Some(content.get())).ok_or("it has no structuredContent")
+}
+
+#[cfg(test)]
+mod tests;
