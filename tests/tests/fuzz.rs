@@ -44,6 +44,8 @@ targets! {
     tool_name,
     allowlist,
     grant_row,
+    tool,
+    schema,
 }
 
 fn run(name: &str) {

@@ -27,6 +27,7 @@ mod pages;
 mod permissions;
 mod rounds;
 mod supervision;
+mod tools;
 mod writes;
 
 pub use drive::{Failure, Plan, Ran, drive};
@@ -72,6 +73,8 @@ pub const TARGETS: &[Target] = &[
     permissions::TOOL_NAME,
     permissions::ALLOWLIST,
     grant_row::GRANT_ROW,
+    tools::TOOL,
+    tools::SCHEMA,
 ];
 
 /// The target with this name.
