@@ -3,10 +3,11 @@
 //! It becomes a directory name and one half of `server/tool`, so it is checked once, here, at the border.
 
 use std::fmt;
+use std::sync::Arc;
 
-/// A checked server id.
+/// A checked server id; costs nothing to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ServerId(String);
+pub struct ServerId(Arc<str>);
 
 /// What a server id must look like, for error messages.
 pub const RULE: &str =
@@ -23,7 +24,13 @@ impl ServerId {
             && bytes.iter().all(plain)
             && !text.contains("..")
             && !text.contains("__");
-        ok.then(|| Self(text.to_owned()))
+        ok.then(|| Self(text.into()))
+    }
+
+    /// The id as text that costs nothing to keep.
+    #[must_use]
+    pub fn shared(&self) -> Arc<str> {
+        self.0.clone()
     }
 
     /// The id as text.

@@ -131,6 +131,12 @@ impl Origin {
         self.0.starts_with(CLIENT)
     }
 
+    /// The canonical text, which costs nothing to keep.
+    #[must_use]
+    pub fn shared(&self) -> Arc<str> {
+        self.0.clone()
+    }
+
     /// Its text.
     #[must_use]
     pub fn as_str(&self) -> &str {

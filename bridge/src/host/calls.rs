@@ -10,10 +10,10 @@
 //! holds on its way is a guard. Must never look into arguments or results.
 
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
-use harbor_ipc_proto::client::Provenance;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
@@ -25,6 +25,7 @@ use super::asker::{Asker, Caller, OWNER};
 use super::note::Note;
 use super::refused::{rate_limited, tool_changed, tool_not_found};
 use super::{AskedTime, Host, errors, time_limit};
+use crate::config::OriginLimits;
 use crate::link::{Answer, Failure, OnProgress, TimeLimit, Tool, ToolHash};
 use crate::supervisor::{Server, Why};
 
@@ -33,7 +34,7 @@ pub struct ToolCall {
     /// The server.
     pub server: ServerId,
     /// The tool, as the server names it.
-    pub tool: String,
+    pub tool: Arc<str>,
     /// JSON object.
     pub arguments: String,
     /// JSON object: MCP's task parameters.
@@ -46,30 +47,33 @@ pub struct ToolCall {
     pub progress: Option<OnProgress>,
 }
 
+/// What a tool answered.
+#[derive(Debug)]
+pub struct Called {
+    /// MCP's CallToolResult, as the server wrote it.
+    pub result: Json,
+    /// How long the server took.
+    pub took: Duration,
+    /// What the tool said of itself when it was called; none where its server does not list its tools.
+    pub hash: Option<ToolHash>,
+}
+
 impl Host {
     /// Calls a tool. When the future is dropped or the time is over, the server is told.
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(&self, caller: Caller, call: ToolCall) -> Result<(Json, Provenance), ErrorBody> {
-        let sender = caller.sender().clone();
+    pub async fn call_tool(&self, caller: Caller, call: ToolCall) -> Result<Called, ErrorBody> {
         let note = Note::begin(self, &caller, &call);
         if let Caller::Origin(asker) = &caller
             && let Err(error) = self.may_call(asker, &call)
         {
-            note.refused(&sender, &error).await;
+            note.refused(&asker.sender, &error).await;
             return Err(error);
         }
-        let (server, tool) = (call.server.to_string(), call.tool.clone());
         let result = self.make(caller, call, &note).await;
         note.ended(&result);
-        let provenance = Provenance {
-            serverId: server,
-            toolName: tool,
-            durationMs: note.asked_for().as_millis().try_into().unwrap_or(u64::MAX),
-            toolHash: note.hash().map(|hash| hex(&hash)).unwrap_or_default(),
-        };
-        Ok((result?, provenance))
+        Ok(Called { result: result?, took: note.asked_for(), hash: note.hash() })
     }
 
     /// Permission comes before existence, so that nobody can probe for names.
@@ -79,17 +83,21 @@ impl Host {
 
     async fn make(&self, caller: Caller, call: ToolCall, note: &Note<'_>) -> Result<Json, ErrorBody> {
         self.trail.is_open()?;
-        let server = self.find(&caller, &call)?;
-        let mut limit = self.limit_of(&caller, &call, &server)?;
+        let server = self.resolve(&caller, &call)?;
+        let limits = self.config.limits_of(accounted(&caller));
+        let mut limit = self.time_limit_of(&call, &server, &limits)?;
         let reserved = match (&call.run_id, &caller) {
             (Some(run_id), Caller::Origin(asker)) => Some(self.runs.reserve(asker, run_id)?),
             _ => None,
         };
-        let _turn = self.turn(&caller, &call, &mut limit, note).await?;
+        let _turn = self.turn(&caller, &call, &limits, &mut limit, note).await?;
         let slot = server.slot().ok_or_else(|| errors::too_many(server.id()))?;
         let ready = server.ready(&mut limit).await;
         ready.map_err(|why| errors::unavailable(server.id(), &why))?;
-        self.have_it_listed(&server, &call, &mut limit).await;
+        // A server that has just told of a new tool is about to be asked for its list.
+        if server.tools().is_none_or(|tools| tools.get(&call.tool).is_none()) {
+            server.listed(&mut limit).await;
+        }
         note.set_hash(self.tool_as_it_is(&caller, &server, &call.tool)?);
         // What was allowed when the call came may have ended while it waited.
         let permit = match caller {
@@ -97,7 +105,7 @@ impl Host {
             Caller::Origin(asker) => self.permissions.permit(&asker, (&call.server, &call.tool))?,
         };
         let operation = Operation::CallTool {
-            name: call.tool.into(),
+            name: (&*call.tool).into(),
             arguments: call.arguments.into(),
             task: call.task.map(Into::into),
         };
@@ -112,19 +120,28 @@ impl Host {
         outcome(server.id(), limit, answer)
     }
 
-    /// The server, and whether it is known already not to have this tool.
-    fn find(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<Server>, ErrorBody> {
-        let server = self.supervisor.get(&call.server);
-        server.ok_or_else(|| match caller {
+    /// The server, if it is not known already that the tool cannot be called there.
+    fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<Server>, ErrorBody> {
+        let server = self.supervisor.get(&call.server).ok_or_else(|| match caller {
             Caller::Owner(..) => errors::not_found(&call.server),
             Caller::Origin(_) => tool_not_found(&call.server, &call.tool),
-        })
+        })?;
+        if server.tools().is_some() && !server.is_listing() {
+            self.tool_as_it_is(caller, &server, &call.tool)?;
+        }
+        Ok(server)
     }
 
-    fn limit_of(&self, caller: &Caller, call: &ToolCall, server: &Server) -> Result<TimeLimit, ErrorBody> {
+    /// What is said for the call, for the server in the configuration, in its definition, for the origin: in this order.
+    fn time_limit_of(
+        &self,
+        call: &ToolCall,
+        server: &Server,
+        limits: &OriginLimits,
+    ) -> Result<TimeLimit, ErrorBody> {
         let of_server = self.config.server_limits(call.server.as_str()).default_timeout;
-        let defined = server.definition().supervision.call_timeout_ms.is_some();
-        let of_origin = self.config.limits_of(accounted(caller)).default_timeout.filter(|_| !defined);
+        let is_defined = server.definition().supervision.call_timeout_ms.is_some();
+        let of_origin = limits.default_timeout.filter(|_| !is_defined);
         let default = of_server.or(of_origin).unwrap_or(server.settings().call_timeout);
         time_limit(default, call.time, call.progress.is_some())
     }
@@ -134,34 +151,26 @@ impl Host {
         &self,
         caller: &Caller,
         call: &ToolCall,
+        limits: &OriginLimits,
         limit: &mut TimeLimit,
         note: &Note<'_>,
     ) -> Result<Turn, ErrorBody> {
         let origin = accounted(caller);
-        let configured = self.config.limits_of(origin);
-        let limits = Limits {
-            concurrent: configured.concurrent,
-            queue: configured.queue,
-            queue_wait_ms: configured.queue_wait_ms,
-            per_minute: configured.per_minute,
-        };
         let lane = match caller {
             Caller::Owner(sender, _) => sender.client,
             Caller::Origin(asker) => asker.lane(),
         };
         let server_per_minute = self.config.server_limits(call.server.as_str()).per_minute;
         let entrant = Entrant { origin, lane, server: call.server.as_str(), server_per_minute };
+        let limits = Limits {
+            concurrent: limits.concurrent,
+            queue: limits.queue,
+            queue_wait_ms: limits.queue_wait_ms,
+            per_minute: limits.per_minute,
+        };
         let turn = self.admission.enter(entrant, &limits, limit.quiet).await;
         limit.used += note.set_queued();
         turn.map_err(|refusal| rate_limited(origin, &call.server, refusal))
-    }
-
-    /// A server that has just told of a new tool is about to be asked for its list.
-    async fn have_it_listed(&self, server: &Rc<Server>, call: &ToolCall, limit: &mut TimeLimit) {
-        let is_known = server.tools().is_some_and(|tools| tools.get(&call.tool).is_some());
-        if !is_known {
-            server.listed(limit).await;
-        }
     }
 
     /// The hash of the tool, if it may be called. Where a server's tools cannot be listed, only the owner calls them.
@@ -186,7 +195,7 @@ impl Host {
 }
 
 /// The name under which a caller's calls are counted and limited.
-pub(super) fn accounted(caller: &Caller) -> &str {
+fn accounted(caller: &Caller) -> &str {
     caller.origin().map_or(OWNER, |origin| origin.as_str())
 }
 

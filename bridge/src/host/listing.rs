@@ -86,7 +86,7 @@ impl Host {
         self.stats.borrow_mut().note_decision(asker.origin.as_str(), scope.as_str(), decision);
         if let Err(error) = checked {
             let record = Record {
-                origin: Some(asker.origin.as_str().into()),
+                origin: Some(asker.origin.shared()),
                 profile: Some(asker.profile.clone()),
                 scope: Some(scope.as_str()),
                 code: Some(decision),

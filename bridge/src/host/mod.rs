@@ -25,6 +25,7 @@ mod trail;
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -35,7 +36,7 @@ use harbor_policy::access::Permit;
 use harbor_policy::limits;
 use harbor_policy::stats::Stats;
 
-use crate::config::{ChangedTools, HostConfig};
+use crate::config::{ChangedTools, HostConfig, OWNER};
 use crate::link::TimeLimit;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Record};
@@ -44,7 +45,7 @@ use crate::store::grants::GrantFile;
 use crate::store::pins::Pins;
 use crate::supervisor::{Server, Supervisor, Told};
 
-pub use calls::ToolCall;
+pub use calls::{Called, ToolCall};
 pub use errors::{invalid, start_failed};
 pub use news::{Listener, News};
 pub use permissions::{Permissions, Wish};
@@ -75,6 +76,8 @@ pub struct Host {
     admission: Rc<Admission>,
     stats: RefCell<Stats>,
     listeners: Rc<Listeners>,
+    /// The name under which the person's calls are counted.
+    owner: Arc<str>,
 }
 
 impl Host {
@@ -104,6 +107,7 @@ impl Host {
             admission: Admission::new(),
             stats: RefCell::default(),
             listeners,
+            owner: OWNER.into(),
         });
         tokio::task::spawn_local(keep_house(Rc::downgrade(&host)));
         Ok(host)
@@ -167,7 +171,7 @@ impl Host {
             self.trail.called(Record {
                 event,
                 by: sender.by.clone(),
-                server: Some(id.as_str().into()),
+                server: Some(id.shared()),
                 decision: "allowed",
                 code: result.as_ref().err().map(|error| error.code.as_str()),
                 duration_us: Some(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)),

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
+use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::stats;
 
 use super::Host;
 use super::asker::{Caller, Sender};
-use super::calls::{ToolCall, accounted};
+use super::calls::ToolCall;
 use crate::link::ToolHash;
 use crate::store::audit::Record;
 
@@ -53,10 +54,10 @@ impl<'a> Note<'a> {
         let record = Record {
             event: "call",
             by: caller.sender().by.clone(),
-            origin: caller.origin().map(|origin| origin.as_str().into()),
+            origin: caller.origin().map(Origin::shared),
             profile,
-            server: Some(call.server.as_str().into()),
-            tool: Some(call.tool.as_str().into()),
+            server: Some(call.server.shared()),
+            tool: Some(call.tool.clone()),
             bytes_in: Some(call.arguments.len() as u64),
             run_id: call.run_id.as_deref().map(Into::into),
             ..Record::default()
@@ -64,7 +65,7 @@ impl<'a> Note<'a> {
         Self {
             host,
             record,
-            accounted: accounted(caller).into(),
+            accounted: caller.origin().map_or_else(|| host.owner.clone(), Origin::shared),
             began: Instant::now(),
             queued: Cell::default(),
             asked: Cell::default(),
@@ -159,9 +160,11 @@ impl Drop for Note<'_> {
         record.tool_hash = self.hash.get();
         (record.code, record.bytes_out) = (code.map(Code::as_str), bytes_out);
         (record.duration_us, record.queued_us) = (Some(duration_us), Some(queued_us));
-        match is_blocked {
-            true => self.host.trail.blocked(&self.accounted, record),
-            false => self.host.trail.called(Record { decision: "allowed", ..record }),
+        record.decision = if is_blocked { "denied" } else { "allowed" };
+        // Limits bound what an origin asks of servers, and nothing what it asks of Harbor.
+        match self.asked.get().is_none() && record.origin.is_some() {
+            true => self.host.trail.not_asked(&self.accounted, record),
+            false => self.host.trail.called(record),
         }
     }
 }

@@ -296,7 +296,7 @@ fn key(asker: &Asker, scope: Scope) -> Key {
 
 fn about(key: &Key) -> Record {
     Record {
-        origin: Some(key.origin.as_str().into()),
+        origin: Some(key.origin.shared()),
         profile: Some(key.profile.clone()),
         scope: Some(key.scope.as_str()),
         ..Record::default()

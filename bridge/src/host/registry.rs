@@ -30,7 +30,34 @@ use crate::store::pins::{Pin, Pins};
 use crate::supervisor::{Server, Supervisor};
 
 /// Each server's tools as they were pinned.
-type Pinned = BTreeMap<ServerId, HashMap<Arc<str>, Tool>>;
+type Pinned = BTreeMap<ServerId, OfServer>;
+
+/// Tools of one server that are pinned, and the most bytes of what they say of themselves. A server that makes up tools
+/// without end does not fill memory and disk with them: beyond these, origins do not get them.
+const MOST_PINS: usize = 10_000;
+/// See [`MOST_PINS`].
+const MOST_BYTES: usize = 32 * 1024 * 1024;
+
+/// The pinned tools of one server.
+#[derive(Debug, Default)]
+struct OfServer {
+    tools: HashMap<Arc<str>, Tool>,
+    bytes: usize,
+}
+
+impl OfServer {
+    /// Pins a tool, or says that there is no room.
+    fn put(&mut self, tool: &Tool) -> bool {
+        let before = self.tools.get(&tool.name).map(Tool::size);
+        let bytes = self.bytes - before.unwrap_or(0) + tool.size();
+        let fits = bytes <= MOST_BYTES && (before.is_some() || self.tools.len() < MOST_PINS);
+        if fits {
+            self.bytes = bytes;
+            self.tools.insert(tool.name.clone(), tool.clone());
+        }
+        fits
+    }
+}
 
 /// The pins, and what is written about each tool.
 #[derive(Debug)]
@@ -70,7 +97,7 @@ impl Registry {
         let mut pinned = Pinned::new();
         for (server, pin) in file.all().await? {
             if let Some(tool) = Tool::from_shown(&pin.tool, &pin.shown, pin.hash) {
-                pinned.entry(server).or_default().insert(tool.name.clone(), tool);
+                pinned.entry(server).or_default().put(&tool);
             }
         }
         Ok(Self {
@@ -88,11 +115,9 @@ impl Registry {
         let pinned = all.entry(server.clone()).or_default();
         let (mut new, mut changed) = (Vec::new(), Vec::new());
         for tool in list.iter() {
-            match pinned.get(&tool.name) {
-                None => {
-                    pinned.insert(tool.name.clone(), tool.clone());
-                    new.push(pin(tool));
-                }
+            match pinned.tools.get(&tool.name) {
+                None if pinned.put(tool) => new.push(pin(tool)),
+                None => {}
                 Some(before) if before.hash != tool.hash => {
                     let key = (server.clone(), tool.name.clone());
                     if self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash) {
@@ -119,18 +144,12 @@ impl Registry {
         });
     }
 
-    /// Whether a tool is not what the person saw.
-    #[must_use]
-    pub fn is_changed(&self, server: &ServerId, tool: &Tool) -> bool {
-        let pinned = self.pinned.borrow();
-        let before = pinned.get(server).and_then(|pinned| pinned.get(&tool.name));
-        before.is_some_and(|before| before.hash != tool.hash)
-    }
-
-    /// Whether origins are kept from it.
+    /// Whether origins are kept from a tool: it is not what the person saw.
     #[must_use]
     pub fn is_blocked(&self, server: &ServerId, tool: &Tool) -> bool {
-        self.blocks && self.is_changed(server, tool)
+        let pinned = self.pinned.borrow();
+        let before = pinned.get(server).and_then(|pinned| pinned.tools.get(&tool.name));
+        self.blocks && before.is_none_or(|before| before.hash != tool.hash)
     }
 
     fn change(&self, server: &ServerId, before: &Tool, now: &Tool) -> ToolChange {
@@ -156,7 +175,7 @@ impl Registry {
                 continue;
             };
             let changed = list.iter().filter_map(|now| {
-                let before = pinned.get(&now.name).filter(|before| before.hash != now.hash)?;
+                let before = pinned.tools.get(&now.name).filter(|before| before.hash != now.hash)?;
                 Some(self.change(server.id(), before, now))
             });
             changes.extend(changed);
@@ -190,7 +209,7 @@ impl Registry {
         let stored = self.file.put_many(server.id(), vec![pin(&tool)]).await;
         stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
         let mut pinned = self.pinned.borrow_mut();
-        pinned.entry(server.id().clone()).or_default().insert(tool.name.clone(), tool);
+        pinned.entry(server.id().clone()).or_default().put(&tool);
         self.written.borrow_mut().remove(server.id());
         Ok(())
     }
@@ -231,7 +250,7 @@ impl Registry {
 
     fn as_pinned(&self, server: &ServerId) -> Option<Rc<ToolList>> {
         let pinned = self.pinned.borrow();
-        let mut tools: Vec<_> = pinned.get(server)?.values().cloned().collect();
+        let mut tools: Vec<_> = pinned.get(server)?.tools.values().cloned().collect();
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         Some(Rc::new(tools.into_iter().collect()))
     }

@@ -57,25 +57,25 @@ impl Trail {
 
     /// Writes down a refusal, before it is told.
     pub async fn refused(&self, sender: &Sender, origin: Option<&str>, record: Record) {
-        let record = Record { event: "refused", by: sender.by.clone(), ..record };
+        let record = Record { event: "refused", by: sender.by.clone(), decision: "denied", ..record };
         if let Some(record) = self.counted(origin.unwrap_or(&sender.by), record) {
             // A refusal stands, whether it can be written or not.
             let _ = self.audit.append_durably(record).await;
         }
     }
 
-    /// Writes down a call that was allowed in itself, and kept from its server: there were too many.
-    pub fn blocked(&self, origin: &str, record: Record) {
+    /// Writes down a call of an origin that came to nothing before its server was asked.
+    pub fn not_asked(&self, origin: &str, record: Record) {
         if let Some(record) = self.counted(origin, record) {
             self.append(record);
         }
     }
 
-    /// The record of a refusal, if it gets a line; it also stands for those before it that got none.
+    /// The record of what came to nothing, if it gets a line; it also stands for those before it that got none.
     fn counted(&self, origin: &str, record: Record) -> Option<Record> {
         let before = self.refusals.borrow_mut().note(origin, boot_clock())?;
         let count = (before > 0).then_some(before + 1);
-        Some(Record { decision: "denied", count, ..stamped(record) })
+        Some(Record { count, ..stamped(record) })
     }
 
     /// Writes down what happens by itself.

@@ -30,6 +30,12 @@ pub struct Tool {
 pub const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 impl Tool {
+    /// How many bytes its texts have.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.name.len() + self.members.iter().flatten().map(|text| text.as_str().len()).sum::<usize>()
+    }
+
     /// The object of its members.
     #[must_use]
     pub fn shown(&self) -> Json {

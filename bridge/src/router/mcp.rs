@@ -116,15 +116,15 @@ pub(super) async fn call_tool(
 ) -> Handled {
     let call = ToolCall {
         server: message.server_id,
-        tool: message.tool_name,
+        tool: message.tool_name.into(),
         arguments: object(message.arguments),
         task: message.task.map(|task| task.0.into_string()),
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: None,
         progress: progress_to(client, request_id, message.progress),
     };
-    let (result, _) = router.host.call_tool(Caller::Owner(client.sender(), permit), call).await?;
-    reply(McpCallToolResult { result })
+    let called = router.host.call_tool(Caller::Owner(client.sender(), permit), call).await?;
+    reply(McpCallToolResult { result: called.result })
 }
 
 /// For requests that know no progress.

@@ -8,8 +8,9 @@ use harbor_ipc_proto::client::{
     HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult, HostGetRun,
     HostGetRunResult, HostGetStats, HostGetStatsResult, HostListServers, HostListServersResult,
     HostListToolChanges, HostListToolChangesResult, HostListTools, HostListToolsResult, HostWatch,
-    HostWatchResult,
+    HostWatchResult, Provenance,
 };
+use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::tool_name;
 
@@ -19,7 +20,7 @@ use super::mcp::{object, progress_to};
 use super::{Handled, Router, reply, to_the_end};
 use crate::clock::{boot_clock, wall_clock};
 use crate::host::asker::{Caller, OWNER, parse_origin};
-use crate::host::{AskedTime, ToolCall};
+use crate::host::{AskedTime, Called, ToolCall};
 use crate::store::audit::{Query, Record};
 
 /// Audit lines that are given when a request does not say how many, and at most.
@@ -45,16 +46,23 @@ pub(super) async fn call(
 ) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     let (server, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
+    let (server_id, tool_name) = (server.to_string(), tool.to_owned());
     let call = ToolCall {
         server,
-        tool: tool.to_owned(),
+        tool: tool.into(),
         arguments: object(message.args),
         task: None,
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: message.run_id,
         progress: progress_to(client, request_id, message.progress),
     };
-    let (result, provenance) = router.host.call_tool(Caller::Origin(asker), call).await?;
+    let Called { result, took, hash } = router.host.call_tool(Caller::Origin(asker), call).await?;
+    let provenance = Provenance {
+        serverId: server_id,
+        toolName: tool_name,
+        durationMs: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        toolHash: hash.map(|hash| hex(&hash)).unwrap_or_default(),
+    };
     reply(HostCallToolResult { result, provenance })
 }
 
@@ -130,7 +138,7 @@ pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAc
         let HostAcceptToolChange { server_id, tool_name, tool_hash } = message;
         let server = router.host.server(&server_id)?;
         let record = Record {
-            server: Some(server_id.as_str().into()),
+            server: Some(server_id.shared()),
             tool: Some(tool_name.as_str().into()),
             tool_hash: Some(router.host.registry.now(&server, &tool_name, &tool_hash)?.hash),
             ..Record::default()

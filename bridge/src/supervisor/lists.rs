@@ -109,6 +109,11 @@ impl Lists {
         }
     }
 
+    /// Whether something is being fetched.
+    pub(super) fn is_fetching(&self) -> bool {
+        self.fetching.get()
+    }
+
     /// Waits until nothing is being fetched.
     pub(super) async fn fetched(&self) {
         while self.fetching.get() {

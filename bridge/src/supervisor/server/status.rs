@@ -75,6 +75,12 @@ impl Server {
         self.known_tools.borrow().clone()
     }
 
+    /// Whether one of its lists is being fetched.
+    #[must_use]
+    pub fn is_listing(&self) -> bool {
+        self.lists.borrow().is_fetching()
+    }
+
     /// Whether it does not run, and the next call starts it.
     #[must_use]
     pub fn wakes_on_demand(&self) -> bool {
