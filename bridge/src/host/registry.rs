@@ -116,8 +116,7 @@ impl Registry {
         let (mut new, mut changed) = (Vec::new(), Vec::new());
         for tool in list.iter() {
             match pinned.tools.get(&tool.name) {
-                None if pinned.put(tool) => new.push(pin(tool)),
-                None => {}
+                None => new.extend(pinned.put(tool).then(|| pin(tool))),
                 Some(before) if before.hash != tool.hash => {
                     let key = (server.clone(), tool.name.clone());
                     if self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash) {
