@@ -277,12 +277,13 @@ fn names_of_origins_and_servers_are_checked() {
     for (text, wanted) in [
         (
             "[limits.origin.\"https://x/y\"]\n",
-            "config.toml:1: limits.origin.\"https://x/y\": expected an origin or owner: it has no host, or more \
-             than one",
+            "config.toml:1: limits.origin.\"https://x/y\": expected an origin or owner: an origin ends after host \
+             and port: leave path, query and fragment out",
         ),
         (
             "[limits.origin.Owner]\n",
-            "config.toml:1: limits.origin.Owner: expected an origin or owner: it has no host, or more than one",
+            "config.toml:1: limits.origin.Owner: expected an origin or owner: an origin begins with its scheme and \
+             '://', as in https://example.org",
         ),
         (
             "[limits.origin.\"https://x\"]\n\n[limits.origin.\"HTTPS://X\"]\nqueueLength = 1\n",
