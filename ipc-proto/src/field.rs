@@ -189,6 +189,22 @@ impl<T: PutField> PutField for Vec<T> {
     }
 }
 
+impl<T: PutField> PutField for BTreeMap<String, T> {
+    const TYPE: &'static str = "object";
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        for (at, (name, value)) in self.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            put_str(out, name);
+            out.push(b':');
+            value.put(out);
+        }
+        out.push(b'}');
+    }
+}
+
 /// The fields of a reply, a push or an object inside one.
 pub trait PutFields {
     /// Appends `"name":value` pairs, separated by commas, each preceded by a comma when `first` is false.

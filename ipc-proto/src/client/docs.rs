@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{HOST_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, Supervision};
+use super::{HOST_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, STATS_OBJECTS, Supervision};
 use crate::codes::Code;
 
 const INTRODUCTION: &str = "\
@@ -42,7 +42,11 @@ pub fn render() -> String {
     PUSHES.iter().for_each(|push| section(&mut out, push, "Field"));
     out.push_str("\n## Objects\n");
     section(&mut out, &Supervision::DOC, "Field");
-    OBJECTS.iter().chain(HOST_OBJECTS).for_each(|object| section(&mut out, object, "Field"));
+    OBJECTS
+        .iter()
+        .chain(HOST_OBJECTS)
+        .chain(STATS_OBJECTS)
+        .for_each(|object| section(&mut out, object, "Field"));
     out.push_str("\n## Error codes\n\n| Code | in `rpc` | Meaning |\n|---|---|---|\n");
     for code in Code::ALL {
         let _ = writeln!(out, "| `{}` | {} | {} |", code.as_str(), code.rpc(), code.meaning().trim());

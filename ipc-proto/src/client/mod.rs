@@ -14,12 +14,14 @@ mod host;
 mod pushes;
 mod replies;
 mod requests;
+mod stats;
 mod supervision;
 
 pub use host::*;
 pub use pushes::*;
 pub use replies::*;
 pub use requests::*;
+pub use stats::*;
 pub use supervision::*;
 
 /// One field, for the documentation.

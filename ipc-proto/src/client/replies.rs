@@ -1,6 +1,6 @@
 //! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
 
-use super::{GrantView, Provenance, Supervision, ToolChange, UsableServer, define_sent};
+use super::{GrantView, Provenance, StatsView, Supervision, ToolChange, UsableServer, define_sent};
 use crate::json::Json;
 
 define_sent! {
@@ -272,9 +272,8 @@ define_sent! {
     }
     /// The counts.
     "host_get_stats" HostGetStatsResult {
-        /// An object: `servers`, `tools`, `rateLimits`, `calls`, `callsByServer`, `callsByTool`, `callsByOrigin`,
-        /// `decisions`, `grants`, `runs`, `audit`. Durations are in microseconds.
-        stats: Json,
+        /// The counts.
+        stats: StatsView,
     }
     /// Whether pushes come from now on.
     "host_watch" HostWatchResult {
