@@ -3,8 +3,8 @@
 //! Owns the way from words to a [`Command`]. Must never touch the system: what a word means on this machine
 //! is found out when the command runs.
 
+mod host;
 mod supervision;
-#[cfg_attr(not(test), expect(dead_code, reason = "no command has --since yet"))]
 mod times;
 mod values;
 
@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::Supervision;
+use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
+pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, TOPICS, Topic};
@@ -29,8 +31,14 @@ pub enum Command {
     Stop(String),
     Restart(String),
     List,
-    Tools(Option<String>),
+    Tools(Listing),
+    Accept(Accept),
     Call(Call),
+    Grant(Grant),
+    Revoke(Revoke),
+    Grants(Option<Origin>),
+    Audit(Audit),
+    Stats(Option<Origin>),
     Logs(Logs),
     Events,
     Ping,
@@ -62,6 +70,8 @@ pub struct Call {
     pub arguments: Option<String>,
     pub timeout: Option<Duration>,
     pub max_timeout: Option<Duration>,
+    /// On whose behalf; the person's when absent.
+    pub asker: Option<Asker>,
 }
 
 /// Which log lines are wanted.
@@ -86,9 +96,9 @@ pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
-/// Reads the arguments, the program's name not among them.
-pub fn parse(args: &[String]) -> Result<Parsed, Failure> {
-    let words = Words::sort(args)?;
+/// Reads the arguments, the program's name not among them. It is `now`, in milliseconds since 1970.
+pub fn parse(args: &[String], now: u64) -> Result<Parsed, Failure> {
+    let words = Words { now, ..Words::sort(args)? };
     let command = match words.topic {
         _ if words.version => Command::Version,
         topic if words.help => Command::Help(topic.map(|topic| topic.name)),
@@ -111,6 +121,8 @@ struct Words {
     options: Vec<(&'static str, String)>,
     /// What stands behind `--`.
     behind: Option<Vec<String>>,
+    /// In milliseconds since 1970.
+    now: u64,
 }
 
 impl Words {
@@ -147,9 +159,14 @@ impl Words {
             "start" => Command::Start(self.server()?),
             "stop" => Command::Stop(self.server()?),
             "restart" => Command::Restart(self.server()?),
-            "tools" if self.plain.is_empty() => Command::Tools(None),
-            "tools" => Command::Tools(Some(self.server()?)),
+            "tools" => Command::Tools(self.listing()?),
+            "accept" => Command::Accept(self.accept()?),
             "call" => Command::Call(self.call()?),
+            "grant" => Command::Grant(self.grant()?),
+            "revoke" => Command::Revoke(self.revoke()?),
+            "grants" => Command::Grants(self.some_origin()?),
+            "audit" => Command::Audit(self.audit()?),
+            "stats" => Command::Stats(self.some_origin()?),
             "logs" => Command::Logs(self.logs()?),
             "help" => Command::Help(self.help_topic()?),
             name => {
@@ -194,8 +211,9 @@ impl Words {
             return Err(format!("{target}: a tool is named as SERVER/TOOL"));
         }
         let (timeout, max_timeout) = self.call_timeouts()?;
-        let arguments = self.plain.get(1).cloned();
-        Ok(Call { server: checked_id(server)?, tool: tool.to_owned(), arguments, timeout, max_timeout })
+        let (arguments, asker) = (self.plain.get(1).cloned(), self.on_behalf()?);
+        let (server, tool) = (checked_id(server)?, tool.to_owned());
+        Ok(Call { server, tool, arguments, timeout, max_timeout, asker })
     }
 
     fn logs(&self) -> Result<Logs, String> {

@@ -8,18 +8,31 @@ use harbor_ipc_proto::field::{PutFields, put_object, put_pair};
 use harbor_ipc_proto::frame::put_frame;
 use harbor_ipc_proto::json::Json;
 
+use crate::args::Asker;
+
 /// A request's type and fields.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub tag: &'static str,
     /// The server that it is about, for error messages.
     pub server: Option<String>,
+    /// The profile that it is about, likewise.
+    pub profile: Option<String>,
     fields: Vec<(&'static str, Json)>,
 }
 
 impl Ask {
     pub fn new(tag: &'static str) -> Self {
-        Self { tag, server: None, fields: Vec::new() }
+        Self { tag, server: None, profile: None, fields: Vec::new() }
+    }
+
+    /// A request on behalf of an origin.
+    pub fn on_behalf(tag: &'static str, asker: &Asker) -> Self {
+        let ask = Self::new(tag).text("origin", asker.origin.as_str());
+        match &asker.profile {
+            Some(profile) => Self { profile: Some(profile.clone()), ..ask.text("profile", profile) },
+            None => ask,
+        }
     }
 
     /// A request about a server.

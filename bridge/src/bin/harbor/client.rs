@@ -181,7 +181,7 @@ fn hear(frame: Vec<u8>, ask: &Ask, id: &str, pieces: &mut Pieces) -> Result<Hear
         // An error without an id is about a frame that the bridge could not read; only ours can be that.
         "error" if mine || to.is_empty() => {
             let error = Members::parse(message.raw("error").unwrap_or_default().as_bytes());
-            Err(error.unwrap_or_default().into_refusal(ask.server.clone()))
+            Err(error.unwrap_or_default().into_refusal(ask))
         }
         "chunk" if mine => match pieces.add(&message)? {
             Some(whole) => hear(whole, ask, id, &mut Pieces::default()),

@@ -34,7 +34,7 @@ impl Exit {
         (Self::Failed, "the operation failed"),
         (Self::Usage, "the command line is wrong"),
         (Self::NoBridge, "the bridge cannot be reached"),
-        (Self::NotFound, "there is no such server or tool"),
+        (Self::NotFound, "there is no such server, tool or grant"),
         (Self::Unavailable, "the server is not running or could not be started"),
         (Self::TimedOut, "it took too long"),
         (Self::ToolFailed, "the tool failed or reported an error"),
@@ -47,11 +47,11 @@ impl Exit {
             Code::Unauthorized | Code::VersionMismatch | Code::ShuttingDown | Code::BridgeUnreachable => {
                 Self::NoBridge
             }
-            Code::NotFound => Self::NotFound,
+            Code::NotFound | Code::ToolNotFound => Self::NotFound,
             Code::NotConnected | Code::ConnectionFailed | Code::ServerUnavailable => Self::Unavailable,
             Code::ToolTimeout => Self::TimedOut,
             Code::ToolFailed | Code::ProtocolError => Self::ToolFailed,
-            Code::PermissionDenied => Self::Denied,
+            Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => Self::Denied,
             _ => Self::Failed,
         }
     }
@@ -73,6 +73,8 @@ pub struct Refusal {
     pub details: Option<String>,
     /// The server that was asked for.
     pub server: Option<String>,
+    /// The profile that was asked for.
+    pub profile: Option<String>,
 }
 
 impl Refusal {
@@ -114,9 +116,15 @@ impl Refusal {
     /// What the person may do now; the bridge's message says what is wrong.
     fn next_step(&self) -> Option<String> {
         let code = Code::ALL.iter().copied().find(|code| self.is(*code))?;
-        let server = self.server.as_deref().unwrap_or("NAME");
+        let server = self.server.clone().or_else(|| self.text("server_id")).unwrap_or_else(|| "NAME".into());
         Some(match code {
+            Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => {
+                return self.next_step_to_permission(code, &server);
+            }
+            Code::RateLimited | Code::BudgetExceeded => return self.next_step_within_limits(code),
+            Code::InvalidParams => return self.next_step_to_valid(&server),
             Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
+            Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
             Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
             Code::ServerUnavailable => {
@@ -130,6 +138,42 @@ impl Refusal {
             _ => return None,
         })
     }
+
+    /// What a person does who wants the origin to be allowed after all.
+    fn next_step_to_permission(&self, code: Code, server: &str) -> Option<String> {
+        if self.text("reason").is_some_and(|reason| reason == "tool_changed") {
+            return Some(format!("`harbor tools --changed {server}` shows how, and how to accept it"));
+        }
+        let (origin, scope) = (self.text("origin")?, self.text("scope")?);
+        let profile = self.profile.as_ref().map(|profile| format!(" --profile {profile:?}"));
+        let profile = profile.unwrap_or_default();
+        Some(match code {
+            Code::PermissionDenied => {
+                format!("`harbor revoke {origin} {scope} --deny{profile}` takes the denial back")
+            }
+            Code::ScopeRequired => format!("`harbor grant {origin} {scope}{profile}` allows it for a while"),
+            _ => format!(
+                "`harbor grants {origin}` shows which it may use; `harbor grant {origin} {scope} --tool SERVER/TOOL{profile}` \
+                 allows one for a while"
+            ),
+        })
+    }
+
+    fn next_step_within_limits(&self, code: Code) -> Option<String> {
+        if code == Code::BudgetExceeded {
+            return Some("`limits.maxCallsPerRun` in config.toml says how many a run may make".into());
+        }
+        let seconds = self.detail("retry_after_ms")?.as_u64()?.div_ceil(1000);
+        Some(format!("try again in {seconds} s; config.toml has the limits"))
+    }
+
+    fn next_step_to_valid(&self, server: &str) -> Option<String> {
+        if self.text("field").is_some_and(|field| field == "tool_hash") {
+            return Some(format!("`harbor tools --changed {server}` shows what it is now"));
+        }
+        self.detail("path")?;
+        Some(format!("`harbor tools {server} --json` has the schema"))
+    }
 }
 
 /// Why a command failed.
@@ -141,6 +185,8 @@ pub enum Failure {
     Dial(DialError),
     /// The bridge answered with an error.
     Refused(Box<Refusal>),
+    /// There is nothing to do it to; the second text is the next step.
+    Nothing(String, String),
     /// The connection ended before the answer.
     Lost,
     /// The connection ended while we followed what happens.
@@ -177,7 +223,7 @@ impl Failure {
     /// An error in the words of the bridge that we found ourselves.
     pub fn refused(code: Code, message: String, server: &str) -> Self {
         let (code, server) = (code.as_str().to_owned(), Some(server.to_owned()));
-        Self::Refused(Box::new(Refusal { code, message, details: None, server }))
+        Self::Refused(Box::new(Refusal { code, message, details: None, server, profile: None }))
     }
 
     pub fn exit(&self) -> Exit {
@@ -185,6 +231,7 @@ impl Failure {
             Self::Usage(_) => Exit::Usage,
             Self::Dial(_) | Self::Lost | Self::Ended | Self::Garbled(_) => Exit::NoBridge,
             Self::Refused(refusal) => refusal.exit(),
+            Self::Nothing(..) => Exit::NotFound,
             Self::Slow(_) => Exit::TimedOut,
             Self::Io(..) => Exit::Failed,
             Self::Unread => Exit::Done,
@@ -207,6 +254,7 @@ impl Failure {
                     .collect::<Vec<_>>()
                     .join("\n")
             }
+            Self::Nothing(what, next) => format!("{what}\n{next}"),
             Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
             Self::Ended => "the bridge has ended, and nothing more will come; run the command again".into(),
             Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
@@ -224,6 +272,7 @@ impl Failure {
             Self::Usage(_) => (Code::InvalidParams.as_str(), None),
             Self::Dial(error) => (error.code().as_str(), None),
             Self::Refused(refusal) => (refusal.code.as_str(), refusal.details.clone()),
+            Self::Nothing(..) => (Code::NotFound.as_str(), None),
             Self::Slow(_) => (Code::ToolTimeout.as_str(), None),
             Self::Garbled(_) => (Code::ProtocolError.as_str(), None),
             Self::Ended => (Code::BridgeUnreachable.as_str(), None),
@@ -232,6 +281,7 @@ impl Failure {
         };
         let message = match self {
             Self::Refused(refusal) => refusal.message.clone(),
+            Self::Nothing(what, _) => what.clone(),
             _ => self.message()?,
         };
         let mut out = b"{\"error\":{".to_vec();
@@ -244,92 +294,4 @@ impl Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_that_does_not_start_is_heard() {
-        let mut failure = refused("connection_failed");
-        let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
-        refusal.details = Some(r#"{"stderr_tail":"no such file\nbye"}"#.into());
-        let text = failure.message().unwrap();
-        assert_eq!(
-            text,
-            "no\nit said:\n    no such file\n    bye\n`harbor logs time` shows what the server said"
-        );
-    }
-
-    fn refused(code: &str) -> Failure {
-        let details = Some(r#"{"cause":"x"}"#.to_owned());
-        let refusal =
-            Refusal { code: code.into(), message: "no".into(), details, server: Some("time".into()) };
-        Failure::Refused(Box::new(refusal))
-    }
-
-    #[test]
-    fn exit_codes() {
-        for (code, exit) in [
-            ("invalid_params", 2),
-            ("shutting_down", 3),
-            ("not_found", 4),
-            ("not_connected", 5),
-            ("connection_failed", 5),
-            ("ERR_SERVER_UNAVAILABLE", 5),
-            ("ERR_TOOL_TIMEOUT", 6),
-            ("ERR_TOOL_FAILED", 7),
-            ("ERR_PERMISSION_DENIED", 8),
-            ("ERR_RATE_LIMITED", 1),
-            ("of_the_future", 1),
-        ] {
-            assert_eq!(refused(code).exit() as u8, exit, "{code}");
-        }
-        assert_eq!(Failure::Lost.exit() as u8, 3);
-        assert_eq!(Failure::Ended.exit() as u8, 3);
-        assert_eq!(Failure::Slow(1).exit() as u8, 6);
-        assert_eq!(Failure::Usage(String::new()).exit() as u8, 2);
-        let all: Vec<u8> = Exit::ALL.iter().map(|(exit, _)| *exit as u8).collect();
-        assert_eq!(all, (0..9).collect::<Vec<u8>>());
-    }
-
-    #[test]
-    fn a_message_says_what_to_do_next() {
-        assert_eq!(refused("not_connected").message().unwrap(), "no\nstart it with `harbor start time`");
-        assert_eq!(refused("ERR_INTERNAL").message().unwrap(), "no");
-    }
-
-    #[test]
-    fn a_server_that_failed_is_told_with_its_cause() {
-        assert_eq!(
-            refused("ERR_SERVER_UNAVAILABLE").message().unwrap(),
-            "no (x)\n`harbor start time` tries again; `harbor logs time` shows what it said"
-        );
-        let stopped = |code: &str, sent: bool| {
-            let details = Some(format!(r#"{{"cause":"stopped","state":"stopped","sent":{sent}}}"#));
-            let message = "it is stopped".to_owned();
-            Refusal { code: code.into(), message, details, server: None }
-        };
-        assert!(stopped("ERR_SERVER_UNAVAILABLE", false).found_it_stopped());
-        assert!(!stopped("ERR_SERVER_UNAVAILABLE", true).found_it_stopped(), "it may have done its work");
-        assert!(!stopped("connection_failed", false).found_it_stopped());
-        assert_eq!(stopped("connection_failed", false).reason(), "it is stopped", "not twice");
-    }
-
-    #[test]
-    fn as_json() {
-        assert_eq!(
-            refused("not_found").json().unwrap(),
-            r#"{"error":{"code":"not_found","message":"no","details":{"cause":"x"}}}"#
-        );
-        assert_eq!(
-            Failure::Usage("say \"x\"".into()).json().unwrap(),
-            r#"{"error":{"code":"invalid_params","message":"say \"x\""}}"#
-        );
-        assert_eq!(Failure::Said(Exit::ToolFailed).json(), None);
-    }
-
-    #[test]
-    fn a_reader_that_left_is_no_failure() {
-        let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        assert_eq!((failure.exit(), failure.message()), (Exit::Done, None));
-    }
-}
+mod tests;

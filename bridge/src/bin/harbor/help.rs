@@ -117,6 +117,8 @@ fn columns<'a>(rows: impl Iterator<Item = (String, &'a str)>, width: usize) -> S
 
 #[cfg(test)]
 mod tests {
+    use harbor_policy::scope::Scope;
+
     use super::*;
 
     #[test]
@@ -125,6 +127,14 @@ mod tests {
         assert_eq!(line("add"), "usage: harbor add NAME [OPTIONS] -- COMMAND ARGS…");
         assert_eq!(line("call"), "usage: harbor call SERVER/TOOL [ARGUMENTS] [OPTIONS]");
         assert_eq!(line("list"), "usage: harbor list");
+    }
+
+    #[test]
+    fn the_help_of_grant_has_every_scope() {
+        let words: Vec<_> = find("grant").unwrap().notes.split_whitespace().collect();
+        for scope in Scope::ALL {
+            assert!(words.contains(&scope.as_str()), "{scope:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! ```text
 //!  args ─► Command ─► commands ─► ask ─► client ─► the bridge
 //!                        │          reply, chunks ◄──┘
-//!                        └─► table, content, pretty ─► screen
+//!                        └─► table, content, diff, pretty ─► screen
 //! ```
 //!
 //! Owns how people and scripts meet Harbor: words, tables, exit codes. Must never keep state or decide anything:
@@ -14,6 +14,7 @@ mod ask;
 mod client;
 mod commands;
 mod content;
+mod diff;
 mod errors;
 mod help;
 mod pretty;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
     let mut screen = Screen::of_process(json);
     let ran = args
         .map_err(|word| Failure::Usage(format!("{} is not UTF-8", word.display())))
-        .and_then(|args| args::parse(&args))
+        .and_then(|args| args::parse(&args, when::now()))
         .and_then(|parsed| commands::run(parsed.command, &mut screen))
         .and_then(|()| Ok(screen.flush()?));
     match ran {

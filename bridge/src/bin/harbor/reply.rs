@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::ask::Ask;
 use crate::errors::{Failure, Refusal};
 
 /// The largest answer that is put together, in bytes.
@@ -49,6 +50,22 @@ impl Members {
         items.map(|items: Vec<_>| items.into_iter().map(Self).collect()).unwrap_or_default()
     }
 
+    /// The objects that are the members of a member, by name.
+    pub fn named_objects(&self, name: &str) -> Vec<(String, Self)> {
+        let inner = self.object(name);
+        inner.0.keys().map(|key| (key.clone(), inner.object(key))).collect()
+    }
+
+    /// The JSON texts in a member that is an array, as they came; none when it is none.
+    pub fn raws(&self, name: &str) -> Vec<Box<RawValue>> {
+        self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// A member that is a number of something; `None` when it is none.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.value(name).as_u64()
+    }
+
     /// Adds a member that is JSON text; text that is none is left out.
     pub fn insert(&mut self, name: &str, json: String) {
         if let Ok(value) = RawValue::from_string(json) {
@@ -65,11 +82,12 @@ impl Members {
         serde_json::to_string(&self.0).unwrap_or_default()
     }
 
-    /// Reads this as the `error` object of an answer.
-    pub fn into_refusal(self, server: Option<String>) -> Failure {
+    /// Reads this as the `error` object of the answer to `ask`.
+    pub fn into_refusal(self, ask: &Ask) -> Failure {
         let details = self.raw("details").map(str::to_owned);
         let (code, message) = (self.text("code"), self.text("message"));
-        Failure::Refused(Box::new(Refusal { code, message, details, server }))
+        let (server, profile) = (ask.server.clone(), ask.profile.clone());
+        Failure::Refused(Box::new(Refusal { code, message, details, server, profile }))
     }
 }
 

@@ -110,18 +110,61 @@ impl Drop for Status {
     }
 }
 
+/// Makes visible what a terminal would obey, control characters and what turns text around, as `\u{1b}`. Line ends and
+/// tabs stay. For texts that are to be used.
+pub fn disarm(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    escape(&text, |c| !matches!(c, '\n' | '\t') && (c.is_control() || turns_text(c)))
+}
+
+/// Makes visible also what nobody would see: other line ends, characters without a width, tags. For texts that are to be
+/// judged.
+pub fn reveal(text: &str) -> String {
+    let mut before = ' ';
+    escape(text, |c| {
+        let joins = c == JOINER && can_be_joined(before);
+        before = c;
+        !joins && !matches!(c, '\n' | '\t') && (c.is_control() || turns_text(c) || is_unseen(c))
+    })
+}
+
+fn escape(text: &str, mut hidden: impl FnMut(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match hidden(c) {
+            true => out.extend(c.escape_unicode()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
 /// Characters that change the direction of the text around them: what is read would not be what is there.
-pub fn turns_text(c: char) -> bool {
+fn turns_text(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Makes control characters visible; line ends and tabs stay.
-pub fn disarm(text: &str) -> String {
-    let harmless = |c: char| (!c.is_control() && !turns_text(c)) || matches!(c, '\n' | '\t');
-    text.replace("\r\n", "\n")
-        .chars()
-        .map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER })
-        .collect()
+/// Characters that are shown as nothing.
+fn is_unseen(c: char) -> bool {
+    match c {
+        // Without width, or blank.
+        '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..=JOINER => true,
+        '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
+        // Annotations between the lines; tags; variation selectors beyond the sixteen that emoji have.
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' => true,
+        _ => false,
+    }
+}
+
+/// The zero-width joiner, a part of many emoji.
+const JOINER: char = '\u{200d}';
+
+/// Emoji, skin tones among them, and the selector that shows a character as emoji.
+fn can_be_joined(c: char) -> bool {
+    matches!(
+        c,
+        '\u{fe0f}' | '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
+    )
 }
 
 /// Asking the kernel takes an ioctl, which has no safe wrapper here; `stty` asks it for us.
@@ -199,8 +242,21 @@ pub mod tests {
     #[test]
     fn a_terminal_gets_no_control_characters_and_a_pipe_gets_all() {
         let evil = "a\x1b]0;title\x07\tb\r\n\u{9b}31m";
-        assert_eq!(printed(true, |s| s.text(evil)), "a\u{fffd}]0;title\u{fffd}\tb\n\u{fffd}31m\n");
+        assert_eq!(printed(true, |s| s.text(evil)), "a\\u{1b}]0;title\\u{7}\tb\n\\u{9b}31m\n");
         assert_eq!(printed(false, |s| s.text(evil)), format!("{evil}\n"));
+    }
+
+    #[test]
+    fn what_is_judged_shows_what_nobody_would_see() {
+        let evil = "a\u{200b}b\u{202e}c\r\n\td\u{2028}\u{e0041}\u{200d}";
+        assert_eq!(reveal(evil), "a\\u{200b}b\\u{202e}c\\u{d}\n\td\\u{2028}\\u{e0041}\\u{200d}");
+        assert_eq!(disarm(evil), "a\u{200b}b\\u{202e}c\n\td\u{2028}\u{e0041}\u{200d}");
+        for ordinary in ["naïve – 日本語", "👩\u{200d}💻 ❤\u{fe0f}\u{200d}🔥", "\\u{202e}"] {
+            assert_eq!(reveal(ordinary), ordinary);
+            assert_eq!(disarm(ordinary), ordinary);
+        }
+        assert_eq!(reveal(&reveal(evil)), reveal(evil), "printing it on a terminal changes nothing more");
+        assert_eq!(disarm(&reveal(evil)), reveal(evil));
     }
 
     #[test]

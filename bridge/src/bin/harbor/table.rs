@@ -2,7 +2,7 @@
 //!
 //! Owns widths and cutting. Must never print: it gives lines to whoever does.
 
-use crate::screen::turns_text;
+use crate::screen::reveal;
 
 /// What stands between two columns.
 const GAP: usize = 2;
@@ -86,10 +86,10 @@ pub fn fit(text: &str, limit: Option<usize>) -> String {
     cut
 }
 
-/// One line: control characters, line ends and what turns text around become spaces.
+/// One line: line ends and tabs become spaces, and what nobody would see becomes visible.
 pub fn flatten(text: &str) -> String {
-    let harmless = |c: char| !c.is_control() && !turns_text(c) && !matches!(c, '\u{2028}' | '\u{2029}');
-    text.trim().chars().map(|c| if harmless(c) { c } else { ' ' }).collect()
+    let line = |c: char| if matches!(c, '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}') { ' ' } else { c };
+    reveal(&text.trim().chars().map(line).collect::<String>())
 }
 
 /// How many places `text` takes on a terminal.
@@ -122,13 +122,13 @@ mod tests {
     fn columns_are_aligned_and_cells_are_one_line() {
         assert_eq!(
             table().lines(None),
-            ["SERVER  DESCRIPTION", "time    Tells the [31m time and more", "时间"]
+            ["SERVER  DESCRIPTION", "time    Tells the\\u{1b}[31m time and more", "时间"]
         );
     }
 
     #[test]
     fn lines_fit_the_terminal() {
-        assert_eq!(table().lines(Some(20)), ["SERVER  DESCRIPTION", "time    Tells the […", "时间"]);
+        assert_eq!(table().lines(Some(20)), ["SERVER  DESCRIPTION", "time    Tells the\\u…", "时间"]);
         assert_eq!(table().lines(Some(1))[0], "SERVER  DESCRIP…");
     }
 

@@ -23,6 +23,14 @@ pub fn ahead(then: u64, now: u64) -> String {
     }
 }
 
+/// `17:52Z (in 10 min)`; the day too, where it is another one.
+pub fn until(then: u64, now: u64) -> String {
+    let (text, today) = (utc(then), utc(now));
+    let (day, time) = text.split_once(' ').unwrap_or_default();
+    let day = if today.starts_with(day) { String::new() } else { format!("{day} ") };
+    format!("{day}{}Z ({})", time.get(..5).unwrap_or_default(), ahead(then, now))
+}
+
 /// In the largest unit of which there are two.
 fn span(seconds: u64) -> String {
     match seconds {
@@ -81,6 +89,15 @@ mod tests {
     #[test]
     fn times() {
         assert_eq!(utc(1_793_710_245_006), "2026-11-03 12:50:45.006Z");
+    }
+
+    #[test]
+    fn ends() {
+        let noon = 1_795_262_400_000;
+        assert_eq!(until(noon + 600_000, noon), "12:10Z (in 10 min)");
+        assert_eq!(until(noon + 12 * 3_600_000, noon), "2026-11-22 00:00Z (in 12 h)");
+        assert_eq!(until(noon, noon + 1), "12:00Z (now)");
+        assert!(until(u64::MAX, noon).starts_with("584556"));
     }
 
     #[test]

@@ -3,16 +3,19 @@
 use super::*;
 use harbor_ipc_proto::client::{Attempts, RestartWhen};
 
-fn words(line: &[&str]) -> Vec<String> {
+/// 2026-11-21 12:00 UTC.
+pub(super) const NOON: u64 = 1_795_262_400_000;
+
+pub(super) fn words(line: &[&str]) -> Vec<String> {
     line.iter().map(|&word| word.to_owned()).collect()
 }
 
-fn command(line: &[&str]) -> Command {
-    parse(&words(line)).unwrap().command
+pub(super) fn command(line: &[&str]) -> Command {
+    parse(&words(line), NOON).unwrap().command
 }
 
-fn complaint(line: &[&str]) -> String {
-    match parse(&words(line)) {
+pub(super) fn complaint(line: &[&str]) -> String {
+    match parse(&words(line), NOON) {
         Err(Failure::Usage(text)) => text,
         other => panic!("{line:?}: {other:?}"),
     }
@@ -42,7 +45,7 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
         "--",
         "-x",
     ];
-    let parsed = parse(&words(&line)).unwrap();
+    let parsed = parse(&words(&line), NOON).unwrap();
     assert!(parsed.json);
     assert_eq!(
         parsed.command,
@@ -68,8 +71,8 @@ fn the_small_commands() {
     assert_eq!(command(&["start", "time"]), Command::Start(name()));
     assert_eq!(command(&["stop", "time"]), Command::Stop(name()));
     assert_eq!(command(&["list"]), Command::List);
-    assert_eq!(command(&["tools"]), Command::Tools(None));
-    assert_eq!(command(&["tools", "time"]), Command::Tools(Some(name())));
+    assert_eq!(command(&["tools"]), Command::Tools(Listing::Running));
+    assert_eq!(command(&["tools", "time"]), Command::Tools(Listing::Of(name())));
     assert_eq!(command(&["restart", "time"]), Command::Restart(name()));
     assert_eq!(command(&["events"]), Command::Events);
     assert_eq!(command(&["ping"]), Command::Ping);
@@ -175,7 +178,7 @@ fn calls() {
     let call = |arguments: Option<&str>, timeout| {
         let (server, tool) = ("time".to_owned(), "a/b".to_owned());
         let (arguments, max_timeout) = (arguments.map(str::to_owned), None);
-        Command::Call(Call { server, tool, arguments, timeout, max_timeout })
+        Command::Call(Call { server, tool, arguments, timeout, max_timeout, asker: None })
     };
     let Command::Call(long) = command(&["call", "time/a/b", "--timeout", "3", "--max-timeout=9"]) else {
         panic!("call")
@@ -190,6 +193,11 @@ fn calls() {
         command(&["call", "time/a/b", "-", "--timeout", "3"]),
         call(Some("-"), Some(Duration::from_secs(3)))
     );
+    let Command::Call(other) = command(&["call", "time/a/b", "--as", "client://x", "--profile", "p"]) else {
+        panic!("call")
+    };
+    let (origin, profile) = (Origin::parse("client://x").unwrap(), Some("p".into()));
+    assert_eq!(other.asker, Some(Asker { origin, profile }));
 }
 
 #[test]
@@ -210,7 +218,8 @@ fn every_command_of_the_table_is_known() {
     for topic in TOPICS {
         let line = match topic.name {
             "add" => vec!["add", "x", "--", "y"],
-            "call" => vec!["call", "x/y"],
+            "call" | "accept" => vec![topic.name, "x/y"],
+            "grant" | "revoke" => vec![topic.name, "https://a.example", "web:fetch"],
             name if topic.usage.starts_with("NAME") => vec![name, "x"],
             name => vec![name],
         };

@@ -1,13 +1,14 @@
 //! Points in time as a person types them: how long ago, or when.
 //!
-//! Owns the forms of `--since`. Must never ask for the time: the caller says which now is meant.
+//! Owns the forms of `--since` and `--for`. Must never ask for the time: the caller says which now is meant.
 
 use crate::when::days;
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
+/// In milliseconds, as all times here.
+pub(super) const DAY: u64 = 24 * HOUR;
 
 /// The time that the value of `--since` means, in milliseconds since 1970. All dates are in UTC, as all that
 /// Harbor shows; what it shows can be typed here again.
@@ -25,7 +26,7 @@ pub(super) fn since(text: &str, now: u64) -> Result<u64, String> {
 }
 
 /// `10m`, in milliseconds.
-fn span(text: &str) -> Option<u64> {
+pub(super) fn span(text: &str) -> Option<u64> {
     let (number, unit) = [('s', SECOND), ('m', MINUTE), ('h', HOUR), ('d', DAY)]
         .into_iter()
         .find_map(|(letter, unit)| Some((text.strip_suffix(letter)?, unit)))?;

@@ -39,6 +39,13 @@ impl Words {
         lines.map(Some).ok_or_else(|| format!("--lines {text}: use a whole number from 1"))
     }
 
+    /// A whole number from 1 to `most`.
+    pub(super) fn whole(&self, name: &str, most: u64) -> Result<Option<u64>, String> {
+        let Some(text) = self.option(name) else { return Ok(None) };
+        let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+        number.map(Some).ok_or_else(|| format!("{name} {text}: use a whole number from 1 to {most}"))
+    }
+
     /// How long a call may take, and how long with all its progress.
     pub(super) fn call_timeouts(&self) -> Result<(Option<Duration>, Option<Duration>), String> {
         let timeout = self.seconds("--timeout", 0.001, 3600.0)?;

@@ -1,7 +1,8 @@
 //! call: calls one tool and shows what it says.
 //!
-//! Owns the arguments and the telling apart of "the tool failed" and "there is no such tool". Must never send
-//! a call twice that may have reached its server, nor start a server that failed: the bridge restarts it in its time.
+//! Owns the arguments and the name that was probably meant. Must never send a call twice that may have reached its server,
+//! nor start a server that failed: the bridge restarts it in its time. For an origin it starts none: what is seen is what
+//! the origin would get.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::args::Call;
 use crate::ask::Ask;
 use crate::client::Client;
 use crate::content::{Content, render};
-use crate::errors::{Exit, Failure};
+use crate::errors::{Exit, Failure, Refusal};
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
 
@@ -32,9 +33,17 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The request, its arguments checked.
 pub fn ask(call: &Call) -> Result<Ask, Failure> {
-    let mut ask = Ask::about("mcp_call_tool", &call.server).text("tool_name", &call.tool);
-    if let Some(arguments) = arguments(call)? {
-        ask = ask.json("arguments", arguments);
+    let arguments = arguments(call)?;
+    let (mut ask, name) = match &call.asker {
+        None => (Ask::about("mcp_call_tool", &call.server).text("tool_name", &call.tool), "arguments"),
+        Some(asker) => {
+            let tool = format!("{}/{}", call.server, call.tool);
+            (Ask::on_behalf("host_call_tool", asker).text("tool_name", &tool), "args")
+        }
+    };
+    ask.server = Some(call.server.clone());
+    if let Some(arguments) = arguments {
+        ask = ask.json(name, arguments);
     }
     if let Some(timeout) = call.timeout {
         ask = ask.number("timeout_ms", millis(timeout));
@@ -75,16 +84,12 @@ fn object(text: &str) -> Result<Json, Failure> {
 
 pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> Result<(), Failure> {
     let answer = match reach(client, call, ask) {
-        Err(Failure::Refused(refusal)) if refusal.is(Code::ToolFailed) => {
-            let unknown = find_unknown(client, call, &refusal.message);
-            return Err(unknown.unwrap_or(Failure::Refused(refusal)));
+        Err(Failure::Refused(refusal)) if refusal.is(Code::ToolNotFound) => {
+            return Err(Failure::Refused(Box::new(with_hint(client, call, *refusal))));
         }
         other => other?,
     };
     let content = render(answer.raw("result").unwrap_or_default());
-    if content.is_error {
-        find_unknown(client, call, &content.text).map_or(Ok(()), Err)?;
-    }
     show(&answer, &content, screen)?;
     match content.is_error {
         true if screen.json => Err(Failure::Said(Exit::ToolFailed)),
@@ -99,7 +104,7 @@ pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> 
 /// Calls. A server that was found stopped is started, and called then: the first call was never sent to it.
 fn reach(client: &mut Client, call: &Call, ask: &Ask) -> Result<Members, Failure> {
     match send(client, call, ask) {
-        Err(Failure::Refused(refusal)) if refusal.found_it_stopped() => {
+        Err(Failure::Refused(refusal)) if call.asker.is_none() && refusal.found_it_stopped() => {
             servers::connect(client, &call.server)?;
             send(client, call, ask)
         }
@@ -127,17 +132,14 @@ fn describe(progress: &Members) -> String {
     format!("{done}{total} {}", progress.text("message")).trim_end().to_owned()
 }
 
-/// Servers report an unknown tool in ways of their own, so after a failure their list decides.
-fn find_unknown(client: &mut Client, call: &Call, said: &str) -> Option<Failure> {
-    let listed = tools::ask(client, &call.server).ok()?.objects("tools");
+/// The refusal, with the tool that was probably meant.
+fn with_hint(client: &mut Client, call: &Call, refusal: Refusal) -> Refusal {
+    let listed = tools::ask(client, &call.server).map(|answer| answer.objects("tools")).unwrap_or_default();
     let names: Vec<_> = listed.iter().map(|tool| tool.text("name")).collect();
-    if names.contains(&call.tool) {
-        return None;
-    }
-    let hint = hint(&call.tool, names.iter().map(String::as_str));
-    let said = said.lines().next().unwrap_or_default();
-    let message = format!("{} lists no tool {}{hint}\nit said: {said}", call.server, call.tool);
-    Some(Failure::refused(Code::NotFound, message, &call.server))
+    // It may have come meanwhile.
+    let others = names.iter().map(String::as_str).filter(|name| *name != call.tool);
+    let hint = hint(&call.tool, others);
+    Refusal { message: format!("{}{hint}", refusal.message), ..refusal }
 }
 
 fn show(answer: &Members, content: &Content, screen: &mut Screen) -> Result<(), Failure> {

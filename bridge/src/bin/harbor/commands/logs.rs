@@ -74,7 +74,7 @@ mod tests {
         let line = describe(&Members::parse(forged.as_bytes()).unwrap());
         assert_eq!(
             line,
-            "1970-01-01 00:00:00.000Z mcp info: a\n    2026-01-01 00:00:00.000Z harbor: \u{fffd}[1mall is well\u{fffd}"
+            "1970-01-01 00:00:00.000Z mcp info: a\n    2026-01-01 00:00:00.000Z harbor: \\u{1b}[1mall is well\\u{202e}"
         );
     }
 

@@ -3,20 +3,24 @@
 //! Owns one short file per group. Must never reach past the client: no file of the bridge is read here.
 
 mod add;
+mod audit;
 mod bridge;
 mod call;
+mod changes;
 mod events;
 mod follow;
+mod grants;
 mod list;
 mod logs;
 mod restarts;
 mod servers;
+mod stats;
 mod tools;
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::DialError;
 
-use crate::args::Command;
+use crate::args::{Command, Listing};
 use crate::client::Client;
 use crate::errors::Failure;
 use crate::help;
@@ -43,14 +47,28 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Stop(server) => servers::stop(&mut connect()?, &server, screen),
         Command::Restart(server) => servers::restart(&mut connect()?, &server, screen),
         Command::List => list::list(&mut connect()?, screen),
-        Command::Tools(Some(server)) => tools::of_server(&mut connect()?, &server, screen),
-        Command::Tools(None) => tools::of_all(&mut connect()?, screen),
+        Command::Tools(listing) => show_tools(&mut connect()?, &listing, screen),
+        Command::Accept(accept) => changes::accept(&mut connect()?, &accept, screen),
         Command::Call(call) => {
             let ask = call::ask(&call)?;
             call::run(&mut connect()?, &call, &ask, screen)
         }
+        Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
+        Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),
+        Command::Grants(origin) => grants::list(&mut connect()?, origin.as_ref(), screen),
+        Command::Audit(audit) => audit::show(&mut connect()?, &audit, screen),
+        Command::Stats(origin) => stats::show(&mut connect()?, origin.as_ref(), screen),
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
         Command::Events => events::show(&mut connect()?, screen),
+    }
+}
+
+fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Result<(), Failure> {
+    match listing {
+        Listing::Running => tools::of_all(client, screen),
+        Listing::Of(server) => tools::of_server(client, server, screen),
+        Listing::Changed(server) => changes::show(client, server.as_deref(), screen),
+        Listing::SeenBy(asker, server) => tools::seen_by(client, asker, server.as_deref(), screen),
     }
 }
 

@@ -1,10 +1,11 @@
-//! tools: what the running servers offer.
+//! tools: what the running servers offer, and what of it an origin sees.
 //!
-//! Owns the listing. Must never let one server that hangs or fails hide the tools of the others.
+//! Owns the listings. Must never let one server that hangs or fails hide the tools of the others.
 
 use std::time::Duration;
 
 use super::print;
+use crate::args::Asker;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
@@ -27,7 +28,28 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
         return print(screen, &answer, |_| String::new());
     }
     let mut table = Table::new(HEADER);
-    tabulate(&mut table, server, &answer);
+    tabulate(&mut table, Some(server), &answer);
+    show(&table, screen)
+}
+
+/// What an origin sees, of one server or of all. Their names have the server in them.
+pub fn seen_by(
+    client: &mut Client,
+    asker: &Asker,
+    server: Option<&str>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let ask = Ask::on_behalf("host_list_tools", asker);
+    let ask = match server {
+        Some(server) => ask.list("server_ids", &[server.to_owned()]),
+        None => ask,
+    };
+    let answer = client.request(&ask, QUICK)?;
+    if screen.json {
+        return print(screen, &answer, |_| String::new());
+    }
+    let mut table = Table::new(HEADER);
+    tabulate(&mut table, None, &answer);
     show(&table, screen)
 }
 
@@ -38,7 +60,7 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     for server in running.iter().map(|connection| connection.text("server_id")) {
         let mut entry = match ask(client, &server) {
             Ok(answer) => {
-                tabulate(&mut table, &server, &answer);
+                tabulate(&mut table, Some(&server), &answer);
                 answer
             }
             Err(failure) => {
@@ -61,11 +83,12 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
 
 const HEADER: &[&str] = &["TOOL", "DESCRIPTION"];
 
-fn tabulate(table: &mut Table, server: &str, answer: &Members) {
+fn tabulate(table: &mut Table, server: Option<&str>, answer: &Members) {
     for tool in answer.objects("tools") {
         let description = tool.text("description");
         let first_line = description.trim().lines().next().unwrap_or_default().to_owned();
-        table.add([format!("{server}/{}", tool.text("name")), first_line]);
+        let name = tool.text("name");
+        table.add([server.map_or(name.clone(), |server| format!("{server}/{name}")), first_line]);
     }
 }
 
@@ -79,6 +102,8 @@ fn show(table: &Table, screen: &mut Screen) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use harbor_policy::origin::Origin;
+
     use super::super::rig::{command, error};
     use super::*;
     use crate::errors::Exit;
@@ -116,6 +141,33 @@ mod tests {
                  {{\"server_id\":\"b\",\"tools\":{TOOLS}}}]}}\n"
             )
         );
+    }
+
+    #[test]
+    fn of_what_an_origin_sees() {
+        let tools = r#"[{"name":"time/now","serverId":"time","description":"Tells\u200b the time."}]"#;
+        let answer = format!(r#"{{"type":"host_list_tools_result","request_id":"1","tools":{tools}}}"#);
+        let origin = Origin::parse("https://a.example").unwrap();
+        let asker = Asker { origin, profile: Some("work".into()) };
+        let ran = command(false, &[&answer], |c, s| seen_by(c, &asker, Some("time"), s));
+        assert_eq!(ran.printed, "TOOL      DESCRIPTION\ntime/now  Tells\\u{200b} the time.\n");
+        assert_eq!(
+            ran.asked,
+            [
+                r#"{"type":"host_list_tools","request_id":"1","origin":"https://a.example","profile":"work","server_ids":["time"]}"#
+            ]
+        );
+        let ran = command(true, &[&answer], |c, s| seen_by(c, &asker, None, s));
+        assert_eq!(ran.printed, format!("{{\"tools\":{tools}}}\n"));
+        assert!(ran.asked[0].ends_with(r#""profile":"work"}"#), "{}", ran.asked[0]);
+        let details = r#","details":{"origin":"https://a.example","scope":"mcp:tools.list"}}}"#;
+        let refused = error("ERR_SCOPE_REQUIRED").replace("}}", details);
+        let ran = command(false, &[&refused], |c, s| seen_by(c, &asker, None, s));
+        assert_eq!(
+            ran.failure.unwrap(),
+            "no\n`harbor grant https://a.example mcp:tools.list --profile \"work\"` allows it for a while"
+        );
+        assert_eq!(ran.exit, Exit::Denied);
     }
 
     #[test]

@@ -40,8 +40,18 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     topic("restart", "NAME", "stop a server and start it again"),
     topic("list", "", "show the servers and their states"),
     Topic {
+        options: &[
+            opt("--changed", "", "those that are not what they were when you first saw or last accepted them"),
+            opt("--as", "ORIGIN", "those that an origin sees, also of servers that its next call starts"),
+            opt("--profile", "NAME", "with --as: which of the origin's profiles, `default` if absent"),
+        ],
         notes: "Without NAME: the tools of all running servers.",
         ..topic("tools", "[NAME]", "show the tools of running servers")
+    },
+    Topic {
+        notes: "HASH is what `harbor tools --changed` shows: nothing else is accepted with it. Without it the change is\n\
+                shown and accepted as it is now. SERVER alone: all its changed tools.",
+        ..topic("accept", "SERVER/TOOL [HASH]", "accept a tool that has changed")
     },
     Topic {
         options: &[
@@ -51,12 +61,54 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 "how long the call may take: up to 3600; 30 if absent here and in the definition",
             ),
             opt("--max-timeout", "SECONDS", "how long with all its progress: up to 3600, 600 if absent"),
+            opt("--as", "ORIGIN", "call it on behalf of an origin, which needs the permission for it"),
+            opt("--profile", "NAME", "with --as: which of the origin's profiles, `default` if absent"),
         ],
         notes: "The arguments are a JSON object; `-` reads it from stdin. A server that is stopped is started; one\n\
                 that failed is not. Each sign of progress gives a call its timeout again.\n\
                 \n\
                 harbor call time/get_current_time '{\"timezone\": \"Europe/Oslo\"}'",
         ..topic("call", "SERVER/TOOL [ARGUMENTS]", "call a tool")
+    },
+    Topic {
+        options: &[
+            opt("--once", "", "for a while, and at most as long as this bridge runs; if nothing is said"),
+            opt("--always", "", "until it is revoked"),
+            opt("--deny", "", "never, whatever else is granted, until it is revoked"),
+            opt("--for", "DURATION", "with --once: how long, such as 90s, 30m, 2h or 3d; config.toml says, if absent"),
+            opt("--tool", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
+            opt("--no-tools", "", "no tool at all"),
+            opt("--profile", "NAME", "which of the origin's profiles, `default` if absent"),
+        ],
+        notes: SCOPES,
+        ..topic("grant", "ORIGIN SCOPE", "allow an origin something, or forbid it")
+    },
+    Topic {
+        options: &[
+            opt("--once", "", "only what was granted for a while"),
+            opt("--always", "", "only what was granted for good"),
+            opt("--deny", "", "only the denial"),
+            opt("--profile", "NAME", "which of the origin's profiles, `default` if absent"),
+        ],
+        notes: "Without --once, --always and --deny: all three. `harbor help grant` lists the scopes.",
+        ..topic("revoke", "ORIGIN SCOPE", "take back what was granted or denied")
+    },
+    Topic {
+        notes: "Without ORIGIN: of all origins.",
+        ..topic("grants", "[ORIGIN]", "show what origins are allowed and forbidden")
+    },
+    Topic {
+        options: &[
+            opt("--origin", "ORIGIN", "only what was done on behalf of an origin, or by it; `owner` is you"),
+            opt("--since", "WHEN", "how long ago, such as 10m or 3d, or when in UTC, such as 2026-11-21T17:00"),
+            opt("--limit", "N", "how many of the newest lines: 1 to 10000, 200 if absent"),
+        ],
+        notes: "Arguments and results are not in it. With --json: one JSON object per line, as in the file.",
+        ..topic("audit", "", "show who did what, and what was decided")
+    },
+    Topic {
+        notes: "Counted since the bridge began. Without ORIGIN: of all origins; your own calls are those of `owner`.",
+        ..topic("stats", "[ORIGIN]", "show how often, how long, how much")
     },
     Topic {
         options: &[
@@ -78,6 +130,23 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     topic("help", "[COMMAND]", "show this, or how a command is used"),
     topic("version", "", "show the version"),
 ];
+
+/// The notes of `grant`, with every scope there is.
+const SCOPES: &str = "\
+ORIGIN is https://HOST[:PORT] of a web page, or client://NAME of an AI client. SCOPE is one of
+
+    mcp:tools.list mcp:tools.call mcp:servers.register mcp:server.connect
+    model:prompt model:tools model:list
+    browser:activeTab.read browser:activeTab.interact browser:activeTab.screenshot
+    browser:navigate browser:tabs.read browser:tabs.create
+    web:fetch chat:open
+    addressBar:suggest addressBar:context addressBar:history addressBar:execute
+    agents:register agents:discover agents:invoke agents:message agents:crossOrigin agents:remote
+
+A denial wins over whatever else is granted. An origin that calls tools needs mcp:tools.call, and
+mcp:tools.list to find them.
+
+    harbor grant https://example.com mcp:tools.call --always --tool 'time/*'";
 
 const START: &[Opt] = &[
     opt("--auto-start", "", "start it with the bridge"),

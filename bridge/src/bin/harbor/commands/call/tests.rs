@@ -1,14 +1,16 @@
 //! Calls against a bridge with prepared answers.
 
+use harbor_policy::origin::Origin;
+
 use super::super::rig::{Ran, command};
 use super::*;
+use crate::args::Asker;
 
 const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"3","server":{}}"#;
 const STOPPED: &str = r#"{"type":"error","request_id":"1","error":{"code":"ERR_SERVER_UNAVAILABLE","message":"time is stopped","details":{"cause":"stopped","state":"stopped","sent":false}}}"#;
 const TOOLS: &str =
     r#"{"type":"mcp_list_tools_result","request_id":"2","tools":[{"name":"now"},{"name":"zone"}]}"#;
-const REFUSED: &str =
-    r#"{"type":"error","request_id":"1","error":{"code":"ERR_TOOL_FAILED","message":"unknown tool"}}"#;
+const UNKNOWN: &str = r#"{"type":"error","request_id":"1","error":{"code":"ERR_TOOL_NOT_FOUND","message":"there is no tool time/zones","details":{"server_id":"time"}}}"#;
 
 const NOON: &str = r#"{"content":[{"type":"text","text":"noon"}]}"#;
 
@@ -19,7 +21,13 @@ fn result(result: &str) -> String {
 fn typed(tool: &str, arguments: Option<&str>) -> Call {
     let (timeout, max_timeout) = (Some(Duration::from_millis(1500)), Some(Duration::from_secs(9)));
     let arguments = arguments.map(str::to_owned);
-    Call { server: "time".into(), tool: tool.into(), arguments, timeout, max_timeout }
+    Call { server: "time".into(), tool: tool.into(), arguments, timeout, max_timeout, asker: None }
+}
+
+fn called_for(asker: Option<Asker>, json: bool, answers: &[&str]) -> Ran {
+    let call = Call { asker, ..typed("now", Some("{}")) };
+    let ask = ask(&call).unwrap();
+    command(json, answers, |client, screen| run(client, &call, &ask, screen))
 }
 
 fn called(json: bool, tool: &str, answers: &[&str]) -> Ran {
@@ -97,21 +105,46 @@ fn as_json_the_result_stays_as_the_server_wrote_it() {
 fn a_tool_that_fails_is_told_from_a_tool_that_is_not_there() {
     let failed = result(r#"{"content":[{"type":"text","text":"broken"}],"isError":true}"#);
     for json in [false, true] {
-        let ran = called(json, "now", &[&failed, TOOLS]);
-        assert_eq!((ran.exit, ran.failure), (Exit::ToolFailed, None));
+        let ran = called(json, "now", &[&failed]);
+        assert_eq!((ran.exit, ran.failure, ran.asked.len()), (Exit::ToolFailed, None, 1));
         assert!(ran.printed.contains("broken"));
-        for answer in [&failed, REFUSED] {
-            let ran = called(json, "zones", &[answer, TOOLS]);
-            assert_eq!((ran.exit, ran.printed.as_str()), (Exit::NotFound, ""));
-            let message = ran.failure.unwrap();
-            assert!(
-                message.starts_with("time lists no tool zones; did you mean zone?\nit said: "),
-                "{message}"
-            );
-        }
+        let ran = called(json, "zones", &[UNKNOWN, TOOLS]);
+        assert_eq!((ran.exit, ran.printed.as_str()), (Exit::NotFound, ""));
+        assert_eq!(
+            ran.failure.unwrap(),
+            "there is no tool time/zones; did you mean zone?\n`harbor tools time` shows the tools of time"
+        );
     }
-    let ran = called(false, "now", &[REFUSED, TOOLS]);
-    assert_eq!((ran.exit, ran.failure.unwrap().as_str()), (Exit::ToolFailed, "unknown tool"));
+    let message = called(false, "now", &[UNKNOWN, TOOLS]).failure.unwrap();
+    assert!(message.starts_with("there is no tool time/zones\n"), "it is there by now: {message}");
+    let unlisted = r#"{"type":"error","request_id":"2","error":{"code":"not_connected","message":"no"}}"#;
+    let message = called(false, "zones", &[UNKNOWN, unlisted]).failure.unwrap();
+    assert!(message.starts_with("there is no tool time/zones\n"), "{message}");
+}
+
+#[test]
+fn for_an_origin_the_call_is_judged_as_the_origins() {
+    let asker = |profile: Option<&str>| {
+        let origin = Origin::parse("client://x").unwrap();
+        Some(Asker { origin, profile: profile.map(str::to_owned) })
+    };
+    let answer = format!(
+        r#"{{"type":"host_call_tool_result","request_id":"1","result":{NOON},"provenance":{{"serverId":"time"}}}}"#
+    );
+    let ran = called_for(asker(None), false, &[&answer]);
+    assert_eq!((ran.printed.as_str(), ran.exit), ("noon\n", Exit::Done));
+    let sent = r#"{"type":"host_call_tool","request_id":"1","origin":"client://x","tool_name":"time/now","args":{},"timeout_ms":1500,"max_timeout_ms":9000"#;
+    assert!(ran.asked[0].starts_with(sent), "{}", ran.asked[0]);
+    let ran = called_for(asker(Some("work")), true, &[&answer]);
+    assert_eq!(ran.printed, format!("{{\"provenance\":{{\"serverId\":\"time\"}},\"result\":{NOON}}}\n"));
+    assert!(ran.asked[0].contains(r#""profile":"work","tool_name""#), "{}", ran.asked[0]);
+
+    let ran = called_for(asker(None), false, &[STOPPED, CONNECTED]);
+    assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 1), "it starts nothing");
+    let changed = r#"{"type":"error","request_id":"1","error":{"code":"ERR_TOOL_NOT_ALLOWED","message":"no","details":{"reason":"tool_changed"}}}"#;
+    let ran = called_for(asker(None), false, &[changed]);
+    assert_eq!(ran.exit, Exit::Denied);
+    assert_eq!(ran.failure.unwrap(), "no\n`harbor tools --changed time` shows how, and how to accept it");
 }
 
 #[test]

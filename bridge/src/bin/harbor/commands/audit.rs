@@ -1,0 +1,182 @@
+//! audit: who did what, and what was decided.
+//!
+//! Owns how a line of the log is shown. With `--json` a line stays as it is in the file. Must never keep quiet about what
+//! is not in the log.
+
+use super::{count, grants};
+use crate::args::Audit;
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::screen::{Screen, remark};
+use crate::table::Table;
+use crate::when::utc;
+
+pub fn show(client: &mut Client, audit: &Audit, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.request(&ask(audit), QUICK)?;
+    if screen.json {
+        for line in answer.raws("records") {
+            screen.text(line.get())?;
+        }
+    } else {
+        match answer.objects("records") {
+            records if records.is_empty() => remark("the audit log has no such lines"),
+            records => screen.table(&tabulate(&records))?,
+        }
+    }
+    warn(&answer);
+    Ok(())
+}
+
+fn ask(audit: &Audit) -> Ask {
+    let mut ask = Ask::new("host_get_audit");
+    if let Some(origin) = &audit.origin {
+        ask = ask.text("origin", origin);
+    }
+    if let Some(since) = audit.since {
+        ask = ask.number("since", since);
+    }
+    match audit.limit {
+        Some(limit) => ask.number("limit", limit),
+        None => ask,
+    }
+}
+
+/// Says on stderr what the log lacks, if anything.
+pub fn warn(health: &Members) {
+    warnings(health).iter().for_each(|warning| remark(warning));
+}
+
+fn warnings(health: &Members) -> Vec<String> {
+    let failing = (health.value("failing") == true)
+        .then(|| "harbor: the audit log cannot be written at present; is the disk full?".to_owned());
+    let unaudited = health.number("unaudited").filter(|lines| *lines > 0);
+    let unaudited = unaudited.map(|lines| {
+        let lines = count(usize::try_from(lines).unwrap_or(usize::MAX), "line");
+        format!("harbor: {lines} could not be written to the audit log since the bridge began")
+    });
+    failing.into_iter().chain(unaudited).collect()
+}
+
+const HEADER: &[&str] = &["TIME", "EVENT", "BY", "ORIGIN", "WHAT", "DECISION", "MS", "BYTES IN", "BYTES OUT"];
+
+fn tabulate(records: &[Members]) -> Table {
+    let mut table = Table::new(HEADER);
+    for record in records {
+        table.add([
+            utc(record.number("timestamp").unwrap_or_default()),
+            record.text("event"),
+            record.text("by"),
+            or_dash(record.text("origin")),
+            or_dash(what(record)),
+            decision(record),
+            record.value("duration_ms").as_f64().map_or_else(|| "-".into(), |ms| format!("{ms:.1}")),
+            number(record, "bytes_in"),
+            number(record, "bytes_out"),
+        ]);
+    }
+    table
+}
+
+/// `time/now`, or `mcp:tools.call always: time/*`; of a message that was refused as such its type.
+fn what(record: &Members) -> String {
+    let (server, tool) = (record.text("server"), record.text("tool"));
+    if !server.is_empty() {
+        return if tool.is_empty() { server } else { format!("{server}/{tool}") };
+    }
+    let scope = match record.text("scope") {
+        scope if scope.is_empty() => return record.text("message"),
+        scope => scope,
+    };
+    let word = Some(record.text("grant_type")).filter(|grant| !grant.is_empty());
+    let word = word.map(|grant| format!(" {}", grants::word(&grant))).unwrap_or_default();
+    let tools = grants::tools(record).map(|tools| format!(": {}", grants::shorten(Some(tools))));
+    format!("{scope}{word}{}", tools.unwrap_or_default())
+}
+
+/// `allowed`, or why not, or how it failed; with how many lines it stands for.
+fn decision(record: &Members) -> String {
+    let decision = match record.text("code") {
+        code if code.is_empty() => or_dash(record.text("decision")),
+        code => code,
+    };
+    record.number("count").map_or(decision.clone(), |count| format!("{decision} ×{count}"))
+}
+
+fn number(record: &Members, name: &str) -> String {
+    record.number(name).map_or_else(|| "-".into(), |number| number.to_string())
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() { "-".into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command;
+    use super::*;
+
+    const CALL: &str = r#"{"time":"2026-11-21T12:00:00.000Z","timestamp":1795262400000,"event":"call","by":"owner","origin":"https://a.example","profile":"default","server":"time","tool":"now","tool_hash":"ab","decision":"allowed","duration_ms":12.345,"queued_ms":0.001,"bytes_in":2,"bytes_out":40}"#;
+    const FAILED: &str = r#"{"timestamp":1795262400001,"event":"call","by":"client://x","server":"time","tool":"now","decision":"allowed","code":"ERR_TOOL_TIMEOUT","duration_ms":30000.000,"bytes_in":2}"#;
+    const REFUSED: &str = r#"{"timestamp":1795262400002,"event":"refused","by":"owner","origin":"https://a.example","scope":"mcp:tools.list","decision":"denied","code":"ERR_SCOPE_REQUIRED","count":7}"#;
+    const GRANT: &str = r#"{"timestamp":1795262400003,"event":"grant","by":"owner","origin":"https://a.example","scope":"mcp:tools.call","grant_type":"ALLOW_ALWAYS","allowed_tools":["time/*"],"decision":"allowed"}"#;
+
+    fn answer(records: &[&str]) -> String {
+        let records = records.join(",");
+        format!(
+            r#"{{"type":"host_get_audit_result","request_id":"1","records":[{records}],"failing":false,"unaudited":0}}"#
+        )
+    }
+
+    #[test]
+    fn the_log_is_a_table() {
+        let ran =
+            command(false, &[&answer(&[CALL, FAILED, REFUSED, GRANT])], |c, s| show(c, &Audit::default(), s));
+        let lines: Vec<_> = ran.printed.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "TIME                      EVENT    BY          ORIGIN             WHAT                           DECISION               MS       BYTES IN  BYTES OUT",
+                "2026-11-21 12:00:00.000Z  call     owner       https://a.example  time/now                       allowed                12.3     2         40",
+                "2026-11-21 12:00:00.001Z  call     client://x  -                  time/now                       ERR_TOOL_TIMEOUT       30000.0  2         -",
+                "2026-11-21 12:00:00.002Z  refused  owner       https://a.example  mcp:tools.list                 ERR_SCOPE_REQUIRED ×7  -        -         -",
+                "2026-11-21 12:00:00.003Z  grant    owner       https://a.example  mcp:tools.call always: time/*  allowed                -        -         -",
+            ]
+        );
+        assert_eq!(ran.asked, [r#"{"type":"host_get_audit","request_id":"1"}"#]);
+    }
+
+    #[test]
+    fn a_message_that_was_refused_is_named() {
+        let record = r#"{"event":"refused","message":"add_server","decision":"denied","code":"ERR_PERMISSION_DENIED"}"#;
+        assert_eq!(what(&Members::parse(record.as_bytes()).unwrap()), "add_server");
+        assert_eq!(what(&Members::default()), "");
+    }
+
+    #[test]
+    fn as_json_each_line_is_as_it_is_in_the_file() {
+        let audit = Audit { origin: Some("owner".into()), since: Some(5), limit: Some(2) };
+        let ran = command(true, &[&answer(&[CALL, FAILED])], |c, s| show(c, &audit, s));
+        assert_eq!(ran.printed, format!("{CALL}\n{FAILED}\n"));
+        assert_eq!(
+            ran.asked,
+            [r#"{"type":"host_get_audit","request_id":"1","origin":"owner","since":5,"limit":2}"#]
+        );
+        let ran = command(true, &[&answer(&[])], |c, s| show(c, &Audit::default(), s));
+        assert_eq!(ran.printed, "");
+    }
+
+    #[test]
+    fn what_the_log_lacks_is_said() {
+        let warned = |json: &str| warnings(&Members::parse(json.as_bytes()).unwrap());
+        assert_eq!(warned(r#"{"failing":false,"unaudited":0}"#), [""; 0]);
+        assert_eq!(
+            warned(r#"{"failing":true,"unaudited":1}"#),
+            [
+                "harbor: the audit log cannot be written at present; is the disk full?",
+                "harbor: 1 line could not be written to the audit log since the bridge began"
+            ]
+        );
+    }
+}

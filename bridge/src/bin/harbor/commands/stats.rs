@@ -1,0 +1,173 @@
+//! stats: how often, how long, how much, since the bridge began.
+//!
+//! Owns how counts are shown. Must never add them up itself: the bridge counts.
+
+use harbor_policy::origin::Origin;
+
+use super::audit;
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::screen::{Screen, remark};
+use crate::table::Table;
+
+pub fn show(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
+    let ask = match origin {
+        Some(origin) => Ask::new("host_get_stats").text("origin", origin.as_str()),
+        None => Ask::new("host_get_stats"),
+    };
+    let answer = client.request(&ask, QUICK)?;
+    let stats = answer.object("stats");
+    match screen.json {
+        true => screen.json(&answer.to_json())?,
+        false => show_tables(&stats, origin, screen)?,
+    }
+    audit::warn(&stats.object("audit"));
+    Ok(())
+}
+
+fn show_tables(stats: &Members, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
+    let calls = stats.object("calls");
+    let failures = failures(&calls);
+    let origins = match origin {
+        Some(origin) => vec![(origin.to_string(), calls)],
+        None => stats.named_objects("callsByOrigin"),
+    };
+    let tables = [
+        counts("TOOL", &stats.named_objects("callsByTool")),
+        counts("ORIGIN", &origins),
+        decided(&stats.objects("decisions")),
+    ];
+    let mut shown = false;
+    for table in tables.iter().filter(|table| !table.is_empty()) {
+        if shown {
+            screen.text("")?;
+        }
+        screen.table(table)?;
+        shown = true;
+    }
+    match failures.is_empty() {
+        false => screen.text(&format!("\nfailed: {failures}"))?,
+        true if !shown => remark("no calls and no decisions since the bridge began"),
+        true => {}
+    }
+    Ok(())
+}
+
+fn counts(of_what: &'static str, of: &[(String, Members)]) -> Table {
+    let mut table = Table::new(&[of_what, "CALLS", "FAILED", "P50 MS", "P99 MS", "BYTES IN", "BYTES OUT"]);
+    for (name, counts) in of {
+        let duration = counts.object("durationUs");
+        table.add([
+            name.clone(),
+            number(counts, "calls"),
+            number(counts, "failures"),
+            millis(&duration, "p50"),
+            millis(&duration, "p99"),
+            number(counts, "bytesIn"),
+            number(counts, "bytesOut"),
+        ]);
+    }
+    table
+}
+
+fn decided(decisions: &[Members]) -> Table {
+    let mut table = Table::new(&["ORIGIN", "SCOPE", "DECISION", "COUNT"]);
+    for decision in decisions {
+        table.add([
+            decision.text("origin"),
+            decision.text("scope"),
+            decision.text("decision"),
+            number(decision, "count"),
+        ]);
+    }
+    table
+}
+
+/// `2 ERR_TOOL_TIMEOUT, 1 ERR_TOOL_FAILED`.
+fn failures(calls: &Members) -> String {
+    let by_code = calls.value("failuresByCode");
+    let each = by_code.as_object().into_iter().flatten();
+    each.map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ")
+}
+
+fn number(of: &Members, name: &str) -> String {
+    of.number(name).map_or_else(|| "-".into(), |number| number.to_string())
+}
+
+/// Microseconds as milliseconds.
+fn millis(of: &Members, name: &str) -> String {
+    let micros = of.number(name);
+    micros.map_or_else(|| "-".into(), |micros| format!("{}.{}", micros / 1000, micros % 1000 / 100))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{command, error};
+    use super::*;
+    use crate::errors::Exit;
+
+    const COUNTS: &str = r#"{"calls":3,"failures":1,"failuresByCode":{"ERR_TOOL_TIMEOUT":1},"bytesIn":20,"bytesOut":300,"durationUs":{"p50":1290,"p99":30000000,"max":30000001,"sum":9},"queuedUs":{"p50":0,"p99":0,"max":0,"sum":0}}"#;
+
+    fn answer(stats: &str) -> String {
+        format!(r#"{{"type":"host_get_stats_result","request_id":"1","stats":{stats}}}"#)
+    }
+
+    fn stats() -> String {
+        format!(
+            r#"{{"calls":{COUNTS},"callsByTool":{{"time/now":{COUNTS}}},"callsByOrigin":{{"https://a.example":{COUNTS}}},"decisions":[{{"origin":"https://a.example","scope":"mcp:tools.call","decision":"allowed","count":3}}],"audit":{{"failing":false,"unaudited":0}}}}"#
+        )
+    }
+
+    #[test]
+    fn tools_origins_and_decisions_are_tables() {
+        let ran = command(false, &[&answer(&stats())], |c, s| show(c, None, s));
+        assert_eq!(
+            ran.printed,
+            "TOOL      CALLS  FAILED  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
+             time/now  3      1       1.2     30000.0  20        300\n\
+             \n\
+             ORIGIN             CALLS  FAILED  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
+             https://a.example  3      1       1.2     30000.0  20        300\n\
+             \n\
+             ORIGIN             SCOPE           DECISION  COUNT\n\
+             https://a.example  mcp:tools.call  allowed   3\n\
+             \n\
+             failed: 1 ERR_TOOL_TIMEOUT\n"
+        );
+        assert_eq!(ran.asked, [r#"{"type":"host_get_stats","request_id":"1"}"#]);
+        let ran = command(true, &[&answer(&stats())], |c, s| show(c, None, s));
+        assert_eq!(ran.printed, format!("{{\"stats\":{}}}\n", stats()));
+    }
+
+    #[test]
+    fn what_was_not_counted_is_left_out() {
+        let decided =
+            r#"{"decisions":[{"origin":"client://x","scope":"web:fetch","decision":"denied","count":1}]}"#;
+        let ran = command(false, &[&answer(decided)], |c, s| show(c, None, s));
+        assert_eq!(
+            ran.printed,
+            "ORIGIN      SCOPE      DECISION  COUNT\nclient://x  web:fetch  denied    1\n"
+        );
+        let ran = command(false, &[&answer(r#"{"callsByTool":{}}"#)], |c, s| show(c, None, s));
+        assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Done));
+    }
+
+    #[test]
+    fn of_one_origin() {
+        let origin = Origin::parse("client://x").unwrap();
+        let of_it = format!(r#"{{"calls":{COUNTS},"decisions":[]}}"#);
+        let ran = command(false, &[&answer(&of_it)], |c, s| show(c, Some(&origin), s));
+        assert_eq!(
+            ran.printed,
+            "ORIGIN      CALLS  FAILED  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
+             client://x  3      1       1.2     30000.0  20        300\n\
+             \n\
+             failed: 1 ERR_TOOL_TIMEOUT\n"
+        );
+        assert_eq!(ran.asked, [r#"{"type":"host_get_stats","request_id":"1","origin":"client://x"}"#]);
+        let ran = command(false, &[&error("ERR_INTERNAL")], |c, s| show(c, Some(&origin), s));
+        assert_eq!(ran.exit, Exit::Failed);
+    }
+}

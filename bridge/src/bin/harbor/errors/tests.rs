@@ -1,0 +1,179 @@
+//! What a failure says, and how the program ends.
+
+use super::*;
+
+#[test]
+fn a_server_that_does_not_start_is_heard() {
+    let mut failure = refused("connection_failed");
+    let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
+    refusal.details = Some(r#"{"stderr_tail":"no such file\nbye"}"#.into());
+    let text = failure.message().unwrap();
+    assert_eq!(
+        text,
+        "no\nit said:\n    no such file\n    bye\n`harbor logs time` shows what the server said"
+    );
+}
+
+fn refused(code: &str) -> Failure {
+    let details = Some(r#"{"cause":"x"}"#.to_owned());
+    let refusal = Refusal {
+        code: code.into(),
+        message: "no".into(),
+        details,
+        server: Some("time".into()),
+        profile: None,
+    };
+    Failure::Refused(Box::new(refusal))
+}
+
+#[test]
+fn exit_codes() {
+    for (code, exit) in [
+        ("invalid_params", 2),
+        ("shutting_down", 3),
+        ("not_found", 4),
+        ("not_connected", 5),
+        ("connection_failed", 5),
+        ("ERR_SERVER_UNAVAILABLE", 5),
+        ("ERR_TOOL_TIMEOUT", 6),
+        ("ERR_TOOL_FAILED", 7),
+        ("ERR_TOOL_NOT_FOUND", 4),
+        ("ERR_PERMISSION_DENIED", 8),
+        ("ERR_SCOPE_REQUIRED", 8),
+        ("ERR_TOOL_NOT_ALLOWED", 8),
+        ("ERR_BUDGET_EXCEEDED", 1),
+        ("ERR_RATE_LIMITED", 1),
+        ("of_the_future", 1),
+    ] {
+        assert_eq!(refused(code).exit() as u8, exit, "{code}");
+    }
+    assert_eq!(Failure::Lost.exit() as u8, 3);
+    assert_eq!(Failure::Ended.exit() as u8, 3);
+    assert_eq!(Failure::Slow(1).exit() as u8, 6);
+    assert_eq!(Failure::Usage(String::new()).exit() as u8, 2);
+    let all: Vec<u8> = Exit::ALL.iter().map(|(exit, _)| *exit as u8).collect();
+    assert_eq!(all, (0..9).collect::<Vec<u8>>());
+}
+
+#[test]
+fn a_message_says_what_to_do_next() {
+    assert_eq!(refused("not_connected").message().unwrap(), "no\nstart it with `harbor start time`");
+    assert_eq!(refused("ERR_INTERNAL").message().unwrap(), "no");
+}
+
+#[test]
+fn a_refusal_names_the_command_that_changes_it() {
+    let next = |code: &str, details: &str, profile: Option<&str>| {
+        let (details, profile) = (Some(details.to_owned()), profile.map(str::to_owned));
+        let refusal = Refusal { code: code.into(), message: "no".into(), details, server: None, profile };
+        refusal.next_step().unwrap_or_default()
+    };
+    let about = r#"{"origin":"https://a.example","scope":"mcp:tools.call","reason":"allowlist"}"#;
+    for (code, details, profile, step) in [
+        (
+            "ERR_SCOPE_REQUIRED",
+            about,
+            None,
+            "`harbor grant https://a.example mcp:tools.call` allows it for a while",
+        ),
+        (
+            "ERR_SCOPE_REQUIRED",
+            about,
+            Some("my work"),
+            "`harbor grant https://a.example mcp:tools.call --profile \"my work\"` allows it for a while",
+        ),
+        (
+            "ERR_PERMISSION_DENIED",
+            about,
+            None,
+            "`harbor revoke https://a.example mcp:tools.call --deny` takes the denial back",
+        ),
+        ("ERR_PERMISSION_DENIED", "{}", None, ""),
+        (
+            "ERR_TOOL_NOT_ALLOWED",
+            about,
+            None,
+            "`harbor grants https://a.example` shows which it may use; `harbor grant https://a.example \
+             mcp:tools.call --tool SERVER/TOOL` allows one for a while",
+        ),
+        (
+            "ERR_TOOL_NOT_ALLOWED",
+            r#"{"reason":"tool_changed","server_id":"time"}"#,
+            None,
+            "`harbor tools --changed time` shows how, and how to accept it",
+        ),
+        (
+            "ERR_TOOL_NOT_FOUND",
+            r#"{"server_id":"time"}"#,
+            None,
+            "`harbor tools time` shows the tools of time",
+        ),
+        (
+            "ERR_RATE_LIMITED",
+            r#"{"retry_after_ms":1200}"#,
+            None,
+            "try again in 2 s; config.toml has the limits",
+        ),
+        ("ERR_RATE_LIMITED", r#"{"limit":"concurrent"}"#, None, ""),
+        (
+            "ERR_BUDGET_EXCEEDED",
+            "{}",
+            None,
+            "`limits.maxCallsPerRun` in config.toml says how many a run may make",
+        ),
+        (
+            "invalid_params",
+            r#"{"field":"arguments","path":"/a","server_id":"time"}"#,
+            None,
+            "`harbor tools time --json` has the schema",
+        ),
+        (
+            "invalid_params",
+            r#"{"field":"tool_hash","server_id":"time"}"#,
+            None,
+            "`harbor tools --changed time` shows what it is now",
+        ),
+        ("invalid_params", r#"{"field":"origin"}"#, None, ""),
+    ] {
+        assert_eq!(next(code, details, profile), step, "{code} {details}");
+    }
+}
+
+#[test]
+fn a_server_that_failed_is_told_with_its_cause() {
+    assert_eq!(
+        refused("ERR_SERVER_UNAVAILABLE").message().unwrap(),
+        "no (x)\n`harbor start time` tries again; `harbor logs time` shows what it said"
+    );
+    let stopped = |code: &str, sent: bool| {
+        let details = Some(format!(r#"{{"cause":"stopped","state":"stopped","sent":{sent}}}"#));
+        let message = "it is stopped".to_owned();
+        Refusal { code: code.into(), message, details, server: None, profile: None }
+    };
+    assert!(stopped("ERR_SERVER_UNAVAILABLE", false).found_it_stopped());
+    assert!(!stopped("ERR_SERVER_UNAVAILABLE", true).found_it_stopped(), "it may have done its work");
+    assert!(!stopped("connection_failed", false).found_it_stopped());
+    assert_eq!(stopped("connection_failed", false).reason(), "it is stopped", "not twice");
+}
+
+#[test]
+fn as_json() {
+    assert_eq!(
+        refused("not_found").json().unwrap(),
+        r#"{"error":{"code":"not_found","message":"no","details":{"cause":"x"}}}"#
+    );
+    assert_eq!(
+        Failure::Usage("say \"x\"".into()).json().unwrap(),
+        r#"{"error":{"code":"invalid_params","message":"say \"x\""}}"#
+    );
+    let nothing = Failure::Nothing("none".into(), "do that".into());
+    assert_eq!(nothing.json().unwrap(), r#"{"error":{"code":"not_found","message":"none"}}"#);
+    assert_eq!((nothing.message().unwrap().as_str(), nothing.exit()), ("none\ndo that", Exit::NotFound));
+    assert_eq!(Failure::Said(Exit::ToolFailed).json(), None);
+}
+
+#[test]
+fn a_reader_that_left_is_no_failure() {
+    let failure = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
+    assert_eq!((failure.exit(), failure.message()), (Exit::Done, None));
+}

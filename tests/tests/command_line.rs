@@ -1,0 +1,128 @@
+//! The command line where it decides who may use what: against a real bridge and a real server.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
+
+use harbor_tests::double::Double;
+use harbor_tests::{Bridge, Home, programs};
+use serde_json::{Value, json};
+
+const ORIGIN: &str = "https://a.example";
+
+/// What `harbor` with these arguments printed on stdout and on stderr, and its exit code.
+fn harbor(home: &Home, args: &[&str]) -> (String, String, Option<i32>) {
+    let output = home.command("harbor").args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+/// Stdout of one that did what was asked for.
+fn done(home: &Home, args: &[&str]) -> String {
+    let (out, err, code) = harbor(home, args);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{args:?}");
+    out
+}
+
+/// Stderr and exit code of one that did not.
+fn refused(home: &Home, args: &[&str]) -> (String, Option<i32>) {
+    let (out, err, code) = harbor(home, args);
+    assert_eq!(out, "", "{args:?}");
+    (err, code)
+}
+
+#[test]
+fn an_origin_may_what_was_granted_until_it_is_revoked() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let call = ["call", "s/echo", "{}", "--as", ORIGIN];
+    let needs = "harbor: https://a.example needs permission for mcp:tools.call; ask the person for it\n\
+                 `harbor grant https://a.example mcp:tools.call` allows it for a while\n";
+    assert_eq!(refused(&home, &call), (needs.to_owned(), Some(8)));
+
+    let scope = [ORIGIN, "mcp:tools.call"];
+    let granted = done(&home, &[&["grant"][..], &scope, &["--always", "--tool", "s/echo"]].concat());
+    assert_eq!(granted, "https://a.example may mcp:tools.call: s/echo, always\n");
+    assert_eq!(
+        done(&home, &["grants"]),
+        "ORIGIN             SCOPE           GRANT   TOOLS   UNTIL\n\
+         https://a.example  mcp:tools.call  always  s/echo  -\n"
+    );
+    assert_eq!(done(&home, &call), "{}\n");
+    let (said, code) = refused(&home, &["call", "s/env", "--as", ORIGIN]);
+    assert!(said.contains("\n`harbor grants https://a.example` shows which it may use"), "{said}");
+    assert_eq!(code, Some(8));
+
+    let denied = done(&home, &[&["grant"][..], &scope, &["--deny"]].concat());
+    assert_eq!(denied, "https://a.example may not mcp:tools.call\n");
+    let (said, _) = refused(&home, &call);
+    assert!(
+        said.ends_with("`harbor revoke https://a.example mcp:tools.call --deny` takes the denial back\n")
+    );
+    let revoke = [&["revoke"][..], &scope, &["--deny"]].concat();
+    assert_eq!(done(&home, &revoke), "revoked mcp:tools.call of https://a.example: deny\n");
+    assert_eq!(refused(&home, &revoke).1, Some(4));
+    assert_eq!(done(&home, &call), "{}\n");
+
+    let lines = done(&home, &["audit", "--origin", ORIGIN, "--since", "1h", "--json"]);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> = lines.iter().map(|line| (line["event"].clone(), line["code"].clone())).collect();
+    let told_of = |event: &str, code: Value| (json!(event), code);
+    assert_eq!(
+        told,
+        [
+            told_of("refused", json!("ERR_SCOPE_REQUIRED")),
+            told_of("grant", Value::Null),
+            told_of("call", Value::Null),
+            told_of("refused", json!("ERR_TOOL_NOT_ALLOWED")),
+            told_of("grant", Value::Null),
+            told_of("refused", json!("ERR_PERMISSION_DENIED")),
+            told_of("revoke", Value::Null),
+            told_of("revoke", Value::Null),
+            told_of("call", Value::Null),
+        ]
+    );
+    let stats: Value = serde_json::from_str(&done(&home, &["stats", ORIGIN, "--json"])).unwrap();
+    assert_eq!((&stats["stats"]["calls"]["calls"], &stats["stats"]["grants"]), (&json!(2), &json!(1)));
+}
+
+#[test]
+fn a_tool_that_has_changed_is_shown_and_accepted() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
+    let call = ["call", "s/echo", "{}", "--as", ORIGIN];
+    assert_eq!(done(&home, &call), "{}\n");
+    assert_eq!(
+        harbor(&home, &["tools", "--changed"]),
+        (String::new(), "no tool has changed\n".into(), Some(0))
+    );
+
+    // Another program under the same name, with a tool of the same name.
+    let other = programs::double("echo-server");
+    done(&home, &["add", "s", "--", other.to_str().unwrap()]);
+    let (said, code) = refused(&home, &call);
+    assert!(said.ends_with("\n`harbor tools --changed s` shows how, and how to accept it\n"), "{said}");
+    assert_eq!(code, Some(8));
+    let shown = done(&home, &["tools", "s", "--changed"]);
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(
+        lines[..4],
+        [
+            "s/echo: has changed; origins cannot use it until you accept it",
+            "  description",
+            "    - The tool echo.",
+            "  inputSchema"
+        ]
+    );
+    let command = lines.last().unwrap().strip_prefix("accept it: harbor ").unwrap();
+    let command: Vec<_> = command.split(' ').collect();
+    assert_eq!(command[..2], ["accept", "s/echo"]);
+
+    let stale = "0".repeat(64);
+    let (said, code) = refused(&home, &["accept", "s/echo", &stale]);
+    assert!(said.ends_with("\n`harbor tools --changed s` shows what it is now\n"), "{said}");
+    assert_eq!(code, Some(2));
+    assert_eq!(done(&home, &command), "accepted s/echo\n");
+    done(&home, &call);
+    assert_eq!(refused(&home, &["accept", "s"]).1, Some(4));
+}
