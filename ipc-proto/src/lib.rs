@@ -15,6 +15,7 @@ pub mod contained;
 pub mod field;
 pub mod frame;
 pub mod hex;
+pub mod hidden;
 pub mod json;
 pub mod link;
 pub mod server_id;

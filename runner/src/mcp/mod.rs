@@ -4,7 +4,6 @@
 //! tools and what fits their schemas. Must never do I/O or read a clock: `session` does.
 
 pub mod contact;
-pub mod hidden;
 pub mod line;
 pub mod message;
 pub mod pages;

@@ -14,13 +14,12 @@ mod value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::link::runner::Tool;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-
-use super::hidden::has_hidden;
 
 /// A longer name is none.
 const MAX_NAME: usize = 512;

@@ -8,6 +8,8 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
+use harbor_ipc_proto::hidden::{is_hidden, turns_text};
+
 use crate::pretty::pretty;
 use crate::table::{Table, fit};
 
@@ -121,11 +123,7 @@ pub fn disarm(text: &str) -> String {
 /// judged.
 pub fn reveal(text: &str) -> String {
     let mut before = ' ';
-    escape(text, |c| {
-        let joins = c == JOINER && can_be_joined(before);
-        before = c;
-        !joins && !matches!(c, '\n' | '\t') && (c.is_control() || turns_text(c) || is_unseen(c))
-    })
+    escape(text, |c| c == '\r' || is_hidden(std::mem::replace(&mut before, c), c))
 }
 
 fn escape(text: &str, mut hidden: impl FnMut(char) -> bool) -> String {
@@ -137,34 +135,6 @@ fn escape(text: &str, mut hidden: impl FnMut(char) -> bool) -> String {
         }
     }
     out
-}
-
-/// Characters that change the direction of the text around them: what is read would not be what is there.
-fn turns_text(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Characters that are shown as nothing.
-fn is_unseen(c: char) -> bool {
-    match c {
-        // Without width, or blank.
-        '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..=JOINER => true,
-        '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
-        // Annotations between the lines; tags; variation selectors beyond the sixteen that emoji have.
-        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' => true,
-        _ => false,
-    }
-}
-
-/// The zero-width joiner, a part of many emoji.
-const JOINER: char = '\u{200d}';
-
-/// Emoji, skin tones among them, and the selector that shows a character as emoji.
-fn can_be_joined(c: char) -> bool {
-    matches!(
-        c,
-        '\u{fe0f}' | '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
-    )
 }
 
 /// Asking the kernel takes an ioctl, which has no safe wrapper here; `stty` asks it for us.

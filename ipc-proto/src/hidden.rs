@@ -16,20 +16,20 @@ pub fn has_hidden(text: &str) -> bool {
         return false;
     }
     let mut before = ' ';
-    text.chars().any(|character| {
-        let joins = character == JOINER && can_be_joined(before);
-        before = character;
-        !joins && is_hidden(character)
-    })
+    text.chars().any(|character| is_hidden(std::mem::replace(&mut before, character), character))
 }
 
-fn is_hidden(character: char) -> bool {
+/// Whether `character` is hidden where it stands behind `before`.
+#[must_use]
+pub fn is_hidden(before: char, character: char) -> bool {
     match character {
         '\n' | '\t' | '\r' => false,
+        JOINER if can_be_joined(before) => false,
         // C0, DEL and C1.
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
-        // Direction of the text.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        character if turns_text(character) => true,
+        // Ends of lines and paragraphs that few programs show.
+        '\u{2028}' | '\u{2029}' => true,
         // Without width, or shown as nothing.
         '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200d}' => true,
         '\u{2060}'..='\u{2064}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
@@ -39,6 +39,15 @@ fn is_hidden(character: char) -> bool {
         '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}' => true,
         _ => false,
     }
+}
+
+/// Whether a character changes the direction of the text around it: what is read would not be what is there.
+#[must_use]
+pub fn turns_text(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// Emoji, skin tones among them, and the selector that shows a character as emoji.
@@ -65,7 +74,7 @@ mod tests {
             (0x115f, 0x1160),
             (0x180e, 0x180e),
             (0x200b, 0x200f),
-            (0x202a, 0x202e),
+            (0x2028, 0x202e),
             (0x2060, 0x2064),
             (0x2066, 0x2069),
             (0x3164, 0x3164),
