@@ -99,12 +99,12 @@ impl Permissions {
     /// When there is no such grant, it has ended already, or the disk refuses; nothing is changed then.
     pub async fn grant(&self, sender: &Sender, wish: Wish) -> Result<(GrantView, bool), ErrorBody> {
         let Wish { key, mut grant, expires_at } = wish;
+        // It counts from here on, however long the disk takes: what ends at a time that was asked for ends then.
+        let (created_at, now) = (wall_clock(), boot_clock());
         if grant.grant_type == GrantType::AllowOnce {
             grant.lifetime_ms = Some(match expires_at {
                 None => self.once_ms,
-                Some(at) => {
-                    at.checked_sub(wall_clock()).filter(|left| *left > 0).ok_or_else(ended_already)?
-                }
+                Some(at) => at.checked_sub(created_at).filter(|left| *left > 0).ok_or_else(ended_already)?,
             });
         }
         // Tried on a table of its own: what cannot be granted is found before anything is written.
@@ -114,7 +114,6 @@ impl Permissions {
         let allowed_tools = tools.clone().map(Into::into);
         let record = Record { allowed_tools, decision, ..of(&key, grant.grant_type) };
         self.trail.decided("grant", sender, record).await?;
-        let created_at = wall_clock();
         if grant.grant_type != GrantType::AllowOnce {
             let stored = StoredGrant {
                 origin: key.origin.to_string(),
@@ -126,7 +125,7 @@ impl Permissions {
             };
             self.file.put(stored).await.map_err(|error| not_stored(&error))?;
         }
-        let made = self.grants.borrow_mut().put(key.clone(), grant, created_at, boot_clock());
+        let made = self.grants.borrow_mut().put(key.clone(), grant, created_at, now);
         let made = made.map_err(|wrong| wrong_grant(&wrong))?;
         self.changed.notify_one();
         self.tell("granted", &key, &made);
