@@ -19,9 +19,10 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
-use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View};
+use harbor_policy::grants::{self, Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
+use harbor_policy::tool_name::Allowlist;
 use tokio::sync::Notify;
 
 use super::asker::{Asker, Sender};
@@ -107,9 +108,8 @@ impl Permissions {
                 Some(at) => at.checked_sub(created_at).filter(|left| *left > 0).ok_or_else(ended_already)?,
             });
         }
-        // Tried on a table of its own: what cannot be granted is found before anything is written.
-        Grants::default().put(key.clone(), grant.clone(), 0, 0).map_err(|wrong| wrong_grant(&wrong))?;
-        let tools = grant.tools.as_ref().map(harbor_policy::tool_name::Allowlist::entries);
+        grant.check().map_err(|wrong| wrong_grant(&wrong))?;
+        let tools = grant.tools.as_ref().map(Allowlist::entries);
         let decision = if grant.grant_type == GrantType::Deny { "denied" } else { "allowed" };
         let allowed_tools = tools.clone().map(Into::into);
         let record = Record { allowed_tools, decision, ..of(&key, grant.grant_type) };
@@ -315,7 +315,7 @@ fn view(key: &Key, grant: &Grant) -> GrantView {
         created_at: grant.created_at,
         expires_at: grant.expires_at,
         tab_id: grant.tab.as_ref().map(|tab| tab.tab),
-        allowed_tools: grant.tools.as_ref().map(harbor_policy::tool_name::Allowlist::entries),
+        allowed_tools: grant.tools.as_ref().map(Allowlist::entries),
     }
 }
 
@@ -325,8 +325,7 @@ fn restore(grants: &mut Grants, row: Row) {
         Row::Whole(grant) => (&grant.origin, &grant.profile, &grant.scope),
         Row::Broken { origin, profile, scope } => (origin, profile, scope),
     };
-    let key =
-        Origin::parse(origin).ok().zip(harbor_policy::grants::profile(profile)).zip(Scope::parse(scope));
+    let key = Origin::parse(origin).ok().zip(grants::profile(profile)).zip(Scope::parse(scope));
     let Some(((origin, profile), scope)) = key else {
         tracing::warn!(origin, scope, "harbor.db: a grant is for nothing that exists; left out");
         return;
@@ -336,15 +335,17 @@ fn restore(grants: &mut Grants, row: Row) {
         Row::Whole(grant) => lasting(&grant).map(|new| (new, grant.created_at)),
         Row::Broken { .. } => None,
     };
-    let (new, created_at) = whole.unwrap_or_else(|| {
-        tracing::warn!(origin = %key.origin, scope = key.scope.as_str(), "harbor.db: a grant cannot be read; it counts as DENY");
-        (NewGrant { grant_type: GrantType::Deny, tools: None, tab: None, lifetime_ms: None }, 0)
-    });
-    if let Err(wrong) = grants.restore(key.clone(), new, created_at) {
-        tracing::warn!(origin = %key.origin, %wrong, "harbor.db: a grant that cannot be; it counts as DENY");
+    let restored =
+        whole.is_some_and(|(new, created_at)| grants.restore(key.clone(), new, created_at).is_ok());
+    if !restored {
+        tracing::warn!(
+            origin = %key.origin,
+            scope = key.scope.as_str(),
+            "harbor.db: a grant cannot be read; it counts as DENY"
+        );
         let deny = NewGrant { grant_type: GrantType::Deny, tools: None, tab: None, lifetime_ms: None };
         // A plain DENY can always be made.
-        let _ = grants.restore(key, deny, created_at);
+        let _ = grants.restore(key, deny, 0);
     }
 }
 
@@ -352,7 +353,7 @@ fn lasting(stored: &StoredGrant) -> Option<NewGrant> {
     let grant_type = GrantType::parse(&stored.grant_type)?;
     let tools = match &stored.allowed_tools {
         None => None,
-        Some(tools) => Some(harbor_policy::tool_name::Allowlist::parse(tools).ok()?),
+        Some(tools) => Some(Allowlist::parse(tools).ok()?),
     };
     Some(NewGrant { grant_type, tools, tab: None, lifetime_ms: None })
 }
@@ -361,7 +362,7 @@ fn ended_already() -> ErrorBody {
     super::invalid("expires_at", "a time that is still to come, in milliseconds since 1970")
 }
 
-fn wrong_grant(wrong: &harbor_policy::grants::Wrong) -> ErrorBody {
+fn wrong_grant(wrong: &Wrong) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, wrong.to_string()).with("field", "grant_type")
 }
 

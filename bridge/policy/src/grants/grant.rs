@@ -98,7 +98,11 @@ impl NewGrant {
         Ok(Grant { grant_type, created_at: wall_now, expires_at, tab, tools, deadline })
     }
 
-    fn check(&self) -> Result<(), Wrong> {
+    /// Whether there is such a grant.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn check(&self) -> Result<(), Wrong> {
         match (self.grant_type, self.lifetime_ms) {
             (GrantType::AllowOnce, None | Some(0)) => Err(Wrong::NoLifetime),
             (GrantType::AllowOnce, Some(_)) => Ok(()),
