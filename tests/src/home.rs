@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,6 +77,17 @@ impl Home {
     #[must_use]
     pub fn scratch(&self, name: &str) -> PathBuf {
         self.0.dir.path().join(name)
+    }
+
+    /// Writes `config.toml`, which the next bridge reads.
+    ///
+    /// # Panics
+    /// When the disk refuses.
+    pub fn configure(&self, text: &str) {
+        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+        let (dir, file) = (self.path(), self.path().join("config.toml"));
+        fs::create_dir_all(&dir).and_then(|()| mode(&dir, 0o700)).expect("the directory can be made");
+        fs::write(&file, text).and_then(|()| mode(&file, 0o600)).expect("the file can be written");
     }
 
     /// A file under `HARBOR_HOME/run`: `bridge.sock`, `token`, `bridge.lock`.

@@ -10,6 +10,7 @@
 mod answer;
 mod base64;
 mod events;
+mod host;
 mod inbox;
 mod operations;
 
@@ -25,6 +26,7 @@ use harbor_ipc_proto::frame::put_frame;
 use serde_json::{Value, json};
 
 pub use self::answer::{Answer, ErrorValue, excerpt};
+pub use self::host::{CALL, LIST, Speaker, wall_clock};
 use self::inbox::Inbox;
 use crate::{Home, LIMIT};
 
