@@ -54,9 +54,11 @@ impl Router {
         Rc::new(Self { supervisor, host, definitions, shutdown: Notify::new(), draining: Cell::new(false) })
     }
 
-    /// Refuses all requests from now on: the bridge is going.
+    /// Refuses all requests from now on: the bridge is going. So the refusals of origins that were only counted are all
+    /// there will be, and are written down.
     pub fn drain(&self) {
         self.draining.set(true);
+        self.host.trail.write_counted();
     }
 
     /// A client has gone: its open requests end, and so do its subscriptions.
