@@ -8,6 +8,8 @@
 //! The kind of a connection is fixed by its first frame. Only this crate makes a [`Permit`], and the supervisor
 //! takes one by value for each call: "was it checked?" is a question for the compiler.
 
+use crate::origin::Origin;
+
 /// Who is at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Principal {
@@ -20,8 +22,8 @@ pub enum Principal {
     },
     /// An AI client behind `harbor mcp`.
     Client {
-        /// Its name in `client://<name>`.
-        name: String,
+        /// `client://<name>`.
+        origin: Origin,
     },
 }
 
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn the_table_knows_every_message() {
         let extension = Principal::Extension { id: "x".into() };
-        let client = Principal::Client { name: "x".into() };
+        let client = Principal::Client { origin: Origin::client("x").unwrap() };
         for request in REQUESTS.iter().filter(|request| request.tag != "attach") {
             assert!(check(&Principal::Owner, request.tag).is_ok(), "{}", request.tag);
             assert!(check(&extension, request.tag).is_ok(), "{}", request.tag);

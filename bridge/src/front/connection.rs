@@ -19,6 +19,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped, put_frame};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 use harbor_policy::access::Principal;
+use harbor_policy::origin::Origin;
 use tokio::io::AsyncRead;
 use tokio::sync::Notify;
 
@@ -194,9 +195,11 @@ fn role(attach: Attach) -> Result<Principal, ErrorBody> {
         "relay" => named(attach.extension_id)
             .map(|id| Principal::Extension { id })
             .ok_or_else(|| wrong("extension_id", "the id of the browser extension")),
-        "mcp" => named(attach.client)
-            .map(|name| Principal::Client { name })
-            .ok_or_else(|| wrong("client", "the name of the AI client")),
+        "mcp" => attach
+            .client
+            .and_then(|name| Origin::client(&name))
+            .map(|origin| Principal::Client { origin })
+            .ok_or_else(|| wrong("client", "the name of the AI client, 1 to 128 bytes")),
         _ => Err(wrong("role", "relay, mcp or cli")),
     }
 }
@@ -240,7 +243,7 @@ mod tests {
         );
         assert_eq!(
             attach(r#""token":"secret","role":"mcp","client":"x""#),
-            Ok(Principal::Client { name: "x".into() })
+            Ok(Principal::Client { origin: Origin::client("x").unwrap() })
         );
         assert_eq!(attach(r#""token":"secre","role":"cli""#), Err("unauthorized"));
         assert_eq!(attach(r#""token":"Secret","role":"cli""#), Err("unauthorized"));

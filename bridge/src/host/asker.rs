@@ -33,15 +33,13 @@ impl Sender {
     #[must_use]
     pub fn new(principal: &Principal, client: u64) -> Self {
         let own = match principal {
-            Principal::Client { name } => Origin::client(name),
+            Principal::Client { origin } => Some(origin.clone()),
             Principal::Owner | Principal::Extension { .. } => None,
         };
         let by = match principal {
             Principal::Owner => OWNER.into(),
             Principal::Extension { id } => format!("extension:{id}").into(),
-            Principal::Client { name } => {
-                own.as_ref().map_or_else(|| name.as_str().into(), |own| own.as_str().into())
-            }
+            Principal::Client { origin } => origin.shared(),
         };
         Self { client, by, own, session: format!("connection {client}").into() }
     }
@@ -152,7 +150,7 @@ mod tests {
 
     #[test]
     fn an_ai_client_is_itself_and_the_owner_names_an_origin() {
-        let client = Sender::new(&Principal::Client { name: "Some Client".into() }, 1);
+        let client = Sender::new(&Principal::Client { origin: Origin::client("Some Client").unwrap() }, 1);
         let own = Asker::new(&client, None, None, None).unwrap();
         assert_eq!((own.origin.as_str(), &*own.profile), ("client://Some%20Client", "default"));
         assert!(Asker::new(&client, Some("client://Some%20Client"), None, None).is_ok());

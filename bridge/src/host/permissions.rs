@@ -9,7 +9,7 @@
 //! holds; what cannot be read there counts as a DENY.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,6 +47,8 @@ pub struct Permissions {
     file: GrantFile,
     trail: Rc<Trail>,
     listeners: Rc<Listeners>,
+    /// Keys of which the disk has a row that cannot be read.
+    unread: RefCell<HashSet<Key>>,
     /// How long an ALLOW_ONCE lasts that does not say, in milliseconds.
     once_ms: u64,
     /// Connections per browser session.
@@ -77,15 +79,16 @@ impl Permissions {
         listeners: Rc<Listeners>,
         once: Duration,
     ) -> Result<Rc<Self>, StoreError> {
-        let mut grants = Grants::default();
+        let (mut grants, mut unread) = (Grants::default(), HashSet::new());
         for row in file.all().await? {
-            restore(&mut grants, row);
+            unread.extend(restore(&mut grants, row));
         }
         let permissions = Rc::new(Self {
             grants: RefCell::new(grants),
             file,
             trail,
             listeners,
+            unread: RefCell::new(unread),
             once_ms: u64::try_from(once.as_millis()).unwrap_or(u64::MAX),
             sessions: RefCell::default(),
             changed: Notify::new(),
@@ -113,7 +116,8 @@ impl Permissions {
         let decision = if grant.grant_type == GrantType::Deny { "denied" } else { "allowed" };
         let allowed_tools = tools.clone().map(Into::into);
         let record = Record { allowed_tools, decision, ..of(&key, grant.grant_type) };
-        self.trail.decided("grant", sender, record).await?;
+        let allows = grant.grant_type != GrantType::Deny;
+        self.trail.decided("grant", sender, record, allows).await?;
         if grant.grant_type != GrantType::AllowOnce {
             let stored = StoredGrant {
                 origin: key.origin.to_string(),
@@ -144,12 +148,18 @@ impl Permissions {
         grant_type: Option<GrantType>,
         tab: Option<&Tab>,
     ) -> Result<bool, ErrorBody> {
+        // A row that cannot be read is a DENY of no type: it goes with all of its key, and not without.
+        let is_deny = tab.is_none() && grant_type.is_none_or(|revoked| revoked == GrantType::Deny);
+        let grant_type = grant_type.filter(|_| !(is_deny && self.unread.borrow().contains(key)));
         let record = Record { grant_type: grant_type.map(GrantType::as_str), ..about(key) };
-        self.trail.decided("revoke", sender, record).await?;
+        self.trail.decided("revoke", sender, record, is_deny).await?;
         if tab.is_none() && grant_type != Some(GrantType::AllowOnce) {
             let (origin, profile, scope) = (key.origin.as_str(), &key.profile, key.scope.as_str());
             let removed = self.file.remove(origin, profile, scope, grant_type.map(GrantType::as_str)).await;
             removed.map_err(|error| not_stored(&error))?;
+        }
+        if grant_type.is_none() && tab.is_none() {
+            self.unread.borrow_mut().remove(key);
         }
         let gone = self.grants.borrow_mut().revoke(key, grant_type, tab);
         gone.iter().for_each(|grant| self.tell("revoked", key, grant));
@@ -319,8 +329,8 @@ fn view(key: &Key, grant: &Grant) -> GrantView {
     }
 }
 
-/// Takes a row of the disk. One that makes no sense may have been a DENY, and so it is one.
-fn restore(grants: &mut Grants, row: Row) {
+/// Takes a row of the disk. One that makes no sense may have been a DENY, and so it is one; gives its key.
+fn restore(grants: &mut Grants, row: Row) -> Option<Key> {
     let (origin, profile, scope) = match &row {
         Row::Whole(grant) => (&grant.origin, &grant.profile, &grant.scope),
         Row::Broken { origin, profile, scope } => (origin, profile, scope),
@@ -328,25 +338,22 @@ fn restore(grants: &mut Grants, row: Row) {
     let key = Origin::parse(origin).ok().zip(grants::profile(profile)).zip(Scope::parse(scope));
     let Some(((origin, profile), scope)) = key else {
         tracing::warn!(origin, scope, "harbor.db: a grant is for nothing that exists; left out");
-        return;
+        return None;
     };
     let key = Key { origin, profile, scope };
     let whole = match row {
         Row::Whole(grant) => lasting(&grant).map(|new| (new, grant.created_at)),
         Row::Broken { .. } => None,
     };
-    let restored =
-        whole.is_some_and(|(new, created_at)| grants.restore(key.clone(), new, created_at).is_ok());
-    if !restored {
-        tracing::warn!(
-            origin = %key.origin,
-            scope = key.scope.as_str(),
-            "harbor.db: a grant cannot be read; it counts as DENY"
-        );
-        let deny = NewGrant { grant_type: GrantType::Deny, tools: None, tab: None, lifetime_ms: None };
-        // A plain DENY can always be made.
-        let _ = grants.restore(key, deny, 0);
+    if whole.is_some_and(|(new, created_at)| grants.restore(key.clone(), new, created_at).is_ok()) {
+        return None;
     }
+    let scope = key.scope.as_str();
+    tracing::warn!(origin = %key.origin, scope, "harbor.db: a grant cannot be read; it counts as DENY");
+    let deny = NewGrant { grant_type: GrantType::Deny, tools: None, tab: None, lifetime_ms: None };
+    // A plain DENY can always be made.
+    let _ = grants.restore(key.clone(), deny, 0);
+    Some(key)
 }
 
 fn lasting(stored: &StoredGrant) -> Option<NewGrant> {

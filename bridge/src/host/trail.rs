@@ -37,7 +37,8 @@ impl Trail {
         Self { audit, required, refusals: RefCell::default(), bridge }
     }
 
-    /// Writes down what a person has decided, before it holds.
+    /// Writes down what a person has decided, before it holds. `allows` says whether somebody may do more then: less is
+    /// possible also while the log cannot be written.
     ///
     /// # Errors
     /// When it cannot be written and has to be.
@@ -46,10 +47,11 @@ impl Trail {
         event: &'static str,
         sender: &Sender,
         record: Record,
+        allows: bool,
     ) -> Result<(), ErrorBody> {
         let record = Record { event, by: sender.by.clone(), ..stamped(record) };
         match self.audit.append_durably(record).await {
-            Err(error) if self.required => Err(not_written(&error.to_string())),
+            Err(error) if self.required && allows => Err(not_written(&error.to_string())),
             // Counted by the log itself.
             Ok(()) | Err(_) => Ok(()),
         }

@@ -143,7 +143,7 @@ pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAc
             tool_hash: Some(router.host.registry.now(&server, &tool_name, &tool_hash)?.hash),
             ..Record::default()
         };
-        router.host.trail.decided("tool_accepted", &sender, record).await?;
+        router.host.trail.decided("tool_accepted", &sender, record, true).await?;
         router.host.registry.accept(&server, &tool_name, &tool_hash).await?;
         Ok::<_, ErrorBody>(Box::new(HostAcceptToolChangeResult { accepted: true }) as _)
     })

@@ -60,11 +60,13 @@ fn join_session(router: &Router, client: &Client, name: &str) -> Result<(), Erro
     if !(1..=128).contains(&name.len()) || name.contains(char::is_control) {
         return Err(invalid("browser_session", "1 to 128 bytes without control characters"));
     }
-    let is_new = !client.has_named_session();
+    let (is_new, before) = (!client.has_named_session(), client.sender().session);
     if !client.name_session(name) {
         return Err(invalid("browser_session", "the one that this connection has named before"));
     }
     if is_new {
+        // What was bound to a tab of the connection alone could not be used any more.
+        router.host.permissions.part(&before, false);
         router.host.permissions.join(&client.sender().session);
     }
     Ok(())

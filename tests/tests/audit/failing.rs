@@ -48,7 +48,7 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     // The grant is the first that has to wait for the disk.
     let before = bridge.all_grants();
     let fields = |grant_type: &str| json!({"scope": CALL, "grant_type": grant_type});
-    for grant_type in ["ALLOW_ONCE", "ALLOW_ALWAYS", "DENY"] {
+    for grant_type in ["ALLOW_ONCE", "ALLOW_ALWAYS"] {
         assert_refused(other.ask("host_grant_permission", &fields(grant_type)));
     }
     assert_refused(site.ask("host_revoke_permission", &json!({"scope": CALL})));
@@ -57,16 +57,20 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     assert_refused(bridge.tool("s", "echo", &json!({})));
     assert_eq!(double.journal().count("call"), 1);
     assert_eq!(other.try_tool("s/echo"), "ERR_SCOPE_REQUIRED", "a refusal stands");
+    // Less may always be allowed.
+    other.grant(CALL, "DENY", &json!({}));
+    site.revoke(CALL, Some("ALLOW_ONCE"));
+    assert_eq!(other.try_tool("s/echo"), "ERR_PERMISSION_DENIED");
     let failing = health(&bridge);
     assert_eq!(failing["failing"], true);
     let lost = failing["unaudited"].as_u64().unwrap();
-    assert!(lost >= 5, "{lost}");
+    assert!(lost >= 7, "{lost}");
 
     fs::remove_dir(path(&home)).unwrap();
     fs::rename(&aside, path(&home)).unwrap();
     wait_for_health(&bridge, false);
     assert_eq!(site.try_tool("s/echo"), "ok");
-    other.grant(CALL, "DENY", &json!({}));
+    other.grant(CALL, "ALLOW_ONCE", &json!({}));
     let told: Vec<_> = lines(&home).iter().map(|line| line["event"].clone()).collect();
     assert_eq!(told, ["grant", "call", "unaudited", "call", "grant"]);
     assert_eq!(lines(&home)[2]["count"], lost, "the log says what it lacks");
