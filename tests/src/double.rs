@@ -71,6 +71,30 @@ impl Double {
         self
     }
 
+    /// Offers these tools, a JSON array, instead of its own. It does what it does for names of its own, and echoes
+    /// for others.
+    ///
+    /// # Panics
+    /// As [`offer`](Self::offer).
+    #[must_use]
+    pub fn offering(mut self, tools: &str) -> Self {
+        self.settings.tools = Some(self.journal.with_extension("tools"));
+        self.offer(tools);
+        self
+    }
+
+    /// Offers others from its next list on. Needs [`offering`](Self::offering).
+    ///
+    /// # Panics
+    /// When they cannot be written down.
+    pub fn offer(&self, tools: &str) {
+        let path = self.settings.tools.as_ref().expect("it offers what it is told to");
+        let new = path.with_extension("new");
+        // A message is a line.
+        let tools = tools.replace('\n', " ");
+        fs::write(&new, tools).and_then(|()| fs::rename(&new, path)).expect("a scratch file can be written");
+    }
+
     /// Waits so long before it reads stdin.
     #[must_use]
     pub fn delay_ms(mut self, delay: u64) -> Self {

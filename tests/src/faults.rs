@@ -45,6 +45,8 @@ faults! {
     UnknownVersion = "unknown-version",
     /// Prints a banner and other text that is no message on stdout, around every message.
     GarbageOnStdout = "garbage-on-stdout",
+    /// Answers tool calls with a result that is no object.
+    MalformedResult = "malformed-result",
     /// Answers tool calls with bytes that are no UTF-8.
     InvalidUtf8 = "invalid-utf8",
     /// Answers the first tool call without a newline behind it, and exits.
@@ -141,13 +143,15 @@ pub struct Settings {
     pub delay_ms: u64,
     /// Where it writes what happened to it.
     pub journal: Option<PathBuf>,
+    /// A JSON array of tools, read for each `tools/list`, that it offers instead of its own.
+    pub tools: Option<PathBuf>,
 }
 
 impl Settings {
     /// With this fault only.
     #[must_use]
     pub fn new(fault: Fault) -> Self {
-        Self { fault, modern: false, paged: false, delay_ms: 0, journal: None }
+        Self { fault, modern: false, paged: false, delay_ms: 0, journal: None, tools: None }
     }
 
     /// The command line.
@@ -161,6 +165,9 @@ impl Settings {
         }
         if let Some(journal) = &self.journal {
             args.extend(["--journal".into(), journal.into()]);
+        }
+        if let Some(tools) = &self.tools {
+            args.extend(["--tools".into(), tools.into()]);
         }
         args
     }
@@ -179,6 +186,7 @@ impl Settings {
                 "--modern" => settings.modern = true,
                 "--paged" => settings.paged = true,
                 "--journal" => settings.journal = Some(text()?.into()),
+                "--tools" => settings.tools = Some(text()?.into()),
                 "--delay-ms" => settings.delay_ms = text()?.parse().map_err(|_| wrong())?,
                 "--fault" => {
                     let name = text()?;
@@ -200,8 +208,8 @@ mod tests {
     fn a_command_line_says_what_was_set() {
         for &fault in Fault::ALL {
             for journal in [None, Some("/tmp/x y".into())] {
-                let settings =
-                    Settings { fault, modern: true, paged: journal.is_none(), delay_ms: 7, journal };
+                let (paged, tools) = (journal.is_none(), journal.clone());
+                let settings = Settings { fault, modern: true, paged, delay_ms: 7, journal, tools };
                 assert_eq!(Settings::parse(settings.to_args()), Ok(settings));
             }
         }

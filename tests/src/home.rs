@@ -73,6 +73,19 @@ impl Home {
         std::os::unix::fs::chown(self.0.dir.path(), Some(user), Some(group)).expect("root may do so");
     }
 
+    /// Writes its `config.toml`, for the next bridge.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn configure(&self, text: &str) {
+        let private = |mode| fs::Permissions::from_mode(mode);
+        fs::create_dir_all(self.path()).expect("the directory can be made");
+        fs::set_permissions(self.path(), private(0o700)).expect("it is this user's");
+        let file = self.path().join("config.toml");
+        fs::write(&file, text).expect("a file can be written there");
+        fs::set_permissions(file, private(0o600)).expect("it is this user's");
+    }
+
     /// A path for a file of the test's own, outside `HARBOR_HOME`.
     #[must_use]
     pub fn scratch(&self, name: &str) -> PathBuf {

@@ -34,7 +34,7 @@ pub mod random;
 use std::time::Duration;
 
 pub use bridge::{Bridge, Relay};
-pub use client::{Answer, Client, ErrorValue, Pending, Speaker};
+pub use client::{Answer, Asker, Client, ErrorValue, Pending, Speaker};
 pub use direct::Direct;
 pub use double::{Double, Journal};
 pub use faults::Fault;

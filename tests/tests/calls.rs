@@ -179,7 +179,7 @@ fn a_json_rpc_error_is_passed_on_in_the_details() {
     assert_eq!((said("code"), said("message")), (json!(-32050), json!("the double refuses")));
     assert_eq!(said("data"), json!({"why": "test", "n": 12_345_678_901_234_567_890_u64}));
     assert!(error.message.contains("the double refuses"), "{}", error.message);
-    assert_eq!(bridge.tool("s", "no_such_tool", &json!({})).unwrap_err().details["code"], -32602);
+    assert_eq!(bridge.tool("s", "no_such_tool", &json!({})).unwrap_err().code, "ERR_TOOL_NOT_FOUND");
 }
 
 #[test]

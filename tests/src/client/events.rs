@@ -72,7 +72,12 @@ impl Client {
         self.server(id)["last_exit"].clone()
     }
 
-    fn wait_for_push(&self, tag: &str, limit: Duration, mut wanted: impl FnMut(&Value) -> bool) -> Value {
+    /// Waits for a push of this type that is as wanted.
+    ///
+    /// # Panics
+    /// When none comes in time; says which came instead.
+    #[must_use]
+    pub fn wait_for_push(&self, tag: &str, limit: Duration, mut wanted: impl FnMut(&Value) -> bool) -> Value {
         let until = Instant::now() + limit;
         let mut others = Vec::new();
         loop {

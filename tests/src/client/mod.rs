@@ -9,6 +9,7 @@
 
 mod answer;
 mod base64;
+mod calls_as;
 mod events;
 mod host;
 mod inbox;
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 
 pub use self::answer::{Answer, ErrorValue, excerpt};
 pub use self::host::{CALL, LIST, Speaker, wall_clock};
+pub use self::calls_as::Asker;
 use self::inbox::Inbox;
 use crate::{Home, LIMIT};
 

@@ -1,7 +1,7 @@
 //! An MCP server on stdio that is right in everything but the one fault that it was started with.
 //!
 //! ```text
-//!  misbehaving-server --fault NAME [--modern] [--paged] [--delay-ms N] [--journal PATH]
+//!  misbehaving-server --fault NAME [--modern] [--paged] [--delay-ms N] [--journal PATH] [--tools PATH]
 //!  stdin ─► main thread ─► Server::on_line ─► answers; calls that take time get a thread of their own
 //! ```
 //!

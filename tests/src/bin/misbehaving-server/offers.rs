@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use harbor_tests::Fault;
+use serde_json::value::RawValue;
 
 use crate::server::{Request, Server};
 use crate::tools::TOOLS;
@@ -63,7 +64,7 @@ fn list(server: &Server, request: &Request, name: &str, items: &[String]) {
         }
     };
     let pages = if server.settings.paged { PAGES } else { 1 };
-    let size = items.len().div_ceil(pages);
+    let size = items.len().div_ceil(pages).max(1);
     let here = items.chunks(size).nth(page).unwrap_or_default().join(",");
     let next =
         if page + 1 < pages { format!(",\"nextCursor\":\"page-{}\"", page + 1) } else { String::new() };
@@ -72,6 +73,11 @@ fn list(server: &Server, request: &Request, name: &str, items: &[String]) {
 }
 
 fn tools(server: &Server) -> Vec<String> {
+    if let Some(path) = &server.settings.tools {
+        let text = std::fs::read(path).expect("the list of tools can be read");
+        let tools: Vec<Box<RawValue>> = serde_json::from_slice(&text).expect("it is an array");
+        return tools.iter().map(|tool| tool.get().to_owned()).collect();
+    }
     let added = (0..server.added_tools.load(Ordering::Relaxed)).map(|n| format!("added_{n}"));
     let names = TOOLS.iter().map(ToString::to_string).chain(added);
     let tool = |name: String| {

@@ -17,6 +17,7 @@ pub fn call(server: &Server, request: &Request, tool: &str) -> bool {
     let number = 1 + server.called.fetch_add(1, Ordering::Relaxed);
     let first = number == 1;
     match server.settings.fault {
+        Fault::MalformedResult => server.out.result(id, "\"done\""),
         Fault::InvalidUtf8 => {
             let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"text\":\"");
             server.out.bytes(&[head.as_bytes(), b"\xff\xfe", b"\"}]}}\n"].concat());

@@ -102,6 +102,11 @@ pub fn call(server: &Arc<Server>, request: &Request) {
             put_text(server, id, "touched");
         }
         name if name.starts_with("added_") => put_text(server, id, name),
+        // Whatever it was told to offer.
+        _ if server.settings.tools.is_some() => {
+            let arguments = request.params.raw("arguments").unwrap_or("{}");
+            server.out.result(id, &echo_result(arguments, server.settings.modern));
+        }
         _ => server.out.error(id, -32602, "the double has no such tool", None),
     }
 }
