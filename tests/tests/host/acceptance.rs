@@ -124,7 +124,7 @@ fn allow_once_works_and_expires() {
     let (bridge, _) = scene(&home, &Double::sound(&home));
     bridge.call("host_watch", &json!({})).unwrap();
     let page = bridge.asking("https://guest.example");
-    let ends = json!({"expires_at": in_ms(1500)});
+    let ends = json!({"expires_at": in_ms(2500)});
     page.granted("mcp:tools.list", "ALLOW_ONCE", &ends).granted("mcp:tools.call", "ALLOW_ONCE", &ends);
     assert!(page.tool_names().contains(&"s/echo".to_owned()));
     assert_eq!(page.call("s/sleep", &json!({"ms": 1})).unwrap().content_text(), "slept");
