@@ -92,17 +92,6 @@ impl Home {
         self.0.dir.path().join(name)
     }
 
-    /// Writes `config.toml`, which the next bridge reads.
-    ///
-    /// # Panics
-    /// When the disk refuses.
-    pub fn configure(&self, text: &str) {
-        let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
-        let (dir, file) = (self.path(), self.path().join("config.toml"));
-        fs::create_dir_all(&dir).and_then(|()| mode(&dir, 0o700)).expect("the directory can be made");
-        fs::write(&file, text).and_then(|()| mode(&file, 0o600)).expect("the file can be written");
-    }
-
     /// A file under `HARBOR_HOME/run`: `bridge.sock`, `token`, `bridge.lock`.
     #[must_use]
     pub fn run_file(&self, name: &str) -> PathBuf {

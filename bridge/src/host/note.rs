@@ -25,6 +25,8 @@ pub(super) struct Note<'a> {
     host: &'a Host,
     record: Record,
     accounted: Arc<str>,
+    /// The server, if there is one of that name.
+    server: Option<Arc<str>>,
     began: Instant,
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
@@ -62,10 +64,12 @@ impl<'a> Note<'a> {
             run_id: call.run_id.as_deref().map(Into::into),
             ..Record::default()
         };
+        let server = record.server.clone().filter(|_| host.supervisor.get(&call.server).is_some());
         Self {
             host,
             record,
             accounted: caller.origin().map_or_else(|| host.owner.clone(), Origin::shared),
+            server,
             began: Instant::now(),
             queued: Cell::default(),
             asked: Cell::default(),
@@ -140,12 +144,12 @@ impl Drop for Note<'_> {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let (duration_us, queued_us) = (micros(self.began.elapsed()), micros(self.queued.get()));
         let mut record = std::mem::take(&mut self.record);
-        // A name that no server has is not kept among the counts.
+        // A name that a caller may have made up is not kept among the counts.
         let tool = record.tool.as_deref().filter(|_| self.hash.get().is_some()).unwrap_or(stats::OTHERS);
         let mut stats = self.host.stats.borrow_mut();
         stats.note(&stats::Call {
             origin: &self.accounted,
-            server: record.server.as_deref().unwrap_or_default(),
+            server: self.server.as_deref().unwrap_or(stats::OTHERS),
             tool,
             code: code.map(Code::as_str),
             duration_us,

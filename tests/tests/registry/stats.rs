@@ -103,6 +103,25 @@ fn sizes_and_times_are_those_of_the_call() {
 }
 
 #[test]
+fn no_name_is_kept_that_a_caller_made_up() {
+    let home = Home::new();
+    let (bridge, page) = scene(&home, &Double::sound(&home));
+    bridge.add("off", &Double::sound(&home));
+    let names = [format!("s/{CANARY}"), format!("{CANARY}/echo"), format!("off/{CANARY}")];
+    for name in &names {
+        assert!(page.call(name, &json!({})).is_err());
+    }
+    assert!(bridge.tool("s", CANARY, &json!({})).is_err());
+    assert!(bridge.tool(CANARY, "echo", &json!({})).is_err());
+    let stranger = bridge.asking(&format!("https://{CANARY}.example"));
+    assert!(stranger.ask("host_get_stats", &json!({})).is_ok());
+    let now = stats(&bridge);
+    assert_eq!(now["calls"]["calls"], 5);
+    assert!(!now.to_string().contains(CANARY), "{now:#}");
+    assert_eq!(numbers(&now["callsByServer"]), json!({"s": [2, 2], "off": [1, 1], "(others)": [2, 2]}));
+}
+
+#[test]
 fn a_call_under_way_is_shown_and_one_whose_client_vanished_is_counted() {
     let home = Home::new();
     let double = Double::sound(&home);
