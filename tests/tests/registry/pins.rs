@@ -212,6 +212,14 @@ fn a_server_that_is_removed_takes_its_pins_along() {
     bridge.add_and_connect("s", &double);
     assert!(page.call("s/read", &json!({})).is_ok(), "one that is added again is seen for the first time");
     assert_eq!(changes(&bridge), json!([]));
+    // The same with a restart in between.
+    bridge.call("remove_server", &json!({"server_id": "s"})).unwrap();
+    drop(bridge);
+    double.offer(&offer(BEFORE));
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &double);
+    assert!(bridge.asking(PAGE).call("s/read", &json!({})).is_ok());
+    assert_eq!(changes(&bridge), json!([]));
 }
 
 #[test]
