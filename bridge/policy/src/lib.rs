@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod environment;
+pub mod flood;
 pub mod grants;
 pub mod lifecycle;
 pub mod limiter;
@@ -12,7 +13,6 @@ pub mod limits;
 pub mod liveness;
 pub mod origin;
 pub mod package;
-pub mod refusals;
 pub mod runs;
 pub mod scope;
 pub mod settings;

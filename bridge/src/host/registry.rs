@@ -22,8 +22,10 @@ use harbor_ipc_proto::field::PutField as _;
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::flood::Flood;
 
 use super::refused::tool_not_found;
+use crate::clock::boot_clock;
 use crate::link::{Tool, ToolHash, ToolList};
 use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
@@ -68,8 +70,9 @@ pub struct Registry {
     blocks: bool,
     /// Each server's tools as they are listed; made anew when its list is another one.
     written: RefCell<HashMap<ServerId, Rc<Written>>>,
-    /// Hashes of changed tools of which the person was told.
+    /// Hashes of changed tools of which the person was told, and how many that were of late.
     told: RefCell<HashMap<(ServerId, Arc<str>), ToolHash>>,
+    flood: RefCell<Flood>,
 }
 
 /// The tools of one server, ready to be listed.
@@ -106,6 +109,7 @@ impl Registry {
             blocks,
             written: RefCell::default(),
             told: RefCell::default(),
+            flood: RefCell::default(),
         })
     }
 
@@ -119,11 +123,14 @@ impl Registry {
                 None => new.extend(pinned.put(tool).then(|| pin(tool))),
                 Some(before) if before.hash != tool.hash => {
                     let key = (server.clone(), tool.name.clone());
-                    if self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash) {
+                    let is_news = self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash);
+                    // Beyond a few a minute they are there for who asks.
+                    if is_news && self.flood.borrow_mut().note(server.as_str(), boot_clock()).is_some() {
                         changed.push(self.change(server, before, tool));
                     }
                 }
-                Some(_) => {}
+                // It is what it was: if it becomes another one again, that is news.
+                Some(_) => drop(self.told.borrow_mut().remove(&(server.clone(), tool.name.clone()))),
             }
         }
         drop(all);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
-use harbor_policy::refusals::Refusals;
+use harbor_policy::flood::Flood;
 
 use super::asker::Sender;
 use crate::clock::{boot_clock, wall_clock};
@@ -24,7 +24,7 @@ use crate::store::audit::{Audit, Query, Record};
 pub struct Trail {
     audit: Audit,
     required: bool,
-    refusals: RefCell<Refusals>,
+    refusals: RefCell<Flood>,
     /// The bridge itself, in records of what happens by itself.
     bridge: Arc<str>,
 }

@@ -86,7 +86,8 @@ define_sent! {
         /// The server; absent for an AI client, which asks for its own list again.
         server_id: Option<String>,
     }
-    /// A tool is not what it was when the person last saw it; comes to the owner's connections that sent `host_watch`.
+    /// A tool is not what it was when the person last saw it; comes to the owner's connections that sent `host_watch`, at
+    /// most 60 times a minute for one server: `host_list_tool_changes` has them all.
     "tool_changed" ToolChanged {
         /// The server.
         server_id: String,

@@ -27,8 +27,8 @@ use harbor_ipc_proto::frame::put_frame;
 use serde_json::{Value, json};
 
 pub use self::answer::{Answer, ErrorValue, excerpt};
-pub use self::host::{CALL, LIST, Speaker, wall_clock};
 pub use self::calls_as::Asker;
+pub use self::host::{CALL, LIST, Speaker, wall_clock};
 use self::inbox::Inbox;
 use crate::{Home, LIMIT};
 

@@ -1,0 +1,105 @@
+//! How much of what somebody causes is told one by one.
+//!
+//! ```text
+//!  it happens ─► room in this minute? ─ yes ─► told, with how many before it were not
+//!                                     └ no ──► counted
+//! ```
+//!
+//! A page may ask without end for what it does not get, and a server change its tools without end. Each line for it would
+//! push an older one out of a log, each push keep somebody busy; so beyond a few a minute they are counted. Owns those
+//! counts. Must never forget one: `take_counted` gives the rest.
+
+use std::collections::HashMap;
+
+/// What is told of one source in one minute.
+const TOLD: u32 = 60;
+
+/// A minute, in the milliseconds of the caller's clock.
+const MINUTE: u64 = 60_000;
+
+/// Sources that are counted apart; the others share one count.
+const SOURCES: usize = 1000;
+
+/// The name under which the sources beyond [`SOURCES`] are counted.
+const OTHERS: &str = "(others)";
+
+#[derive(Debug, Default)]
+struct Minute {
+    began: u64,
+    told: u32,
+    counted: u64,
+}
+
+/// What all sources cause.
+#[derive(Debug, Default)]
+pub struct Flood {
+    sources: HashMap<String, Minute>,
+}
+
+impl Flood {
+    /// Notes that it happened at `now`, in milliseconds of a clock that does not jump far back. `Some(n)`: it is told, and
+    /// `n` before it were not. `None`: it was counted.
+    pub fn note(&mut self, source: &str, now: u64) -> Option<u64> {
+        let known = self.sources.contains_key(source) || self.sources.len() < SOURCES;
+        let source = if known { source } else { OTHERS };
+        let minute = match self.sources.get_mut(source) {
+            Some(minute) => minute,
+            None => {
+                self.sources.entry(source.to_owned()).or_insert(Minute { began: now, ..Minute::default() })
+            }
+        };
+        // A clock that was set back begins a minute as well.
+        if now.wrapping_sub(minute.began) >= MINUTE {
+            (minute.began, minute.told) = (now, 0);
+        }
+        if minute.told >= TOLD {
+            minute.counted = minute.counted.saturating_add(1);
+            return None;
+        }
+        minute.told += 1;
+        Some(std::mem::take(&mut minute.counted))
+    }
+
+    /// Gives what was not told, by source, and forgets sources that have been quiet for a minute.
+    pub fn take_counted(&mut self, now: u64) -> Vec<(String, u64)> {
+        let counted = self.sources.iter_mut().filter(|(_, minute)| minute.counted > 0);
+        let counted: Vec<_> =
+            counted.map(|(origin, minute)| (origin.clone(), std::mem::take(&mut minute.counted))).collect();
+        self.sources.retain(|_, minute| now.wrapping_sub(minute.began) < MINUTE);
+        counted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_of_a_minute_are_told_and_the_rest_is_counted() {
+        let mut flood = Flood::default();
+        let written = (0..100).filter(|n| flood.note("a", *n).is_some()).count();
+        assert_eq!((written, flood.note("b", 0)), (60, Some(0)));
+        assert_eq!(flood.note("a", MINUTE), Some(40));
+        assert_eq!(flood.take_counted(2 * MINUTE), []);
+    }
+
+    proptest! {
+        #[test]
+        fn each_is_told_or_counted_once(
+            steps in prop::collection::vec((0..3000u32, any::<u16>(), prop::bool::weighted(0.02)), 0..400),
+        ) {
+            let (mut flood, mut accounted, mut now) = (Flood::default(), 0, 0u64);
+            for (origin, later, take) in &steps {
+                now = now.wrapping_add(u64::from(*later));
+                accounted += flood.note(&format!("o{origin}"), now).map_or(0, |before| before + 1);
+                if *take {
+                    accounted += flood.take_counted(now).iter().map(|(_, n)| n).sum::<u64>();
+                }
+                prop_assert!(flood.sources.len() <= SOURCES + 1);
+            }
+            accounted += flood.take_counted(now).iter().map(|(_, n)| n).sum::<u64>();
+            prop_assert_eq!(accounted, steps.len() as u64);
+        }
+    }
+}
