@@ -11,7 +11,7 @@
 //! Owns each run's count and whom it belongs to. Must never let on that somebody else's run exists, nor settle a
 //! reservation twice: settling takes it by value. Time is an argument, in milliseconds of any clock.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::lifecycle::Millis;
@@ -63,12 +63,23 @@ pub enum BudgetError {
     Exceeded,
 }
 
+/// How many calls of a run may go to one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    /// The server.
+    pub server: Arc<str>,
+    /// So many.
+    pub most: u32,
+}
+
 /// One call of a budget, to be settled. Without that the run keeps it reserved until it ends.
 #[derive(Debug)]
 #[must_use = "a reservation is settled when its call is over"]
 pub struct Reservation {
     id: Arc<str>,
     serial: u64,
+    /// The server of whose share it is a part.
+    server: Option<Arc<str>>,
 }
 
 /// All runs.
@@ -86,6 +97,8 @@ struct Run {
     max_calls: u32,
     used: u32,
     reserved: u32,
+    /// Calls used and reserved of servers that have a share only.
+    shares: BTreeMap<Arc<str>, u32>,
     created_at: Millis,
     touched_at: Millis,
 }
@@ -111,7 +124,16 @@ impl Runs {
         }
         self.last_serial = self.last_serial.wrapping_add(1);
         let serial = self.last_serial;
-        let run = Run { serial, owner, max_calls, used: 0, reserved: 0, created_at: now, touched_at: now };
+        let run = Run {
+            serial,
+            owner,
+            max_calls,
+            used: 0,
+            reserved: 0,
+            shares: BTreeMap::new(),
+            created_at: now,
+            touched_at: now,
+        };
         let view = run.view(now);
         self.runs.insert(id.into(), run);
         Ok(view)
@@ -130,20 +152,33 @@ impl Runs {
         Some(view)
     }
 
-    /// Takes one call out of a budget, before it is sent.
+    /// Takes one call out of a budget, before it is sent; with a `share`, also out of what may go to that server.
     ///
     /// # Errors
     /// When this owner has no such run, or nothing remains of it.
-    pub fn reserve(&mut self, id: &str, owner: &RunOwner, now: Millis) -> Result<Reservation, BudgetError> {
+    pub fn reserve(
+        &mut self,
+        id: &str,
+        owner: &RunOwner,
+        share: Option<Share>,
+        now: Millis,
+    ) -> Result<Reservation, BudgetError> {
         // The key is shared, so that a reservation costs no copy of it.
         let key = self.runs.get_key_value(id).map(|(key, _)| key.clone()).ok_or(BudgetError::NoSuchRun)?;
         let run = self.runs.get_mut(id).filter(|run| run.owner == *owner).ok_or(BudgetError::NoSuchRun)?;
-        if run.remaining() == 0 {
+        if run.remaining() == 0
+            || share.as_ref().is_some_and(|share| run.of_server(&share.server) >= share.most)
+        {
             return Err(BudgetError::Exceeded);
+        }
+        let server = share.map(|share| share.server);
+        if let Some(server) = &server {
+            let taken = run.shares.entry(server.clone()).or_default();
+            *taken = taken.saturating_add(1);
         }
         run.reserved = run.reserved.saturating_add(1);
         run.touched_at = now;
-        Ok(Reservation { id: key, serial: run.serial })
+        Ok(Reservation { id: key, serial: run.serial, server })
     }
 
     /// Its call is over. `spent`: it was sent to the server; else the budget gets it back.
@@ -152,6 +187,9 @@ impl Runs {
         let Some(run) = run else { return };
         run.reserved = run.reserved.saturating_sub(1);
         run.used = run.used.saturating_add(u32::from(spent));
+        if let Some(taken) = reservation.server.and_then(|server| run.shares.get_mut(&server)) {
+            *taken = taken.saturating_sub(u32::from(!spent));
+        }
         run.touched_at = now;
     }
 
@@ -189,6 +227,10 @@ impl Runs {
 }
 
 impl Run {
+    fn of_server(&self, server: &str) -> u32 {
+        self.shares.get(server).copied().unwrap_or_default()
+    }
+
     fn remaining(&self) -> u32 {
         self.max_calls.saturating_sub(self.used).saturating_sub(self.reserved)
     }

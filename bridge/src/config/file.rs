@@ -67,6 +67,8 @@ const OF_ALL_TOGETHER: Key<ServerLimits> =
     Key::number("callsPerMinutePerServer", 0..=1_000_000, |limits, n| limits.per_minute = per_minute(n));
 
 const PER_SERVER: &[Key<ServerLimits>] = &[
+    Key::number("maxCallsPerRun", 1..=1000, |limits, n| limits.max_calls_per_run = Some(n)),
+    Key::number("maxConcurrentPerOrigin", 1..=1000, |limits, n| limits.concurrent = Some(n)),
     Key::number("defaultTimeoutMs", 1..=3_600_000, |limits, n| limits.default_timeout = Some(millis(n))),
     OF_ALL_TOGETHER,
 ];

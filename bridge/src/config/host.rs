@@ -62,6 +62,10 @@ pub struct OriginLimits {
 /// The limits of one server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ServerLimits {
+    /// Calls of one run that may go to it. `None`: as many as the run has.
+    pub max_calls_per_run: Option<u32>,
+    /// Calls of one origin to it at the same time. `None`: as many as the origin may.
+    pub concurrent: Option<u32>,
     /// Calls per minute, from all origins together. `None`: no limit.
     pub per_minute: Option<u32>,
     /// How long a call may take that does not say. `None`: nothing is said for this server.

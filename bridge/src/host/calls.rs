@@ -18,6 +18,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::limiter::Limits;
+use harbor_policy::runs::Share;
 use harbor_policy::scope::Scope;
 
 use super::admission::{Entrant, Turn};
@@ -87,10 +88,14 @@ impl Host {
         let limits = self.config.limits_of(accounted(&caller));
         let mut limit = self.time_limit_of(&call, &server, &limits)?;
         let reserved = match (&call.run_id, &caller) {
-            (Some(run_id), Caller::Origin(asker)) => Some(self.runs.reserve(asker, run_id)?),
+            (Some(run_id), Caller::Origin(asker)) => {
+                let most = self.config.server_limits(call.server.as_str()).max_calls_per_run;
+                let share = most.map(|most| Share { server: call.server.shared(), most });
+                Some(self.runs.reserve(asker, run_id, share)?)
+            }
             _ => None,
         };
-        let _turn = self.turn(&caller, &call, &limits, &mut limit, note).await?;
+        let _turns = self.turns(&caller, &call, &limits, &mut limit, note).await?;
         let slot = server.slot().ok_or_else(|| errors::too_many(server.id()))?;
         let ready = server.ready(&mut limit).await;
         ready.map_err(|why| errors::unavailable(server.id(), &why))?;
@@ -146,31 +151,46 @@ impl Host {
         time_limit(default, call.time, call.progress.is_some())
     }
 
-    /// Waits for the caller's turn; the time is taken off the call's.
-    async fn turn(
+    /// Waits for the caller's turn; the time is taken off the call's. Where a server has a limit of its own for each
+    /// origin, its turn is waited for first: whoever waits for a server keeps no place from calls to others.
+    async fn turns(
         &self,
         caller: &Caller,
         call: &ToolCall,
         limits: &OriginLimits,
         limit: &mut TimeLimit,
         note: &Note<'_>,
-    ) -> Result<Turn, ErrorBody> {
-        let origin = accounted(caller);
+    ) -> Result<(Option<Turn>, Turn), ErrorBody> {
+        let (origin, server) = (accounted(caller), call.server.as_str());
         let lane = match caller {
             Caller::Owner(sender, _) => sender.client,
             Caller::Origin(asker) => asker.lane(),
         };
-        let server_per_minute = self.config.server_limits(call.server.as_str()).per_minute;
-        let entrant = Entrant { origin, lane, server: call.server.as_str(), server_per_minute };
-        let limits = Limits {
+        let of_server = self.config.server_limits(server);
+        let of_origin = Limits {
             concurrent: limits.concurrent,
             queue: limits.queue,
             queue_wait_ms: limits.queue_wait_ms,
             per_minute: limits.per_minute,
         };
-        let turn = self.admission.enter(entrant, &limits, limit.quiet).await;
+        let entrant = Entrant { origin, lane, server, server_per_minute: of_server.per_minute };
+        let turns = async {
+            let at_server = match of_server.concurrent.filter(|_| matches!(caller, Caller::Origin(_))) {
+                None => None,
+                Some(concurrent) => {
+                    // No origin has a space in it.
+                    let here = format!("{origin} {server}");
+                    let entrant = Entrant { origin: &here, server_per_minute: None, ..entrant };
+                    let limits = Limits { concurrent, per_minute: None, ..of_origin };
+                    Some(self.admission.enter(entrant, &limits, limit.quiet).await?)
+                }
+            };
+            let left = limit.quiet.saturating_sub(note.began().elapsed());
+            Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
+        };
+        let turns = turns.await;
         limit.used += note.set_queued();
-        turn.map_err(|refusal| rate_limited(origin, &call.server, refusal))
+        turns.map_err(|refusal| rate_limited(origin, &call.server, refusal))
     }
 
     /// The hash of the tool, if it may be called. Where a server's tools cannot be listed, only the owner calls them.

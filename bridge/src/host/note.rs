@@ -78,6 +78,11 @@ impl<'a> Note<'a> {
         }
     }
 
+    /// When it came.
+    pub(super) fn began(&self) -> Instant {
+        self.began
+    }
+
     /// It has waited for its turn; gives how long.
     pub(super) fn set_queued(&self) -> Duration {
         self.queued.set(self.began.elapsed());

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
-use harbor_policy::runs::{self, BudgetError, Reservation, RunOwner, RunView};
+use harbor_policy::runs::{self, BudgetError, Reservation, RunOwner, RunView, Share};
 
 use super::asker::Asker;
 use super::invalid;
@@ -66,12 +66,12 @@ impl Runs {
         self.0.borrow_mut().end(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
     }
 
-    /// Takes one call out of a run's budget.
+    /// Takes one call out of a run's budget, and out of a server's share of it.
     ///
     /// # Errors
     /// When there is none left, or the run is none of the asker's.
-    pub fn reserve(&self, asker: &Asker, id: &str) -> Result<Reserved, ErrorBody> {
-        let reserved = self.0.borrow_mut().reserve(id, &owner(asker), boot_clock());
+    pub fn reserve(&self, asker: &Asker, id: &str, share: Option<Share>) -> Result<Reserved, ErrorBody> {
+        let reserved = self.0.borrow_mut().reserve(id, &owner(asker), share, boot_clock());
         match reserved {
             Ok(reservation) => {
                 Ok(Reserved { runs: self.0.clone(), reservation: Some(reservation), spent: Cell::new(false) })

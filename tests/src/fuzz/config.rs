@@ -63,6 +63,9 @@ fn of_origin(limits: OriginLimits, is_owner: bool) {
 }
 
 fn of_server(limits: ServerLimits) {
+    for most in [limits.max_calls_per_run, limits.concurrent] {
+        assert!(most.is_none_or(|calls| (1..=1000).contains(&calls)));
+    }
     assert!(limits.per_minute.is_none_or(|calls| (1..=1_000_000).contains(&calls)));
     assert!(limits.default_timeout.is_none_or(|timeout| (1..=3_600_000).contains(&timeout.as_millis())));
 }

@@ -167,3 +167,21 @@ fn the_owner_has_no_limit_unless_he_gives_himself_one() {
         assert_eq!(call.wait(LIMIT).unwrap().content_text(), "slept");
     }
 }
+
+#[test]
+fn a_server_can_take_fewer_at_once_of_each_origin_and_keeps_no_place_from_others() {
+    let home = Home::new();
+    let double = Double::sound(&home);
+    let config = "[limits]\nmaxConcurrentPerOrigin = 2\n[limits.server.s]\nmaxConcurrentPerOrigin = 1\n";
+    let (bridge, page) = scene(&home, config, &double);
+    bridge.add_and_connect("t", &Double::sound(&home));
+    let held = hold(&page, &double);
+    let waits = page.send_call("s/sleep", &json!({"ms": 1}));
+    // While it waits for its server, the page's other place is free.
+    assert!(page.call("t/echo", &json!({})).is_ok());
+    assert_eq!(under_way(&page), 1);
+    assert!(bridge.asking("https://other.example").allowed().call("s/echo", &json!({})).is_ok());
+    cancel(&bridge, &held);
+    assert_eq!(waits.wait(LIMIT).unwrap().content_text(), "slept");
+    assert_eq!((under_way(&page), waiting(&page)), (0, 0));
+}

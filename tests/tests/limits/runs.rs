@@ -57,6 +57,19 @@ fn a_run_is_as_long_as_the_limits_allow() {
 }
 
 #[test]
+fn a_server_can_have_a_smaller_share_of_each_run() {
+    let home = Home::new();
+    let (bridge, page) = scene(&home, "[limits.server.s]\nmaxCallsPerRun = 1\n", &Double::sound(&home));
+    bridge.add_and_connect("t", &Double::sound(&home));
+    let run = page.run(4);
+    in_run(&page, &run, "s/echo", &json!({})).unwrap();
+    assert_eq!(in_run(&page, &run, "s/echo", &json!({})), Err("ERR_BUDGET_EXCEEDED".into()));
+    in_run(&page, &run, "t/echo", &json!({})).unwrap();
+    assert_eq!(page.remaining(&run), 2);
+    in_run(&page, &page.run(4), "s/echo", &json!({})).unwrap();
+}
+
+#[test]
 fn calls_that_were_not_sent_are_given_back() {
     let home = Home::new();
     let double = Double::sound(&home).quick_restarts();

@@ -21,11 +21,11 @@ fn failure(result: Result<Reservation, BudgetError>) -> Option<BudgetError> {
 #[test]
 fn a_call_is_reserved_and_then_used_or_given_back() {
     let (mut runs, owner) = one_run(2);
-    let sent = runs.reserve("id", &owner, 1100).unwrap();
-    let kept = runs.reserve("id", &owner, 1200).unwrap();
-    assert_eq!(failure(runs.reserve("id", &owner, 1200)), Some(BudgetError::Exceeded));
+    let sent = runs.reserve("id", &owner, None, 1100).unwrap();
+    let kept = runs.reserve("id", &owner, None, 1200).unwrap();
+    assert_eq!(failure(runs.reserve("id", &owner, None, 1200)), Some(BudgetError::Exceeded));
     runs.settle(sent, true, 1300);
-    assert_eq!(failure(runs.reserve("id", &owner, 1300)), Some(BudgetError::Exceeded));
+    assert_eq!(failure(runs.reserve("id", &owner, None, 1300)), Some(BudgetError::Exceeded));
     let view = RunView { max_calls: 2, used: 1, reserved: 1, remaining: 0, created_at: 1000, idle_ms: 100 };
     assert_eq!(runs.get("id", &owner, 1400), Some(view));
     runs.settle(kept, false, 1500);
@@ -35,9 +35,24 @@ fn a_call_is_reserved_and_then_used_or_given_back() {
 }
 
 #[test]
+fn a_server_has_no_more_of_a_run_than_its_share() {
+    let (mut runs, owner) = one_run(5);
+    let share = |server: &str| Some(Share { server: server.into(), most: 1 });
+    let first = runs.reserve("id", &owner, share("s"), 0).unwrap();
+    assert_eq!(failure(runs.reserve("id", &owner, share("s"), 0)), Some(BudgetError::Exceeded));
+    runs.settle(first, false, 0);
+    let again = runs.reserve("id", &owner, share("s"), 0).unwrap();
+    let other = runs.reserve("id", &owner, share("t"), 0).unwrap();
+    runs.settle(again, true, 0);
+    assert_eq!(failure(runs.reserve("id", &owner, share("s"), 0)), Some(BudgetError::Exceeded));
+    runs.settle(other, true, 0);
+    assert_eq!(runs.get("id", &owner, 0).map(|view| view.remaining), Some(3));
+}
+
+#[test]
 fn a_budget_of_nothing_allows_nothing() {
     let (mut runs, owner) = one_run(0);
-    assert_eq!(failure(runs.reserve("id", &owner, 1000)), Some(BudgetError::Exceeded));
+    assert_eq!(failure(runs.reserve("id", &owner, None, 1000)), Some(BudgetError::Exceeded));
 }
 
 #[test]
@@ -51,11 +66,11 @@ fn somebody_elses_run_looks_like_none() {
     for other in others {
         for id in ["id", "none"] {
             assert_eq!((runs.get(id, &other, 1000), runs.end(id, &other, 1000)), (None, None));
-            assert_eq!(failure(runs.reserve(id, &other, 1000)), Some(BudgetError::NoSuchRun));
+            assert_eq!(failure(runs.reserve(id, &other, None, 1000)), Some(BudgetError::NoSuchRun));
         }
     }
-    let _used = runs.reserve("id", &mine, 1000).unwrap();
-    assert_eq!(failure(runs.reserve("none", &mine, 1000)), Some(BudgetError::NoSuchRun));
+    let _used = runs.reserve("id", &mine, None, 1000).unwrap();
+    assert_eq!(failure(runs.reserve("none", &mine, None, 1000)), Some(BudgetError::NoSuchRun));
 }
 
 #[test]
@@ -81,7 +96,7 @@ fn the_numbers_of_runs_are_bounded() {
 #[test]
 fn what_was_reserved_before_an_end_is_no_part_of_the_next_run() {
     let (mut runs, owner) = one_run(1);
-    let reserved = runs.reserve("id", &owner, 1000).unwrap();
+    let reserved = runs.reserve("id", &owner, None, 1000).unwrap();
     assert_eq!(runs.end("id", &owner, 1000).map(|view| view.reserved), Some(1));
     let fresh = runs.create(owner.clone(), 1, "id".into(), 1000).unwrap();
     runs.settle(reserved, true, 1000);
@@ -91,7 +106,7 @@ fn what_was_reserved_before_an_end_is_no_part_of_the_next_run() {
 #[test]
 fn a_run_is_stale_exactly_when_its_time_is_over_and_nothing_is_reserved() {
     let (mut runs, owner) = one_run(1);
-    let reserved = runs.reserve("id", &owner, 2000).unwrap();
+    let reserved = runs.reserve("id", &owner, None, 2000).unwrap();
     assert_eq!(runs.purge(u64::MAX, 500), 0);
     runs.settle(reserved, false, 3000);
     assert_eq!((runs.purge(3499, 500), runs.purge(3500, 500), runs.len()), (0, 1, 0));
@@ -100,7 +115,7 @@ fn a_run_is_stale_exactly_when_its_time_is_over_and_nothing_is_reserved() {
 #[test]
 fn a_clock_that_went_back_delays_the_purge_by_no_more_than_the_time_itself() {
     let (mut runs, owner) = one_run(1);
-    let reserved = runs.reserve("id", &owner, u64::MAX).unwrap();
+    let reserved = runs.reserve("id", &owner, None, u64::MAX).unwrap();
     runs.settle(reserved, false, u64::MAX);
     assert_eq!(runs.get("id", &owner, 5).map(|view| view.idle_ms), Some(0));
     assert_eq!((runs.purge(5, 500), runs.purge(504, 500), runs.purge(505, 500)), (0, 0, 1));
@@ -166,7 +181,7 @@ proptest! {
                         done.push(Done { max, open: true, ..Done::default() });
                     }
                 }
-                Step::Reserve(run) => match (runs.reserve(IDS[run], &owner_of(run), now), current[run]) {
+                Step::Reserve(run) => match (runs.reserve(IDS[run], &owner_of(run), None, now), current[run]) {
                     (Ok(reservation), Some(which)) => {
                         done[which].reserved += 1;
                         prop_assert!(done[which].used + done[which].reserved <= done[which].max);

@@ -75,7 +75,7 @@ fn an_empty_file_means_the_defaults() {
         check_output: false,
         changed_tools: ChangedTools::Block,
         every_origin: DEFAULT_LIMITS,
-        every_server: ServerLimits { per_minute: None, default_timeout: None },
+        every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
         servers: BTreeMap::new(),
     };
@@ -84,7 +84,7 @@ fn an_empty_file_means_the_defaults() {
     }
     assert_eq!(HostConfig::default(), defaults);
     assert_eq!((defaults.limits_of("https://x"), defaults.limits_of(OWNER)), (DEFAULT_LIMITS, OWNER_LIMITS));
-    assert_eq!(defaults.server_limits("time"), ServerLimits { per_minute: None, default_timeout: None });
+    assert_eq!(defaults.server_limits("time"), ServerLimits::default());
 }
 
 /// What the README shows as the defaults is what they are; its second example is read too.
@@ -112,8 +112,12 @@ fn every_key_is_read() {
     };
     let example = OriginLimits { concurrent: 4, per_minute: None, ..every_origin };
     let owner = OriginLimits { per_minute: Some(100), ..OWNER_LIMITS };
-    let time = ServerLimits { per_minute: Some(10), default_timeout: None };
-    let slow = ServerLimits { per_minute: Some(90), default_timeout: Some(Duration::from_secs(3600)) };
+    let time = ServerLimits { per_minute: Some(10), ..ServerLimits::default() };
+    let slow = ServerLimits {
+        per_minute: Some(90),
+        default_timeout: Some(Duration::from_secs(3600)),
+        ..ServerLimits::default()
+    };
     assert_eq!(
         parsed(EVERYTHING),
         HostConfig {
@@ -123,7 +127,7 @@ fn every_key_is_read() {
             check_output: true,
             changed_tools: ChangedTools::Warn,
             every_origin,
-            every_server: ServerLimits { per_minute: Some(90), default_timeout: None },
+            every_server: ServerLimits { per_minute: Some(90), ..ServerLimits::default() },
             origins: [("https://example.com".to_owned(), example), (OWNER.to_owned(), owner)].into(),
             servers: [("time".to_owned(), time), ("slow".to_owned(), slow)].into(),
         }
@@ -139,7 +143,11 @@ fn what_an_origin_or_server_does_not_say_is_inherited_but_the_owner_inherits_not
     assert_eq!(config.limits_of(OWNER), OriginLimits { per_minute: Some(100), ..OWNER_LIMITS });
     assert_eq!(
         config.server_limits("slow"),
-        ServerLimits { per_minute: Some(90), default_timeout: Some(Duration::from_secs(3600)) }
+        ServerLimits {
+            per_minute: Some(90),
+            default_timeout: Some(Duration::from_secs(3600)),
+            ..ServerLimits::default()
+        }
     );
     assert_eq!(config.server_limits("other"), config.every_server);
     // The order of tables means nothing in TOML.
@@ -255,7 +263,8 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         ),
         (
             "[limits.server.time]\nqueueLength = 1\n",
-            "config.toml:2: limits.server.time.queueLength: unknown key; the keys here are defaultTimeoutMs, \
+            "config.toml:2: limits.server.time.queueLength: unknown key; the keys here are maxCallsPerRun, \
+             maxConcurrentPerOrigin, defaultTimeoutMs, \
              callsPerMinutePerServer",
         ),
         (
