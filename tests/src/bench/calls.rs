@@ -46,17 +46,22 @@ pub fn measure(options: &Options) -> Outcome<Vec<Samples>> {
     let mut results: Vec<Samples> = setups.iter().map(no_samples).collect();
     for repetition in 0..options.repetitions {
         say(&format!("calls: repetition {} of {}", repetition + 1, options.repetitions));
-        for turn in 0..setups.len() {
-            // Another one begins each time, and every second time they go backwards, so that none always comes
-            // after the same neighbour.
-            let place = if repetition % 2 == 0 { turn } else { setups.len() - 1 - turn };
-            let which = (place + repetition) % setups.len();
+        for which in turns(repetition, setups.len()) {
             let sample = sample(options, &mut setups[which])?;
             results[which].samples.push(sample);
         }
     }
     watchdog::step("ending the setups".to_owned());
     Ok(results)
+}
+
+/// Who is measured when in one repetition. Another one begins each time, and every second time they go backwards, so
+/// that none always comes after the same neighbour.
+pub fn turns(repetition: usize, count: usize) -> impl Iterator<Item = usize> {
+    (0..count).map(move |turn| {
+        let place = if repetition.is_multiple_of(2) { turn } else { count - 1 - turn };
+        (place + repetition) % count
+    })
 }
 
 fn no_samples(setup: &Setup) -> Samples {

@@ -7,7 +7,7 @@ use crate::ask::{Pids, ask, servers};
 use crate::home::Home;
 use crate::options::Options;
 use crate::process::{self, Started};
-use crate::request::SERVER;
+use crate::request::{Manner, SERVER};
 use crate::setup::{Hop, Setup};
 use crate::wire::{Framing, Link};
 use serde_json::json;
@@ -95,8 +95,8 @@ pub fn setups(options: &Options) -> Outcome<(Bridge, Vec<Setup>)> {
     let hops = bridge.connect_server(options, &mut stdio)?;
     let socket = bridge.attach()?;
     let setups = vec![
-        Setup::open("Harbor, stdio", stdio, None, hops.clone())?,
-        Setup::open("Harbor, socket", socket, None, hops)?,
+        Setup::open("Harbor, stdio", Manner::Owner, stdio, None, hops.clone())?,
+        Setup::open("Harbor, socket", Manner::Owner, socket, None, hops)?,
     ];
     Ok((bridge, setups))
 }

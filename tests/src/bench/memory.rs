@@ -5,7 +5,7 @@
 use crate::harbor::Bridge;
 use crate::options::Options;
 use crate::process::{self, Memory};
-use crate::request::Workload;
+use crate::request::{Manner, Workload};
 use crate::setup::Setup;
 use crate::{Outcome, say, watchdog};
 use std::thread::sleep;
@@ -49,7 +49,7 @@ pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
         Ok(Moment { when, bridge: process::memory(bridge.pid())?, runner: Some(own), init })
     };
     let mut moments = vec![alone, look("idle, one server connected")?];
-    let mut setup = Setup::open("Harbor, stdio", link, None, hops)?;
+    let mut setup = Setup::open("Harbor, stdio", Manner::Owner, link, None, hops)?;
     for workload in Workload::ALL {
         setup.one_at_a_time(workload, options.large_calls)?;
     }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 /// Shown by `--help`.
 pub const USAGE: &str = "\
-usage: bench [--quick] [--calls-only | --supervision-only] [--repetitions N] [--bin-dir DIR] [--servers DIR]
-             [--without-harbor] [--seconds N]
+usage: bench [--quick] [--calls-only | --supervision-only | --host-only] [--repetitions N] [--bin-dir DIR]
+             [--servers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       neither starts of servers nor memory
   --supervision-only only what happens when servers die, and many of them
+  --host-only        only what permissions cost
   --repetitions N    how often each measurement of calls is repeated
   --servers DIR      where real servers are installed (scripts/servers); one of them is killed, too
   --bin-dir DIR      where echo-server, relay and harbor-bridge are (default: beside this program)
@@ -28,6 +29,15 @@ pub enum Part {
     Calls,
     /// Deaths of servers, and many servers.
     Supervision,
+    /// Permissions: many grants, many tools.
+    Host,
+}
+
+impl Part {
+    /// Whether this one is measured.
+    pub fn has(self, part: Self) -> bool {
+        self == Self::All || self == part
+    }
 }
 
 /// How much of everything to do.
@@ -57,6 +67,12 @@ pub struct Options {
     pub real_crashes: usize,
     /// How often a bridge starts with many servers.
     pub fleets: usize,
+    /// How often a bridge starts with many grants.
+    pub grant_starts: usize,
+    /// How often an origin's permission is asked for.
+    pub checks: usize,
+    /// How often an origin's tools are.
+    pub lists: usize,
     /// The whole run must be over after this.
     pub limit: Duration,
 }
@@ -75,6 +91,7 @@ impl Options {
                 "--quick" => options = options.quick(),
                 "--calls-only" => options.part = Part::Calls,
                 "--supervision-only" => options.part = Part::Supervision,
+                "--host-only" => options.part = Part::Host,
                 "--without-harbor" => options.harbor = false,
                 "--bin-dir" => bin_dir = Some(PathBuf::from(value()?)),
                 "--servers" => options.servers = Some(std::path::absolute(value()?)?),
@@ -115,13 +132,17 @@ impl Options {
             crashes: 200,
             real_crashes: 30,
             fleets: 10,
+            grant_starts: 10,
+            checks: 20_000,
+            lists: 1_000,
             limit: Duration::from_secs(900),
         }
     }
 
     fn quick(self) -> Self {
         let calls = Self { repetitions: 3, small_calls: 300, large_calls: 50, flood_calls: 2_000, ..self };
-        Self { connects: 3, crashes: 20, real_crashes: 3, fleets: 2, ..calls }
+        let supervision = Self { connects: 3, crashes: 20, real_crashes: 3, fleets: 2, ..calls };
+        Self { grant_starts: 2, checks: 1_000, lists: 20, ..supervision }
     }
 }
 

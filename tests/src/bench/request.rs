@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 /// The server's id in Harbor.
 pub const SERVER: &str = "bench";
 
+/// The origin on whose behalf tools are called.
+pub const ORIGIN: &str = "https://caller.example";
+
 /// Ids have this many digits, all of them, so that every request of a kind has the same length.
 const ID_DIGITS: usize = 10;
 
@@ -73,6 +76,41 @@ impl Workload {
     }
 }
 
+/// By which message a tool is called, and so as whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// `tools/call`, as any client of an MCP server.
+    Plain,
+    /// `mcp_call_tool`, as the owner.
+    Owner,
+    /// `host_call_tool`, as [`ORIGIN`].
+    Origin,
+}
+
+impl Manner {
+    /// How such messages are told apart.
+    pub fn framing(self) -> Framing {
+        match self {
+            Self::Plain => Framing::Line,
+            Self::Owner | Self::Origin => Framing::Length,
+        }
+    }
+
+    fn json(self, tool: &str, arguments: &Value) -> String {
+        match self {
+            Self::Plain => format!(
+                r#"{{"jsonrpc":"2.0","id":{FIRST_ID},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+            ),
+            Self::Owner => format!(
+                r#"{{"type":"mcp_call_tool","request_id":"{FIRST_ID}","server_id":"{SERVER}","tool_name":"{tool}","arguments":{arguments}}}"#
+            ),
+            Self::Origin => format!(
+                r#"{{"type":"host_call_tool","request_id":"{FIRST_ID}","origin":"{ORIGIN}","tool_name":"{SERVER}/{tool}","args":{arguments}}}"#
+            ),
+        }
+    }
+}
+
 /// A prepared request, as often in a row as it may be sent at once.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -83,21 +121,14 @@ pub struct Request {
 
 impl Request {
     /// Prepares a call for up to `copies` at once.
-    pub fn call(framing: Framing, workload: Workload, copies: usize) -> Outcome<Self> {
+    pub fn call(manner: Manner, workload: Workload, copies: usize) -> Outcome<Self> {
         let (tool, arguments) = workload.call();
-        Self::of_tool(framing, tool, &arguments, copies)
+        Self::of_tool(manner, tool, &arguments, copies)
     }
 
     /// Prepares a call of any tool.
-    pub fn of_tool(framing: Framing, tool: &str, arguments: &Value, copies: usize) -> Outcome<Self> {
-        let json = match framing {
-            Framing::Line => format!(
-                r#"{{"jsonrpc":"2.0","id":{FIRST_ID},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
-            ),
-            Framing::Length => format!(
-                r#"{{"type":"mcp_call_tool","request_id":"{FIRST_ID}","server_id":"{SERVER}","tool_name":"{tool}","arguments":{arguments}}}"#
-            ),
-        };
+    pub fn of_tool(manner: Manner, tool: &str, arguments: &Value, copies: usize) -> Outcome<Self> {
+        let (json, framing) = (manner.json(tool, arguments), manner.framing());
         let one = framing.wrap(&json);
         let id_at = json.find(&FIRST_ID.to_string()).ok_or("the request lacks its id")? + framing.json_at();
         Ok(Self { length: one.len(), bytes: one.repeat(copies), id_at })
@@ -127,8 +158,8 @@ mod tests {
 
     #[test]
     fn only_the_id_differs_between_copies() {
-        for framing in [Framing::Line, Framing::Length] {
-            let mut request = Request::call(framing, Workload::Small, 2).unwrap();
+        for manner in [Manner::Plain, Manner::Owner, Manner::Origin] {
+            let mut request = Request::call(manner, Workload::Small, 2).unwrap();
             let text = String::from_utf8_lossy(request.stamped(1_234_567_899, 2)).into_owned();
             let half = text.len() / 2;
             assert!(text[..half].contains("1234567899") && text[half..].contains("1234567900"));

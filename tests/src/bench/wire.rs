@@ -78,6 +78,17 @@ impl Link {
     /// The next message as it came, wrapping included, while nothing else is on the way.
     pub fn receive(&mut self) -> Outcome<&[u8]> {
         self.filled = 0;
+        self.rest()
+    }
+
+    /// Waits until the next message begins to come; [`rest`](Self::rest) is to follow.
+    pub fn beginning(&mut self) -> Outcome<()> {
+        self.filled = 0;
+        self.read_once()
+    }
+
+    /// The message of which the beginning has come.
+    pub fn rest(&mut self) -> Outcome<&[u8]> {
         while !self.is_whole() {
             self.grow();
             self.read_once()?;

@@ -9,7 +9,7 @@
 //!
 //! For calls, all setups are alive at once and take turns within every repetition, so that a slow second of the
 //! machine meets all of them. For supervision, servers and runners are killed under a caller (`crash`), and many
-//! servers start with a bridge (`fleet`). Prints Markdown on stdout and progress on stderr. Must do nothing on the
+//! servers start with a bridge (`fleet`). For the host, a bridge has many grants and many tools (`host`). Prints Markdown on stdout and progress on stderr. Must do nothing on the
 //! measured path but write a prepared request and read its answer; must end by itself, in whatever state the others
 //! are.
 
@@ -21,20 +21,30 @@ mod calls;
 mod connect;
 #[path = "../bench/crash.rs"]
 mod crash;
+#[path = "../bench/decisions.rs"]
+mod decisions;
 #[path = "../bench/fleet.rs"]
 mod fleet;
+#[path = "../bench/grants.rs"]
+mod grants;
 #[path = "../bench/harbor.rs"]
 mod harbor;
 #[path = "../bench/home.rs"]
 mod home;
+#[path = "../bench/host.rs"]
+mod host;
 #[path = "../bench/memory.rs"]
 mod memory;
 #[path = "../bench/options.rs"]
 mod options;
+#[path = "../bench/path.rs"]
+mod path;
 #[path = "../bench/process.rs"]
 mod process;
 #[path = "../bench/report.rs"]
 mod report;
+#[path = "../bench/report_host.rs"]
+mod report_host;
 #[path = "../bench/report_supervision.rs"]
 mod report_supervision;
 #[path = "../bench/request.rs"]
@@ -76,7 +86,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Outcome<()> {
     watchdog::start(options.limit);
-    if options.part != Part::Supervision {
+    if options.part.has(Part::Calls) {
         print(&report::calls(&calls::measure(options)?))?;
     }
     if options.part == Part::All {
@@ -85,9 +95,12 @@ fn run(options: &Options) -> Outcome<()> {
     if options.part == Part::All && options.harbor {
         print(&report::memory(&memory::measure(options)?))?;
     }
-    if options.part != Part::Calls && options.harbor {
+    if options.part.has(Part::Supervision) && options.harbor {
         print(&report_supervision::crashes(&crash::measure(options)?))?;
         print(&report_supervision::fleet(&fleet::measure(options)?))?;
+    }
+    if options.part.has(Part::Host) && options.harbor {
+        print(&report_host::host(&host::measure(options)?))?;
     }
     Ok(())
 }

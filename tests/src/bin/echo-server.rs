@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Legacy only, one thread, no JSON parser. It trusts its client: keys stand before payloads and are written
-//! without spaces. Must never be used to test what Harbor does with odd servers; `misbehaving-server` is for that.
+//! without spaces. With `--tools N` it lists N tools instead of its own, which can only be looked at. Must never be
+//! used to test what Harbor does with odd servers; `misbehaving-server` is for that.
 #![allow(clippy::expect_used, reason = "test support")]
 
 use std::collections::HashMap;
@@ -27,11 +28,12 @@ const TOOLS: &str = "{\"tools\":[\
      {\"name\":\"structured\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}}}}]}";
 
 fn main() -> io::Result<()> {
+    let tools = tools(std::env::args().skip(1))?;
     let mut input = BufReader::with_capacity(BUFFER, File::from(io::stdin().as_fd().try_clone_to_owned()?));
     let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let (mut line, mut out, mut payloads) = (Vec::new(), Vec::new(), Payloads::default());
     while input.read_until(b'\n', &mut line)? > 0 {
-        answer(&line, &mut out, &mut payloads);
+        answer(&line, &tools, &mut out, &mut payloads);
         line.clear();
         if out.len() > ENOUGH || !input.buffer().contains(&b'\n') {
             output.write_all(&out)?;
@@ -41,8 +43,32 @@ fn main() -> io::Result<()> {
     output.write_all(&out)
 }
 
+/// The result of `tools/list`.
+fn tools(mut args: impl Iterator<Item = String>) -> io::Result<String> {
+    match (args.next().as_deref(), args.next().map(|count| count.parse())) {
+        (None, None) => Ok(TOOLS.to_owned()),
+        (Some("--tools"), Some(Ok(count))) => {
+            let tools: Vec<_> = (0..count).map(tool).collect();
+            Ok(format!("{{\"tools\":[{}]}}", tools.join(",")))
+        }
+        _ => Err(io::Error::other("usage: echo-server [--tools N]")),
+    }
+}
+
+/// A tool of common size: about 100 bytes of description, 300 of schema.
+fn tool(number: usize) -> String {
+    format!(
+        "{{\"name\":\"tool_{number:04}\",\"description\":\"Finds entries number {number} in the collection and returns \
+         them, the newest first, with their time and author.\",\"inputSchema\":{{\"type\":\"object\",\"properties\":{{\
+         \"query\":{{\"type\":\"string\",\"description\":\"Words that an entry has to contain\"}},\
+         \"limit\":{{\"type\":\"integer\",\"minimum\":1,\"maximum\":100,\"description\":\"How many at most\"}},\
+         \"order\":{{\"type\":\"string\",\"enum\":[\"newest\",\"oldest\",\"best\"]}}}},\
+         \"required\":[\"query\"],\"additionalProperties\":false}}}}"
+    )
+}
+
 /// Appends the answer to one line; notifications get none.
-fn answer(line: &[u8], out: &mut Vec<u8>, payloads: &mut Payloads) {
+fn answer(line: &[u8], tools: &str, out: &mut Vec<u8>, payloads: &mut Payloads) {
     let (Some(id), Some(method)) = (number_behind(line, b"\"id\":"), string_behind(line, b"\"method\":\""))
     else {
         return;
@@ -52,7 +78,7 @@ fn answer(line: &[u8], out: &mut Vec<u8>, payloads: &mut Payloads) {
     match method {
         b"tools/call" => call(line, out, payloads),
         b"initialize" => put_result(out, INITIALIZED.as_bytes()),
-        b"tools/list" => put_result(out, TOOLS.as_bytes()),
+        b"tools/list" => put_result(out, tools.as_bytes()),
         b"ping" => put_result(out, b"{}"),
         _ => out.extend_from_slice(b",\"error\":{\"code\":-32601,\"message\":\"Method not found\"}"),
     }

@@ -41,3 +41,13 @@ fn the_echo_server_answers_in_order_also_through_two_relays() {
         assert_eq!(server.wait(DOWN_LIMIT).unwrap().code(), Some(0));
     }
 }
+
+#[test]
+fn the_echo_server_lists_as_many_tools_as_it_is_told_to() {
+    let server = Direct::start(Command::new(programs::double("echo-server")).args(["--tools", "1000"]));
+    let mut server = server.initialized();
+    let list = server.ask("tools/list", &json!({}));
+    let tools = list["result"]["tools"].as_array().unwrap();
+    assert_eq!((tools.len(), &tools[999]["name"]), (1000, &json!("tool_0999")));
+    assert!((250..=400).contains(&tools[999]["inputSchema"].to_string().len()));
+}
