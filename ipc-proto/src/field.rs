@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::json::{Json, put_str};
+use crate::json::{Json, Pieces, put_str};
 use crate::server_id::{self, ServerId};
 
 /// A field that is missing or wrong.
@@ -159,6 +159,13 @@ impl PutField for Json {
     const TYPE: &'static str = "JSON as its author wrote it";
     fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.as_str().as_bytes());
+    }
+}
+
+impl PutField for Pieces {
+    const TYPE: &'static str = Json::TYPE;
+    fn put(&self, out: &mut Vec<u8>) {
+        self.put(out);
     }
 }
 

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
+use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -39,6 +41,40 @@ impl Json {
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
+    }
+}
+
+/// Room behind an array for what ends its message, so that nothing large is moved for that.
+const AROUND: usize = 64;
+
+/// A JSON array put together of texts that others hold: nothing is copied before it is sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pieces(Vec<(Rc<str>, Range<usize>)>);
+
+impl Pieces {
+    /// Adds a part of `text`: one element, or more with a comma between them.
+    pub fn push(&mut self, text: &Rc<str>, part: Range<usize>) {
+        match self.0.last_mut() {
+            // What stands there one comma later goes with what was before it.
+            Some((last, range)) if Rc::ptr_eq(last, text) && range.end + 1 == part.start => {
+                range.end = part.end;
+            }
+            _ => self.0.push((text.clone(), part)),
+        }
+    }
+
+    /// Appends the array.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        let length: usize = self.0.iter().map(|(_, part)| part.len() + 1).sum();
+        out.reserve(length + AROUND);
+        out.push(b'[');
+        for (at, (text, part)) in self.0.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(text.get(part.clone()).unwrap_or("null").as_bytes());
+        }
+        out.push(b']');
     }
 }
 
@@ -169,6 +205,29 @@ mod tests {
             prop_assert_eq!(fields.get("b").and_then(|b| b.parse().ok()), Some(number));
             prop_assert_eq!(fields.get("c"), None);
         }
+    }
+
+    #[test]
+    fn pieces_are_an_array_of_whatever_parts_of_their_texts() {
+        let text: Rc<str> = r#"{"a":1},{"b":2},{"c":3}"#.into();
+        let elements = [0..7, 8..15, 16..23];
+        for (chosen, expected) in [
+            (vec![], "[]"),
+            (vec![1], r#"[{"b":2}]"#),
+            (vec![0, 1, 2], r#"[{"a":1},{"b":2},{"c":3}]"#),
+            (vec![0, 2, 0, 1], r#"[{"a":1},{"c":3},{"a":1},{"b":2}]"#),
+        ] {
+            let (mut pieces, mut out) = (Pieces::default(), Vec::new());
+            chosen.into_iter().for_each(|which: usize| pieces.push(&text, elements[which].clone()));
+            pieces.put(&mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+        let (mut pieces, mut out) = (Pieces::default(), Vec::new());
+        pieces.push(&text, 0..7);
+        pieces.push(&"[7],8".into(), 0..3);
+        pieces.push(&text, 0..23);
+        pieces.put(&mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), format!(r#"[{{"a":1}},[7],{text}]"#));
     }
 
     #[test]

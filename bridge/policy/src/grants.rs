@@ -28,7 +28,7 @@ use crate::access::{self, Permit};
 use crate::lifecycle::Millis;
 use crate::origin::Origin;
 use crate::scope::Scope;
-use crate::tool_name::Allowlist;
+use crate::tool_name::{Allowlist, Tools};
 
 mod grant;
 
@@ -74,16 +74,30 @@ impl View {
         !self.lists.is_empty()
     }
 
+    /// The same for the tools of one server.
+    #[must_use]
+    pub fn of_server(&self, server: &ServerId) -> ServerView<'_> {
+        ServerView {
+            all: self.lists.contains(&None),
+            lists: self.lists.iter().flatten().filter_map(|list| list.of_server(server)).collect(),
+        }
+    }
+}
+
+/// What one tab of an origin may call of one server at one instant: looked up once, however many tools are held
+/// against it.
+#[derive(Debug)]
+pub struct ServerView<'a> {
+    /// A grant covers every tool there is.
+    all: bool,
+    lists: Vec<&'a Tools>,
+}
+
+impl ServerView<'_> {
     /// Whether a grant covers this tool.
     #[must_use]
-    pub fn covers(&self, server: &ServerId, tool: &str) -> bool {
-        self.lists.iter().any(|list| list.as_ref().is_none_or(|list| list.covers(server, tool)))
-    }
-
-    /// Whether a grant covers every tool there is.
-    #[must_use]
-    pub fn covers_all(&self) -> bool {
-        self.lists.contains(&None)
+    pub fn covers(&self, tool: &str) -> bool {
+        self.all || self.lists.iter().any(|list| list.has(tool))
     }
 }
 

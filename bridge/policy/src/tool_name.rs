@@ -93,11 +93,19 @@ impl std::error::Error for WrongAllowlist {}
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowlist(Arc<HashMap<ServerId, Tools>>);
 
-/// Of one server.
+/// What a list has of one server.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Tools {
+pub struct Tools {
     every: bool,
     named: HashSet<Box<str>>,
+}
+
+impl Tools {
+    /// Whether this tool is among them. Its time does not depend on how many there are.
+    #[must_use]
+    pub fn has(&self, tool: &str) -> bool {
+        self.every || self.named.contains(tool)
+    }
 }
 
 impl Allowlist {
@@ -125,7 +133,13 @@ impl Allowlist {
     /// Whether it has this tool. Its time does not depend on the length of the list.
     #[must_use]
     pub fn covers(&self, server: &ServerId, tool: &str) -> bool {
-        self.0.get(server).is_some_and(|tools| tools.every || tools.named.contains(tool))
+        self.of_server(server).is_some_and(|tools| tools.has(tool))
+    }
+
+    /// What it has of this server, if anything.
+    #[must_use]
+    pub fn of_server(&self, server: &ServerId) -> Option<&Tools> {
+        self.0.get(server)
     }
 
     /// Its entries as they were given, sorted, each once.

@@ -6,15 +6,14 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::UsableServer;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::json::Pieces;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::grants::View;
+use harbor_policy::grants::{ServerView, View};
 use harbor_policy::scope::Scope;
 
 use super::Host;
 use super::asker::Asker;
 use super::registry::Written;
-use crate::link::Tool;
 use crate::store::audit::Record;
 use crate::supervisor::Server;
 
@@ -25,11 +24,23 @@ struct Sight {
 }
 
 impl Sight {
+    fn of_server(&self, server: &ServerId) -> ServerSight<'_> {
+        let call = self.call.any().then(|| self.call.of_server(server));
+        ServerSight { list: self.list.of_server(server), call }
+    }
+}
+
+/// What an asker sees of one server.
+struct ServerSight<'a> {
+    list: ServerView<'a>,
+    call: Option<ServerView<'a>>,
+}
+
+impl ServerSight<'_> {
     /// A tool is seen when the permission to list covers it and, where there are permissions to call, one of these too:
     /// who was allowed two tools has no use for the names of the others.
-    fn has(&self, server: &ServerId, tool: &Tool) -> bool {
-        let covers = |view: &View| view.covers_all() || view.covers(server, &tool.name);
-        covers(&self.list) && (!self.call.any() || covers(&self.call))
+    fn has(&self, tool: &str) -> bool {
+        self.list.covers(tool) && self.call.as_ref().is_none_or(|call| call.covers(tool))
     }
 }
 
@@ -38,22 +49,19 @@ impl Host {
     ///
     /// # Errors
     /// Why it may not know of any.
-    pub async fn list_tools(&self, asker: &Asker, only: Option<&[String]>) -> Result<Json, ErrorBody> {
+    pub async fn list_tools(&self, asker: &Asker, only: Option<&[String]>) -> Result<Pieces, ErrorBody> {
         let sight = self.sight(asker).await?;
-        let mut out = Vec::from(*b"[");
+        let mut tools = Pieces::default();
         for (server, written) in self.listed_servers() {
             if only.is_some_and(|only| !only.iter().any(|id| id == server.id().as_str())) {
                 continue;
             }
-            for (_, descriptor) in written.tools().filter(|(tool, _)| sight.has(server.id(), tool)) {
-                if out.len() > 1 {
-                    out.push(b',');
-                }
-                out.extend_from_slice(descriptor.as_str().as_bytes());
+            let sight = sight.of_server(server.id());
+            for (_, descriptor) in written.tools().filter(|(tool, _)| sight.has(tool)) {
+                tools.push(written.descriptors(), descriptor);
             }
         }
-        out.push(b']');
-        Ok(Json::from_valid(String::from_utf8(out).unwrap_or_else(|_| "[]".into())))
+        Ok(tools)
     }
 
     /// The servers of which an origin may use a tool.
@@ -63,7 +71,8 @@ impl Host {
     pub async fn list_servers(&self, asker: &Asker) -> Result<Vec<UsableServer>, ErrorBody> {
         let sight = self.sight(asker).await?;
         let servers = self.listed_servers().filter_map(|(server, written)| {
-            let usable = written.tools().filter(|(tool, _)| sight.has(server.id(), tool)).count();
+            let sight = sight.of_server(server.id());
+            let usable = written.tools().filter(|(tool, _)| sight.has(tool)).count();
             (usable > 0).then(|| UsableServer {
                 server_id: server.id().to_string(),
                 label: server.label().to_owned(),

@@ -12,7 +12,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::ops::Range;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -20,7 +21,6 @@ use harbor_ipc_proto::client::{ToolChange, ToolDescriptor};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutField as _;
 use harbor_ipc_proto::hex::hex;
-use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::flood::Flood;
 
@@ -45,6 +45,8 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 struct OfServer {
     tools: HashMap<Arc<str>, Tool>,
     bytes: usize,
+    /// The same as a list, while somebody has it.
+    list: Weak<ToolList>,
 }
 
 impl OfServer {
@@ -55,9 +57,20 @@ impl OfServer {
         let fits = bytes <= MOST_BYTES && (before.is_some() || self.tools.len() < MOST_PINS);
         if fits {
             self.bytes = bytes;
+            self.list = Weak::new();
             self.tools.insert(tool.name.clone(), tool.clone());
         }
         fits
+    }
+
+    fn list(&mut self) -> Rc<ToolList> {
+        self.list.upgrade().unwrap_or_else(|| {
+            let mut tools: Vec<_> = self.tools.values().cloned().collect();
+            tools.sort_by(|a, b| a.name.cmp(&b.name));
+            let list = Rc::new(tools.into_iter().collect());
+            self.list = Rc::downgrade(&list);
+            list
+        })
     }
 }
 
@@ -75,19 +88,49 @@ pub struct Registry {
     flood: RefCell<Flood>,
 }
 
-/// The tools of one server, ready to be listed.
+/// The tools of one server that origins may see at all, ready to be listed. Names and descriptors stand one behind the
+/// other, since a list goes through all of them.
 #[derive(Debug)]
 pub struct Written {
     list: Rc<ToolList>,
-    /// Tool by tool; none for one that is kept from origins.
-    descriptors: Vec<Option<Json>>,
+    label: String,
+    names: String,
+    /// With a comma between two.
+    descriptors: Rc<str>,
+    /// Where name and descriptor of each tool are.
+    places: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl Written {
-    /// The tools that origins may see at all, with their descriptors.
-    pub fn tools(&self) -> impl Iterator<Item = (&Tool, &Json)> {
-        let all = self.list.iter().zip(&self.descriptors);
-        all.filter_map(|(tool, descriptor)| Some((tool, descriptor.as_ref()?)))
+    fn new(server: &Server, list: Rc<ToolList>, is_seen: impl Fn(&Tool) -> bool) -> Self {
+        let (mut names, mut descriptors, mut places) = (String::new(), Vec::new(), Vec::new());
+        for tool in list.iter().filter(|tool| is_seen(tool)) {
+            if !places.is_empty() {
+                descriptors.push(b',');
+            }
+            let begin = (names.len(), descriptors.len());
+            names.push_str(&tool.name);
+            descriptor(server, tool).put(&mut descriptors);
+            places.push((begin.0..names.len(), begin.1..descriptors.len()));
+        }
+        let descriptors = String::from_utf8(descriptors).unwrap_or_default().into();
+        Self { list, label: server.label().to_owned(), names, descriptors, places }
+    }
+
+    /// Whether it is what would be written now.
+    fn is_of(&self, server: &Server, list: &Rc<ToolList>) -> bool {
+        Rc::ptr_eq(&self.list, list) && self.label == server.label()
+    }
+
+    /// The names of the tools, and where the descriptor of each is.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
+        let tools = self.places.iter();
+        tools.map(|(name, descriptor)| (&self.names[name.clone()], descriptor.clone()))
+    }
+
+    /// The descriptors.
+    pub fn descriptors(&self) -> &Rc<str> {
+        &self.descriptors
     }
 }
 
@@ -242,38 +285,27 @@ impl Registry {
             None => return None,
         };
         let mut written = self.written.borrow_mut();
-        if let Some(written) = written.get(server.id()).filter(|written| same(&written.list, &list)) {
+        if let Some(written) = written.get(server.id()).filter(|written| written.is_of(server, &list)) {
             return Some(written.clone());
         }
-        let descriptors = list.iter().map(|tool| {
-            let seen = !self.is_blocked(server.id(), tool);
-            seen.then(|| descriptor(server, tool))
-        });
-        let made = Rc::new(Written { descriptors: descriptors.collect(), list });
+        let made = Rc::new(Written::new(server, list, |tool| !self.is_blocked(server.id(), tool)));
         written.insert(server.id().clone(), made.clone());
         Some(made)
     }
 
     fn as_pinned(&self, server: &ServerId) -> Option<Rc<ToolList>> {
-        let pinned = self.pinned.borrow();
-        let mut tools: Vec<_> = pinned.get(server)?.tools.values().cloned().collect();
-        tools.sort_by(|a, b| a.name.cmp(&b.name));
-        Some(Rc::new(tools.into_iter().collect()))
+        self.pinned.borrow_mut().get_mut(server).map(OfServer::list)
     }
-}
-
-fn same(a: &Rc<ToolList>, b: &Rc<ToolList>) -> bool {
-    Rc::ptr_eq(a, b) || a == b
 }
 
 fn pin(tool: &Tool) -> Pin {
     Pin { tool: tool.name.to_string(), hash: tool.hash, shown: tool.shown().into_string() }
 }
 
-fn descriptor(server: &Server, tool: &Tool) -> Json {
+fn descriptor(server: &Server, tool: &Tool) -> ToolDescriptor {
     let [title, description, input, output, annotations] = tool.members.clone();
     let id = server.id().as_str();
-    let descriptor = ToolDescriptor {
+    ToolDescriptor {
         name: format!("{id}/{}", tool.name),
         serverId: id.to_owned(),
         serverLabel: server.label().to_owned(),
@@ -285,8 +317,5 @@ fn descriptor(server: &Server, tool: &Tool) -> Json {
         inputSchema: input,
         outputSchema: output,
         annotations,
-    };
-    let mut text = Vec::new();
-    descriptor.put(&mut text);
-    Json::from_valid(String::from_utf8(text).unwrap_or_default())
+    }
 }

@@ -1,7 +1,7 @@
 //! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
 
 use super::{GrantView, Provenance, StatsView, Supervision, ToolChange, UsableServer, define_sent};
-use crate::json::Json;
+use crate::json::{Json, Pieces};
 
 define_sent! {
     /// Every reply, by the type of its request.
@@ -227,7 +227,7 @@ define_sent! {
     /// The tools.
     "host_list_tools" HostListToolsResult {
         /// An array of `ToolDescriptor`, by server.
-        tools: Json,
+        tools: Pieces,
     }
     /// The servers.
     "host_list_servers" HostListServersResult {

@@ -6,16 +6,29 @@ use crate::grants::{self, ORIGINS, SERVERS, TOOLS, WITH_LIST, site};
 use crate::host::{Question, Timed};
 use crate::options::Options;
 use crate::{Outcome, watchdog};
+use harbor_ipc_proto::json::Pieces;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::grants::{DEFAULT_PROFILE, GrantType, Grants, Key, NewGrant, Verdict, View, profile};
+use harbor_policy::grants::{DEFAULT_PROFILE, GrantType, Grants, Key, NewGrant, Verdict, profile};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::{Allowlist, MAX_ENTRIES};
 use harbor_tests::random::Random;
+use std::hint::black_box;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// For reports.
 const ALONE: &str = "the decision alone";
+
+/// About the length of what an origin is told of one tool.
+const DESCRIPTOR: usize = 650;
+
+/// The tools of one server, as the host keeps them.
+struct Listed {
+    server: ServerId,
+    names: Vec<String>,
+    descriptors: Rc<str>,
+}
 
 /// Measures every question.
 pub fn measure(options: &Options) -> Outcome<Vec<Timed>> {
@@ -68,13 +81,17 @@ fn key(origin: &str, scope: Scope) -> Outcome<Key> {
 }
 
 /// All tools there are, by server.
-fn tools() -> Outcome<Vec<(ServerId, Vec<String>)>> {
-    let id = |number| ServerId::parse(&grants::server(number)).ok_or("no such server");
-    (0..SERVERS).map(|number| Ok((id(number)?, (0..TOOLS).map(grants::tool).collect()))).collect()
+fn tools() -> Outcome<Vec<Listed>> {
+    let of_server = |number| {
+        let server = ServerId::parse(&grants::server(number)).ok_or("no such server")?;
+        let descriptors = vec!["x".repeat(DESCRIPTOR); TOOLS].join(",").into();
+        Ok(Listed { server, names: (0..TOOLS).map(grants::tool).collect(), descriptors })
+    };
+    (0..SERVERS).map(of_server).collect()
 }
 
-fn checks(table: &mut Grants, keys: &[Key], tools: &[(ServerId, Vec<String>)]) -> Outcome<Vec<f64>> {
-    let (server, names) = &tools[0];
+fn checks(table: &mut Grants, keys: &[Key], tools: &[Listed]) -> Outcome<Vec<f64>> {
+    let Listed { server, names, .. } = &tools[0];
     let mut times = Vec::with_capacity(keys.len());
     for key in keys {
         let begin = Instant::now();
@@ -87,12 +104,13 @@ fn checks(table: &mut Grants, keys: &[Key], tools: &[(ServerId, Vec<String>)]) -
     Ok(times)
 }
 
-/// Looks through all tools, as a list does: the permission to list and the one to call have to cover each.
+/// Goes through all tools, as the host does for a list: the permission to list and the one to call have to cover each.
+/// What they cover is put together, and copied by nobody.
 fn lists(
     options: &Options,
     table: &mut Grants,
     number: usize,
-    tools: &[(ServerId, Vec<String>)],
+    tools: &[Listed],
     expected: usize,
 ) -> Outcome<Vec<f64>> {
     let keys = [Scope::McpToolsList, Scope::McpToolsCall].map(|scope| key(&site(number), scope));
@@ -102,13 +120,17 @@ fn lists(
     for _ in 0..options.lists {
         let begin = Instant::now();
         let views = [table.view(&list, None, 0), table.view(&call, None, 0)];
-        let covers =
-            |view: &View, server: &ServerId, tool: &str| view.covers_all() || view.covers(server, tool);
-        let seen = |server: &ServerId, tool: &str| views.iter().all(|view| covers(view, server, tool));
-        let count = |(server, names): &(ServerId, Vec<String>)| {
-            names.iter().filter(|name| seen(server, name)).count()
-        };
-        let found: usize = tools.iter().map(count).sum();
+        let (mut pieces, mut found) = (Pieces::default(), 0);
+        for Listed { server, names, descriptors } in tools {
+            let views = views.each_ref().map(|view| view.of_server(server));
+            let seen = |name: &str| views.iter().all(|view| view.covers(name));
+            for (at, _) in names.iter().enumerate().filter(|(_, name)| seen(name)) {
+                let start = at * (DESCRIPTOR + 1);
+                pieces.push(descriptors, start..start + DESCRIPTOR);
+                found += 1;
+            }
+        }
+        black_box(pieces);
         times.push(begin.elapsed().as_secs_f64() * 1e6);
         if found != expected {
             return Err(format!("{found} tools are seen instead of {expected}").into());

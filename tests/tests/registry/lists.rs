@@ -56,6 +56,20 @@ fn a_descriptor_says_all_that_the_server_says_as_it_says_it() {
 }
 
 #[test]
+fn a_new_label_is_shown_though_the_tools_are_the_same() {
+    let home = Home::new();
+    let mut definition = Double::sound(&home).definition("s");
+    let bridge = Bridge::start(&home);
+    let page = bridge.asking(PAGE).allowed();
+    for label in ["A label", "Another label"] {
+        definition["label"] = json!(label);
+        bridge.call("add_server", &definition).unwrap();
+        bridge.connect("s");
+        assert_eq!(page.tools()[0]["serverLabel"], label);
+    }
+}
+
+#[test]
 fn a_list_is_of_the_servers_that_are_asked_for_and_the_tools_that_are_allowed() {
     let home = Home::new();
     let (bridge, page) = scene(&home, &Double::sound(&home).offering(&offer(&[("a", ""), ("b", "")])));
