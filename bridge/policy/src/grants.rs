@@ -18,8 +18,9 @@
 //! jump. Wall-clock times are carried for people to read, and must never decide anything. Grants that last belong
 //! on disk, but that is for others to do: from here nobody reads or writes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use harbor_ipc_proto::server_id::ServerId;
@@ -120,8 +121,9 @@ impl Due {
 #[derive(Debug, Default)]
 pub struct Grants {
     /// By origin first, since that is hashed: an ordered walk through every origin is many times slower. The
-    /// grants of a key are sorted by [`Grant::place`]. Nothing in it is empty.
-    by_origin: HashMap<Origin, BTreeMap<Key, Vec<Grant>>>,
+    /// grants of an origin are sorted by key and [`Grant::place`], in one block: most origins have one or two, and
+    /// each map of its own would be several times their size. Nothing in it is empty.
+    by_origin: HashMap<Origin, Vec<(Key, Grant)>>,
     /// Every grant with a deadline, and nothing else.
     due: BTreeSet<Due>,
     /// Ended without anybody's asking, and not yet told.
@@ -142,9 +144,9 @@ impl Grants {
             self.make_room(&key);
         }
         self.due.extend(Due::of(&key, &grant));
-        let grants = self.by_origin.entry(key.origin.clone()).or_default().entry(key).or_default();
-        let at = grants.partition_point(|old| old.place() < grant.place());
-        grants.insert(at, grant.clone());
+        let kept = self.by_origin.entry(key.origin.clone()).or_insert_with(|| Vec::with_capacity(1));
+        let at = kept.partition_point(|(of, old)| (of, old.place()) < (&key, grant.place()));
+        kept.insert(at, (key, grant.clone()));
         Ok(grant)
     }
 
@@ -180,7 +182,7 @@ impl Grants {
         if is_denied(grants) {
             return Verdict::Denied;
         }
-        let mut valid = grants.iter().filter(|grant| grant.is_for(tab)).peekable();
+        let mut valid = grants.iter().map(|(_, grant)| grant).filter(|grant| grant.is_for(tab)).peekable();
         if valid.peek().is_none() {
             let is_it = |(of, grant): &(Key, Grant)| of == key && grant.is_for(tab);
             return Verdict::ScopeRequired { expired: self.ended.iter().any(is_it) };
@@ -215,7 +217,7 @@ impl Grants {
         self.sweep(now);
         let grants = self.get(key);
         let denied = is_denied(grants);
-        let valid = grants.iter().filter(|grant| !denied && grant.is_for(tab));
+        let valid = grants.iter().map(|(_, grant)| grant).filter(|grant| !denied && grant.is_for(tab));
         View { denied, lists: valid.map(|grant| grant.tools.clone()).collect() }
     }
 
@@ -253,20 +255,21 @@ impl Grants {
         profile: Option<&'a str>,
     ) -> impl Iterator<Item = (&'a Key, &'a Grant)> + use<'a> {
         let is_in = move |key: &Key| profile.is_none_or(|wanted| wanted == &*key.profile);
-        flat(self.by_origin.get(origin).into_iter().flatten().filter(move |(key, _)| is_in(key)))
+        let kept = self.by_origin.get(origin).into_iter().flatten();
+        kept.map(|(key, grant)| (key, grant)).filter(move |(key, _)| is_in(key))
     }
 
     /// All of them, in a stable order.
     pub fn all(&self) -> impl Iterator<Item = (&Key, &Grant)> {
         let mut origins: Vec<_> = self.by_origin.iter().collect();
         origins.sort_unstable_by_key(|(origin, _)| *origin);
-        flat(origins.into_iter().flat_map(|(_, of_origin)| of_origin))
+        origins.into_iter().flat_map(|(_, kept)| kept).map(|(key, grant)| (key, grant))
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_origin.values().flat_map(BTreeMap::values).map(Vec::len).sum()
+        self.by_origin.values().map(Vec::len).sum()
     }
 
     /// Whether there is none.
@@ -275,20 +278,17 @@ impl Grants {
         self.by_origin.is_empty()
     }
 
-    fn get(&self, key: &Key) -> &[Grant] {
-        let grants = self.by_origin.get(&key.origin).and_then(|of_origin| of_origin.get(key));
-        grants.map(Vec::as_slice).unwrap_or_default()
+    fn get(&self, key: &Key) -> &[(Key, Grant)] {
+        let kept = self.by_origin.get(&key.origin).map(Vec::as_slice).unwrap_or_default();
+        kept.get(place_of(kept, key)).unwrap_or_default()
     }
 
     /// The only way out: a removed grant leaves the list of deadlines too.
     fn take(&mut self, key: &Key, goes: impl Fn(&Grant) -> bool) -> Vec<Grant> {
-        let Some(of_origin) = self.by_origin.get_mut(&key.origin) else { return Vec::new() };
-        let Some(grants) = of_origin.get_mut(key) else { return Vec::new() };
-        let gone: Vec<_> = grants.extract_if(.., |grant| goes(grant)).collect();
-        if grants.is_empty() {
-            of_origin.remove(key);
-        }
-        if of_origin.is_empty() {
+        let Some(kept) = self.by_origin.get_mut(&key.origin) else { return Vec::new() };
+        let gone = kept.extract_if(place_of(kept, key), |(_, grant)| goes(grant));
+        let gone: Vec<_> = gone.map(|(_, grant)| grant).collect();
+        if kept.is_empty() {
             self.by_origin.remove(&key.origin);
         }
         for due in gone.iter().filter_map(|grant| Due::of(key, grant)) {
@@ -307,7 +307,7 @@ impl Grants {
     }
 
     fn make_room(&mut self, key: &Key) {
-        let ending = || self.get(key).iter().filter(|grant| grant.deadline.is_some());
+        let ending = || self.get(key).iter().map(|(_, grant)| grant).filter(|grant| grant.deadline.is_some());
         if ending().count() < MAX_ONCE {
             return;
         }
@@ -330,14 +330,13 @@ impl Grants {
     }
 }
 
-fn is_denied(grants: &[Grant]) -> bool {
-    grants.first().is_some_and(|first| first.grant_type == GrantType::Deny)
+fn is_denied(grants: &[(Key, Grant)]) -> bool {
+    grants.first().is_some_and(|(_, first)| first.grant_type == GrantType::Deny)
 }
 
-fn flat<'a>(
-    keys: impl Iterator<Item = (&'a Key, &'a Vec<Grant>)>,
-) -> impl Iterator<Item = (&'a Key, &'a Grant)> {
-    keys.flat_map(|(key, grants)| grants.iter().map(move |grant| (key, grant)))
+/// Where the grants of a key are among those of its origin.
+fn place_of(kept: &[(Key, Grant)], key: &Key) -> Range<usize> {
+    kept.partition_point(|(of, _)| of < key)..kept.partition_point(|(of, _)| of <= key)
 }
 
 #[cfg(test)]

@@ -162,8 +162,9 @@ fn verdict(
 /// What is kept is in its order, and every deadline is known.
 fn is_sound(grants: &Grants) -> bool {
     let due: BTreeSet<_> = grants.all().filter_map(|(key, grant)| Due::of(key, grant)).collect();
-    let sorted = |kept: &Vec<Grant>| !kept.is_empty() && kept.is_sorted_by(|a, b| a.place() < b.place());
-    due == grants.due && grants.by_origin.values().all(|keys| !keys.is_empty() && keys.values().all(sorted))
+    let place = |(key, grant): &(Key, Grant)| (key.clone(), grant.grant_type, grant.tab.clone());
+    let sorted = |kept: &Vec<(Key, Grant)>| !kept.is_empty() && kept.is_sorted_by(|a, b| place(a) < place(b));
+    due == grants.due && grants.by_origin.values().all(sorted)
 }
 
 proptest! {
