@@ -14,6 +14,9 @@ use std::collections::HashMap;
 /// What is told of one source in one minute.
 const TOLD: u32 = 60;
 
+/// What is told of all sources together: who has many names shall not have many shares.
+const TOLD_IN_ALL: u32 = 240;
+
 /// A minute, in the milliseconds of the caller's clock.
 const MINUTE: u64 = 60_000;
 
@@ -30,10 +33,20 @@ struct Minute {
     counted: u64,
 }
 
+impl Minute {
+    /// Begins another one where this one is over; a clock that was set back does so as well.
+    fn turn(&mut self, now: u64) {
+        if now.wrapping_sub(self.began) >= MINUTE {
+            (self.began, self.told) = (now, 0);
+        }
+    }
+}
+
 /// What all sources cause.
 #[derive(Debug, Default)]
 pub struct Flood {
     sources: HashMap<String, Minute>,
+    all: Minute,
 }
 
 impl Flood {
@@ -48,15 +61,14 @@ impl Flood {
                 self.sources.entry(source.to_owned()).or_insert(Minute { began: now, ..Minute::default() })
             }
         };
-        // A clock that was set back begins a minute as well.
-        if now.wrapping_sub(minute.began) >= MINUTE {
-            (minute.began, minute.told) = (now, 0);
-        }
-        if minute.told >= TOLD {
+        minute.turn(now);
+        self.all.turn(now);
+        if minute.told >= TOLD || self.all.told >= TOLD_IN_ALL {
             minute.counted = minute.counted.saturating_add(1);
             return None;
         }
         minute.told += 1;
+        self.all.told += 1;
         Some(std::mem::take(&mut minute.counted))
     }
 
@@ -82,6 +94,13 @@ mod tests {
         assert_eq!((written, flood.note("b", 0)), (60, Some(0)));
         assert_eq!(flood.note("a", MINUTE), Some(40));
         assert_eq!(flood.take_counted(2 * MINUTE), []);
+    }
+
+    #[test]
+    fn many_names_have_no_more_than_a_few() {
+        let mut flood = Flood::default();
+        let told = (0..900u64).filter(|n| flood.note(&n.to_string(), 0).is_some()).count();
+        assert_eq!((told, flood.note("one more", MINUTE)), (240, Some(0)));
     }
 
     proptest! {

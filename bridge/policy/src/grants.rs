@@ -259,6 +259,12 @@ impl Grants {
         kept.map(|(key, grant)| (key, grant)).filter(move |(key, _)| is_in(key))
     }
 
+    /// Whether an origin has any, or a DENY.
+    #[must_use]
+    pub fn knows(&self, origin: &str) -> bool {
+        self.by_origin.contains_key(origin)
+    }
+
     /// All of them, in a stable order.
     pub fn all(&self) -> impl Iterator<Item = (&Key, &Grant)> {
         let mut origins: Vec<_> = self.by_origin.iter().collect();

@@ -76,6 +76,10 @@ impl Asker {
             (None, Some(given)) => parse_origin(given)?,
             (None, None) => return Err(invalid("origin", ORIGIN)),
         };
+        if sender.own.is_some() && profile.is_some_and(|profile| profile != grants::DEFAULT_PROFILE) {
+            // Else it would choose among the grants of its name, and go around a DENY.
+            return Err(invalid("profile", "nothing: an AI client has no profiles"));
+        }
         let tab = tab_id.map(|tab| Tab { session: sender.session.clone(), tab });
         Ok(Self { sender: sender.clone(), origin, profile: parse_profile(profile)?, tab })
     }
@@ -156,6 +160,7 @@ mod tests {
         assert!(Asker::new(&client, Some("client://Some%20Client"), None, None).is_ok());
         let other = Asker::new(&client, Some("https://example.com"), None, None).unwrap_err();
         assert_eq!(other.code, Code::PermissionDenied);
+        assert_eq!(Asker::new(&client, None, Some("work"), None).unwrap_err().code, Code::InvalidParams);
 
         let owner = Sender::new(&Principal::Owner, 2);
         assert_eq!(Asker::new(&owner, None, None, None).unwrap_err().code, Code::InvalidParams);

@@ -23,8 +23,9 @@ use harbor_policy::scope::Scope;
 
 use super::admission::{Entrant, Turn};
 use super::asker::{Asker, Caller, OWNER};
+use super::errors::Reader;
 use super::note::Note;
-use super::refused::{rate_limited, tool_changed, tool_not_found};
+use super::refused::{rate_limited, tool_not_found};
 use super::{AskedTime, Host, errors, time_limit};
 use crate::config::OriginLimits;
 use crate::link::{Answer, Failure, OnProgress, TimeLimit, Tool, ToolHash};
@@ -84,6 +85,10 @@ impl Host {
 
     async fn make(&self, caller: Caller, call: ToolCall, note: &Note<'_>) -> Result<Json, ErrorBody> {
         self.trail.is_open()?;
+        let reader = match &caller {
+            Caller::Owner(..) => Reader::Owner,
+            Caller::Origin(_) => Reader::Origin,
+        };
         let server = self.resolve(&caller, &call)?;
         let limits = self.config.limits_of(accounted(&caller));
         let mut limit = self.time_limit_of(&call, &server, &limits)?;
@@ -98,7 +103,7 @@ impl Host {
         let _turns = self.turns(&caller, &call, &limits, &mut limit, note).await?;
         let slot = server.slot().ok_or_else(|| errors::too_many(server.id()))?;
         let ready = server.ready(&mut limit).await;
-        ready.map_err(|why| errors::unavailable(server.id(), &why))?;
+        ready.map_err(|why| errors::unavailable(server.id(), &why, reader))?;
         // A server that has just told of a new tool is about to be asked for its list.
         if server.tools().is_none_or(|tools| tools.get(&call.tool).is_none()) {
             server.listed(&mut limit).await;
@@ -122,7 +127,7 @@ impl Host {
         if let Some(reserved) = reserved.filter(|_| !was_sent(&answer)) {
             reserved.set_spent(false);
         }
-        outcome(server.id(), limit, answer)
+        outcome(server.id(), limit, answer, reader)
     }
 
     /// The server, if it is not known already that the tool cannot be called there.
@@ -204,9 +209,7 @@ impl Host {
         let is_owner = matches!(caller, Caller::Owner(..));
         let tool: Option<&Tool> = tools.as_ref().and_then(|tools| tools.get(name));
         match tool {
-            Some(tool) if !is_owner && self.registry.is_blocked(server.id(), tool) => {
-                Err(tool_changed(server.id(), name))
-            }
+            Some(tool) if !is_owner => self.registry.admit(server.id(), tool).map(|()| Some(tool.hash)),
             Some(tool) => Ok(Some(tool.hash)),
             None if is_owner && tools.is_none() => Ok(None),
             None => Err(tool_not_found(server.id(), name)),
@@ -233,14 +236,15 @@ pub(super) fn outcome(
     id: &ServerId,
     limit: TimeLimit,
     answer: Result<Answer, Why>,
+    reader: Reader,
 ) -> Result<Json, ErrorBody> {
     match answer {
         Ok(Answer::Result(json) | Answer::Items(json, _) | Answer::Tools(json, _)) => Ok(json),
         Ok(Answer::ServerError { code, message, data }) => {
             Err(errors::server_error(id, code, &message, data))
         }
-        Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure)),
-        Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable)),
-        Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why)),
+        Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure, reader)),
+        Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable, reader)),
+        Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why, reader)),
     }
 }

@@ -10,6 +10,16 @@ use crate::clock::wall_clock;
 use crate::link::{CallError, EndReport, Failure, TimeLimit};
 use crate::supervisor::{StartError, Unavailable};
 
+/// Who reads an error. What a server wrote, and how it is started, is the owner's alone: it may be what another origin has
+/// sent, or a path of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// The person.
+    Owner,
+    /// A page or an AI client.
+    Origin,
+}
+
 pub(super) fn not_found(id: &ServerId) -> ErrorBody {
     let message = format!("no server {id} is defined");
     ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
@@ -43,9 +53,10 @@ fn timeout(id: &ServerId, limit: TimeLimit) -> ErrorBody {
 }
 
 /// The call was not sent. Says why, and when a call may help again.
-pub(super) fn unavailable(id: &ServerId, why: &Unavailable) -> ErrorBody {
+pub(super) fn unavailable(id: &ServerId, why: &Unavailable, reader: Reader) -> ErrorBody {
     let state = why.state.as_str();
-    let reason = why.last_exit.as_ref().map(|report| format!(" ({})", report.message)).unwrap_or_default();
+    let report = why.last_exit.as_ref().filter(|_| reader == Reader::Owner);
+    let reason = report.map(|report| format!(" ({})", report.message)).unwrap_or_default();
     let waited =
         why.waited.map(|waited| format!(" after {} ms of waiting", waited.as_millis())).unwrap_or_default();
     let next = match (why.queue_full, why.state) {
@@ -70,12 +81,12 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable) -> ErrorBody {
     };
     match &why.last_exit {
         _ if why.queue_full => error.with("cause", "queue_full"),
-        Some(report) => with_report(error, report),
+        Some(report) => with_report(error, report, reader),
         None => error.with("cause", state),
     }
 }
 
-pub(super) fn lost(id: &ServerId, limit: TimeLimit, why: &CallError) -> ErrorBody {
+pub(super) fn lost(id: &ServerId, limit: TimeLimit, why: &CallError, reader: Reader) -> ErrorBody {
     let unavailable = |message: String| {
         ErrorBody::new(Code::ServerUnavailable, message)
             .with("server_id", id.as_str())
@@ -83,8 +94,12 @@ pub(super) fn lost(id: &ServerId, limit: TimeLimit, why: &CallError) -> ErrorBod
     };
     match why {
         CallError::Ended(report) => {
-            let message = format!("{id} is gone: {}. The call was not sent again", report.message);
-            with_report(unavailable(message), report)
+            let reason = match reader {
+                Reader::Owner => format!(": {}", report.message),
+                Reader::Origin => String::new(),
+            };
+            let message = format!("{id} is gone{reason}. The call was not sent again");
+            with_report(unavailable(message), report, reader)
         }
         CallError::RunnerLost => {
             unavailable(format!("the runner of {id} is gone. The call was not sent again"))
@@ -108,7 +123,7 @@ pub(super) fn server_error(id: &ServerId, code: i64, message: &str, data: Option
     }
 }
 
-pub(super) fn no_answer(id: &ServerId, failure: &Failure) -> ErrorBody {
+pub(super) fn no_answer(id: &ServerId, failure: &Failure, reader: Reader) -> ErrorBody {
     let (code, message, cause) = match failure {
         Failure::NotConnected => {
             (Code::ServerUnavailable, format!("{id} does not take requests any more"), "not_connected")
@@ -123,7 +138,7 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure) -> ErrorBody {
         Failure::Congested => {
             (Code::ServerUnavailable, format!("{id} does not read its input; restart it"), "congested")
         }
-        Failure::InvalidArguments(path, why) => return wrong_arguments(id, path, why),
+        Failure::InvalidArguments(path, why) => return wrong_arguments(id, path, why, reader),
         Failure::InvalidResult(path, why) => (
             Code::ProtocolError,
             format!("the result of {id} does not fit the tool's output schema at {:?}: {why}", shown(path)),
@@ -142,10 +157,12 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure) -> ErrorBody {
 }
 
 /// The arguments do not fit the tool's schema.
-fn wrong_arguments(id: &ServerId, path: &str, why: &str) -> ErrorBody {
+fn wrong_arguments(id: &ServerId, path: &str, why: &str, reader: Reader) -> ErrorBody {
+    // Named as in the message that each of them sends.
+    let field = if reader == Reader::Owner { "arguments" } else { "args" };
     let message = format!("the arguments do not fit the tool's schema at {:?}: {why}", shown(path));
     ErrorBody::new(Code::InvalidParams, message)
-        .with("field", "arguments")
+        .with("field", field)
         .with("path", path)
         .with("reason", why)
         .with("server_id", id.as_str())
@@ -166,6 +183,7 @@ pub fn start_failed(id: &ServerId, why: &StartError) -> ErrorBody {
             with_report(
                 ErrorBody::new(Code::ConnectionFailed, message).with("server_id", id.as_str()),
                 report,
+                Reader::Owner,
             )
         }
         StartError::Stopped => {
@@ -177,7 +195,10 @@ pub fn start_failed(id: &ServerId, why: &StartError) -> ErrorBody {
     }
 }
 
-fn with_report(error: ErrorBody, report: &EndReport) -> ErrorBody {
+fn with_report(error: ErrorBody, report: &EndReport, reader: Reader) -> ErrorBody {
     let error = error.with("cause", report.cause);
-    if report.stderr_tail.is_empty() { error } else { error.with("stderr_tail", &report.stderr_tail) }
+    match reader {
+        Reader::Owner if !report.stderr_tail.is_empty() => error.with("stderr_tail", &report.stderr_tail),
+        _ => error,
+    }
 }

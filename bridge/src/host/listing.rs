@@ -3,18 +3,21 @@
 //! Owns which of them are shown. What the grants do not cover does not exist for whoever asks.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use harbor_ipc_proto::client::UsableServer;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Pieces;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::grants::{ServerView, View};
+use harbor_policy::limiter::Limits;
 use harbor_policy::scope::Scope;
 
 use super::Host;
+use super::admission::Entrant;
 use super::asker::Asker;
+use super::refused::too_many_lists;
 use super::registry::Written;
-use crate::store::audit::Record;
 use crate::supervisor::Server;
 
 /// What an asker sees.
@@ -88,23 +91,21 @@ impl Host {
         all.filter_map(|server| self.registry.listed(&server).map(|written| (server, written)))
     }
 
+    /// As many lists in a minute as calls.
+    async fn may_list_again(&self, asker: &Asker) -> Result<(), ErrorBody> {
+        let per_minute = self.config.limits_of(asker.origin.as_str()).per_minute;
+        let limits = Limits { concurrent: 0, queue: 0, queue_wait_ms: 0, per_minute };
+        // No origin has a space in it: this is a count of its own.
+        let lists = format!("{} lists", asker.origin);
+        let entrant = Entrant { origin: &lists, lane: 0, server: "", server_per_minute: None };
+        let turn = self.admission.enter(entrant, &limits, Duration::ZERO).await;
+        turn.map(drop).map_err(|refusal| too_many_lists(&asker.origin, refusal))
+    }
+
     async fn sight(&self, asker: &Asker) -> Result<Sight, ErrorBody> {
-        let scope = Scope::McpToolsList;
-        let checked = self.permissions.check(asker, scope, None);
-        let decision = checked.as_ref().map_or_else(|error| error.code.as_str(), |_| "allowed");
-        self.stats.borrow_mut().note_decision(asker.origin.as_str(), scope.as_str(), decision);
-        if let Err(error) = checked {
-            let record = Record {
-                origin: Some(asker.origin.shared()),
-                profile: Some(asker.profile.clone()),
-                scope: Some(scope.as_str()),
-                code: Some(decision),
-                ..Record::default()
-            };
-            self.trail.refused(&asker.sender, Some(asker.origin.as_str()), record).await;
-            return Err(error);
-        }
-        let list = self.permissions.view(asker, scope);
+        self.allowed(asker, Scope::McpToolsList).await?;
+        self.may_list_again(asker).await?;
+        let list = self.permissions.view(asker, Scope::McpToolsList);
         let call = self.permissions.view(asker, Scope::McpToolsCall);
         Ok(Sight { list, call })
     }

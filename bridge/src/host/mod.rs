@@ -14,10 +14,12 @@ pub mod asker;
 mod calls;
 mod counts;
 mod errors;
+mod grant_forms;
 mod listing;
 mod news;
 mod note;
 mod permissions;
+mod pinned;
 mod refused;
 mod registry;
 mod runs;
@@ -34,7 +36,9 @@ use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
 use harbor_policy::limits;
-use harbor_policy::stats::Stats;
+use harbor_policy::runs::RunView;
+use harbor_policy::scope::Scope;
+use harbor_policy::stats::{OTHERS, Stats};
 
 use crate::config::{ChangedTools, HostConfig, OWNER};
 use crate::link::TimeLimit;
@@ -54,7 +58,8 @@ pub use runs::Runs;
 pub use trail::Trail;
 
 use admission::Admission;
-use asker::Sender;
+use asker::{Asker, Sender};
+use errors::Reader;
 use news::Listeners;
 
 /// How often what has gone stale is looked for.
@@ -95,6 +100,7 @@ impl Host {
         let listeners = Rc::<Listeners>::default();
         let grants = GrantFile::new(database.clone()).await?;
         let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.once).await?;
+        let stale_ms = u64::try_from(config.run_stale.as_millis()).unwrap_or(u64::MAX);
         let blocks = config.changed_tools == ChangedTools::Block;
         let registry = Registry::open(Pins::new(database.clone()).await?, blocks).await?;
         let host = Rc::new(Self {
@@ -102,7 +108,7 @@ impl Host {
             config,
             permissions,
             registry,
-            runs: Runs::default(),
+            runs: Runs::new(stale_ms),
             trail,
             admission: Admission::new(),
             stats: RefCell::default(),
@@ -122,7 +128,8 @@ impl Host {
     pub fn on_told(&self, told: &Told<'_>) {
         if let Told::Tools(server, tools) = told {
             for change in self.registry.on_tools(server, tools) {
-                tracing::warn!(%server, tool = change.tool_name, "a tool has changed since it was first seen");
+                let what = if change.is_new { "there is a new tool" } else { "a tool has changed" };
+                tracing::warn!(%server, tool = change.tool_name, what);
                 self.listeners.tell(&News::Tool(&change));
             }
         }
@@ -134,10 +141,41 @@ impl Host {
         self.permissions.part(&sender.session, named_session);
     }
 
-    /// How many calls a run of an origin may make.
-    #[must_use]
-    pub fn most_calls(&self, origin: &str) -> Option<u32> {
-        self.config.limits_of(origin).max_calls_per_run
+    /// Begins a run of so many calls, of whoever may call anything.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn create_run(
+        &self,
+        asker: &Asker,
+        asked: Option<u32>,
+    ) -> Result<(String, RunView), ErrorBody> {
+        self.allowed(asker, Scope::McpToolsCall).await?;
+        self.runs.create(asker, asked, self.config.limits_of(asker.origin.as_str()).max_calls_per_run)
+    }
+
+    /// That an origin may do something; that it may not is written down.
+    async fn allowed(&self, asker: &Asker, scope: Scope) -> Result<(), ErrorBody> {
+        let checked = self.permissions.check(asker, scope, None);
+        let decision = checked.as_ref().map_or_else(|error| error.code.as_str(), |_| "allowed");
+        self.note_decision(asker.origin.as_str(), scope, decision);
+        let Err(error) = checked else { return Ok(()) };
+        let record = Record {
+            origin: Some(asker.origin.shared()),
+            profile: Some(asker.profile.clone()),
+            scope: Some(scope.as_str()),
+            code: Some(decision),
+            ..Record::default()
+        };
+        self.trail.refused(&asker.sender, Some(asker.origin.as_str()), record).await;
+        Err(error)
+    }
+
+    /// Counts a decision. Of origins without any grant there may be any number: they have one count.
+    fn note_decision(&self, origin: &str, scope: Scope, decision: &'static str) {
+        let is_known = origin == OWNER || self.permissions.knows(origin);
+        let origin = if is_known { origin } else { OTHERS };
+        self.stats.borrow_mut().note_decision(origin, scope.as_str(), decision);
     }
 
     /// The server with this id.
@@ -166,7 +204,7 @@ impl Host {
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
         let (event, began) = (event_of(&operation), Instant::now());
         let answer = server.ask(permit, slot, operation, limit, None).await;
-        let result = calls::outcome(id, limit, answer);
+        let result = calls::outcome(id, limit, answer, Reader::Owner);
         if let Some(event) = event {
             self.trail.called(Record {
                 event,
@@ -188,7 +226,7 @@ async fn keep_house(host: Weak<Host>) {
     loop {
         tokio::time::sleep(HOUSEKEEPING).await;
         let Some(host) = host.upgrade() else { return };
-        host.runs.purge(u64::try_from(host.config.run_stale.as_millis()).unwrap_or(u64::MAX));
+        host.runs.purge();
         host.admission.purge();
         host.trail.write_counted();
     }

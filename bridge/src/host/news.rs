@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use harbor_ipc_proto::client::{GrantView, ToolChange};
+use harbor_ipc_proto::client::{GrantView, ToolChanged};
 use harbor_policy::origin::Origin;
 
 /// Something that happened.
@@ -20,8 +20,8 @@ pub enum News<'a> {
         /// The grant.
         grant: GrantView,
     },
-    /// A tool is not what it was when the person last saw it.
-    Tool(&'a ToolChange),
+    /// A tool is new, or not what it was when the person last saw it.
+    Tool(&'a ToolChanged),
 }
 
 /// Whoever wants to be told.

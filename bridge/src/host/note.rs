@@ -34,6 +34,9 @@ pub(super) struct Note<'a> {
     ending: Cell<Ending>,
 }
 
+/// The length of a run's id, in bytes.
+const RUN_ID: usize = 64;
+
 /// How a call ended.
 #[derive(Clone, Copy)]
 enum Ending {
@@ -61,7 +64,8 @@ impl<'a> Note<'a> {
             server: Some(call.server.shared()),
             tool: Some(call.tool.clone()),
             bytes_in: Some(call.arguments.len() as u64),
-            run_id: call.run_id.as_deref().map(Into::into),
+            // Another one was made up.
+            run_id: call.run_id.as_deref().filter(|id| id.len() == RUN_ID).map(Into::into),
             ..Record::default()
         };
         let server = record.server.clone().filter(|_| host.supervisor.get(&call.server).is_some());
@@ -111,7 +115,7 @@ impl<'a> Note<'a> {
     pub(super) async fn refused(&self, sender: &Sender, error: &ErrorBody) {
         self.ending.set(Ending::Refused);
         let (scope, code) = (Scope::McpToolsCall.as_str(), error.code.as_str());
-        self.host.stats.borrow_mut().note_decision(&self.accounted, scope, code);
+        self.host.note_decision(&self.accounted, Scope::McpToolsCall, code);
         let record = Record { scope: Some(scope), code: Some(code), ..self.record.clone() };
         self.host.trail.refused(sender, Some(&self.accounted), record).await;
     }
@@ -164,8 +168,8 @@ impl Drop for Note<'_> {
         });
         let is_blocked = code.is_some_and(blocks);
         let decision = code.filter(|_| is_blocked).map_or("allowed", Code::as_str);
-        stats.note_decision(&self.accounted, Scope::McpToolsCall.as_str(), decision);
         drop(stats);
+        self.host.note_decision(&self.accounted, Scope::McpToolsCall, decision);
         record.tool_hash = self.hash.get();
         (record.code, record.bytes_out) = (code.map(Code::as_str), bytes_out);
         (record.duration_us, record.queued_us) = (Some(duration_us), Some(queued_us));

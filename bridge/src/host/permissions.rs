@@ -19,20 +19,20 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
-use harbor_policy::grants::{self, Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
+use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
-use harbor_policy::tool_name::Allowlist;
 use tokio::sync::Notify;
 
 use super::asker::{Asker, Sender};
+use super::grant_forms::{about, of, record_of, restore, stored, view};
 use super::news::{Listeners, News};
 use super::refused::refused;
 use super::trail::Trail;
 use crate::clock::{boot_clock, wall_clock};
 use crate::store::StoreError;
 use crate::store::audit::Record;
-use crate::store::grants::{GrantFile, Row, StoredGrant};
+use crate::store::grants::GrantFile;
 
 /// How long the grants of a browser session outlive its last connection: the extension may be about to come back.
 const SESSION_GRACE: Duration = Duration::from_secs(60);
@@ -97,10 +97,10 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// Makes a grant; gives it, and whether a DENY stands in its way.
+    /// Makes a grant; gives it, and whether a DENY stands in its way. A DENY holds at once, whatever the disk says.
     ///
     /// # Errors
-    /// When there is no such grant, it has ended already, or the disk refuses; nothing is changed then.
+    /// When there is no such grant, it has ended already, or the disk refuses.
     pub async fn grant(&self, sender: &Sender, wish: Wish) -> Result<(GrantView, bool), ErrorBody> {
         let Wish { key, mut grant, expires_at } = wish;
         // It counts from here on, however long the disk takes: what ends at a time that was asked for ends then.
@@ -112,35 +112,32 @@ impl Permissions {
             });
         }
         grant.check().map_err(|wrong| wrong_grant(&wrong))?;
-        let tools = grant.tools.as_ref().map(Allowlist::entries);
-        let decision = if grant.grant_type == GrantType::Deny { "denied" } else { "allowed" };
-        let allowed_tools = tools.clone().map(Into::into);
-        let record = Record { allowed_tools, decision, ..of(&key, grant.grant_type) };
-        let allows = grant.grant_type != GrantType::Deny;
-        self.trail.decided("grant", sender, record, allows).await?;
-        if grant.grant_type != GrantType::AllowOnce {
-            let stored = StoredGrant {
-                origin: key.origin.to_string(),
-                profile: key.profile.to_string(),
-                scope: key.scope.as_str().into(),
-                grant_type: grant.grant_type.as_str().into(),
-                allowed_tools: tools,
-                created_at,
-            };
-            self.file.put(stored).await.map_err(|error| not_stored(&error))?;
+        let denies = grant.grant_type == GrantType::Deny;
+        if denies {
+            self.put(&key, grant.clone(), created_at, now)?;
         }
-        let made = self.grants.borrow_mut().put(key.clone(), grant, created_at, now);
-        let made = made.map_err(|wrong| wrong_grant(&wrong))?;
+        self.trail.decided("grant", sender, record_of(&key, &grant, created_at), !denies).await?;
+        if grant.grant_type != GrantType::AllowOnce {
+            let stored = self.file.put(stored(&key, &grant, created_at)).await;
+            stored.map_err(|error| self.not_stored(&key, denies, &error))?;
+        }
+        let made = self.put(&key, grant, created_at, now)?;
         self.changed.notify_one();
         self.tell("granted", &key, &made);
         let denied = self.grants.borrow_mut().check(&key, None, None, boot_clock()) == Verdict::Denied;
         Ok((view(&key, &made), denied))
     }
 
-    /// Takes grants back: of one type or all, of one tab or all. Gives whether there were any.
+    fn put(&self, key: &Key, grant: NewGrant, created_at: u64, now: u64) -> Result<Grant, ErrorBody> {
+        let made = self.grants.borrow_mut().put(key.clone(), grant, created_at, now);
+        made.map_err(|wrong| wrong_grant(&wrong))
+    }
+
+    /// Takes grants back: of one type or all, of one tab or all. Gives whether there were any. Where no DENY is among them,
+    /// that holds at once, whatever the disk says.
     ///
     /// # Errors
-    /// When the disk refuses; nothing is changed then.
+    /// When the disk refuses.
     pub async fn revoke(
         &self,
         sender: &Sender,
@@ -151,19 +148,36 @@ impl Permissions {
         // A row that cannot be read is a DENY of no type: it goes with all of its key, and not without.
         let is_deny = tab.is_none() && grant_type.is_none_or(|revoked| revoked == GrantType::Deny);
         let grant_type = grant_type.filter(|_| !(is_deny && self.unread.borrow().contains(key)));
-        let record = Record { grant_type: grant_type.map(GrantType::as_str), ..about(key) };
+        let take = || self.grants.borrow_mut().revoke(key, grant_type, tab);
+        let mut gone = if is_deny { Vec::new() } else { take() };
+        let record = Record {
+            grant_type: grant_type.map(GrantType::as_str),
+            tab_id: tab.map(|tab| tab.tab),
+            ..about(key)
+        };
         self.trail.decided("revoke", sender, record, is_deny).await?;
         if tab.is_none() && grant_type != Some(GrantType::AllowOnce) {
             let (origin, profile, scope) = (key.origin.as_str(), &key.profile, key.scope.as_str());
             let removed = self.file.remove(origin, profile, scope, grant_type.map(GrantType::as_str)).await;
-            removed.map_err(|error| not_stored(&error))?;
+            removed.map_err(|error| self.not_stored(key, !is_deny, &error))?;
         }
-        if grant_type.is_none() && tab.is_none() {
+        if is_deny && grant_type.is_none() {
             self.unread.borrow_mut().remove(key);
         }
-        let gone = self.grants.borrow_mut().revoke(key, grant_type, tab);
+        gone.extend(take());
         gone.iter().for_each(|grant| self.tell("revoked", key, grant));
         Ok(!gone.is_empty())
+    }
+
+    /// The disk refuses, after the audit log has said that it would be done.
+    fn not_stored(&self, key: &Key, holds: bool, error: &StoreError) -> ErrorBody {
+        tracing::error!(%error, "a grant could not be stored");
+        self.trail.noted("not_stored", about(key));
+        let what = match holds {
+            true => "it holds until the bridge ends, and not after that",
+            false => "nothing was changed",
+        };
+        ErrorBody::new(Code::Internal, format!("{error}; {what}"))
     }
 
     /// Whether an origin may do something, for a tool where one is named.
@@ -223,6 +237,12 @@ impl Permissions {
                 grants.all().filter(of_profile).filter(shown).map(|(key, grant)| view(key, grant)).collect()
             }
         }
+    }
+
+    /// Whether an origin has any.
+    #[must_use]
+    pub fn knows(&self, origin: &str) -> bool {
+        self.grants.borrow().knows(origin)
     }
 
     /// How many there are.
@@ -303,77 +323,10 @@ fn key(asker: &Asker, scope: Scope) -> Key {
     Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope }
 }
 
-fn about(key: &Key) -> Record {
-    Record {
-        origin: Some(key.origin.shared()),
-        profile: Some(key.profile.clone()),
-        scope: Some(key.scope.as_str()),
-        ..Record::default()
-    }
-}
-
-fn of(key: &Key, grant_type: GrantType) -> Record {
-    Record { grant_type: Some(grant_type.as_str()), ..about(key) }
-}
-
-fn view(key: &Key, grant: &Grant) -> GrantView {
-    GrantView {
-        origin: key.origin.to_string(),
-        profile: key.profile.to_string(),
-        scope: key.scope.as_str(),
-        grant_type: grant.grant_type.as_str(),
-        created_at: grant.created_at,
-        expires_at: grant.expires_at,
-        tab_id: grant.tab.as_ref().map(|tab| tab.tab),
-        allowed_tools: grant.tools.as_ref().map(Allowlist::entries),
-    }
-}
-
-/// Takes a row of the disk. One that makes no sense may have been a DENY, and so it is one; gives its key.
-fn restore(grants: &mut Grants, row: Row) -> Option<Key> {
-    let (origin, profile, scope) = match &row {
-        Row::Whole(grant) => (&grant.origin, &grant.profile, &grant.scope),
-        Row::Broken { origin, profile, scope } => (origin, profile, scope),
-    };
-    let key = Origin::parse(origin).ok().zip(grants::profile(profile)).zip(Scope::parse(scope));
-    let Some(((origin, profile), scope)) = key else {
-        tracing::warn!(origin, scope, "harbor.db: a grant is for nothing that exists; left out");
-        return None;
-    };
-    let key = Key { origin, profile, scope };
-    let whole = match row {
-        Row::Whole(grant) => lasting(&grant).map(|new| (new, grant.created_at)),
-        Row::Broken { .. } => None,
-    };
-    if whole.is_some_and(|(new, created_at)| grants.restore(key.clone(), new, created_at).is_ok()) {
-        return None;
-    }
-    let scope = key.scope.as_str();
-    tracing::warn!(origin = %key.origin, scope, "harbor.db: a grant cannot be read; it counts as DENY");
-    let deny = NewGrant { grant_type: GrantType::Deny, tools: None, tab: None, lifetime_ms: None };
-    // A plain DENY can always be made.
-    let _ = grants.restore(key.clone(), deny, 0);
-    Some(key)
-}
-
-fn lasting(stored: &StoredGrant) -> Option<NewGrant> {
-    let grant_type = GrantType::parse(&stored.grant_type)?;
-    let tools = match &stored.allowed_tools {
-        None => None,
-        Some(tools) => Some(Allowlist::parse(tools).ok()?),
-    };
-    Some(NewGrant { grant_type, tools, tab: None, lifetime_ms: None })
-}
-
 fn ended_already() -> ErrorBody {
     super::invalid("expires_at", "a time that is still to come, in milliseconds since 1970")
 }
 
 fn wrong_grant(wrong: &Wrong) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, wrong.to_string()).with("field", "grant_type")
-}
-
-fn not_stored(error: &StoreError) -> ErrorBody {
-    tracing::error!(%error, "a grant could not be stored");
-    ErrorBody::new(Code::Internal, format!("{error}; nothing was changed"))
 }

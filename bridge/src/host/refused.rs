@@ -6,6 +6,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::grants::Verdict;
 use harbor_policy::limiter::Refusal;
+use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 
 use super::asker::Asker;
@@ -36,6 +37,16 @@ pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBo
 pub(super) fn tool_not_found(server: &ServerId, tool: &str) -> ErrorBody {
     let message = format!("there is no tool {server}/{tool:.200}");
     ErrorBody::new(Code::ToolNotFound, message).with("server_id", server.as_str())
+}
+
+/// The server has more tools than are kept of one.
+pub(super) fn too_many_tools(server: &ServerId, tool: &str) -> ErrorBody {
+    let message = format!(
+        "{server} lists more tools than Harbor keeps of one server, and {server}/{tool:.200} is beyond them: it \
+         cannot be used by origins"
+    );
+    let error = ErrorBody::new(Code::ToolNotAllowed, message);
+    error.with("reason", "too_many_tools").with("server_id", server.as_str())
 }
 
 /// The tool is not what the person saw.
@@ -70,6 +81,18 @@ pub(super) fn rate_limited(origin: &str, server: &ServerId, refusal: Refusal) ->
     match retry {
         Some(retry) => error.with_json("retry_after_ms", Json::from_valid(retry.to_string())),
         None => error,
+    }
+}
+
+/// Too many lists.
+pub(super) fn too_many_lists(origin: &Origin, refusal: Refusal) -> ErrorBody {
+    let message = format!("{origin} has asked for its tools too often in a minute");
+    let error = ErrorBody::new(Code::RateLimited, message).with("limit", "per_minute");
+    match refusal {
+        Refusal::TooManyPerMinute { retry_after_ms } => {
+            error.with_json("retry_after_ms", Json::from_valid(retry_after_ms.to_string()))
+        }
+        _ => error,
     }
 }
 

@@ -8,77 +8,38 @@
 //! ```
 //!
 //! Which tools a server has is the supervisor's to know; nothing is copied here, so what has gone with a server's end is
-//! gone. Owns the pins: what each tool said of itself when it was first seen or last accepted.
+//! gone. Owns who is told of what has changed, and what is written about each tool; `pinned` has what it was.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ToolChange, ToolDescriptor};
+use harbor_ipc_proto::client::{ToolChange, ToolChanged, ToolDescriptor};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutField as _;
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::flood::Flood;
 
-use super::refused::tool_not_found;
+use super::pinned::{PinnedTools, Standing, pin};
+use super::refused::{too_many_tools, tool_changed, tool_not_found};
 use crate::clock::boot_clock;
 use crate::link::{Tool, ToolHash, ToolList};
 use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
 use crate::supervisor::{Server, Supervisor};
 
-/// Each server's tools as they were pinned.
-type Pinned = BTreeMap<ServerId, OfServer>;
-
-/// Tools of one server that are pinned, and the most bytes of what they say of themselves. A server that makes up tools
-/// without end does not fill memory and disk with them: beyond these, origins do not get them.
-const MOST_PINS: usize = 10_000;
-/// See [`MOST_PINS`].
-const MOST_BYTES: usize = 32 * 1024 * 1024;
-
-/// The pinned tools of one server.
-#[derive(Debug, Default)]
-struct OfServer {
-    tools: HashMap<Arc<str>, Tool>,
-    bytes: usize,
-    /// The same as a list, while somebody has it.
-    list: Weak<ToolList>,
-}
-
-impl OfServer {
-    /// Pins a tool, or says that there is no room.
-    fn put(&mut self, tool: &Tool) -> bool {
-        let before = self.tools.get(&tool.name).map(Tool::size);
-        let bytes = self.bytes - before.unwrap_or(0) + tool.size();
-        let fits = bytes <= MOST_BYTES && (before.is_some() || self.tools.len() < MOST_PINS);
-        if fits {
-            self.bytes = bytes;
-            self.list = Weak::new();
-            self.tools.insert(tool.name.clone(), tool.clone());
-        }
-        fits
-    }
-
-    fn list(&mut self) -> Rc<ToolList> {
-        self.list.upgrade().unwrap_or_else(|| {
-            let mut tools: Vec<_> = self.tools.values().cloned().collect();
-            tools.sort_by(|a, b| a.name.cmp(&b.name));
-            let list = Rc::new(tools.into_iter().collect());
-            self.list = Rc::downgrade(&list);
-            list
-        })
-    }
-}
+/// What a tool was and what it is are pushed with a change where they are no longer than this together, in bytes.
+const MOST_PUSHED: usize = 16 * 1024;
 
 /// The pins, and what is written about each tool.
 #[derive(Debug)]
 pub struct Registry {
     file: Rc<Pins>,
-    pinned: RefCell<Pinned>,
+    pinned: RefCell<BTreeMap<ServerId, PinnedTools>>,
     /// Whether a changed tool is kept from origins.
     blocks: bool,
     /// Each server's tools as they are listed; made anew when its list is another one.
@@ -140,11 +101,9 @@ impl Registry {
     /// # Errors
     /// When they cannot be read.
     pub async fn open(file: Pins, blocks: bool) -> Result<Self, StoreError> {
-        let mut pinned = Pinned::new();
+        let mut pinned = BTreeMap::<_, PinnedTools>::new();
         for (server, pin) in file.all().await? {
-            if let Some(tool) = Tool::from_shown(&pin.tool, &pin.shown, pin.hash) {
-                pinned.entry(server).or_default().put(&tool);
-            }
+            pinned.entry(server).or_default().restore(&pin);
         }
         Ok(Self {
             file: Rc::new(file),
@@ -156,31 +115,54 @@ impl Registry {
         })
     }
 
-    /// A server's tools were listed. What is new is pinned; gives what has changed and was not told yet.
-    pub fn on_tools(&self, server: &ServerId, list: &ToolList) -> Vec<ToolChange> {
+    /// A server's tools were listed. What is new is pinned; gives what there is to tell.
+    pub fn on_tools(&self, server: &ServerId, list: &ToolList) -> Vec<ToolChanged> {
         let mut all = self.pinned.borrow_mut();
         let pinned = all.entry(server.clone()).or_default();
-        let (mut new, mut changed) = (Vec::new(), Vec::new());
+        // The first list of a server is no news: the person has just added it.
+        let is_first = pinned.is_empty();
+        let (mut news, mut stored) = (Vec::new(), Vec::new());
         for tool in list.iter() {
-            match pinned.tools.get(&tool.name) {
-                None => new.extend(pinned.put(tool).then(|| pin(tool))),
+            let key = (server.clone(), tool.name.clone());
+            match pinned.get(&tool.name) {
+                None => {
+                    if pinned.put(tool) {
+                        stored.push(pin(tool, true));
+                        news.extend((!is_first).then(|| self.news(server, None, tool)).flatten());
+                    }
+                }
                 Some(before) if before.hash != tool.hash => {
-                    let key = (server.clone(), tool.name.clone());
-                    let is_news = self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash);
-                    // Beyond a few a minute they are there for who asks.
-                    if is_news && self.flood.borrow_mut().note(server.as_str(), boot_clock()).is_some() {
-                        changed.push(self.change(server, before, tool));
+                    if self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash) {
+                        news.extend(self.news(server, Some(before), tool));
                     }
                 }
                 // It is what it was: if it becomes another one again, that is news.
-                Some(_) => drop(self.told.borrow_mut().remove(&(server.clone(), tool.name.clone()))),
+                Some(_) => drop(self.told.borrow_mut().remove(&key)),
             }
         }
+        stored.extend(pinned.note_listed(list));
         drop(all);
-        if !new.is_empty() {
-            self.store(server, new);
+        if !stored.is_empty() {
+            self.store(server, stored);
         }
-        changed
+        news
+    }
+
+    /// What is pushed of a change; beyond a few a minute they are there for who asks.
+    fn news(&self, server: &ServerId, before: Option<&Tool>, now: &Tool) -> Option<ToolChanged> {
+        self.flood.borrow_mut().note(server.as_str(), boot_clock())?;
+        let is_short = before.is_none_or(|before| before.size() + now.size() <= MOST_PUSHED);
+        let shown = |tool: &Tool| is_short.then(|| tool.shown());
+        Some(ToolChanged {
+            server_id: server.to_string(),
+            tool_name: now.name.to_string(),
+            tool_hash: hex(&now.hash),
+            before: before.and_then(shown),
+            after: before.and_then(|_| shown(now)),
+            is_new: before.is_none(),
+            blocked: before.is_some() && self.blocks,
+            hidden_characters: now.hidden,
+        })
     }
 
     fn store(&self, server: &ServerId, pins: Vec<Pin>) {
@@ -193,12 +175,21 @@ impl Registry {
         });
     }
 
-    /// Whether origins are kept from a tool: it is not what the person saw.
-    #[must_use]
-    pub fn is_blocked(&self, server: &ServerId, tool: &Tool) -> bool {
+    /// Whether an origin may have a tool, as far as it is what the person saw.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn admit(&self, server: &ServerId, tool: &Tool) -> Result<(), ErrorBody> {
+        match self.standing(server, tool) {
+            Standing::Changed if self.blocks => Err(tool_changed(server, &tool.name)),
+            Standing::NotKept if self.blocks => Err(too_many_tools(server, &tool.name)),
+            _ => Ok(()),
+        }
+    }
+
+    fn standing(&self, server: &ServerId, tool: &Tool) -> Standing {
         let pinned = self.pinned.borrow();
-        let before = pinned.get(server).and_then(|pinned| pinned.tools.get(&tool.name));
-        self.blocks && before.is_none_or(|before| before.hash != tool.hash)
+        pinned.get(server).map_or(Standing::NotKept, |pinned| pinned.standing(tool))
     }
 
     fn change(&self, server: &ServerId, before: &Tool, now: &Tool) -> ToolChange {
@@ -223,10 +214,8 @@ impl Registry {
             let (Some(pinned), Some(list)) = (pinned.get(server.id()), server.known_tools()) else {
                 continue;
             };
-            let changed = list.iter().filter_map(|now| {
-                let before = pinned.tools.get(&now.name).filter(|before| before.hash != now.hash)?;
-                Some(self.change(server.id(), before, now))
-            });
+            let changed =
+                list.iter().filter_map(|now| Some(self.change(server.id(), pinned.before(now)?, now)));
             changes.extend(changed);
         }
         changes
@@ -255,10 +244,12 @@ impl Registry {
     /// As `now`, and when the disk refuses.
     pub async fn accept(&self, server: &Server, name: &str, hash: &str) -> Result<(), ErrorBody> {
         let tool = self.now(server, name, hash)?;
-        let stored = self.file.put_many(server.id(), vec![pin(&tool)]).await;
+        let stored = self.file.put_many(server.id(), vec![pin(&tool, true)]).await;
         stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
-        let mut pinned = self.pinned.borrow_mut();
-        pinned.entry(server.id().clone()).or_default().put(&tool);
+        let is_kept = self.pinned.borrow_mut().entry(server.id().clone()).or_default().put(&tool);
+        if !is_kept {
+            return Err(too_many_tools(server.id(), name));
+        }
         self.written.borrow_mut().remove(server.id());
         Ok(())
     }
@@ -288,18 +279,14 @@ impl Registry {
         if let Some(written) = written.get(server.id()).filter(|written| written.is_of(server, &list)) {
             return Some(written.clone());
         }
-        let made = Rc::new(Written::new(server, list, |tool| !self.is_blocked(server.id(), tool)));
+        let made = Rc::new(Written::new(server, list, |tool| self.admit(server.id(), tool).is_ok()));
         written.insert(server.id().clone(), made.clone());
         Some(made)
     }
 
     fn as_pinned(&self, server: &ServerId) -> Option<Rc<ToolList>> {
-        self.pinned.borrow_mut().get_mut(server).map(OfServer::list)
+        self.pinned.borrow_mut().get_mut(server).map(PinnedTools::list)
     }
-}
-
-fn pin(tool: &Tool) -> Pin {
-    Pin { tool: tool.name.to_string(), hash: tool.hash, shown: tool.shown().into_string() }
 }
 
 fn descriptor(server: &Server, tool: &Tool) -> ToolDescriptor {

@@ -17,10 +17,20 @@ use crate::clock::boot_clock;
 use crate::store::instance::random_token;
 
 /// The runs.
-#[derive(Debug, Default)]
-pub struct Runs(Rc<RefCell<runs::Runs>>);
+#[derive(Debug)]
+pub struct Runs {
+    runs: Rc<RefCell<runs::Runs>>,
+    /// A run that is not used for so long has ended.
+    stale_ms: u64,
+}
 
 impl Runs {
+    /// No run yet.
+    #[must_use]
+    pub fn new(stale_ms: u64) -> Self {
+        Self { runs: Rc::default(), stale_ms }
+    }
+
     /// Begins a run of `asked` calls, at most and by default as many as `most`. Gives its id.
     ///
     /// # Errors
@@ -43,7 +53,8 @@ impl Runs {
         let id = random_token().map_err(|error| {
             ErrorBody::new(Code::Internal, format!("there are no random numbers: {error}"))
         })?;
-        let view = self.0.borrow_mut().create(owner(asker), max_calls, id.clone(), boot_clock());
+        self.purge();
+        let view = self.runs.borrow_mut().create(owner(asker), max_calls, id.clone(), boot_clock());
         let view = view.map_err(|runs::TooMany| {
             ErrorBody::new(Code::RateLimited, "too many runs are open; end some, or let them go stale")
         })?;
@@ -55,7 +66,8 @@ impl Runs {
     /// # Errors
     /// When it is none of the asker's.
     pub fn get(&self, asker: &Asker, id: &str) -> Result<RunView, ErrorBody> {
-        self.0.borrow().get(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
+        self.purge();
+        self.runs.borrow().get(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
     }
 
     /// Ends a run.
@@ -63,7 +75,8 @@ impl Runs {
     /// # Errors
     /// When it is none of the asker's.
     pub fn end(&self, asker: &Asker, id: &str) -> Result<RunView, ErrorBody> {
-        self.0.borrow_mut().end(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
+        self.purge();
+        self.runs.borrow_mut().end(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
     }
 
     /// Takes one call out of a run's budget, and out of a server's share of it.
@@ -71,11 +84,14 @@ impl Runs {
     /// # Errors
     /// When there is none left, or the run is none of the asker's.
     pub fn reserve(&self, asker: &Asker, id: &str, share: Option<Share>) -> Result<Reserved, ErrorBody> {
-        let reserved = self.0.borrow_mut().reserve(id, &owner(asker), share, boot_clock());
+        self.purge();
+        let reserved = self.runs.borrow_mut().reserve(id, &owner(asker), share, boot_clock());
         match reserved {
-            Ok(reservation) => {
-                Ok(Reserved { runs: self.0.clone(), reservation: Some(reservation), spent: Cell::new(false) })
-            }
+            Ok(reservation) => Ok(Reserved {
+                runs: self.runs.clone(),
+                reservation: Some(reservation),
+                spent: Cell::new(false),
+            }),
             Err(BudgetError::NoSuchRun) => Err(no_run(id)),
             Err(BudgetError::Exceeded) => Err(budget_exceeded(id)),
         }
@@ -83,18 +99,18 @@ impl Runs {
 
     /// A client has gone, and its runs with it.
     pub fn end_client(&self, client: u64) {
-        self.0.borrow_mut().end_client(client);
+        self.runs.borrow_mut().end_client(client);
     }
 
-    /// Ends what was not used for `stale_ms`.
-    pub fn purge(&self, stale_ms: u64) {
-        self.0.borrow_mut().purge(boot_clock(), stale_ms);
+    /// Ends what was not used for long enough.
+    pub fn purge(&self) {
+        self.runs.borrow_mut().purge(boot_clock(), self.stale_ms);
     }
 
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.0.borrow().len()
+        self.runs.borrow().len()
     }
 }
 

@@ -48,10 +48,10 @@ impl Tool {
 
     /// The tool whose members are the object `shown`; `None` when that is none.
     #[must_use]
-    pub fn from_shown(name: &str, shown: &str, hash: ToolHash) -> Option<Self> {
+    pub fn from_shown(name: &str, shown: &str, hash: ToolHash, hidden: bool) -> Option<Self> {
         let fields = Fields::parse(shown.as_bytes()).ok()?;
         let members = MEMBERS.map(|member| fields.get(member).map(|text| Json::from_valid(text.to_owned())));
-        Some(Self { name: name.into(), members, hash, hidden: false })
+        Some(Self { name: name.into(), members, hash, hidden })
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
     fn what_is_shown_of_a_tool_gives_the_tool_again() {
         let list = ToolList::checked(vec![told("a", "\"x\"")]);
         let tool = list.get("a").unwrap();
-        assert_eq!(Tool::from_shown("a", tool.shown().as_str(), [1; 32]).as_ref(), Some(tool));
-        assert_eq!(Tool::from_shown("a", "[]", [1; 32]), None);
+        assert_eq!(Tool::from_shown("a", tool.shown().as_str(), [1; 32], false).as_ref(), Some(tool));
+        assert_eq!(Tool::from_shown("a", "[]", [1; 32], false), None);
     }
 }

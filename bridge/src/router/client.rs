@@ -19,6 +19,7 @@ use harbor_ipc_proto::frame::{HEADER, NATIVE_MESSAGING_LIMIT, put_frame};
 use harbor_policy::access::Principal;
 use harbor_policy::limits;
 use harbor_policy::slots::{Slot, Slots};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::AbortHandle;
 
 use super::Handled;
@@ -40,6 +41,12 @@ struct Open {
     task: AbortHandle,
 }
 
+/// The right to make one long answer; kept until it is on its way.
+#[derive(Debug)]
+pub(super) struct BulkTurn<'a>(
+    #[allow(dead_code, reason = "held, never looked at")] Option<SemaphorePermit<'a>>,
+);
+
 /// A client of the bridge.
 #[derive(Debug)]
 pub struct Client {
@@ -52,11 +59,14 @@ pub struct Client {
     chunks: Cell<bool>,
     open: RefCell<HashMap<String, Open>>,
     slots: Slots,
+    bulk: Rc<Semaphore>,
     resources: RefCell<HashSet<(String, String)>>,
     /// Whether it wants to hear of changes of servers.
     watches: Cell<bool>,
     /// Whether it wants to hear of changes of grants and tools.
     watches_host: Cell<bool>,
+    /// Whether it was allowed a list of tools.
+    has_listed: Cell<bool>,
     /// Servers whose log lines it wants, and how many of them it missed.
     followed: RefCell<HashMap<String, u64>>,
 }
@@ -76,9 +86,11 @@ impl Client {
             chunks: Cell::new(false),
             open: RefCell::default(),
             slots: Slots::new(limits::OPEN_PER_CLIENT),
+            bulk: Rc::new(Semaphore::new(1)),
             resources: RefCell::default(),
             watches: Cell::default(),
             watches_host: Cell::default(),
+            has_listed: Cell::default(),
             followed: RefCell::default(),
         })
     }
@@ -133,6 +145,14 @@ impl Client {
 
     pub(super) fn slot(&self) -> Option<Slot> {
         self.slots.take()
+    }
+
+    /// Waits until an answer that may be long can be made: one after the other, and only while the client reads. However
+    /// many are asked for, they do not pile up until the client is cut off.
+    pub(super) async fn bulk_turn(&self) -> BulkTurn<'_> {
+        let turn = self.bulk.acquire().await;
+        self.outbox.room().await;
+        BulkTurn(turn.ok())
     }
 
     pub(super) fn open(&self, id: String, envelope: Envelope, task: AbortHandle) {
@@ -277,6 +297,14 @@ impl Client {
 
     pub(super) fn watches_servers(&self) -> bool {
         self.watches.get()
+    }
+
+    pub(super) fn note_list(&self) {
+        self.has_listed.set(true);
+    }
+
+    pub(super) fn has_listed(&self) -> bool {
+        self.has_listed.get()
     }
 
     pub(super) fn watch_host(&self, watch: bool) {

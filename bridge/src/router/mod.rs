@@ -102,6 +102,7 @@ impl Router {
         let task = tokio::task::spawn_local({
             let id = id.clone();
             async move {
+                let _bulk = if is_long(&request) { Some(owner.bulk_turn().await) } else { None };
                 let result = match pass {
                     Ok(pass) => router.handle(&owner, pass, &id, request).await,
                     Err(access::Denied) => Err(router.deny(&owner, tag).await),
@@ -133,8 +134,8 @@ impl Router {
                 Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
             }
             Request::Shutdown(_) => session::shut_down(self),
-            Request::AddServer(message) => servers::add(self, message).await,
-            Request::RemoveServer(message) => servers::remove(self, message).await,
+            Request::AddServer(message) => servers::add(self, client, message).await,
+            Request::RemoveServer(message) => servers::remove(self, client, message).await,
             Request::ListServers(_) => servers::list(self),
             Request::ConnectServer(message) => {
                 let note = servers::note(client, id, message.progress);
@@ -173,7 +174,7 @@ impl Router {
             Request::HostListTools(message) => origins::tools(self, client, message).await,
             Request::HostListServers(message) => origins::servers(self, client, message).await,
             Request::HostCallTool(message) => origins::call(self, client, id, message).await,
-            Request::HostCreateRun(message) => origins::create_run(self, client, &message),
+            Request::HostCreateRun(message) => origins::create_run(self, client, &message).await,
             Request::HostEndRun(message) => origins::end_run(self, client, message),
             Request::HostGetRun(message) => origins::get_run(self, client, message),
             Request::HostGetStats(message) => origins::stats(self, client, &message),
@@ -183,6 +184,21 @@ impl Router {
             Request::HostAcceptToolChange(message) => origins::accept(self, client, message).await,
         }
     }
+}
+
+/// Whether an answer may be long without a server's having made it: those are made one after the other.
+fn is_long(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::HostListTools(_)
+            | Request::HostGetPermissions(_)
+            | Request::HostListAllPermissions(_)
+            | Request::HostListToolChanges(_)
+            | Request::HostGetAudit(_)
+            | Request::HostGetStats(_)
+            | Request::ListServers(_)
+            | Request::McpGetLogs(_)
+    )
 }
 
 /// What a request is told that comes, or is open, while the bridge ends.

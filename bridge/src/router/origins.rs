@@ -30,6 +30,7 @@ const MAX_AUDIT_LINES: u64 = 10_000;
 pub(super) async fn tools(router: &Router, client: &Client, message: HostListTools) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     let tools = router.host.list_tools(&asker, message.server_ids.as_deref()).await?;
+    client.note_list();
     reply(HostListToolsResult { tools })
 }
 
@@ -66,10 +67,9 @@ pub(super) async fn call(
     reply(HostCallToolResult { result, provenance })
 }
 
-pub(super) fn create_run(router: &Router, client: &Client, message: &HostCreateRun) -> Handled {
+pub(super) async fn create_run(router: &Router, client: &Client, message: &HostCreateRun) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
-    let most = router.host.most_calls(asker.origin.as_str());
-    let (run_id, run) = router.host.runs.create(&asker, message.max_calls, most)?;
+    let (run_id, run) = router.host.create_run(&asker, message.max_calls).await?;
     reply(HostCreateRunResult { run_id, max_calls: run.max_calls, remaining: run.remaining })
 }
 

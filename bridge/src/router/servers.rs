@@ -22,14 +22,16 @@ use super::views::{connection_info, view};
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::start_failed;
 use crate::store::StoreError;
+use crate::store::audit::Record;
 use crate::store::definitions::{Definition, Stored};
 use crate::supervisor::{Note, Server};
 
-pub(super) async fn add(router: &Rc<Router>, message: AddServer) -> Handled {
+pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer) -> Handled {
     let server_id = message.server_id.clone();
     let definition = definition(message)?;
-    let router = router.clone();
+    let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
+        router.host.trail.decided("add_server", &sender, about(&server_id), true).await?;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
         if let Some(before) = &before {
@@ -83,9 +85,10 @@ fn supervision(given: Option<JsonObject>) -> Result<Supervision, ErrorBody> {
     given.map_or_else(|| Ok(Supervision::default()), |given| Ok(Supervision::parse(given.0.as_str())?))
 }
 
-pub(super) async fn remove(router: &Rc<Router>, message: RemoveServer) -> Handled {
-    let router = router.clone();
+pub(super) async fn remove(router: &Rc<Router>, client: &Client, message: RemoveServer) -> Handled {
+    let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
+        router.host.trail.decided("remove_server", &sender, about(&message.server_id), false).await?;
         router.definitions.remove(&message.server_id).await.map_err(|error| stored(&error))?;
         let server = router.supervisor.remove(&message.server_id);
         if let Some(server) = &server {
@@ -96,6 +99,10 @@ pub(super) async fn remove(router: &Rc<Router>, message: RemoveServer) -> Handle
         reply(RemoveServerResult { removed: server.is_some() })
     })
     .await
+}
+
+fn about(server: &ServerId) -> Record {
+    Record { server: Some(server.shared()), decision: "allowed", ..Record::default() }
 }
 
 pub(super) fn list(router: &Router) -> Handled {

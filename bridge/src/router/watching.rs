@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
-    GrantChanged, McpGetLogs, McpGetLogsResult, ResourceUpdated, ToolChange, ToolChanged, ToolsChanged,
-    WatchServers, WatchServersResult,
+    GrantChanged, McpGetLogs, McpGetLogsResult, ResourceUpdated, ToolsChanged, WatchServers,
+    WatchServersResult,
 };
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::server_id::ServerId;
@@ -89,23 +89,18 @@ pub fn tell_of_host(clients: &[Rc<Client>], news: &News<'_>) {
         }
         News::Tool(change) => {
             let owners = watching.filter(|client| client.sender().own.is_none());
-            send(owners, "tool_changed", || tool_changed(change));
+            send(owners, "tool_changed", || (*change).clone());
         }
     }
 }
 
-fn tool_changed(change: &ToolChange) -> ToolChanged {
-    let ToolChange { server_id, tool_name, tool_hash, before, after, blocked, hidden_characters } =
-        change.clone();
-    ToolChanged { server_id, tool_name, tool_hash, before, after, blocked, hidden_characters }
-}
-
+/// An AI client hears of it once it was allowed a list, and not whose tools they are.
 fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {
-    let watching = |own: bool| {
-        clients.iter().filter(move |client| client.watches_host() && client.sender().own.is_some() == own)
-    };
-    send(watching(false), "tools_changed", || ToolsChanged { server_id: Some(server.to_string()) });
-    send(watching(true), "tools_changed", || ToolsChanged { server_id: None });
+    let watching = || clients.iter().filter(|client| client.watches_host());
+    let owners = watching().filter(|client| client.sender().own.is_none());
+    send(owners, "tools_changed", || ToolsChanged { server_id: Some(server.to_string()) });
+    let others = watching().filter(|client| client.sender().own.is_some() && client.has_listed());
+    send(others, "tools_changed", || ToolsChanged { server_id: None });
 }
 
 fn send<'a, P: PutFields>(

@@ -1,7 +1,7 @@
 //! The tools as the person accepted them: their hashes, and what was shown.
 //!
 //! ```text
-//!  pins(server_id, tool, hash BLOB of 32 bytes, shown, pinned_at)
+//!  pins(server_id, tool, hash BLOB of 32 bytes, shown, hidden, listed, pinned_at)
 //!       └───── PK ────┘
 //! ```
 //!
@@ -22,6 +22,8 @@ const TABLES: &str = "
         tool      TEXT NOT NULL,
         hash      BLOB NOT NULL,
         shown     TEXT NOT NULL,
+        hidden    INTEGER NOT NULL,
+        listed    INTEGER NOT NULL,
         pinned_at INTEGER NOT NULL DEFAULT (unixepoch()),
         PRIMARY KEY (server_id, tool)
     ) STRICT;
@@ -36,6 +38,10 @@ pub struct Pin {
     pub hash: [u8; 32],
     /// What the person saw of it.
     pub shown: String,
+    /// Whether that has hidden characters.
+    pub hidden: bool,
+    /// Whether its server listed it like this the last time.
+    pub listed: bool,
 }
 
 /// The table.
@@ -62,13 +68,17 @@ impl Pins {
     pub async fn all(&self) -> Result<Vec<(ServerId, Pin)>, StoreError> {
         self.database
             .run(|connection| {
-                let mut rows = connection
-                    .prepare("SELECT server_id, tool, hash, shown FROM pins ORDER BY server_id, tool")?;
+                let mut rows = connection.prepare(
+                    "SELECT server_id, tool, hash, shown, hidden, listed FROM pins ORDER BY server_id, tool",
+                )?;
                 let mut rows = rows.query([])?;
                 let mut all = Vec::new();
                 while let Some(row) = rows.next()? {
                     let id: String = row.get(0).unwrap_or_default();
-                    let pin = || Ok(Pin { tool: row.get(1)?, hash: row.get(2)?, shown: row.get(3)? });
+                    let pin = || {
+                        let (tool, hash, shown) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                        Ok(Pin { tool, hash, shown, hidden: row.get(4)?, listed: row.get(5)? })
+                    };
                     match (ServerId::parse(&id), pin()) {
                         (Some(server_id), Ok(pin)) => all.push((server_id, pin)),
                         (_, pin) => {
@@ -96,10 +106,11 @@ impl Pins {
             .run(move |connection| {
                 let transaction = connection.transaction()?;
                 let mut put = transaction.prepare(
-                    "INSERT OR REPLACE INTO pins (server_id, tool, hash, shown) VALUES (?1, ?2, ?3, ?4)",
+                    "INSERT OR REPLACE INTO pins (server_id, tool, hash, shown, hidden, listed)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 )?;
                 for pin in pins {
-                    put.execute(params![id, pin.tool, pin.hash, pin.shown])?;
+                    put.execute(params![id, pin.tool, pin.hash, pin.shown, pin.hidden, pin.listed])?;
                 }
                 drop(put);
                 Ok(transaction.commit()?)
@@ -131,7 +142,8 @@ mod tests {
     }
 
     fn pin(tool: &str, hash: u8) -> Pin {
-        Pin { tool: tool.into(), hash: [hash; 32], shown: format!("{tool} does {hash}") }
+        let shown = format!("{tool} does {hash}");
+        Pin { tool: tool.into(), hash: [hash; 32], shown, hidden: hash == 2, listed: hash == 1 }
     }
 
     #[tokio::test(flavor = "local")]
@@ -160,10 +172,10 @@ mod tests {
         let pins = Pins::new(database.clone()).await.unwrap();
         pins.put_many(&id("a"), vec![pin("x", 1)]).await.unwrap();
         let rows = "
-            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('a', 'short', X'00', '');
-            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('a', 'long', zeroblob(33), '');
-            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('a', CAST(X'ff' AS TEXT), zeroblob(32), '');
-            INSERT INTO pins (server_id, tool, hash, shown) VALUES ('../a', 'x', zeroblob(32), '');
+            INSERT INTO pins VALUES ('a', 'short', X'00', '', 0, 1, 0);
+            INSERT INTO pins VALUES ('a', 'long', zeroblob(33), '', 0, 1, 0);
+            INSERT INTO pins VALUES ('a', CAST(X'ff' AS TEXT), zeroblob(32), '', 0, 1, 0);
+            INSERT INTO pins VALUES ('../a', 'x', zeroblob(32), '', 0, 1, 0);
         ";
         database.create(rows).await.unwrap();
         assert_eq!(pins.all().await.unwrap(), [(id("a"), pin("x", 1))]);

@@ -86,7 +86,7 @@ define_sent! {
         /// The server; absent for an AI client, which asks for its own list again.
         server_id: Option<String>,
     }
-    /// A tool is not what it was when the person last saw it; comes to the owner's connections that sent `host_watch`, at
+    /// A tool is not what it was when the person last saw it, or has joined those of its server; comes to the owner's connections that sent `host_watch`, at
     /// most 60 times a minute for one server: `host_list_tool_changes` has them all.
     "tool_changed" ToolChanged {
         /// The server.
@@ -95,10 +95,12 @@ define_sent! {
         tool_name: String,
         /// The hash of what it is now.
         tool_hash: String,
-        /// As in `ToolChange`.
-        before: Json,
-        /// As in `ToolChange`.
-        after: Json,
+        /// As in `ToolChange`; absent where the two together are longer than 16 KiB, and for a tool that is new.
+        before: Option<Json>,
+        /// The same of what it is now.
+        after: Option<Json>,
+        /// Whether the server had no tool of this name before. It can be used at once where a grant covers it.
+        is_new: bool,
         /// As in `ToolChange`.
         blocked: bool,
         /// As in `ToolChange`.

@@ -41,7 +41,7 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     assert_eq!(site.try_tool("s/echo"), "ok");
     let aside = home.path().join("logs/aside");
     // Whatever is still on its way is written before.
-    assert_eq!(bridge.audit(&json!({})).len(), 2);
+    assert_eq!(bridge.audit(&json!({})).len(), 3);
     fs::rename(path(&home), &aside).unwrap();
     fs::create_dir(path(&home)).unwrap();
 
@@ -72,8 +72,8 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     assert_eq!(site.try_tool("s/echo"), "ok");
     other.grant(CALL, "ALLOW_ONCE", &json!({}));
     let told: Vec<_> = lines(&home).iter().map(|line| line["event"].clone()).collect();
-    assert_eq!(told, ["grant", "call", "unaudited", "call", "grant"]);
-    assert_eq!(lines(&home)[2]["count"], lost, "the log says what it lacks");
+    assert_eq!(told, ["add_server", "grant", "call", "unaudited", "call", "grant"]);
+    assert_eq!(lines(&home)[3]["count"], lost, "the log says what it lacks");
     assert_eq!(health(&bridge)["unaudited"], lost);
 }
 
@@ -127,7 +127,9 @@ fn where_it_is_not_required_all_goes_on_and_what_is_missing_is_counted() {
         .iter()
         .map(|line| json!([line["event"], line["tool"], line["count"]]))
         .collect();
-    let wanted = [json!(["grant", null, null]), json!(["unaudited", null, 6]), json!(["call", "echo", null])];
+    let added = json!(["add_server", null, null]);
+    let wanted =
+        [added, json!(["grant", null, null]), json!(["unaudited", null, 6]), json!(["call", "echo", null])];
     assert_eq!(told, wanted);
     assert_eq!(health(&bridge), json!({"failing": false, "unaudited": 6}));
 }

@@ -158,7 +158,7 @@ fn the_log_is_read_by_origin_time_and_number() {
     for n in 0..5 {
         let profile = json!({"profile": format!("p{n}")});
         bridge.speaking_for(SITE).grant(CALL, "DENY", &profile);
-        assert_eq!(ai.speaking(&profile).try_tool("s/echo"), "ERR_SCOPE_REQUIRED");
+        assert_eq!(ai.speaking(&json!({})).try_tool("s/echo"), "ERR_SCOPE_REQUIRED");
     }
     let read = |query: Value| bridge.audit(&query);
     let profiles = |lines: &[Value]| lines.iter().map(|line| line["profile"].clone()).collect::<Vec<_>>();

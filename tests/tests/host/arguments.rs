@@ -35,10 +35,10 @@ fn arguments_that_break_the_schema_never_reach_the_server() {
     for (arguments, path) in rows {
         let by_page = page.call("s/strict", &arguments);
         let by_owner = bridge.tool("s", "strict", &arguments);
-        for error in [by_page.unwrap_err(), by_owner.unwrap_err()] {
+        for (error, field) in [(by_page.unwrap_err(), "args"), (by_owner.unwrap_err(), "arguments")] {
             assert_eq!(error.code, "invalid_params", "{arguments}");
             let reason = error.details["reason"].as_str().unwrap().to_owned();
-            let details = json!({"field": "arguments", "path": path, "reason": reason, "server_id": "s",
+            let details = json!({"field": field, "path": path, "reason": reason, "server_id": "s",
                 "sent": false});
             assert_eq!(error.details, details, "{arguments}");
             assert!(!reason.is_empty() && !error.message.contains("sesame"), "{error:?}");

@@ -39,12 +39,20 @@ fn a_run_makes_its_calls_and_no_more() {
 }
 
 #[test]
+fn a_run_is_for_those_who_may_call() {
+    let home = Home::new();
+    let (bridge, _) = scene(&home, "", &Double::sound(&home));
+    let stranger = bridge.asking("https://stranger.example");
+    assert_eq!(stranger.ask("host_create_run", &json!({})).unwrap_err().code, "ERR_SCOPE_REQUIRED");
+}
+
+#[test]
 fn a_run_is_as_long_as_the_limits_allow() {
     let home = Home::new();
     let config =
         "[limits]\nmaxCallsPerRun = 3\n[limits.origin.\"https://wide.example\"]\nmaxCallsPerRun = 10\n";
     let (bridge, page) = scene(&home, config, &Double::sound(&home));
-    let wide = bridge.asking("https://wide.example");
+    let wide = bridge.asking("https://wide.example").allowed();
     for (who, most) in [(&page, 3), (&wide, 10)] {
         assert_eq!(who.ask("host_create_run", &json!({})).unwrap()["max_calls"], most);
         assert_eq!(who.ask("host_create_run", &json!({"max_calls": most})).unwrap()["remaining"], most);

@@ -41,10 +41,11 @@ fn is_kept_from_pages(bridge: &Bridge, page: &Asker, double: &Double) -> String 
 }
 
 /// The push that tells of it.
+/// A push about a tool that was there before: the change as it is listed.
 fn told(bridge: &Bridge) -> Value {
     let mut push = bridge.next_push("tool_changed", PROMPT);
-    assert_eq!(push["type"], "tool_changed");
-    push.as_object_mut().unwrap().remove("type");
+    let removed = ["type", "is_new"].map(|name| push.as_object_mut().unwrap().remove(name));
+    assert_eq!(removed, [Some(json!("tool_changed")), Some(json!(false))]);
     push
 }
 
@@ -175,7 +176,10 @@ fn a_tool_that_was_never_seen_is_pinned_when_it_first_comes() {
         announce(&bridge);
         let _ = bridge.next_push("tools_changed", PROMPT);
         assert!(page.call("s/read", &json!({})).is_ok());
-        assert_eq!((changes(&bridge), bridge.push_now("tool_changed")), (json!([]), None));
+        let push = bridge.next_push("tool_changed", PROMPT);
+        let said = (&push["tool_name"], &push["is_new"], &push["blocked"], push.get("before"));
+        assert_eq!(said, (&json!("read"), &json!(true), &json!(false), None));
+        assert_eq!(changes(&bridge), json!([]));
     }
     double.offer(&offer(AFTER));
     let bridge = Bridge::start(&home);
@@ -238,6 +242,12 @@ fn only_the_owner_hears_what_has_changed() {
     double.offer(&offer(AFTER));
     announce(&bridge);
     let _ = told(&bridge);
+    assert!(client.is_alive());
+    assert_eq!(client.push_now("tools_changed"), None, "it was never allowed a list");
+    bridge.asking("client://some-client").granted("mcp:tools.list", "ALLOW_ONCE", &json!({}));
+    client.call("host_list_tools", &json!({})).unwrap();
+    double.offer(&offer(BEFORE));
+    announce(&bridge);
     let push = client.next_push("tools_changed", PROMPT);
     assert_eq!(push, json!({"type": "tools_changed"}), "not even whose");
     assert!(client.is_alive());

@@ -61,7 +61,7 @@ fn counts_agree_with_what_was_done() {
             decision("https://guest.example", "mcp:tools.call", "ERR_TOOL_NOT_ALLOWED", 1),
             decision("https://guest.example", "mcp:tools.call", "allowed", 1),
             decision("https://guest.example", "mcp:tools.list", "ERR_SCOPE_REQUIRED", 1),
-            decision(PAGE, "mcp:tools.call", "allowed", 7),
+            decision(PAGE, "mcp:tools.call", "allowed", 8),
             decision("owner", "mcp:tools.call", "allowed", 1),
         ])
     );

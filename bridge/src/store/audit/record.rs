@@ -13,6 +13,9 @@ use crate::store::date::rfc3339;
 /// A longer text is cut, in bytes: names come from outside.
 const MAX_TEXT: usize = 512;
 
+/// The same for names that a page may make up freely.
+const MAX_NAME: usize = 128;
+
 /// Of more tools only the first ones are named; a last item says how many there are beyond them.
 const MAX_TOOLS: usize = 1000;
 
@@ -35,6 +38,10 @@ pub struct Record {
     pub scope: Option<&'static str>,
     /// By which type of grant.
     pub grant_type: Option<&'static str>,
+    /// When the grant ends, in milliseconds since 1970.
+    pub expires_at: Option<u64>,
+    /// The tab that it is bound to.
+    pub tab_id: Option<u64>,
     /// With which tools; all when `None`.
     pub allowed_tools: Option<Arc<[String]>>,
     /// The server.
@@ -71,12 +78,14 @@ impl Record {
         put_text(out, "message", self.message);
         put_text(out, "by", Some(&self.by));
         put_text(out, "origin", self.origin.as_deref());
-        put_text(out, "profile", self.profile.as_deref());
+        put_name_of(out, "profile", self.profile.as_deref());
         put_text(out, "scope", self.scope);
         put_text(out, "grant_type", self.grant_type);
+        put_number(out, "expires_at", self.expires_at);
+        put_number(out, "tab_id", self.tab_id);
         put_tools(out, self.allowed_tools.as_deref());
         put_text(out, "server", self.server.as_deref());
-        put_text(out, "tool", self.tool.as_deref());
+        put_name_of(out, "tool", self.tool.as_deref());
         put_text(out, "tool_hash", self.tool_hash.map(|hash| hex(&hash)).as_deref());
         put_text(out, "decision", Some(self.decision));
         put_text(out, "code", self.code);
@@ -99,15 +108,22 @@ fn put_name(out: &mut Vec<u8>, name: &str) {
 fn put_text(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         put_name(out, name);
-        put_cut(out, text);
+        put_cut(out, text, MAX_TEXT);
     }
 }
 
-fn put_cut(out: &mut Vec<u8>, text: &str) {
-    if text.len() <= MAX_TEXT {
+fn put_name_of(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        put_name(out, name);
+        put_cut(out, text, MAX_NAME);
+    }
+}
+
+fn put_cut(out: &mut Vec<u8>, text: &str, most: usize) {
+    if text.len() <= most {
         put_str(out, text);
     } else {
-        put_str(out, &format!("{} … (cut)", &text[..text.floor_char_boundary(MAX_TEXT)]));
+        put_str(out, &format!("{} … (cut)", &text[..text.floor_char_boundary(most)]));
     }
 }
 
@@ -119,7 +135,7 @@ fn put_tools(out: &mut Vec<u8>, tools: Option<&[String]>) {
         if at > 0 {
             out.push(b',');
         }
-        put_cut(out, tool);
+        put_cut(out, tool, MAX_TEXT);
     }
     if tools.len() > MAX_TOOLS {
         out.push(b',');
@@ -165,6 +181,8 @@ pub(super) mod tests {
             profile: Some("default".into()),
             scope: Some("mcp:tools.call"),
             grant_type: Some("ALLOW_ALWAYS"),
+            expires_at: Some(1_795_282_900_000),
+            tab_id: Some(7),
             allowed_tools: Some(["files/read".into(), "a\"\n/b".into()].into()),
             server: Some("files".into()),
             tool: Some("read".into()),
@@ -186,7 +204,7 @@ pub(super) mod tests {
         let wanted = [
             r#"{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call","message":"shutdown","by":"extension:abc","#,
             r#""origin":"https://a.example","profile":"default","scope":"mcp:tools.call","#,
-            r#""grant_type":"ALLOW_ALWAYS","allowed_tools":["files/read","a\"\n/b"],"server":"files","#,
+            r#""grant_type":"ALLOW_ALWAYS","expires_at":1795282900000,"tab_id":7,"allowed_tools":["files/read","a\"\n/b"],"server":"files","#,
             &format!(r#""tool":"read","tool_hash":"{hash}","decision":"allowed","code":"ERR_TOOL_FAILED","#),
             r#""duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
             r#""run_id":"r1","count":2}"#,
