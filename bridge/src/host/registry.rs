@@ -287,6 +287,15 @@ impl Registry {
     fn as_pinned(&self, server: &ServerId) -> Option<Rc<ToolList>> {
         self.pinned.borrow_mut().get_mut(server).map(PinnedTools::list)
     }
+
+    /// How many tools of a server `changes` would give.
+    #[must_use]
+    pub fn changed(&self, server: &Server) -> usize {
+        let pinned = self.pinned.borrow();
+        let Some((pinned, list)) = pinned.get(server.id()).zip(server.known_tools()) else { return 0 };
+        let before = |now: &Tool| pinned.tools.get(&now.name);
+        list.iter().filter(|now| before(now).is_some_and(|before| before.hash != now.hash)).count()
+    }
 }
 
 fn descriptor(server: &Server, tool: &Tool) -> ToolDescriptor {

@@ -18,7 +18,7 @@ use harbor_policy::environment;
 use harbor_policy::settings::Settings;
 
 use super::client::Client;
-use super::views::{connection_info, view};
+use super::views::{connection_info, view, views};
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::start_failed;
 use crate::store::StoreError;
@@ -37,7 +37,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
         if let Some(before) = &before {
             before.down().await;
         }
-        reply(AddServerResult { server: view(&server), replaced: before.is_some() })
+        reply(AddServerResult { server: view(&router, &server), replaced: before.is_some() })
     })
     .await
 }
@@ -106,7 +106,7 @@ fn about(server: &ServerId) -> Record {
 }
 
 pub(super) fn list(router: &Router) -> Handled {
-    reply(ListServersResult { servers: router.supervisor.all().iter().map(view).collect() })
+    reply(ListServersResult { servers: views(router) })
 }
 
 /// Pushes what happens until a server runs as progress of the request, where that is wanted.
@@ -131,7 +131,7 @@ pub(super) async fn connect(router: &Router, message: &ConnectServer, note: Opti
         router.host.server(id)?.stop();
     }
     let (server, info) = start(router, id, note).await?;
-    reply(ConnectServerResult { server: view(&server), connection_info: info })
+    reply(ConnectServerResult { server: view(router, &server), connection_info: info })
 }
 
 /// Starts a server; gives what it said about itself.
@@ -150,7 +150,7 @@ pub(super) async fn disconnect(router: &Router, id: &ServerId) -> Handled {
     let server = router.host.server(id)?;
     server.stop();
     server.down().await;
-    reply(DisconnectServerResult { server: view(&server) })
+    reply(DisconnectServerResult { server: view(router, &server) })
 }
 
 fn stored(error: &StoreError) -> ErrorBody {

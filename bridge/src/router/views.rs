@@ -8,14 +8,21 @@ use harbor_ipc_proto::client::{ConnectionInfo, ExitView, LogLine, ServerEvent, S
 use harbor_ipc_proto::json::Json;
 use harbor_policy::lifecycle::State;
 
+use super::Router;
 use crate::link::{EndReport, Info};
 use crate::supervisor::{Change, Line, ListKind, Server, Source, Status};
 
 /// The state of a server that is no more, in events.
 const REMOVED: &str = "removed";
 
-pub(super) fn view(server: &Rc<Server>) -> ServerView {
+/// All servers, by id.
+pub(super) fn views(router: &Router) -> Vec<ServerView> {
+    router.supervisor.all().iter().map(|server| view(router, server)).collect()
+}
+
+pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
     let (definition, status) = (server.definition(), server.status());
+    let changed = u32::try_from(router.host.registry.changed(server)).unwrap_or(u32::MAX);
     let running = status.state == State::Running;
     let contained = status.containment.as_deref();
     ServerView {
@@ -31,6 +38,7 @@ pub(super) fn view(server: &Rc<Server>) -> ServerView {
         pid: status.pid,
         runner_pid: status.runner_pid,
         tool_count: running.then(|| server.list(ListKind::Tools).count),
+        changed_tools: (changed > 0).then_some(changed),
         restarts: status.restarts,
         attempt: status.attempt,
         next_retry: status.next_retry,

@@ -14,7 +14,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 
 use super::client::Client;
-use super::views::{event, log_line, log_push, view};
+use super::views::{event, log_line, log_push, views};
 use super::{Handled, Router, reply};
 use crate::clock::wall_clock;
 use crate::host::News;
@@ -26,7 +26,7 @@ const LOG_LINES: u64 = 200;
 pub(super) fn servers(router: &Router, client: &Client, message: &WatchServers) -> Handled {
     let watching = message.watch != Some(false);
     client.watch_servers(watching);
-    reply(WatchServersResult { watching, servers: router.supervisor.all().iter().map(view).collect() })
+    reply(WatchServersResult { watching, servers: views(router) })
 }
 
 pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetLogs) -> Handled {

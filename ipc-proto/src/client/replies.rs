@@ -330,6 +330,8 @@ define_sent! {
         runner_pid: Option<u32>,
         /// How many tools it offers, while it runs.
         tool_count: Option<u32>,
+        /// How many of its tools have changed since they were first seen and are not accepted; absent when none has.
+        changed_tools: Option<u32>,
         /// How often it was restarted since it was last started by a person.
         restarts: u32,
         /// Restarts that count against `restart_attempts`: those without a stable minute behind them.
