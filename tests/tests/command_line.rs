@@ -90,6 +90,7 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
     done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
+    done(&home, &["grant", ORIGIN, "mcp:tools.list"]);
     let call = ["call", "s/echo", "{}", "--as", ORIGIN];
     assert_eq!(done(&home, &call), "{}\n");
     assert_eq!(
@@ -99,7 +100,15 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
 
     // Another program under the same name, with a tool of the same name.
     let other = programs::double("echo-server");
-    done(&home, &["add", "s", "--", other.to_str().unwrap()]);
+    let changed = "s: 1 tool has changed since you first saw it: `harbor tools --changed s`\n";
+    let told = |args: &[&str]| harbor(&home, args).1;
+    assert_eq!(told(&["add", "s", "--", other.to_str().unwrap()]), changed);
+    for args in [&["list"][..], &["tools"], &["tools", "s"], &["tools", "--as", ORIGIN], &["restart", "s"]] {
+        let said = told(args);
+        assert!(said.ends_with(changed), "{args:?}: {said}");
+    }
+    assert_eq!((told(&["list", "--json"]), told(&["start", "s", "--json"])), (String::new(), String::new()));
+    assert_eq!(bridge.server("s")["changed_tools"], 1);
     let (said, code) = refused(&home, &call);
     assert!(said.ends_with("\n`harbor tools --changed s` shows how, and how to accept it\n"), "{said}");
     assert_eq!(code, Some(8));
@@ -125,4 +134,53 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
     assert_eq!(done(&home, &command), "accepted s/echo\n");
     done(&home, &call);
     assert_eq!(refused(&home, &["accept", "s"]).1, Some(4));
+    assert_eq!(told(&["list"]), "");
+    assert_eq!(bridge.server("s").get("changed_tools"), None);
+}
+
+#[test]
+fn a_list_with_faults_is_shown_and_remarked_on() {
+    let home = Home::new();
+    let _bridge = Bridge::start(&home);
+    let tools = json!([{"name": "good"}, 5, {"name": "sly", "description": "a\u{200b}b"}]);
+    let double = Double::sound(&home).offering(&tools.to_string());
+    let command = double.command();
+    let add: Vec<_> = ["add", "s", "--"].into_iter().chain(command.iter().map(String::as_str)).collect();
+    let sly =
+        "s: hidden or control characters in the texts of sly: a model may read there what you do not see\n";
+    let added = "added s\ns is running: 2 tools (`harbor tools s`)\n";
+    assert_eq!(harbor(&home, &add), (added.to_owned(), sly.to_owned(), Some(0)));
+    assert_eq!(harbor(&home, &["start", "s"]).1, sly);
+    let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();
+    let left_out = "s: 1 item of its list is no tool and was left out\n".to_owned();
+    for args in [&["tools", "s"][..], &["tools"]] {
+        assert_eq!(harbor(&home, args), (shown.clone(), left_out.clone(), Some(0)));
+    }
+}
+
+#[test]
+fn for_an_origin_a_server_is_not_started_unless_it_is_lazy() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.call("add_server", &Double::sound(&home).definition("s")).unwrap();
+    let lazy = Double::sound(&home).supervision(&json!({"lazy": true}));
+    bridge.call("add_server", &lazy.definition("lazy")).unwrap();
+    assert_eq!(
+        harbor(&home, &["grants", ORIGIN]),
+        (
+            String::new(),
+            format!("{ORIGIN} has no grants; `harbor grant {ORIGIN} SCOPE` makes one\n"),
+            Some(0)
+        )
+    );
+    let granted =
+        harbor(&home, &["grant", ORIGIN, "mcp:tools.call", "--always", "--tool=s/*", "--tool=lzy/x"]);
+    let warning = "harbor: the grant is made, but there is no server lzy; did you mean lazy?\n";
+    assert_eq!((granted.1.as_str(), granted.2), (warning, Some(0)));
+    done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
+    let (said, code) = refused(&home, &["call", "s/echo", "--as", ORIGIN]);
+    assert!(said.ends_with("\nstart it with `harbor start s`\n"), "{said}");
+    assert_eq!(code, Some(5));
+    assert_eq!(done(&home, &["call", "lazy/echo", "--as", ORIGIN]), "{}\n");
+    assert_eq!(done(&home, &["call", "s/echo"]), "{}\n");
 }

@@ -127,6 +127,9 @@ impl Refusal {
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
             Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
+            Code::ServerUnavailable if self.found_it_stopped() => {
+                format!("start it with `harbor start {server}`")
+            }
             Code::ServerUnavailable => {
                 format!("`harbor start {server}` tries again; `harbor logs {server}` shows what it said")
             }

@@ -2,11 +2,12 @@
 //!
 //! Owns which of their options go together. Must never judge beyond that: the bridge decides.
 
+use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::grants::{self, GrantType};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::suggest::closest;
-use harbor_policy::tool_name;
+use harbor_policy::tool_name::{self, WrongToolName};
 
 use super::Words;
 use super::times::{DAY, since, span};
@@ -204,7 +205,7 @@ impl Words {
             };
         }
         for pattern in &patterns {
-            tool_name::split(pattern).map_err(|wrong| format!("--tool {pattern}: {wrong}"))?;
+            checked_pattern(pattern)?;
         }
         Ok(Some(patterns).filter(|patterns| !patterns.is_empty()))
     }
@@ -219,6 +220,14 @@ fn checked_scope(text: &str) -> Result<Scope, String> {
         Some(meant) => format!("unknown scope {text}; did you mean {meant}?"),
         None => format!("unknown scope {text}; `harbor help grant` lists them"),
     })
+}
+
+fn checked_pattern(text: &str) -> Result<(), String> {
+    let Err(wrong) = tool_name::split(text) else { return Ok(()) };
+    // Only a server: probably all of its tools are meant.
+    let every = (wrong == WrongToolName::NoSlash && ServerId::parse(text).is_some())
+        .then(|| format!("; did you mean {text}/*?"));
+    Err(format!("--tool {text}: {wrong}{}", every.unwrap_or_default()))
 }
 
 fn checked_hash(text: &str) -> Result<String, String> {

@@ -8,7 +8,7 @@ use std::path::{self, Path, PathBuf};
 use harbor_ipc_proto::client::Supervision;
 
 use super::print;
-use super::servers::{self, STOP, running};
+use super::servers::{self, STOP};
 use crate::args::Definition;
 use crate::ask::Ask;
 use crate::client::Client;
@@ -67,7 +67,7 @@ pub fn run(
             if added.object("server").raw("package").is_none() {
                 tell_package(screen, &connected)?;
             }
-            return Ok(screen.text(&running(name, &connected))?);
+            return servers::tell(client, name, &connected, screen);
         }
         added.insert("connection", connected.to_json());
     }

@@ -148,6 +148,13 @@ mod tests {
     }
 
     #[test]
+    fn a_line_says_how_many_it_stands_for() {
+        let decided = |record: &str| decision(&Members::parse(record.as_bytes()).unwrap());
+        assert_eq!(decided(r#"{"event":"refused","decision":"denied","count":940}"#), "denied ×940");
+        assert_eq!(decided(r#"{"event":"revoke"}"#), "-");
+    }
+
+    #[test]
     fn a_message_that_was_refused_is_named() {
         let record = r#"{"event":"refused","message":"add_server","decision":"denied","code":"ERR_PERMISSION_DENIED"}"#;
         assert_eq!(what(&Members::parse(record.as_bytes()).unwrap()), "add_server");

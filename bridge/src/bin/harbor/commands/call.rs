@@ -134,7 +134,7 @@ fn describe(progress: &Members) -> String {
 
 /// The refusal, with the tool that was probably meant.
 fn with_hint(client: &mut Client, call: &Call, refusal: Refusal) -> Refusal {
-    let listed = tools::ask(client, &call.server).map(|answer| answer.objects("tools")).unwrap_or_default();
+    let listed = tools::ask(client, &call.server).map(|answer| tools::read(&answer).0).unwrap_or_default();
     let names: Vec<_> = listed.iter().map(|tool| tool.text("name")).collect();
     // It may have come meanwhile.
     let others = names.iter().map(String::as_str).filter(|name| *name != call.tool);

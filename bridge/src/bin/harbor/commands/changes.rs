@@ -16,7 +16,7 @@ use crate::reply::Members;
 use crate::screen::{Screen, remark, reveal};
 
 /// What a tool says of itself, as far as it is compared.
-const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+pub const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 pub fn show(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.request(&ask(server), QUICK)?;

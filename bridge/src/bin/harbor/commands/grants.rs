@@ -2,8 +2,11 @@
 //!
 //! Owns the sentence about a grant. Must never say that something is allowed without a warning while a DENY stands.
 
+use std::collections::BTreeSet;
+
 use harbor_policy::grants::DEFAULT_PROFILE;
 use harbor_policy::origin::Origin;
+use harbor_policy::suggest::hint;
 
 use super::print;
 use crate::args::{Grant, Revoke};
@@ -25,7 +28,31 @@ pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<
     if let Some(warning) = warning(&answer) {
         remark(&warning);
     }
+    let servers = named_servers(grant.tools.as_deref().unwrap_or_default());
+    if !servers.is_empty()
+        // The grant is made; where this cannot be had, nothing is said.
+        && let Ok(defined) = client.request(&Ask::new("list_servers"), QUICK)
+    {
+        undefined(&servers, &defined).iter().for_each(|text| remark(text));
+    }
     Ok(())
+}
+
+/// The servers that are named by patterns.
+fn named_servers(patterns: &[String]) -> BTreeSet<&str> {
+    patterns.iter().filter_map(|pattern| Some(pattern.split_once('/')?.0)).collect()
+}
+
+/// Says which servers there are not. It may be a slip, or the server may come later.
+fn undefined(servers: &BTreeSet<&str>, defined: &Members) -> Vec<String> {
+    let defined: Vec<_> = defined.objects("servers").iter().map(|server| server.text("server_id")).collect();
+    let names = || defined.iter().map(String::as_str);
+    let missing = servers.iter().filter(|server| !names().any(|name| name == **server));
+    missing
+        .map(|server| {
+            format!("harbor: the grant is made, but there is no server {server}{}", hint(server, names()))
+        })
+        .collect()
 }
 
 fn ask_to_grant(grant: &Grant) -> Ask {
@@ -113,10 +140,17 @@ pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -
         return Ok(screen.json(&answer.to_json())?);
     }
     match answer.objects("grants") {
-        grants if grants.is_empty() => remark("no grants; `harbor grant ORIGIN SCOPE` makes one"),
+        grants if grants.is_empty() => remark(&none(origin)),
         grants => screen.table(&tabulate(&grants, when::now()))?,
     }
     Ok(())
+}
+
+fn none(origin: Option<&Origin>) -> String {
+    match origin {
+        Some(origin) => format!("{origin} has no grants; `harbor grant {origin} SCOPE` makes one"),
+        None => "no grants; `harbor grant ORIGIN SCOPE` makes one".into(),
+    }
 }
 
 /// Profiles and tabs have a column only where there are any.

@@ -2,7 +2,7 @@
 //!
 //! Owns what of a server is shown, and how it fits into 80 places.
 
-use super::restarts;
+use super::{remarks, restarts};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
@@ -27,6 +27,7 @@ pub fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     if !notes.is_empty() {
         screen.text(&format!("\n{}", notes.join("\n")))?;
     }
+    servers.iter().filter_map(remarks::changed).for_each(|text| remark(&text));
     Ok(())
 }
 

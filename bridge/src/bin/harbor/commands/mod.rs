@@ -12,6 +12,7 @@ mod follow;
 mod grants;
 mod list;
 mod logs;
+mod remarks;
 mod restarts;
 mod servers;
 mod stats;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::codes::Code;
 
-use super::{count, print};
+use super::{count, print, remarks};
 use crate::ask::Ask;
 use crate::client::Client;
 use crate::errors::Failure;
@@ -29,7 +29,16 @@ pub fn remove(client: &mut Client, server: &str, screen: &mut Screen) -> Result<
 
 pub fn start(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     let answer = connect(client, server)?;
-    print(screen, &answer, |answer| running(server, answer))
+    tell(client, server, &answer, screen)
+}
+
+/// Says that a server runs, and what is to be known of its tools.
+pub fn tell(client: &mut Client, server: &str, answer: &Members, screen: &mut Screen) -> Result<(), Failure> {
+    print(screen, answer, |answer| running(server, answer))?;
+    if !screen.json {
+        remarks::on_start(client, server, answer);
+    }
+    Ok(())
 }
 
 /// Starts a server unless it runs, and shows what happens until it does.
@@ -56,7 +65,7 @@ fn news(server: &str, progress: &Members) -> String {
 }
 
 /// What is said of a server when `connect_server` was answered.
-pub fn running(server: &str, answer: &Members) -> String {
+fn running(server: &str, answer: &Members) -> String {
     let tools = answer.object("server").value("tool_count").as_u64();
     match tools.and_then(|tools| usize::try_from(tools).ok()) {
         Some(0) => format!("{server} is running and offers no tools"),
@@ -74,7 +83,7 @@ pub fn stop(client: &mut Client, server: &str, screen: &mut Screen) -> Result<()
 pub fn restart(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     let ask = connect_ask(server, Status::is_visible()).flag("restart", true);
     let answer = ask_to_run(client, server, &ask)?;
-    print(screen, &answer, |answer| running(server, answer))
+    tell(client, server, &answer, screen)
 }
 
 fn disconnect(client: &mut Client, server: &str) -> Result<Members, Failure> {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::print;
+use super::{print, remarks};
 use crate::args::Asker;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
@@ -19,7 +19,12 @@ const LIST: Duration = Duration::from_secs(65);
 /// What a server offers, as its answer.
 pub fn ask(client: &mut Client, server: &str) -> Result<Members, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
-    client.request(&Ask::about("mcp_list_tools", server), LIST)
+    client.request(&request(server), LIST)
+}
+
+/// The request for what a server offers.
+pub fn request(server: &str) -> Ask {
+    Ask::about("mcp_list_tools", server)
 }
 
 pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
@@ -28,8 +33,20 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
         return print(screen, &answer, |_| String::new());
     }
     let mut table = Table::new(HEADER);
-    tabulate(&mut table, Some(server), &answer);
-    show(&table, screen)
+    let left_out = tabulate(&mut table, Some(server), &answer);
+    show(&table, screen)?;
+    left_out.iter().for_each(|text| remark(text));
+    remarks::on_changes(client, |name| name == server);
+    Ok(())
+}
+
+/// The tools of an answer, and how many items of it are none: no object, or without a name.
+pub fn read(answer: &Members) -> (Vec<Members>, usize) {
+    let items = answer.raws("tools");
+    let objects = items.iter().filter_map(|item| Members::parse(item.get().as_bytes()));
+    let tools: Vec<_> = objects.filter(|tool| !tool.text("name").is_empty()).collect();
+    let left_out = items.len() - tools.len();
+    (tools, left_out)
 }
 
 /// What an origin sees, of one server or of all. Their names have the server in them.
@@ -50,17 +67,21 @@ pub fn seen_by(
     }
     let mut table = Table::new(HEADER);
     tabulate(&mut table, None, &answer);
-    show(&table, screen)
+    show(&table, screen)?;
+    // An origin may be kept from them; who wonders why is told.
+    remarks::on_changes(client, |name| server.is_none_or(|server| name == server));
+    Ok(())
 }
 
 pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let running = client.request(&Ask::new("mcp_list_connections"), QUICK)?.objects("connections");
     let mut failed = None;
-    let (mut table, mut entries) = (Table::new(HEADER), Vec::new());
-    for server in running.iter().map(|connection| connection.text("server_id")) {
-        let mut entry = match ask(client, &server) {
+    let names: Vec<_> = running.iter().map(|connection| connection.text("server_id")).collect();
+    let (mut table, mut entries, mut left_out) = (Table::new(HEADER), Vec::new(), Vec::new());
+    for server in &names {
+        let mut entry = match ask(client, server) {
             Ok(answer) => {
-                tabulate(&mut table, Some(&server), &answer);
+                left_out.extend(tabulate(&mut table, Some(server), &answer));
                 answer
             }
             Err(failure) => {
@@ -70,26 +91,33 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
                 error.unwrap_or_default()
             }
         };
-        entry.insert("server_id", serde_json::Value::from(server).to_string());
+        entry.insert("server_id", serde_json::Value::from(server.as_str()).to_string());
         entries.push(entry.to_json());
     }
     match screen.json {
         true => screen.json(&format!("{{\"servers\":[{}]}}", entries.join(",")))?,
         false if running.is_empty() => remark("no server is running; start one with `harbor start NAME`"),
-        false => show(&table, screen)?,
+        false => {
+            show(&table, screen)?;
+            left_out.iter().for_each(|text| remark(text));
+            remarks::on_changes(client, |name| names.iter().any(|listed| listed == name));
+        }
     }
     failed.map_or(Ok(()), |exit| Err(Failure::Said(exit)))
 }
 
 const HEADER: &[&str] = &["TOOL", "DESCRIPTION"];
 
-fn tabulate(table: &mut Table, server: Option<&str>, answer: &Members) {
-    for tool in answer.objects("tools") {
+/// Adds the tools; says what was left out.
+fn tabulate(table: &mut Table, server: Option<&str>, answer: &Members) -> Option<String> {
+    let (tools, left_out) = read(answer);
+    for tool in tools {
         let description = tool.text("description");
         let first_line = description.trim().lines().next().unwrap_or_default().to_owned();
         let name = tool.text("name");
         table.add([server.map_or(name.clone(), |server| format!("{server}/{name}")), first_line]);
     }
+    remarks::left_out(server?, left_out)
 }
 
 fn show(table: &Table, screen: &mut Screen) -> Result<(), Failure> {
@@ -124,6 +152,32 @@ mod tests {
         assert_eq!(ran.printed, format!("{{\"tools\":{TOOLS}}}\n"));
         let ran = command(false, &[&error("not_connected")], |c, s| of_server(c, "time", s));
         assert_eq!(ran.failure.unwrap(), "no\nstart it with `harbor start time`");
+    }
+
+    #[test]
+    fn what_is_no_tool_hides_no_other() {
+        let items = r#"[{"name":"good"},5,null,{"title":"x"},{"name":""},{"name":7},{"name":"last"}]"#;
+        let answer = listed(1).replace(TOOLS, items);
+        let ran = command(false, &[&answer], |c, s| of_server(c, "time", s));
+        assert_eq!(ran.printed, "TOOL       DESCRIPTION\ntime/good\ntime/last\n");
+        let (tools, left_out) = read(&Members::parse(answer.as_bytes()).unwrap());
+        let names: Vec<_> = tools.iter().map(|tool| tool.text("name")).collect();
+        assert_eq!((names.join(" ").as_str(), left_out), ("good last", 5));
+        let ran = command(true, &[&answer], |c, s| of_server(c, "time", s));
+        assert_eq!(ran.printed, format!("{{\"tools\":{items}}}\n"));
+    }
+
+    #[test]
+    fn people_are_told_of_changes_and_programs_ask_nothing_more() {
+        let asked = |json| command(json, &[&listed(1)], |c, s| of_server(c, "time", s));
+        assert_eq!(
+            (asked(true).asked.len(), asked(false).exit),
+            (1, Exit::Done),
+            "also if they cannot be had"
+        );
+        let servers = r#"{"type":"list_servers_result","request_id":"2","servers":[]}"#;
+        let ran = command(false, &[&listed(1), servers], |c, s| of_server(c, "time", s));
+        assert_eq!(ran.asked[1], r#"{"type":"list_servers","request_id":"2"}"#);
     }
 
     #[test]

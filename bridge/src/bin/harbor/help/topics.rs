@@ -67,6 +67,9 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         notes: "The arguments are a JSON object; `-` reads it from stdin. A server that is stopped is started; one\n\
                 that failed is not. Each sign of progress gives a call its timeout again.\n\
                 \n\
+                With --as you get what the origin gets, so a server that is stopped is started only if it was added\n\
+                with --lazy. That or --auto-start is how a server is there for pages and AI clients.\n\
+                \n\
                 harbor call time/get_current_time '{\"timezone\": \"Europe/Oslo\"}'",
         ..topic("call", "SERVER/TOOL [ARGUMENTS]", "call a tool")
     },

@@ -102,7 +102,14 @@ fn what_is_wrong_is_named() {
             &["grant", "client://x", "web:fetch", "--no-tools", "--tool", "a/b"],
             "--tool and --no-tools exclude",
         ),
-        (&["grant", "client://x", "web:fetch", "--tool", "a"], "--tool a: a tool is named server/tool"),
+        (
+            &["grant", "client://x", "web:fetch", "--tool", "a"],
+            "--tool a: a tool is named server/tool, with the id of its server; did you mean a/*?\n",
+        ),
+        (
+            &["grant", "client://x", "web:fetch", "--tool", "*"],
+            "--tool *: a tool is named server/tool, with the id of its server\n",
+        ),
         (
             &["grant", "client://x", "web:fetch", "--for", "0s"],
             "--for 0s: use how long, such as 90s, 30m, 2h or 3d",

@@ -117,6 +117,9 @@ fn a_tool_that_fails_is_told_from_a_tool_that_is_not_there() {
     }
     let message = called(false, "now", &[UNKNOWN, TOOLS]).failure.unwrap();
     assert!(message.starts_with("there is no tool time/zones\n"), "it is there by now: {message}");
+    let spoiled = TOOLS.replace("[{", "[5,{");
+    let message = called(false, "zones", &[UNKNOWN, &spoiled]).failure.unwrap();
+    assert!(message.starts_with("there is no tool time/zones; did you mean zone?\n"), "{message}");
     let unlisted = r#"{"type":"error","request_id":"2","error":{"code":"not_connected","message":"no"}}"#;
     let message = called(false, "zones", &[UNKNOWN, unlisted]).failure.unwrap();
     assert!(message.starts_with("there is no tool time/zones\n"), "{message}");
@@ -141,6 +144,7 @@ fn for_an_origin_the_call_is_judged_as_the_origins() {
 
     let ran = called_for(asker(None), false, &[STOPPED, CONNECTED]);
     assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 1), "it starts nothing");
+    assert_eq!(ran.failure.unwrap(), "time is stopped\nstart it with `harbor start time`");
     let changed = r#"{"type":"error","request_id":"1","error":{"code":"ERR_TOOL_NOT_ALLOWED","message":"no","details":{"reason":"tool_changed"}}}"#;
     let ran = called_for(asker(None), false, &[changed]);
     assert_eq!(ran.exit, Exit::Denied);

@@ -52,6 +52,31 @@ fn a_grant_is_confirmed_as_the_bridge_made_it() {
 }
 
 #[test]
+fn servers_that_are_not_defined_are_told() {
+    let patterns = ["time/*", "tiem/now", "nope/x", "nope/y/z"].map(str::to_owned);
+    let defined = members(r#"{"servers":[{"server_id":"time"},{"server_id":"files"}]}"#);
+    let named = named_servers(&patterns);
+    assert_eq!(
+        undefined(&named, &defined),
+        [
+            "harbor: the grant is made, but there is no server nope",
+            "harbor: the grant is made, but there is no server tiem; did you mean time?",
+        ]
+    );
+    assert_eq!(undefined(&named_servers(&patterns[..1]), &defined), [""; 0]);
+}
+
+#[test]
+fn who_has_no_grants_is_named() {
+    let origin = Origin::parse("https://none.example").unwrap();
+    assert_eq!(
+        none(Some(&origin)),
+        "https://none.example has no grants; `harbor grant https://none.example SCOPE` makes one"
+    );
+    assert_eq!(none(None), "no grants; `harbor grant ORIGIN SCOPE` makes one");
+}
+
+#[test]
 fn sentences() {
     let say = |rest: &str| {
         let grant = format!(r#"{{"origin":"client://x","scope":"mcp:tools.list",{rest}}}"#);
