@@ -293,8 +293,7 @@ impl Registry {
     pub fn changed(&self, server: &Server) -> usize {
         let pinned = self.pinned.borrow();
         let Some((pinned, list)) = pinned.get(server.id()).zip(server.known_tools()) else { return 0 };
-        let before = |now: &Tool| pinned.tools.get(&now.name);
-        list.iter().filter(|now| before(now).is_some_and(|before| before.hash != now.hash)).count()
+        list.iter().filter(|now| pinned.before(now).is_some()).count()
     }
 }
 

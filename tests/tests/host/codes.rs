@@ -116,6 +116,28 @@ fn err_server_unavailable_is_a_crash_in_the_middle_of_the_call_and_a_wait_in_vai
     assert_eq!(double.journal().count("call sleep"), 1, "nothing is sent twice");
 }
 
+/// It may be what another page has sent, or where a program of this machine is.
+#[test]
+fn err_server_unavailable_says_nothing_of_what_a_server_wrote_to_a_page() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add("s", &Double::sound(&home).supervision(&json!({"restart": "never"})));
+    bridge.connect("s");
+    bridge.call("add_server", &json!({"server_id": "t", "command": "/nonexistent/sesame"})).unwrap();
+    let _ = bridge.fail_to_connect("t");
+    let page = bridge.asking(PAGE).allowed();
+    // The double says that it dies, on its stderr.
+    for tool in ["s/die", "s/echo", "t/echo"] {
+        let error = page.call(tool, &json!({})).unwrap_err();
+        assert_eq!(error.code, "ERR_SERVER_UNAVAILABLE", "{tool}");
+        let told = format!("{error:?}");
+        assert!(!told.contains("dying") && !told.contains("sesame"), "{told}");
+    }
+    let error = bridge.tool("s", "echo", &json!({})).unwrap_err();
+    assert!(error.details["stderr_tail"].as_str().unwrap().contains("dying"), "the owner is told");
+    assert!(bridge.tool("t", "echo", &json!({})).unwrap_err().message.contains("sesame"));
+}
+
 #[test]
 fn err_tool_not_found_is_a_name_that_no_server_has() {
     let home = Home::new();

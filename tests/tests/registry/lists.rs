@@ -1,6 +1,6 @@
 //! What is listed: which tools of which servers, and what is said about each.
 
-use harbor_tests::{Bridge, Double, Home, PROMPT, wait_until};
+use harbor_tests::{Bridge, Double, Home, LIMIT, PROMPT, wait_until};
 use serde_json::json;
 
 use crate::{PAGE, announce, listed, offer, scene};
@@ -179,4 +179,24 @@ fn what_a_server_had_is_gone_with_it_and_back_with_it() {
     assert_eq!(page.tool_names(), ["s/a", "s/die"]);
     bridge.call("remove_server", &json!({"server_id": "s"})).unwrap();
     wait_until("its tools to go", PROMPT, || page.tools().is_empty());
+}
+
+/// A browser's pages share one connection.
+#[test]
+fn a_page_that_asks_for_its_list_without_end_does_not_cut_off_the_others() {
+    let home = Home::new();
+    let tools: Vec<_> =
+        (0..280).map(|n| json!({"name": format!("t{n}"), "description": "x".repeat(3000)})).collect();
+    home.configure("[limits]\ncallsPerMinutePerOrigin = 400\n");
+    let double = Double::sound(&home).offering(&json!(tools).to_string());
+    let (bridge, page) = scene(&home, &double);
+    let held = bridge.asking("https://other.example").allowed().send_call("s/sleep", &json!({"ms": 1}));
+    // More than may wait for a client that does not read: 128 MiB.
+    let lists: Vec<_> = (0..500).map(|_| page.send("host_list_tools", &json!({}))).collect();
+    let codes: Vec<_> = lists.iter().map(|list| list.wait(LIMIT * 2).err().map(|error| error.code)).collect();
+    let given = codes.iter().filter(|code| code.is_none()).count();
+    // Seven more become possible in each second.
+    assert!((400..480).contains(&given), "{given}");
+    assert!(codes.iter().flatten().all(|code| code == "ERR_RATE_LIMITED"), "{codes:?}");
+    assert!(held.wait(LIMIT).is_ok() && bridge.is_alive());
 }

@@ -276,3 +276,26 @@ fn what_is_not_there_cannot_be_accepted() {
     let error = bridge.call("host_list_tool_changes", &json!({"server_id": "nobody"})).unwrap_err();
     assert_eq!(error.code, "not_found");
 }
+
+/// All of them at once, and again and again: who watches is told of a few, and is not cut off.
+#[test]
+fn a_server_that_changes_all_its_tools_without_end_does_not_cut_off_who_watches() {
+    let home = Home::new();
+    let tools = |round: usize| {
+        let described = |n: usize| json!({"name": format!("t{n}"), "description": format!("{round} {}", "x".repeat(2000))});
+        json!((0..100).map(described).chain([json!({"name": "change_tools"})]).collect::<Vec<_>>())
+            .to_string()
+    };
+    let double = Double::sound(&home).offering(&tools(0));
+    let (bridge, _page) = scene(&home, &double);
+    bridge.call("host_watch", &json!({})).unwrap();
+    for round in 1..4 {
+        double.offer(&tools(round));
+        announce(&bridge);
+        let _ = bridge.next_push("tools_changed", PROMPT);
+    }
+    assert!(bridge.is_alive());
+    assert_eq!(changes(&bridge).as_array().unwrap().len(), 100, "who asks is told of all");
+    let told = std::iter::from_fn(|| bridge.push_now("tool_changed")).count();
+    assert!((1..=120).contains(&told), "{told}");
+}
