@@ -22,7 +22,7 @@ const QUESTIONS: &str = "\
 In µs. *The decision alone* is made in the driver, by the bridge's code with the same grants: a check; for a list, every
 tool is held against the permissions to list and to call, and what they cover is put together. The rest is asked over
 stdio. A reply begins when the bridge has decided and has written all of it into its queue; after that it is the pipe
-and the driver that reads it. With all tools the reply has about 7 MB: to write so much into fresh memory takes longer
+and the driver that reads it. With all tools the reply has about 6 MB: to write so much into fresh memory takes longer
 than the goal of the decision.
 ";
 
