@@ -11,6 +11,7 @@
 //! anything, and never put a value into a sentence.
 
 mod bounds;
+mod pattern;
 mod work;
 
 use jsonschema::error::ValidationErrorKind;

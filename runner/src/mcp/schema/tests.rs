@@ -190,6 +190,21 @@ fn the_place_of_an_error_is_not_worth_a_thousand_copies() {
 }
 
 #[test]
+fn each_name_that_is_missed_or_wrong_is_an_error_with_a_copy() {
+    let names: Vec<_> = (0..1000).map(|n| format!("n{n}")).collect();
+    let members: Map<_, _> = (0..2000).map(|n| (format!("m{n}"), json!(n))).collect();
+    for schema in [
+        json!({"required": names}),
+        json!({"dependentRequired": {"m0": names}}),
+        json!({"propertyNames": {"maxLength": 1}}),
+    ] {
+        let either = checker(&json!({"anyOf": [schema, {"type": "null"}]}));
+        let verdict = either.check(&json!(members).to_string());
+        assert_eq!(verdict, wrong("", "it does not fit the schema"), "{schema:.40}");
+    }
+}
+
+#[test]
 fn huge_numbers_do_no_harm() {
     for (schema, data) in [
         (r#"{"multipleOf":1e-300}"#, "1e300"),

@@ -6,18 +6,20 @@
 //! ```
 //!
 //! Owns a walk that visits at least what the crate will visit, without its shortcuts, and ends when the steps are
-//! used up: so a reference that leads to itself ends it too. Must never decide whether something fits.
+//! used up: so a reference that leads to itself ends it too. What a keyword costs follows the size of what it looks
+//! at, and the walk itself must not do more than it counts. Must never decide whether something fits.
+
+mod cost;
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use cost::{HASHED, comparisons, errors};
+
 /// Visits within one another: instances are at most 127 deep, and each place may have some branches and references.
 /// The crate's visits take a few hundred bytes of stack each, unoptimised ones a few thousand.
 const MAX_NESTED: u32 = 256;
-
-/// A byte that a pattern looks at, in steps.
-const PATTERN_STEPS: usize = 16;
 
 /// It would take too many steps.
 #[derive(Debug)]
@@ -96,17 +98,21 @@ impl<'s> Work<'s> {
             return Err(TooMuch);
         }
         if self.copying && self.kept > 0 {
-            self.copy(value, keywords.len())?;
+            self.copy(value, errors(keywords, value))?;
         }
         let marking = marking
             || keywords.contains_key("unevaluatedProperties")
             || keywords.contains_key("unevaluatedItems");
+        if marking {
+            self.mark(value)?;
+        }
         for (keyword, member) in keywords {
             self.branches(keyword, member, value, nested + 1, marking)?;
             match value {
                 Value::Object(members) => self.members(keyword, member, keywords, members, nested + 1)?,
                 Value::Array(items) => self.items(keyword, member, items, nested + 1)?,
-                Value::String(text) if keyword == "pattern" => self.spend(text.len() * PATTERN_STEPS)?,
+                Value::String(text) => self.text(keyword, member, text)?,
+                Value::Number(_) => self.number(keyword, member)?,
                 _ => {}
             }
         }
@@ -123,10 +129,13 @@ impl<'s> Work<'s> {
         marking: bool,
     ) -> Counted {
         match (keyword, member) {
-            ("$ref", Value::String(to)) => match target(self.root, to) {
-                Some(schema) => self.branch(schema, value, nested, marking),
-                None => Ok(()),
-            },
+            ("$ref", Value::String(to)) => {
+                self.spend(cost::reference(to))?;
+                match target(self.root, to) {
+                    Some(schema) => self.branch(schema, value, nested, marking),
+                    None => Ok(()),
+                }
+            }
             ("anyOf" | "oneOf", Value::Array(schemas)) => {
                 self.kept += 1;
                 schemas.iter().try_for_each(|schema| self.branch(schema, value, nested, marking))?;
@@ -140,7 +149,8 @@ impl<'s> Work<'s> {
             ("dependentSchemas" | "dependencies", Value::Object(schemas)) => {
                 schemas.values().try_for_each(|schema| self.branch(schema, value, nested, marking))
             }
-            ("enum" | "required", Value::Array(items)) => self.spend(items.len()),
+            ("const", expected) => self.compare(expected, value),
+            ("enum", Value::Array(items)) => items.iter().try_for_each(|item| self.compare(item, value)),
             _ => Ok(()),
         }
     }
@@ -160,26 +170,40 @@ impl<'s> Work<'s> {
     ) -> Counted {
         match (keyword, member) {
             ("properties", Value::Object(schemas)) => {
-                self.spend(schemas.len())?;
+                self.find(schemas.keys().map(String::as_str), members)?;
+                if schemas.len() >= HASHED {
+                    self.names(members)?;
+                }
                 let mut both = schemas.iter().filter_map(|(name, schema)| Some((schema, members.get(name)?)));
                 both.try_for_each(|(schema, value)| self.visit(schema, value, nested, false))
             }
-            ("patternProperties", Value::Object(schemas)) => members.iter().try_for_each(|(name, value)| {
-                self.spend(schemas.len() * (1 + name.len()) * PATTERN_STEPS)?;
-                schemas.values().try_for_each(|schema| self.visit(schema, value, nested, false))
-            }),
+            ("required", names) => self.required(names, members),
+            ("dependentRequired" | "dependentSchemas" | "dependencies", Value::Object(all)) => {
+                self.find(all.keys().map(String::as_str), members)?;
+                all.values().try_for_each(|names| self.required(names, members))
+            }
+            ("patternProperties", Value::Object(schemas)) => {
+                let steps = self.patterns(schemas)?;
+                members.iter().try_for_each(|(name, value)| {
+                    self.spend((1 + name.len()).saturating_mul(steps))?;
+                    schemas.values().try_for_each(|schema| self.visit(schema, value, nested, false))
+                })
+            }
             ("additionalProperties" | "unevaluatedProperties", schema) => {
+                self.names(members)?;
                 // To find out which members are meant, names are held against patterns again.
                 let patterns = keywords.get("patternProperties").and_then(Value::as_object);
-                let patterns = patterns.map_or(0, Map::len) * PATTERN_STEPS;
+                let steps = patterns.map_or(Ok(0), |patterns| self.patterns(patterns))?;
                 members.iter().try_for_each(|(name, value)| {
-                    self.spend((1 + name.len()) * patterns)?;
+                    self.spend((1 + name.len()).saturating_mul(steps))?;
                     self.visit(schema, value, nested, false)
                 })
             }
-            ("propertyNames", schema) => members
-                .keys()
-                .try_for_each(|name| self.visit(schema, &Value::String(name.clone()), nested, false)),
+            ("propertyNames", schema) => {
+                self.names(members)?;
+                let mut names = members.keys().map(|name| Value::String(name.clone()));
+                names.try_for_each(|name| self.visit(schema, &name, nested, false))
+            }
             _ => Ok(()),
         }
     }
@@ -193,19 +217,14 @@ impl<'s> Work<'s> {
             ("items" | "additionalItems" | "unevaluatedItems" | "contains", schema) => {
                 items.iter().try_for_each(|item| self.visit(schema, item, nested, false))
             }
-            ("uniqueItems", _) => items.iter().try_for_each(|item| self.copy(item, 1)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Spends what `times` copies of `value` cost.
-    fn copy(&mut self, value: &Value, times: usize) -> Counted {
-        self.spend(times)?;
-        match value {
-            Value::Object(members) => members.values().try_for_each(|member| self.copy(member, times)),
-            Value::Array(items) => items.iter().try_for_each(|item| self.copy(item, times)),
-            Value::String(text) => self.spend(text.len() / 64 * times),
+            ("uniqueItems", Value::Bool(true)) => {
+                let times = comparisons(items);
+                items.iter().try_for_each(|item| self.copy(item, times))
+            }
             _ => Ok(()),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
