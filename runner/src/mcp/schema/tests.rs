@@ -54,10 +54,34 @@ fn mismatches_are_told_by_place_and_expectation_without_the_value() {
         ),
         (r#"{"n":3,"a/b~":1}"#, wrong("/a~1b~0", r#"it is not of type "null""#)),
         (r#"{"n":3,"x":1}"#, wrong("", "Additional properties are not allowed ('x' was unexpected)")),
-        (r#"{"n":1e999}"#, wrong("", "it cannot be read: number out of range at line 1 column 10")),
+        (r#"{"n":"#, wrong("", "it cannot be read: EOF while parsing a value at line 1 column 5")),
     ];
     for (data, verdict) in rows {
         assert_eq!(checker.check(data), verdict, "{data}");
+    }
+}
+
+#[test]
+fn json_without_a_value_here_is_left_unchecked() {
+    let checker = checker(&json!({"properties": {"n": {"type": "null"}}}));
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    for n in [
+        nested(127),
+        "1e999".into(),
+        "-1e999".into(),
+        "9".repeat(5000),
+        r#""\ud800""#.into(),
+        nested(100_000),
+    ] {
+        let why = "they have a number, a text or a depth that cannot be read";
+        assert_eq!(checker.check(&format!("{{\"n\":{n}}}")), Verdict::NotChecked(why), "{n:.20}");
+    }
+    assert_eq!(
+        checker.check(&format!("{{\"n\":{}}}", nested(126))),
+        wrong("/n", r#"it is not of type "null""#)
+    );
+    for no_json in ["", "{", "{} {}", r#"{"n":01}"#, r#"{"n":1e}"#, r#"{"n":"\x"}"#, "{\"n\":\"\n\"}"] {
+        assert!(matches!(checker.check(no_json), Verdict::Wrong(_)), "{no_json}");
     }
 }
 

@@ -183,9 +183,6 @@ fn arguments_that_do_not_fit_are_not_sent() {
         };
         stage.session.call(3, false, &task);
         assert_eq!(stage.told(), [reply(3, invalid_arguments("/n", why))]);
-        stage.call(4, "t", r#"{"n":1e999}"#);
-        let unread = "it cannot be read: number out of range at line 1 column 10";
-        assert_eq!(stage.told(), [reply(4, invalid_arguments("", unread))]);
         assert_eq!(stage.sent(), Vec::<Value>::new());
         stage.call(5, "t", r#"{"n":1}"#);
         assert_eq!(stage.sent()[0]["params"]["arguments"], json!({"n": 1}));
@@ -253,6 +250,46 @@ fn large_arguments_are_a_remark_once_and_no_refusal() {
     }
     let text = r#"the arguments of tool "t" were not checked: they are longer than 1 MiB"#;
     assert_eq!(stage.told(), [remark(text)]);
+}
+
+/// JSON that has no value here.
+fn unread() -> [String; 4] {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    [deep, "1e999".into(), "7".repeat(5000), r#""\ud800""#.into()]
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_a_remark_once_and_no_refusal() {
+    for value in unread() {
+        let stage = Stage::with(Era::Legacy, false, &json!([strict()]));
+        let arguments = format!("{{\"n\":{value}}}");
+        for id in 2..4 {
+            stage.call(id, "t", &arguments);
+            let sent = String::from_utf8(drain(&stage.session.stdin.borrow())).unwrap();
+            assert!(sent.contains(&format!("\"arguments\":{arguments}")), "{sent:.200}");
+        }
+        let text = "the arguments of tool \"t\" were not checked: \
+                    they have a number, a text or a depth that cannot be read";
+        assert_eq!(stage.told(), [remark(text)]);
+    }
+}
+
+#[test]
+fn results_that_cannot_be_read_are_a_remark_once_and_no_refusal() {
+    for value in unread() {
+        let stage = Stage::with(Era::Legacy, true, &giving());
+        let result = format!("{{\"structuredContent\":{{\"n\":{value}}}}}");
+        for _ in 0..2 {
+            stage.call(9, "t", "{}");
+            let line =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", stage.sent()[0]["id"]);
+            stage.session.on_line(&Popped::Line(line.as_bytes()));
+        }
+        let text = "the results of tool \"t\" were not checked: \
+                    they have a number, a text or a depth that cannot be read";
+        let whole = || reply(9, Outcome::Result(result.clone().into()));
+        assert_eq!(stage.told(), [remark(text), whole(), whole()]);
+    }
 }
 
 #[test]
