@@ -9,6 +9,7 @@
 //! Owns what a tool's identity is. Must never change a text, and never keep the values: a list is read once and
 //! its texts go up.
 
+mod depth;
 mod value;
 
 use std::borrow::Cow;
@@ -23,6 +24,9 @@ use sha2::{Digest, Sha256};
 
 /// A longer name is none.
 const MAX_NAME: usize = 512;
+
+/// Deeper members are read by nobody: neither here, nor by whoever is to read a list of them.
+const MAX_DEPTH: usize = 127;
 
 /// Stands before the text of an item whose members have no RFC 8785 form, so that its hash is none of such a form.
 const RAW: &[u8] = b"raw:";
@@ -77,8 +81,8 @@ pub fn read_tools(items: &str) -> (Vec<Tool<'_>>, LeftOut) {
 /// One tool.
 ///
 /// # Errors
-/// Says what is wrong when the item is none: no object, no name, an empty or too long one, or a member that stands
-/// twice, of which two readers may take different ones.
+/// Says what is wrong when the item is none: no object, no name, an empty or too long one, a member that stands
+/// twice, of which two readers may take different ones, or one that is nested too deep.
 pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     if !item.starts_with('{') {
         return Err("it is no object");
@@ -88,7 +92,11 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err("its name is empty or longer than 512 bytes");
     }
-    let (hash, hidden) = identity(item, &read);
+    let (hash, hidden) = match identity(&read) {
+        Some(identity) => identity,
+        None if read.is_deep() => return Err("it is nested more than 128 deep"),
+        None => (raw_hash(item), true),
+    };
     Ok(Tool {
         name,
         title: text(read.title),
@@ -113,32 +121,37 @@ fn string(json: &str) -> Option<Cow<'_, str>> {
     }
 }
 
+impl<'a> Item<'a> {
+    fn members(&self) -> [(&'static str, Option<&'a RawValue>); 6] {
+        [
+            ("name", self.name),
+            ("title", self.title),
+            ("description", self.description),
+            ("inputSchema", self.input_schema),
+            ("outputSchema", self.output_schema),
+            ("annotations", self.annotations),
+        ]
+    }
+
+    fn is_deep(&self) -> bool {
+        self.members().iter().filter_map(|(_, member)| *member).any(|text| depth::of(text.get()) > MAX_DEPTH)
+    }
+}
+
 /// The hash of a tool, and whether it has hidden characters.
 ///
-/// A value without an RFC 8785 form (a number out of range, half a surrogate pair, nesting beyond 127, a key that
-/// stands twice) has the whole item hashed as it was written, with a prefix. Its texts cannot be looked through, so
-/// they count as hidden.
-fn identity(item: &str, read: &Item<'_>) -> ([u8; 32], bool) {
-    let members = [
-        ("name", read.name),
-        ("title", read.title),
-        ("description", read.description),
-        ("inputSchema", read.input_schema),
-        ("outputSchema", read.output_schema),
-        ("annotations", read.annotations),
-    ];
+/// Without an RFC 8785 form of its values (a number out of range, half a surrogate pair, a key that stands twice) the
+/// whole item is hashed as it was written, with a prefix. Its texts cannot be looked through, so they count as hidden.
+fn identity(read: &Item<'_>) -> Option<([u8; 32], bool)> {
     let mut hidden = false;
     let mut values = Map::new();
-    for (name, member) in members {
+    for (name, member) in read.members() {
         let Some(member) = member else { continue };
-        let looked = value::read(member.get(), &mut |text| hidden |= has_hidden(text));
-        let Some(value) = looked else { return (raw_hash(item), true) };
+        let value = value::read(member.get(), &mut |text| hidden |= has_hidden(text))?;
         values.insert(name.to_owned(), value);
     }
-    match serde_json_canonicalizer::to_vec(&Value::Object(values)) {
-        Ok(canonical) => (Sha256::digest(canonical).into(), hidden),
-        Err(_) => (raw_hash(item), true),
-    }
+    let canonical = serde_json_canonicalizer::to_vec(&Value::Object(values)).ok()?;
+    Some((Sha256::digest(canonical).into(), hidden))
 }
 
 fn raw_hash(item: &str) -> [u8; 32] {

@@ -24,6 +24,8 @@ pub(super) const TOOL: Target = Target {
         b"{\"name\":\"a\xe2\x80\x8bb\",\"inputSchema\":{\"properties\":{\"\\u202e\":{}}}}",
         br#"["a","b","c","d","e","f"]"#,
         br#"{"name":"a","inputSchema":[[[[[[[[[[[[[[[[{"enum":[-0,0.1e-7,1E400,9007199254740993]}]]]]]]]]]]]]]]]]}"#,
+        br#"{"name":"a","title":"[[","inputSchema":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["\"["]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}"#,
+        br#"{"name":"a","title":"[[","inputSchema":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["\"["]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}"#,
     ],
 };
 
@@ -49,6 +51,9 @@ pub(super) const SCHEMA: Target = Target {
         b"{\"not\":{\"not\":{\"not\":{\"not\":{\"if\":{},\"then\":false,\"else\":true}}}}}\n[[[[[[[[]]]]]]]]",
         b"{\"type\":\"object\",\"properties\":{},\"additionalProperties\":true}\n{\"a\":1}",
         b"{\"$id\":\"https://example.com/a\",\"$anchor\":\"x\",\"$dynamicAnchor\":\"y\",\"$ref\":\"#x\"}\n1",
+        b"{\"enum\":[[[1],[2]],{\"a\":[1,2]}],\"uniqueItems\":true,\"const\":[[1],[2]]}\n[[1],[2]]",
+        b"{\"items\":{\"multipleOf\":0.1,\"pattern\":\"(x{2,9}[a-z]{3})+\",\"maxLength\":9}}\n[1e22,\"xxxabcxxabc\",1e999]",
+        b"{\"dependentRequired\":{\"a\":[\"b\"]},\"propertyNames\":{\"enum\":[\"a\",\"c\"]}}\n{\"a\":\"\\ud800\"}",
         b"{\"dependentSchemas\":{\"a\":{\"minProperties\":2}},\"dependencies\":{\"a\":[\"b\"]}}\n{\"a\":1}",
     ],
 };
@@ -76,6 +81,10 @@ fn tool(bytes: &[u8]) {
     ];
     for (name, member) in members {
         assert_eq!(member.as_deref(), pairs.get(name).filter(|text| *text != "null"), "{name}");
+        let read = serde_json::from_str::<Value>(member.as_deref().unwrap_or("null"));
+        let why = read.map_or_else(|error| error.to_string(), |_| String::new());
+        assert!(!why.contains("recursion limit"), "{name} is readable in a list");
+        assert!(why.is_empty() || tool.hidden, "{name}: {why}");
     }
     // White space before it changes no value; where the text itself is hashed, it is not of the item.
     assert_eq!(read_tool(one_value(&format!(" {item} ")).unwrap_or_default()), Ok(tool));

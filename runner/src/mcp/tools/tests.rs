@@ -90,8 +90,7 @@ fn golden_hashes() {
 
 #[test]
 fn what_has_no_canonical_form_is_hashed_as_text_and_counts_as_hidden() {
-    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    for annotations in [r#"{"a":1,"a":2}"#, r#""\ud800""#, "-1e400", deep.as_str()] {
+    for annotations in [r#"{"a":1,"a":2}"#, r#""\ud800""#, "-1e400", "[[[[1e400]]]]"] {
         let item = format!("{{\"name\":\"t\",\"annotations\":{annotations}}}");
         let spaced = format!("{{\"name\":\"t\", \"annotations\":{annotations}}}");
         let tool = read_tool(&item).unwrap();
@@ -100,6 +99,26 @@ fn what_has_no_canonical_form_is_hashed_as_text_and_counts_as_hidden() {
         assert_eq!(tool.hash, raw_hash(&item));
         assert_ne!(tool.hash, read_tool(&spaced).unwrap().hash, "the text counts");
     }
+}
+
+#[test]
+fn a_tool_that_is_nested_too_deep_is_left_out() {
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let tool =
+        |name: &str, member: &str, value: &str| format!("{{\"name\":\"{name}\",\"{member}\":{value}}}");
+    for member in ["title", "description", "inputSchema", "outputSchema", "annotations"] {
+        for deep in [nested(128), nested(2000), format!("[1e999,{}]", nested(127))] {
+            let items = format!("[{},{}]", tool("a", member, &deep), tool("b", member, &nested(127)));
+            let (tools, left_out) = read_tools(&items);
+            assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["b"], "{member}");
+            assert_eq!(left_out, LeftOut { count: 1, first: "it is nested more than 128 deep" });
+        }
+    }
+    let twice = format!("{{\"name\":\"a\",\"title\":1e999,\"inputSchema\":{}}}", nested(128));
+    assert_eq!(read_tool(&twice), Err("it is nested more than 128 deep"), "whatever else is wrong");
+    let text = tool("a", "description", &format!("\"{}\"", nested(500)));
+    assert!(!read_tool(&text).unwrap().hidden, "brackets in a text are none");
+    assert!(read_tool(&tool("a", "_meta", &nested(500))).is_ok(), "it is in no list");
 }
 
 #[test]

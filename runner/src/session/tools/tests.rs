@@ -162,6 +162,25 @@ fn the_pages_of_a_fetched_list_go_up_whole_and_taken_apart() {
 }
 
 #[test]
+fn a_tool_that_is_nested_too_deep_is_a_remark_and_in_no_list() {
+    let stage = Stage::new(Era::Legacy);
+    let mut deep = json!({"name": "deep", "inputSchema": []});
+    for _ in 0..200 {
+        deep["inputSchema"] = json!([deep["inputSchema"].take()]);
+    }
+    stage.fetch(false, &json!([deep, strict()]));
+    let told = stage.told();
+    let [log, FromRunner::Reply { outcome: Outcome::Tools { tools, .. }, .. }] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!(
+        *log,
+        remark("items of tools/list are left out: 1; of the first, it is nested more than 128 deep")
+    );
+    assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["t"]);
+}
+
+#[test]
 fn a_server_without_tools_has_an_empty_list() {
     let stage = Stage::offering(Era::Legacy, false);
     stage.session.call(1, false, &Operation::FetchTools { check_output: true });
