@@ -112,3 +112,14 @@ fn one_clients_unsubscribe_leaves_the_others_subscribed() {
         assert!(other.push_now("resource_updated").is_none(), "{id}");
     }
 }
+
+/// It is looked for among the known ones, which must not take its length into account.
+#[test]
+fn a_scope_without_end_delays_nobody() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let fields = json!({"origin": "https://page.example", "scope": "a".repeat(16 << 20)});
+    let error = bridge.call("host_check_permission", &fields).unwrap_err();
+    assert_eq!((error.code.as_str(), &error.details["field"]), ("invalid_params", &json!("scope")));
+    assert!(bridge.is_alive());
+}

@@ -221,6 +221,15 @@ impl Grants {
         View { denied, lists: valid.map(|grant| grant.tools.clone()).collect() }
     }
 
+    /// The same for all tabs together.
+    pub fn view_of_all_tabs(&mut self, key: &Key, now: Millis) -> View {
+        self.sweep(now);
+        let grants = self.get(key);
+        let denied = is_denied(grants);
+        let valid = grants.iter().filter(|_| !denied);
+        View { denied, lists: valid.map(|(_, grant)| grant.tools.clone()).collect() }
+    }
+
     /// Removes what has ended; returns that and what has ended since the last time, all of it told just once.
     pub fn expire(&mut self, now: Millis) -> Vec<(Key, Grant)> {
         self.sweep(now);

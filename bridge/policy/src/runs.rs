@@ -19,6 +19,9 @@ use crate::lifecycle::Millis;
 /// Runs that one connection may have for one origin.
 pub const MAX_OF_ONE: usize = 64;
 
+/// Runs that all connections together may have for one origin.
+pub const MAX_OF_ORIGIN: usize = 512;
+
 /// Runs of all.
 pub const MAX_OF_ALL: usize = 4096;
 
@@ -115,9 +118,11 @@ impl Runs {
         id: String,
         now: Millis,
     ) -> Result<RunView, TooMany> {
-        let beside = |run: &&Run| run.owner.client == owner.client && run.owner.origin == owner.origin;
+        let of_origin = || self.runs.values().filter(|run| run.owner.origin == owner.origin);
+        let beside = of_origin().filter(|run| run.owner.client == owner.client);
         if self.runs.len() >= MAX_OF_ALL
-            || self.runs.values().filter(beside).count() >= MAX_OF_ONE
+            || of_origin().count() >= MAX_OF_ORIGIN
+            || beside.count() >= MAX_OF_ONE
             || self.runs.contains_key(&*id)
         {
             return Err(TooMany);

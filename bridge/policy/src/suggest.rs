@@ -2,9 +2,16 @@
 //!
 //! Owns the measure of likeness. Must never guess wildly: a wrong hint is worse than none.
 
+/// Longer texts are like no word, in bytes.
+const LONGEST: usize = 256;
+
 /// The one of `known` that is at most two edits away from `word`, and at most half of it.
 #[must_use]
 pub fn closest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // The measure takes time for each letter of both; a text without end was never meant for a word.
+    if word.len() > LONGEST {
+        return None;
+    }
     let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
     let (edits, candidate) = near.min_by_key(|(edits, _)| *edits)?;
     (edits <= 2 && edits * 2 <= word.chars().count()).then_some(candidate)
@@ -47,6 +54,7 @@ mod tests {
     fn only_what_is_close_is_offered() {
         let known = ["list", "logs", "start", "stop"];
         assert_eq!(closest("lsit", known), Some("list"));
+        assert_eq!(closest(&"l".repeat(64 << 20), known), None, "at once");
         assert_eq!(closest("lists", known), Some("list"));
         assert_eq!(closest("strat", known), Some("start"));
         assert_eq!(closest("destroy", known), None);

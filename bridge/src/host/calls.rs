@@ -190,7 +190,9 @@ impl Host {
                     Some(self.admission.enter(entrant, &limits, limit.quiet).await?)
                 }
             };
-            let left = limit.quiet.saturating_sub(note.began().elapsed());
+            // One wait, whichever of the two it is for.
+            let most = limit.quiet.min(Duration::from_millis(limits.queue_wait_ms));
+            let left = most.saturating_sub(note.began().elapsed());
             Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
         };
         let turns = turns.await;

@@ -28,7 +28,8 @@ struct Sight {
 
 impl Sight {
     fn of_server(&self, server: &ServerId) -> ServerSight<'_> {
-        let call = self.call.any().then(|| self.call.of_server(server));
+        let restricts = self.call.any() || self.call.denied();
+        let call = restricts.then(|| self.call.of_server(server));
         ServerSight { list: self.list.of_server(server), call }
     }
 }
@@ -40,8 +41,8 @@ struct ServerSight<'a> {
 }
 
 impl ServerSight<'_> {
-    /// A tool is seen when the permission to list covers it and, where there are permissions to call, one of these too:
-    /// who was allowed two tools has no use for the names of the others.
+    /// A tool is seen when the permission to list covers it and, where there are permissions to call (in whatever tab), one of
+    /// these too: who was allowed two tools has no use for the names of the others, and who was denied all for none.
     fn has(&self, tool: &str) -> bool {
         self.list.covers(tool) && self.call.as_ref().is_none_or(|call| call.covers(tool))
     }
@@ -106,7 +107,7 @@ impl Host {
         self.allowed(asker, Scope::McpToolsList).await?;
         self.may_list_again(asker).await?;
         let list = self.permissions.view(asker, Scope::McpToolsList);
-        let call = self.permissions.view(asker, Scope::McpToolsCall);
+        let call = self.permissions.view_of_all_tabs(asker, Scope::McpToolsCall);
         Ok(Sight { list, call })
     }
 }

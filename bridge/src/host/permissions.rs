@@ -52,9 +52,17 @@ pub struct Permissions {
     /// How long an ALLOW_ONCE lasts that does not say, in milliseconds.
     once_ms: u64,
     /// Connections per browser session.
-    sessions: RefCell<HashMap<Arc<str>, u32>>,
+    sessions: RefCell<HashMap<Arc<str>, Session>>,
     /// Set off when the next end may be another one.
     changed: Notify,
+}
+
+/// A browser session that has a name.
+#[derive(Debug, Default)]
+struct Session {
+    connections: u32,
+    /// How many connections have left so far: a timer knows by it whether it is the last one's.
+    departures: u64,
 }
 
 /// A grant to be made.
@@ -212,6 +220,11 @@ impl Permissions {
         self.grants.borrow_mut().view(&key(asker, scope), asker.tab.as_ref(), boot_clock())
     }
 
+    /// What an origin may call from any of its tabs.
+    pub fn view_of_all_tabs(&self, asker: &Asker, scope: Scope) -> View {
+        self.grants.borrow_mut().view_of_all_tabs(&key(asker, scope), boot_clock())
+    }
+
     /// The grants of an origin, or of all; of one profile, where it is given. With a tab, what is bound to another one
     /// is left out.
     #[must_use]
@@ -260,33 +273,34 @@ impl Permissions {
 
     /// One more connection of a browser session.
     pub fn join(&self, session: &Arc<str>) {
-        *self.sessions.borrow_mut().entry(session.clone()).or_default() += 1;
+        self.sessions.borrow_mut().entry(session.clone()).or_default().connections += 1;
     }
 
     /// One connection less. With the last one the session ends; one that has a name of its own a little later.
     pub fn part(self: &Rc<Self>, session: &Arc<str>, named: bool) {
-        let mut sessions = self.sessions.borrow_mut();
-        let left = sessions.get(session).map_or(0, |count| count.saturating_sub(1));
-        if left > 0 {
-            sessions.insert(session.clone(), left);
-            return;
-        }
-        sessions.remove(session);
-        drop(sessions);
         if !named {
             return self.end_session(session);
         }
+        let mut sessions = self.sessions.borrow_mut();
+        let Some(known) = sessions.get_mut(session) else { return };
+        known.connections = known.connections.saturating_sub(1);
+        known.departures += 1;
+        let departure = known.departures;
+        drop(sessions);
         let (permissions, session) = (Rc::downgrade(self), session.clone());
         tokio::task::spawn_local(async move {
             tokio::time::sleep(SESSION_GRACE).await;
             let Some(permissions) = permissions.upgrade() else { return };
-            if !permissions.sessions.borrow().contains_key(&session) {
+            let is_over = |known: &Session| known.connections == 0 && known.departures == departure;
+            if permissions.sessions.borrow().get(&session).is_some_and(is_over) {
+                permissions.sessions.borrow_mut().remove(&session);
                 permissions.end_session(&session);
             }
         });
     }
 
-    fn end_session(&self, session: &str) {
+    /// A connection that was a session of its own has gone: what was being granted to its tabs meanwhile ends too.
+    pub fn end_session(&self, session: &str) {
         let gone = self.grants.borrow_mut().end_session(session);
         gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
     }

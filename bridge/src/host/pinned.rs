@@ -29,6 +29,8 @@ struct Pinned {
     tool: Tool,
     /// Whether its server listed it like this the last time.
     listed: bool,
+    /// The same on disk.
+    stored: bool,
 }
 
 /// What a tool is to its pin.
@@ -49,7 +51,7 @@ impl PinnedTools {
             && self.put(&tool)
             && let Some(pinned) = self.tools.get_mut(&tool.name)
         {
-            pinned.listed = pin.listed;
+            (pinned.listed, pinned.stored) = (pin.listed, pin.listed);
         }
     }
 
@@ -58,15 +60,25 @@ impl PinnedTools {
         self.tools.is_empty()
     }
 
+    fn bytes_with(&self, tool: &Tool) -> usize {
+        let before = self.tools.get(&tool.name).map_or(0, |pinned| pinned.tool.size());
+        self.bytes - before + tool.size()
+    }
+
+    /// Whether there is room for a tool.
+    pub(super) fn has_room(&self, tool: &Tool) -> bool {
+        let is_known = self.tools.contains_key(&tool.name);
+        self.bytes_with(tool) <= MOST_BYTES && (is_known || self.tools.len() < MOST_PINS)
+    }
+
     /// Pins a tool that is listed now, or says that there is no room.
     pub(super) fn put(&mut self, tool: &Tool) -> bool {
-        let before = self.tools.get(&tool.name).map(|pinned| pinned.tool.size());
-        let bytes = self.bytes - before.unwrap_or(0) + tool.size();
-        let fits = bytes <= MOST_BYTES && (before.is_some() || self.tools.len() < MOST_PINS);
+        let fits = self.has_room(tool);
         if fits {
-            self.bytes = bytes;
+            self.bytes = self.bytes_with(tool);
             self.list = Weak::new();
-            self.tools.insert(tool.name.clone(), Pinned { tool: tool.clone(), listed: true });
+            let pinned = Pinned { tool: tool.clone(), listed: true, stored: true };
+            self.tools.insert(tool.name.clone(), pinned);
         }
         fits
     }
@@ -90,19 +102,27 @@ impl PinnedTools {
         }
     }
 
-    /// Notes what is listed now; gives the pins of which that is news.
-    pub(super) fn note_listed(&mut self, list: &ToolList) -> Vec<Pin> {
-        let mut news = Vec::new();
+    /// Notes what is listed now; whether that is news of any.
+    pub(super) fn note_listed(&mut self, list: &ToolList) -> bool {
+        let mut is_news = false;
         for pinned in self.tools.values_mut() {
             let listed = list.get(&pinned.tool.name).is_some_and(|now| now.hash == pinned.tool.hash);
-            if std::mem::replace(&mut pinned.listed, listed) != listed {
-                news.push(pin(&pinned.tool, listed));
-            }
+            is_news |= std::mem::replace(&mut pinned.listed, listed) != listed;
         }
-        if !news.is_empty() {
+        if is_news {
             self.list = Weak::new();
         }
-        news
+        is_news
+    }
+
+    /// What the disk does not know yet: the tools, and whether they are listed.
+    pub(super) fn take_flags(&mut self) -> Vec<(String, bool)> {
+        let unknown = self.tools.values_mut().filter(|pinned| pinned.listed != pinned.stored);
+        let take = |pinned: &mut Pinned| {
+            pinned.stored = pinned.listed;
+            (pinned.tool.name.to_string(), pinned.listed)
+        };
+        unknown.map(take).collect()
     }
 
     /// Those that were listed the last time, by name.
@@ -137,10 +157,10 @@ mod tests {
         let mut pinned = PinnedTools::default();
         assert!(pinned.put(&tool("a", 1)) && pinned.put(&tool("b", 1)));
         let without: ToolList = [tool("b", 1)].into_iter().collect();
-        let news = pinned.note_listed(&without);
-        assert_eq!(news, [pin(&tool("a", 1), false)]);
+        assert!(pinned.note_listed(&without) && !pinned.note_listed(&without));
         assert_eq!(*pinned.list(), without);
-        assert_eq!(pinned.note_listed(&without), []);
+        assert_eq!(pinned.take_flags(), [("a".to_owned(), false)]);
+        assert_eq!(pinned.take_flags(), []);
         assert_eq!(pinned.standing(&tool("a", 2)), Standing::Changed);
         assert_eq!(pinned.standing(&tool("a", 1)), Standing::AsSeen);
         assert_eq!(pinned.standing(&tool("c", 1)), Standing::NotKept);

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ToolChange, ToolChanged, ToolDescriptor};
@@ -32,6 +33,9 @@ use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
 use crate::supervisor::{Server, Supervisor};
 
+/// How long what was listed waits until it is written.
+const FLAGS_WAIT: Duration = Duration::from_secs(2);
+
 /// What a tool was and what it is are pushed with a change where they are no longer than this together, in bytes.
 const MOST_PUSHED: usize = 16 * 1024;
 
@@ -39,7 +43,7 @@ const MOST_PUSHED: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct Registry {
     file: Rc<Pins>,
-    pinned: RefCell<BTreeMap<ServerId, PinnedTools>>,
+    pinned: Rc<RefCell<BTreeMap<ServerId, PinnedTools>>>,
     /// Whether a changed tool is kept from origins.
     blocks: bool,
     /// Each server's tools as they are listed; made anew when its list is another one.
@@ -107,7 +111,7 @@ impl Registry {
         }
         Ok(Self {
             file: Rc::new(file),
-            pinned: RefCell::new(pinned),
+            pinned: Rc::new(RefCell::new(pinned)),
             blocks,
             written: RefCell::default(),
             told: RefCell::default(),
@@ -132,16 +136,22 @@ impl Registry {
                     }
                 }
                 Some(before) if before.hash != tool.hash => {
-                    if self.told.borrow_mut().insert(key, tool.hash) != Some(tool.hash) {
-                        news.extend(self.news(server, Some(before), tool));
+                    let is_told = self.told.borrow().get(&key) == Some(&tool.hash);
+                    if let Some(change) = (!is_told).then(|| self.news(server, Some(before), tool)).flatten()
+                    {
+                        self.told.borrow_mut().insert(key, tool.hash);
+                        news.push(change);
                     }
                 }
                 // It is what it was: if it becomes another one again, that is news.
                 Some(_) => drop(self.told.borrow_mut().remove(&key)),
             }
         }
-        stored.extend(pinned.note_listed(list));
+        let flags_changed = pinned.note_listed(list);
         drop(all);
+        if flags_changed {
+            self.store_flags_later(server);
+        }
         if !stored.is_empty() {
             self.store(server, stored);
         }
@@ -150,7 +160,11 @@ impl Registry {
 
     /// What is pushed of a change; beyond a few a minute they are there for who asks.
     fn news(&self, server: &ServerId, before: Option<&Tool>, now: &Tool) -> Option<ToolChanged> {
-        self.flood.borrow_mut().note(server.as_str(), boot_clock())?;
+        let is_told = self.flood.borrow_mut().note(server.as_str(), boot_clock()).is_some();
+        // What hides something is told however much there is, within the bounds of a list.
+        if !(is_told || before.is_none() && now.hidden) {
+            return None;
+        }
         let is_short = before.is_none_or(|before| before.size() + now.size() <= MOST_PUSHED);
         let shown = |tool: &Tool| is_short.then(|| tool.shown());
         Some(ToolChanged {
@@ -163,6 +177,19 @@ impl Registry {
             blocked: before.is_some() && self.blocks,
             hidden_characters: now.hidden,
         })
+    }
+
+    /// Which tools were listed is needed after a restart only, and a server may change that without end: it is written now
+    /// and then.
+    fn store_flags_later(&self, server: &ServerId) {
+        let (file, pinned, server) = (self.file.clone(), self.pinned.clone(), server.clone());
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(FLAGS_WAIT).await;
+            let flags = pinned.borrow_mut().get_mut(&server).map(PinnedTools::take_flags).unwrap_or_default();
+            if let Err(error) = file.set_listed(&server, flags).await {
+                tracing::warn!(%server, %error, "which of its tools were listed is not stored");
+            }
+        });
     }
 
     fn store(&self, server: &ServerId, pins: Vec<Pin>) {
@@ -244,12 +271,12 @@ impl Registry {
     /// As `now`, and when the disk refuses.
     pub async fn accept(&self, server: &Server, name: &str, hash: &str) -> Result<(), ErrorBody> {
         let tool = self.now(server, name, hash)?;
-        let stored = self.file.put_many(server.id(), vec![pin(&tool, true)]).await;
-        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
-        let is_kept = self.pinned.borrow_mut().entry(server.id().clone()).or_default().put(&tool);
-        if !is_kept {
+        if !self.pinned.borrow().get(server.id()).is_some_and(|pinned| pinned.has_room(&tool)) {
             return Err(too_many_tools(server.id(), name));
         }
+        let stored = self.file.put_many(server.id(), vec![pin(&tool, true)]).await;
+        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
+        self.pinned.borrow_mut().entry(server.id().clone()).or_default().put(&tool);
         self.written.borrow_mut().remove(server.id());
         Ok(())
     }

@@ -59,7 +59,12 @@ pub struct Client {
     chunks: Cell<bool>,
     open: RefCell<HashMap<String, Open>>,
     slots: Slots,
-    bulk: Rc<Semaphore>,
+    /// Turns of long answers: to the owner, and to origins.
+    bulk: [Semaphore; 2],
+    /// Bytes of pushes that may still wait to be written.
+    news: Cell<usize>,
+    /// Whether its connection has ended.
+    left: Cell<bool>,
     resources: RefCell<HashSet<(String, String)>>,
     /// Whether it wants to hear of changes of servers.
     watches: Cell<bool>,
@@ -86,7 +91,9 @@ impl Client {
             chunks: Cell::new(false),
             open: RefCell::default(),
             slots: Slots::new(limits::OPEN_PER_CLIENT),
-            bulk: Rc::new(Semaphore::new(1)),
+            bulk: [Semaphore::new(1), Semaphore::new(1)],
+            news: Cell::default(),
+            left: Cell::default(),
             resources: RefCell::default(),
             watches: Cell::default(),
             watches_host: Cell::default(),
@@ -148,9 +155,9 @@ impl Client {
     }
 
     /// Waits until an answer that may be long can be made: one after the other, and only while the client reads. However
-    /// many are asked for, they do not pile up until the client is cut off.
-    pub(super) async fn bulk_turn(&self) -> BulkTurn<'_> {
-        let turn = self.bulk.acquire().await;
+    /// many are asked for, they do not pile up until the client is cut off; nor do those of pages hold up the owner's.
+    pub(super) async fn bulk_turn(&self, of_origin: bool) -> BulkTurn<'_> {
+        let turn = self.bulk[usize::from(of_origin)].acquire().await;
         self.outbox.room().await;
         BulkTurn(turn.ok())
     }
@@ -196,9 +203,12 @@ impl Client {
     /// Sends a push that others get too, written once for all. A client that does not read what it wanted to be told is
     /// cut off: it could not know what it missed.
     pub(super) fn send_news(&self, body: &[u8]) {
-        if self.outbox.pending() > limits::PUSHES_MOST {
+        // Answers wait in the same queue: how long they are is no fault of who waits for them.
+        let news = self.news.get().min(self.outbox.pending());
+        if news > limits::PUSHES_MOST {
             return self.outbox.close();
         }
+        self.news.set(news + body.len());
         self.send(None, |out| out.extend_from_slice(body));
     }
 
@@ -327,8 +337,14 @@ impl Client {
         self.followed.borrow().contains_key(server)
     }
 
+    /// Whether its connection has ended.
+    pub(super) fn has_left(&self) -> bool {
+        self.left.get()
+    }
+
     /// Ends all open requests without answers: the client is gone.
     pub fn end(&self) {
+        self.left.set(true);
         for (_, open) in self.open.borrow_mut().drain() {
             open.task.abort();
         }

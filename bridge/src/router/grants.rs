@@ -21,7 +21,7 @@ use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::Wish;
 use crate::host::asker::{Asker, parse_profile};
 
-pub(super) async fn grant(router: &Rc<Router>, client: &Client, message: HostGrantPermission) -> Handled {
+pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: HostGrantPermission) -> Handled {
     let sender = client.sender();
     let asker = Asker::new(&sender, Some(&message.origin), message.profile.as_deref(), message.tab_id)?;
     let grant_type = match &message.grant_type {
@@ -41,9 +41,13 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Client, message: HostGra
         grant: NewGrant { grant_type, tools, tab: asker.tab, lifetime_ms: None },
         expires_at: message.expires_at,
     };
-    let router = router.clone();
+    let is_alone = !client.has_named_session();
+    let (router, client) = (router.clone(), Rc::downgrade(client));
     to_the_end(async move {
         let (grant, denied) = router.host.permissions.grant(&sender, wish).await?;
+        if is_alone && client.upgrade().is_none_or(|client| client.has_left()) {
+            router.host.permissions.end_session(&sender.session);
+        }
         reply(HostGrantPermissionResult { granted: true, denied, grant })
     })
     .await

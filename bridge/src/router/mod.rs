@@ -102,7 +102,10 @@ impl Router {
         let task = tokio::task::spawn_local({
             let id = id.clone();
             async move {
-                let _bulk = if is_long(&request) { Some(owner.bulk_turn().await) } else { None };
+                let _bulk = match long_answer(&request) {
+                    Some(of_origin) => Some(owner.bulk_turn(of_origin).await),
+                    None => None,
+                };
                 let result = match pass {
                     Ok(pass) => router.handle(&owner, pass, &id, request).await,
                     Err(access::Denied) => Err(router.deny(&owner, tag).await),
@@ -186,19 +189,19 @@ impl Router {
     }
 }
 
-/// Whether an answer may be long without a server's having made it: those are made one after the other.
-fn is_long(request: &Request) -> bool {
-    matches!(
-        request,
-        Request::HostListTools(_)
-            | Request::HostGetPermissions(_)
-            | Request::HostListAllPermissions(_)
-            | Request::HostListToolChanges(_)
-            | Request::HostGetAudit(_)
-            | Request::HostGetStats(_)
-            | Request::ListServers(_)
-            | Request::McpGetLogs(_)
-    )
+/// Whether an answer may be long without a server's having made it, and if so, whether it is an origin's. Those are made
+/// one after the other.
+fn long_answer(request: &Request) -> Option<bool> {
+    match request {
+        Request::HostListTools(_) | Request::HostGetPermissions(_) => Some(true),
+        Request::HostListAllPermissions(_)
+        | Request::HostListToolChanges(_)
+        | Request::HostGetAudit(_)
+        | Request::HostGetStats(_)
+        | Request::ListServers(_)
+        | Request::McpGetLogs(_) => Some(false),
+        _ => None,
+    }
 }
 
 /// What a request is told that comes, or is open, while the bridge ends.

@@ -118,6 +118,26 @@ impl Pins {
             .await
     }
 
+    /// Notes which tools of a server were listed the last time.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn set_listed(&self, id: &ServerId, flags: Vec<(String, bool)>) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.database
+            .run(move |connection| {
+                let transaction = connection.transaction()?;
+                let mut set =
+                    transaction.prepare("UPDATE pins SET listed = ?3 WHERE server_id = ?1 AND tool = ?2")?;
+                for (tool, listed) in flags {
+                    set.execute(params![id, tool, listed])?;
+                }
+                drop(set);
+                Ok(transaction.commit()?)
+            })
+            .await
+    }
+
     /// Removes the pins of a server.
     ///
     /// # Errors

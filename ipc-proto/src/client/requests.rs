@@ -299,8 +299,8 @@ define_requests! {
         tab_id: Option<u64>,
     }
     /// Lists the tools that an origin may know of: of servers that run, or will be started by a call. Needs the scope
-    /// `mcp:tools.list`. A tool is listed when the grant covers it and, where there are grants for `mcp:tools.call`, one of
-    /// these does too; one that has changed since the person saw it is not, until it is accepted.
+    /// `mcp:tools.list`. A tool is listed when the grant covers it and, where there are grants for `mcp:tools.call` (of
+    /// whatever tab), one of these does too, and a DENY of those leaves none; one that has changed since the person saw it is not, until it is accepted.
     "host_list_tools" HostListTools {
         /// As in `host_check_permission`.
         origin: Option<String>,

@@ -200,3 +200,31 @@ fn a_page_that_asks_for_its_list_without_end_does_not_cut_off_the_others() {
     assert!(codes.iter().flatten().all(|code| code == "ERR_RATE_LIMITED"), "{codes:?}");
     assert!(held.wait(LIMIT).is_ok() && bridge.is_alive());
 }
+
+#[test]
+fn losing_a_permission_to_call_shows_nothing_more() {
+    let home = Home::new();
+    let (bridge, _) = scene(&home, &Double::sound(&home));
+    let page = bridge.asking("https://narrow.example");
+    page.granted("mcp:tools.list", "ALLOW_ALWAYS", &json!({}));
+    assert!(page.tool_names().len() > 1, "nothing else is said");
+    page.granted("mcp:tools.call", "ALLOW_ONCE", &json!({"allowed_tools": ["s/echo"], "tab_id": 3}));
+    assert_eq!(page.in_tab(3).tool_names(), ["s/echo"]);
+    assert_eq!(page.in_tab(4).tool_names(), ["s/echo"], "from another tab no more than that");
+    page.granted("mcp:tools.call", "DENY", &json!({}));
+    assert_eq!(page.in_tab(3).tool_names(), Vec::<String>::new());
+}
+
+/// Answers wait in the same queue as news: a long one is no sign of a client that does not read.
+#[test]
+fn a_long_answer_and_news_at_once_cut_off_nobody() {
+    let home = Home::new();
+    let (bridge, page) = scene(&home, &Double::sound(&home));
+    bridge.call("hello", &json!({"max_frame": 64 << 20})).unwrap();
+    bridge.call("host_watch", &json!({})).unwrap();
+    let long = page.send_call("s/echo", &json!({"text": "x".repeat(20 << 20)}));
+    for _ in 0..20 {
+        announce(&bridge);
+    }
+    assert!(long.wait(LIMIT).is_ok() && bridge.is_alive());
+}

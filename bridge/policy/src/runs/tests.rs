@@ -75,17 +75,22 @@ fn somebody_elses_run_looks_like_none() {
 
 #[test]
 fn the_numbers_of_runs_are_bounded() {
+    // Eight connections to an origin.
+    let origin = |client: u64| format!("a{}", client / 8);
     let mut runs = Runs::default();
     let mut create = |client, origin: &str, id: String| {
         runs.create(owner(client, origin), 5, id, 0).map(|view| view.remaining)
     };
     for client in 0..(MAX_OF_ALL / MAX_OF_ONE) as u64 {
         for i in 0..MAX_OF_ONE {
-            assert_eq!(create(client, "a", format!("{client}/{i}")), Ok(5));
+            assert_eq!(create(client, &origin(client), format!("{client}/{i}")), Ok(5));
         }
-        assert_eq!(create(client, "a", "one more".into()), Err(TooMany));
+        assert_eq!(create(client, &origin(client), "one more".into()), Err(TooMany));
+        if client % 8 == 7 {
+            assert_eq!(create(99, &origin(client), "one more".into()), Err(TooMany), "of one origin");
+        }
     }
-    assert_eq!(create(99, "a", "one more".into()), Err(TooMany));
+    assert_eq!(create(99, "z", "one more".into()), Err(TooMany));
     assert_eq!(runs.end_client(0), MAX_OF_ONE);
     assert_eq!(runs.len(), MAX_OF_ALL - MAX_OF_ONE);
     assert!(runs.create(owner(1, "b"), 5, "one more".into(), 0).is_ok(), "of another origin");
