@@ -11,9 +11,8 @@ use harbor_policy::access::{Permit, Principal};
 use harbor_policy::grants::{self, Tab};
 use harbor_policy::origin::Origin;
 
-pub use crate::config::OWNER;
-
 use super::invalid;
+use crate::config::OWNER;
 
 /// A connection, as far as the host has to know it.
 #[derive(Debug, Clone)]

@@ -22,12 +22,12 @@ use harbor_policy::runs::Share;
 use harbor_policy::scope::Scope;
 
 use super::admission::{Entrant, Turn};
-use super::asker::{Asker, Caller, OWNER};
+use super::asker::{Asker, Caller};
 use super::errors::Reader;
 use super::note::Note;
 use super::refused::{rate_limited, tool_not_found};
 use super::{AskedTime, Host, errors, time_limit};
-use crate::config::OriginLimits;
+use crate::config::{OWNER, OriginLimits};
 use crate::link::{Answer, Failure, OnProgress, TimeLimit, Tool, ToolHash};
 use crate::supervisor::{Server, Why};
 

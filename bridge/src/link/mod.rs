@@ -32,7 +32,7 @@ use tokio::sync::{Notify, mpsc};
 
 pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress, TimeLimit};
 pub use events::{Containment, EndReport, Info, LinkEvent};
-pub use tools::{MEMBERS, Tool, ToolHash, ToolList};
+pub use tools::{Tool, ToolHash, ToolList};
 
 use calls::Calls;
 

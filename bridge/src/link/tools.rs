@@ -18,7 +18,7 @@ pub type ToolHash = [u8; 32];
 pub struct Tool {
     /// Its own name.
     pub name: Arc<str>,
-    /// What it says about itself, in the order of [`MEMBERS`].
+    /// What it says about itself, in the order of `MEMBERS`.
     pub members: [Option<Json>; 5],
     /// The hash of it.
     pub hash: ToolHash,
@@ -27,7 +27,7 @@ pub struct Tool {
 }
 
 /// What a tool says about itself, beside its name.
-pub const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 impl Tool {
     /// How many bytes its texts have.

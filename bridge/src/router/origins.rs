@@ -19,7 +19,8 @@ use super::grants::{asker, wrong_tool};
 use super::mcp::{object, progress_to};
 use super::{Handled, Router, reply, to_the_end};
 use crate::clock::{boot_clock, wall_clock};
-use crate::host::asker::{Caller, OWNER, parse_origin};
+use crate::config::OWNER;
+use crate::host::asker::{Caller, parse_origin};
 use crate::host::{AskedTime, Called, ToolCall};
 use crate::store::audit::{Query, Record};
 

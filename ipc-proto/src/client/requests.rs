@@ -265,7 +265,7 @@ define_requests! {
     "host_check_permission" HostCheckPermission {
         /// The origin. An AI client may leave it out: it is its own.
         origin: Option<String>,
-        /// As in `host_grant_permission`.
+        /// As in `host_grant_permission`. An AI client has no profiles but `default`.
         profile: Option<String>,
         /// What for.
         scope: String,
