@@ -214,20 +214,20 @@ impl Grants {
 
     /// What `check` would say about any number of tools, looked up once.
     pub fn view(&mut self, key: &Key, tab: Option<&Tab>, now: Millis) -> View {
-        self.sweep(now);
-        let grants = self.get(key);
-        let denied = is_denied(grants);
-        let valid = grants.iter().map(|(_, grant)| grant).filter(|grant| !denied && grant.is_for(tab));
-        View { denied, lists: valid.map(|grant| grant.tools.clone()).collect() }
+        self.view_of(key, now, |grant| grant.is_for(tab))
     }
 
     /// The same for all tabs together.
     pub fn view_of_all_tabs(&mut self, key: &Key, now: Millis) -> View {
+        self.view_of(key, now, |_| true)
+    }
+
+    fn view_of(&mut self, key: &Key, now: Millis, counts: impl Fn(&Grant) -> bool) -> View {
         self.sweep(now);
         let grants = self.get(key);
         let denied = is_denied(grants);
-        let valid = grants.iter().filter(|_| !denied);
-        View { denied, lists: valid.map(|(_, grant)| grant.tools.clone()).collect() }
+        let valid = grants.iter().map(|(_, grant)| grant).filter(|grant| !denied && counts(grant));
+        View { denied, lists: valid.map(|grant| grant.tools.clone()).collect() }
     }
 
     /// Removes what has ended; returns that and what has ended since the last time, all of it told just once.

@@ -267,7 +267,7 @@ impl Permissions {
     /// A tab was closed: ends what is bound to it, and gives how many those were.
     pub fn end_tab(&self, tab: u64, session: Option<&str>, profile: Option<&Arc<str>>) -> usize {
         let gone = self.grants.borrow_mut().end_tab(tab, session, profile.map(|name| &**name));
-        gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
+        self.tell_ended(&gone);
         gone.len()
     }
 
@@ -299,15 +299,19 @@ impl Permissions {
         });
     }
 
-    /// A connection that was a session of its own has gone: what was being granted to its tabs meanwhile ends too.
+    /// Ends what is bound to the tabs of a session.
     pub fn end_session(&self, session: &str) {
         let gone = self.grants.borrow_mut().end_session(session);
-        gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
+        self.tell_ended(&gone);
     }
 
     /// Removes what has ended, and tells of it.
     fn look(&self) {
         let gone = self.grants.borrow_mut().expire(boot_clock());
+        self.tell_ended(&gone);
+    }
+
+    fn tell_ended(&self, gone: &[(Key, Grant)]) {
         gone.iter().for_each(|(key, grant)| self.tell("expired", key, grant));
     }
 

@@ -1,15 +1,6 @@
-//! The time of day as it is on disk: now, and how a time is written.
+//! How a time is written on disk.
 //!
 //! Owns the calendar. Must never fail: any number of milliseconds is a date.
-
-use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Milliseconds since 1970.
-#[must_use]
-pub fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
 
 /// Milliseconds since 1970 as `2026-11-03T12:34:56.789Z` (RFC 3339).
 #[must_use]

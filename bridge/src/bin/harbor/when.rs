@@ -4,7 +4,7 @@
 
 use harbor_bridge::store::date::rfc3339;
 
-pub use harbor_bridge::store::date::now;
+pub use harbor_bridge::clock::wall_clock as now;
 
 /// `2 min ago`.
 pub fn ago(then: u64, now: u64) -> String {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use super::files::Files;
 use super::queue::{Batch, Queue};
 use super::record::Record;
+use crate::clock::wall_clock;
 use crate::store::StoreError;
-use crate::store::date::now;
 
 /// So many bytes are written at a time.
 const PIECE: usize = 64 * 1024;
@@ -122,7 +122,7 @@ impl Writer {
 
 fn unaudited(count: u64) -> Record {
     let by = "harbor".into();
-    Record { timestamp: now(), event: "unaudited", by, count: Some(count), ..Record::default() }
+    Record { timestamp: wall_clock(), event: "unaudited", by, count: Some(count), ..Record::default() }
 }
 
 /// The same error for one more of those who wait.
