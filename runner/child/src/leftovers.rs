@@ -77,13 +77,24 @@ fn called(pid: u32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::io::{Read, Write};
+    use std::process::{Child, Command, Stdio};
+
+    /// A process with this mark that has answered once: before, while it still becomes its program, the kernel shows
+    /// no environment for it.
+    fn running(mark: &str) -> Child {
+        let mut command = Command::new("cat");
+        command.env("HARBOR_LEFT", mark).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(b"?").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        child
+    }
 
     #[test]
     fn only_what_carries_the_mark_is_ended() {
         let value = format!("leftovers-{}", std::process::id());
-        let sleeper = |mark: &str| Command::new("sleep").arg("60").env("HARBOR_LEFT", mark).spawn().unwrap();
-        let (mut mine, mut other) = (sleeper(&value), sleeper("another"));
+        let (mut mine, mut other) = (running(&value), running("another"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let ended = runtime.block_on(end("HARBOR_LEFT", &value, "harbor-runner", Duration::ZERO));
         assert_eq!(ended, (1, 0));
