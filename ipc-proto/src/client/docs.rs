@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{HOST_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, STATS_OBJECTS, Supervision};
+use super::{
+    HOST_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, STATS_OBJECTS, SandboxSettings, Supervision,
+};
 use crate::codes::Code;
 
 const INTRODUCTION: &str = "\
@@ -42,6 +44,7 @@ pub fn render() -> String {
     PUSHES.iter().for_each(|push| section(&mut out, push, "Field"));
     out.push_str("\n## Objects\n");
     section(&mut out, &Supervision::DOC, "Field");
+    section(&mut out, &SandboxSettings::DOC, "Field");
     OBJECTS
         .iter()
         .chain(HOST_OBJECTS)

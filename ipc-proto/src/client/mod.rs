@@ -14,6 +14,7 @@ mod host;
 mod pushes;
 mod replies;
 mod requests;
+mod sandbox;
 mod stats;
 mod supervision;
 
@@ -21,6 +22,7 @@ pub use host::*;
 pub use pushes::*;
 pub use replies::*;
 pub use requests::*;
+pub use sandbox::*;
 pub use stats::*;
 pub use supervision::*;
 
@@ -179,6 +181,28 @@ macro_rules! define_settings {
                     });
                 }
                 Ok(Self { $($field: $crate::field::read(stringify!($field), fields.get(stringify!($field)))?,)* })
+            }
+
+            /// These settings with what `changes` says instead.
+            #[must_use]
+            pub fn with(self, changes: Self) -> Self {
+                Self { $($field: changes.$field.or(self.$field),)* }
+            }
+
+            /// Has a setting go back to its default; false when there is none of this name.
+            pub fn reset(&mut self, name: &str) -> bool {
+                match name {
+                    $(stringify!($field) => self.$field = None,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+
+        impl $crate::field::FromField for $name {
+            const EXPECTED: &'static str = concat!("the object `", $tag, "`");
+            fn from_text(text: &str) -> Option<Self> {
+                Self::parse(text).ok()
             }
         }
 

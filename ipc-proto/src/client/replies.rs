@@ -1,6 +1,8 @@
 //! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
 
-use super::{GrantView, Provenance, StatsView, Supervision, ToolChange, UsableServer, define_sent};
+use super::{
+    GrantView, Provenance, SandboxSettings, StatsView, Supervision, ToolChange, UsableServer, define_sent,
+};
 use crate::json::{Json, Pieces};
 
 define_sent! {
@@ -53,11 +55,28 @@ define_sent! {
         server: ServerView,
         /// Whether there was a definition with this id before.
         replaced: bool,
+        /// Where an earlier server with this id left files, which the new one gets as its home. Absent when there are
+        /// none, and when a definition is replaced.
+        old_data: Option<String>,
+    }
+    /// What holds the server.
+    "get_sandbox" GetSandboxResult {
+        /// What it may do.
+        sandbox: SandboxView,
+    }
+    /// The change is stored.
+    "set_sandbox" SetSandboxResult {
+        /// What it may do now.
+        sandbox: SandboxView,
+        /// Whether the server was running: it is on its way up again.
+        restarting: bool,
     }
     /// Whether there was such a definition.
     "remove_server" RemoveServerResult {
-        /// False when there was none.
+        /// False when there was none, nor data to be deleted.
         removed: bool,
+        /// The directory of the data that are kept, or could not be deleted; absent when there are none.
+        data: Option<String>,
     }
     /// All definitions, by id.
     "list_servers" ListServersResult {
@@ -359,10 +378,66 @@ define_sent! {
         package: Option<String>,
         /// How it is supervised, as its definition says.
         supervision: Supervision,
+        /// What held its last start: the level, and what of it this kernel cannot hold; none until it was started.
+        sandbox: Option<SandboxSummary>,
+    }
+    /// What holds a server, in short.
+    "SandboxSummary" SandboxSummary {
+        /// `off`, `basic`, `standard` or `strict`.
+        level: &'static str,
+        /// What of the kernel does it: `landlock 7, seccomp, namespaces`, or less.
+        held_by: String,
+        /// `none`, `loopback`, `hosts` or `all`.
+        network: &'static str,
+        /// What the level asks for and this kernel cannot do, a sentence each.
+        missing: Vec<String>,
+        /// Ways in which this server may leave its sandbox or reach more than one would think, a sentence each.
+        warnings: Vec<String>,
+    }
+    /// What a server may do on this machine.
+    "Sandbox" SandboxView {
+        /// As its definition says.
+        settings: SandboxSettings,
+        /// What holds it.
+        summary: SandboxSummary,
+        /// Why it would not be started; absent when it would.
+        refused: Option<String>,
+        /// What it may reach of the file system.
+        paths: Vec<SandboxPath>,
+        /// Directories that look empty to it, but for what it may reach below them.
+        hidden: Vec<String>,
+        /// What it may use up: `2048 MiB of memory`, one after the other; empty where nothing is limited.
+        limits: Vec<String>,
+        /// Names of its environment variables.
+        env_names: Vec<String>,
+        /// What it was refused since the bridge began, newest last.
+        denied: Vec<DeniedView>,
+    }
+    /// A place that a server may reach.
+    "SandboxPath" SandboxPath {
+        /// The file or directory.
+        path: String,
+        /// `read` (list and execute too), `write` or `device`.
+        access: &'static str,
+        /// Why: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`.
+        why: &'static str,
+    }
+    /// Something that a server was refused.
+    "Denied" DeniedView {
+        /// As the server wrote it.
+        path: String,
+        /// Whether it wanted to write.
+        write: bool,
+        /// The option of `harbor sandbox` that would allow it; absent where nothing does.
+        allow: Option<String>,
+        /// What to mind before it is given: a sentence, where it leads out of the sandbox.
+        mind: Option<&'static str>,
+        /// Why nothing does.
+        never: Option<String>,
     }
     /// How a server ended, or why it could not be started.
     "Exit" ExitView {
-        /// One word: `exited`, `signalled`, `out_of_memory`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`,
+        /// One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`,
         /// `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `runner_lost`, `protocol_error` or
         /// `stopped`.
         cause: &'static str,

@@ -70,11 +70,30 @@ define_requests! {
         /// Runs the command as it is. Otherwise `npx …` and `uvx …` are recognised: the package is installed first,
         /// and then run without them.
         as_is: Option<bool>,
+        /// What it may do on this machine: the object `sandbox` below.
+        sandbox: Option<JsonObject>,
     }
-    /// Stops a server and forgets its definition. Its data directory stays.
+    /// Says what a server may do on this machine, as the next start has it.
+    "get_sandbox" GetSandbox {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Changes what a server may do on this machine. A running server is stopped and started again.
+    "set_sandbox" SetSandbox {
+        /// The server's id.
+        server_id: ServerId,
+        /// The settings to change, as in the object `sandbox` below; the others stay.
+        sandbox: JsonObject,
+        /// Settings that go back to their default, by name; done first.
+        reset: Option<Vec<String>>,
+    }
+    /// Stops a server and forgets its definition. Its data directory stays, and is that of whatever is added with this
+    /// id later.
     "remove_server" RemoveServer {
         /// The server's id.
         server_id: ServerId,
+        /// Whether the data directory is deleted too, also one that an earlier server with this id has left.
+        data: Option<bool>,
     }
     /// Lists the definitions with the state of each server.
     "list_servers" ListServers {}

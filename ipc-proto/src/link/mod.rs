@@ -12,4 +12,5 @@
 
 pub mod codec;
 pub mod runner;
+pub mod sandbox;
 pub mod worker;

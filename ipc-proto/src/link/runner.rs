@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use bincode::{BorrowDecode, Encode};
 
+use super::sandbox::{Offer, Sandbox};
+
 /// From the bridge to a runner.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum ToRunner<'a> {
@@ -83,7 +85,7 @@ pub enum ToRunner<'a> {
 }
 
 /// What to start, and how.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Launch<'a> {
     /// The program: a path, or a name to look up in the PATH of `env`.
     pub command: Cow<'a, str>,
@@ -105,6 +107,8 @@ pub struct Launch<'a> {
     pub eof_grace_ms: u64,
     /// How long to wait after SIGTERM, in milliseconds.
     pub term_grace_ms: u64,
+    /// What it is held to.
+    pub sandbox: Sandbox<'a>,
 }
 
 /// The generation of MCP that a server speaks.
@@ -301,6 +305,19 @@ pub enum FromRunner<'a> {
         pid_namespace: bool,
         /// Why not, when not.
         why: Cow<'a, str>,
+    },
+    /// What this kernel offers; the only message, behind the greeting, of a runner that was started to find that out.
+    Offer(Offer<'a>),
+    /// The server said, on stderr or in the result of a call, that it was refused a path. Told once for each.
+    Denied {
+        /// Which server.
+        server: u32,
+        /// The absolute path, as the server wrote it.
+        path: Cow<'a, str>,
+        /// Whether it wanted to write, as far as its words say.
+        write: bool,
+        /// Whether it said that there is no such thing: a hidden directory looks like that.
+        missing: bool,
     },
 }
 
@@ -507,6 +524,26 @@ pub enum EndCause<'a> {
         /// The limit in milliseconds.
         limit_ms: u64,
     },
+    /// It used up more than it may, and was killed.
+    OverLimit {
+        /// Of what.
+        resource: Resource,
+        /// How much it may: bytes, or processes.
+        limit: u64,
+        /// How much it was seen to use.
+        used: u64,
+    },
+}
+
+/// What a runner watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
+pub enum Resource {
+    /// Memory of all its processes.
+    Memory,
+    /// Its processes and threads.
+    Processes,
+    /// What it has written.
+    Disk,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::super::codec::{CodecError, get_message, put_message};
 use super::*;
+use crate::link::sandbox::{Filter, Limits, Mounts, Network, PathAccess, PathRule};
 
 fn bytes<M: Encode>(message: &M) -> Vec<u8> {
     let mut out = Vec::new();
@@ -21,6 +22,7 @@ fn launch() -> Launch<'static> {
         max_line: 6,
         eof_grace_ms: 7,
         term_grace_ms: 8,
+        sandbox: Sandbox::default(),
     }
 }
 
@@ -45,7 +47,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (
             ToRunner::Connect { server: 1, launch: launch() },
-            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08",
+            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
         ),
         (ToRunner::Disconnect { server: 1 }, b"\x02\x01"),
         (call(Operation::ListTools), b"\x03\x01\x02\x01\x00"),
@@ -90,7 +92,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Shutdown, b"\x06"),
         (
             ToRunner::Run { server: 1, launch: launch() },
-            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08",
+            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
         ),
         (ToRunner::Probe { server: 1, ping: true }, b"\x08\x01\x01"),
         (ToRunner::Kill { server: 1 }, b"\x09\x01"),
@@ -102,9 +104,61 @@ fn golden_bytes_to_runner() {
     }
 }
 
+/// A sandbox with something in each place, and every kind of network.
+#[test]
+fn golden_bytes_of_sandboxes() {
+    let rule = |access| PathRule { path: "/p".into(), access };
+    let whole = Sandbox {
+        landlock: 7,
+        paths: vec![rule(PathAccess::Read), rule(PathAccess::Device), rule(PathAccess::Write)],
+        mounts: Some(Mounts {
+            hidden: vec!["/h".into()],
+            tmp: "/t".into(),
+            links: vec![("/h/l".into(), "/p".into())],
+        }),
+        network: Network::Outgoing,
+        filter: Some(Filter {
+            unix_sockets: false,
+            udp: true,
+            listen: false,
+            attributes_by_path: true,
+            hiding: false,
+            scheduling: true,
+        }),
+        limits: Limits {
+            memory: Some(1),
+            processes: Some(2),
+            open_files: Some(3),
+            file_size: Some(4),
+            nice: 5,
+            disk: Some(6),
+            writable: vec!["/w".into()],
+        },
+        fewer_capabilities: true,
+    };
+    let written = bytes(&whole);
+    let wanted = b"\x07\x03\x02/p\x00\x02/p\x01\x02/p\x02\x01\x01\x02/h\x02/t\x01\x04/h/l\x02/p\
+                   \x01\x01\x00\x01\x00\x01\x00\x01\
+                   \x01\x01\x01\x02\x01\x03\x01\x04\x05\x01\x06\x01\x02/w\x01";
+    assert_eq!(written, wanted);
+    assert_eq!(get_message::<Sandbox<'_>>(&written), Ok(whole));
+    let hosts = Network::Hosts { proxy: "/e".into(), port: 9, allowed: vec!["a".into()] };
+    let networks: [(Network<'_>, &[u8]); 5] = [
+        (Network::Machine, b"\x00"),
+        (Network::Outgoing, b"\x01"),
+        (Network::None, b"\x02"),
+        (Network::Loopback, b"\x03"),
+        (hosts, b"\x04\x02/e\x09\x01\x01a"),
+    ];
+    for (network, wanted) in networks {
+        assert_eq!(bytes(&network), wanted, "{network:?}");
+    }
+}
+
 #[test]
 fn golden_bytes_from_runner() {
     let ended = |cause| FromRunner::Ended { server: 1, cause, stderr_tail: "s".into() };
+    let over = |resource| ended(EndCause::OverLimit { resource, limit: 5, used: 6 });
     let info = ServerInfo {
         era: Era::Legacy,
         protocol_version: "v".into(),
@@ -160,6 +214,22 @@ fn golden_bytes_from_runner() {
         (FromRunner::Probed { server: 1, quiet_ms: 7, unanswered_ms: Some(8) }, b"\x0a\x01\x07\x01\x08"),
         (FromRunner::Late { server: 1, count: 3 }, b"\x0b\x01\x03"),
         (FromRunner::Containment { pid_namespace: true, why: "".into() }, b"\x0c\x01\x00"),
+        (
+            FromRunner::Offer(Offer {
+                landlock: 7,
+                seccomp: true,
+                namespaces: false,
+                why_no_namespaces: "w".into(),
+            }),
+            b"\x0d\x07\x01\x00\x01w",
+        ),
+        (
+            FromRunner::Denied { server: 1, path: "/p".into(), write: true, missing: false },
+            b"\x0e\x01\x02/p\x01\x00",
+        ),
+        (over(Resource::Memory), b"\x09\x01\x0d\x00\x05\x06\x01s"),
+        (over(Resource::Processes), b"\x09\x01\x0d\x01\x05\x06\x01s"),
+        (over(Resource::Disk), b"\x09\x01\x0d\x02\x05\x06\x01s"),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);

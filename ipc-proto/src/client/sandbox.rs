@@ -1,0 +1,126 @@
+//! What a server may do on this machine, as its definition says it. What is left out has the value that the text names.
+
+use super::define_settings;
+use crate::field::{FromField, PutField};
+use crate::json::put_str;
+
+define_settings! {
+    /// What a server may do on this machine. What is absent has the default.
+    "sandbox" SandboxSettings {
+        /// `off`; `basic`: its own environment and limits; `standard` (default): files, system calls and signals too, as far
+        /// as the kernel can hold them; `strict`: no network either, and namespaces are required.
+        level: Level,
+        /// Whether it is refused to start where the kernel cannot hold all of its level; false.
+        required: bool,
+        /// Absolute paths that it may read besides.
+        read: Vec<String>,
+        /// Absolute paths that it may read and write besides.
+        write: Vec<String>,
+        /// Unix sockets that it may connect to.
+        sockets: Vec<String>,
+        /// `none`, `loopback` (its own), `hosts` (those of `hosts`) or `all` (default, but for `strict`: `none`).
+        network: NetworkKind,
+        /// With the network `hosts`: `example.com`, `*.example.com`, `192.0.2.7`, `[2001:db8::1]`, each with or without
+        /// `:PORT` (443 and 80 when absent).
+        hosts: Vec<String>,
+        /// Memory of all its processes together, in MiB: 64 to 1,048,576; 2,048.
+        memory_mb: u64,
+        /// Processes and threads: 8 to 65,536; 512.
+        processes: u64,
+        /// Open files of each process: 64 to 1,048,576; 4,096.
+        open_files: u64,
+        /// The largest file that it may write, in MiB: 1 to 1,048,576; 1,024.
+        file_size_mb: u64,
+        /// Its data and temporary files together, in MiB: 1 to 1,048,576; 4,096.
+        disk_mb: u64,
+        /// How much it steps back when others want the processor, 0 to 19 (nice(1)); 5.
+        nice: u64,
+    }
+}
+
+/// A word of a fixed list, on the wire.
+macro_rules! words {
+    ($(#[doc = $doc:literal])* $name:ident, $expected:literal { $($(#[$meta:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+        pub enum $name { $($(#[$meta])* $variant,)* }
+
+        impl $name {
+            /// Every value.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The word on the wire.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// The value of a word.
+            #[must_use]
+            pub fn of(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == word)
+            }
+        }
+
+        impl FromField for $name {
+            const EXPECTED: &'static str = $expected;
+            fn from_text(text: &str) -> Option<Self> {
+                Self::of(&String::from_text(text)?)
+            }
+        }
+
+        impl PutField for $name {
+            const TYPE: &'static str = "string";
+            fn put(&self, out: &mut Vec<u8>) {
+                put_str(out, self.as_str());
+            }
+        }
+    };
+}
+
+words! {
+    /// How closely a server is held.
+    Level, "off, basic, standard or strict" {
+        /// Not at all.
+        Off = "off",
+        /// Environment, limits, process group.
+        Basic = "basic",
+        /// All that the kernel offers.
+        #[default]
+        Standard = "standard",
+        /// All, and no network.
+        Strict = "strict",
+    }
+}
+
+words! {
+    /// Where a server's connections may go.
+    NetworkKind, "none, loopback, hosts or all" {
+        /// Nowhere.
+        None = "none",
+        /// To itself.
+        Loopback = "loopback",
+        /// To the listed hosts.
+        Hosts = "hosts",
+        /// Anywhere.
+        #[default]
+        All = "all",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_go_both_ways() {
+        let text =
+            r#"{"level":"strict","read":["/a"],"network":"hosts","hosts":["*.example.com:443"],"nice":3}"#;
+        let settings = SandboxSettings::parse(text).unwrap();
+        assert_eq!((settings.level, settings.network), (Some(Level::Strict), Some(NetworkKind::Hosts)));
+        let mut out = Vec::new();
+        settings.put(&mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+        assert_eq!(SandboxSettings::parse(r#"{"level":"tight"}"#).unwrap_err().field, "level");
+    }
+}
