@@ -65,6 +65,8 @@ const TABLE: &[(&str, Reach)] = &[
     ("mcp_task", Reach::Owner),
     ("mcp_get_logs", Reach::Owner),
     ("watch_servers", Reach::Owner),
+    ("get_sandbox", Reach::Owner),
+    ("set_sandbox", Reach::Owner),
     ("host_grant_permission", Reach::Owner),
     ("host_revoke_permission", Reach::Owner),
     ("host_check_permission", Reach::Everybody),

@@ -1,14 +1,17 @@
 //! What a server sees of the bridge's environment.
 //!
 //! Names on a list and the server's own variables, nothing else: the person's shell is full of other people's
-//! secrets.
+//! secrets. In a sandbox its home and its temporary files are its own, and so is the proxy that it goes through.
 
 use std::collections::BTreeMap;
 
 /// Names that are passed on when they are set.
 const PASSED: &[&str] = &[
     "ALL_PROXY",
+    "AWS_CA_BUNDLE",
     "CURL_CA_BUNDLE",
+    "DENO_CERT",
+    "GIT_SSL_CAINFO",
     "HOME",
     "HTTPS_PROXY",
     "HTTP_PROXY",
@@ -18,6 +21,7 @@ const PASSED: &[&str] = &[
     "NODE_EXTRA_CA_CERTS",
     "NO_PROXY",
     "PATH",
+    "PIP_CERT",
     "REQUESTS_CA_BUNDLE",
     "SHELL",
     "SSL_CERT_DIR",
@@ -28,8 +32,65 @@ const PASSED: &[&str] = &[
     "USER",
 ];
 
+/// Names of those on the list whose values are files or directories that a server must be able to read.
+pub const CA_FILES: &[&str] = &[
+    "AWS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "DENO_CERT",
+    "GIT_SSL_CAINFO",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+];
+
+/// Where packages come from, in either case; passed on to installers only, since an address may have a password in it.
+const REGISTRIES: &[&str] = &[
+    "NPM_CONFIG_REGISTRY",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_INDEX_URL",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+];
+
+/// The port of the egress proxy: the network that it is in is the server's own, so it is free.
+pub const PROXY_PORT: u16 = 3128;
+
+/// Names of the variables by which programs find a proxy; also known in small letters.
+const PROXIES: &[&str] = &["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
+
+/// Version managers look for their root below the home, which is another one in a sandbox.
+const ROOTS: &[(&str, &str)] = &[
+    ("/.asdf", "ASDF_DATA_DIR"),
+    ("/.goenv", "GOENV_ROOT"),
+    ("/.local/share/mise", "MISE_DATA_DIR"),
+    ("/.nodenv", "NODENV_ROOT"),
+    ("/.pyenv", "PYENV_ROOT"),
+    ("/.rbenv", "RBENV_ROOT"),
+    ("/.rustup", "RUSTUP_HOME"),
+    ("/.volta", "VOLTA_HOME"),
+];
+
+/// What a sandbox changes about an environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Confined<'a> {
+    /// The server's data directory: its home. What it keeps below `~/.config` or `~/.cache` is there, too.
+    pub home: &'a str,
+    /// Its directory for temporary files.
+    pub tmp: &'a str,
+    /// Whether it reaches the network through a proxy at [`PROXY_PORT`] only.
+    pub proxied: bool,
+    /// What its program needs: the roots of version managers among it are told.
+    pub program: &'a [String],
+    /// The directory that this start installs a package into.
+    pub installs_into: Option<&'a str>,
+}
+
 /// Where programs are looked for when the bridge has no PATH.
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The name of the mark by which a later bridge finds what an earlier one left behind.
 pub const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
@@ -37,19 +98,56 @@ pub const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
 /// The name of the mark by which a runner that serves several servers knows whose a process is.
 pub const SERVER_MARK: &str = "HARBOR_SERVER";
 
-/// The whole environment of the server `id`: what is passed on, then its `own` variables over it, then the marks.
+/// The whole environment of the server `id`: what is passed on, what its sandbox makes of that, its `own` variables
+/// over it, then the marks. `confined` is absent at the level `off`.
 pub fn of_server(
     inherited: impl IntoIterator<Item = (String, String)>,
     own: &BTreeMap<String, String>,
     instance: &str,
     id: &str,
+    confined: Option<&Confined<'_>>,
 ) -> BTreeMap<String, String> {
-    let mut environment: BTreeMap<_, _> = inherited.into_iter().filter(|(name, _)| is_passed(name)).collect();
+    let installs = confined.is_some_and(|confined| confined.installs_into.is_some());
+    let passed = |name: &str| is_passed(name) || installs && is_registry(name);
+    let mut environment: BTreeMap<_, _> = inherited.into_iter().filter(|(name, _)| passed(name)).collect();
     environment.entry("PATH".into()).or_insert_with(|| DEFAULT_PATH.into());
+    environment.extend(confined.into_iter().flat_map(Confined::variables));
     environment.extend(own.clone());
     environment.insert(INSTANCE_MARK.into(), instance.into());
     environment.insert(SERVER_MARK.into(), id.into());
     environment
+}
+
+impl Confined<'_> {
+    /// What is set, whatever was passed on.
+    fn variables(&self) -> Vec<(String, String)> {
+        let mut all = vec![("HOME".to_owned(), self.home.to_owned())];
+        all.extend(["TMPDIR", "TMP", "TEMP"].map(|name| (name.into(), self.tmp.into())));
+        if self.proxied {
+            let address = format!("http://127.0.0.1:{PROXY_PORT}");
+            let both = PROXIES.iter().flat_map(|name| [(*name).to_owned(), name.to_ascii_lowercase()]);
+            all.extend(both.map(|name| (name, address.clone())));
+            all.extend(["NO_PROXY", "no_proxy"].map(|name| (name.into(), "localhost,127.0.0.1,::1".into())));
+            // Node looks at the others only when it is told to.
+            all.push(("NODE_USE_ENV_PROXY".into(), "1".into()));
+        }
+        let root = |(end, name): &(&str, &str)| {
+            let root = self.program.iter().find(|path| path.ends_with(end))?;
+            Some(((*name).to_owned(), root.clone()))
+        };
+        all.extend(ROOTS.iter().filter_map(root));
+        // Nothing that may be written is shared with other servers, nor writable later.
+        let caches = [
+            ("npm_config_cache", "cache/npm"),
+            ("UV_CACHE_DIR", "cache/uv"),
+            ("UV_PYTHON_INSTALL_DIR", "python"),
+            ("PIP_CACHE_DIR", "cache/pip"),
+        ];
+        let inside =
+            self.installs_into.iter().flat_map(|package| caches.map(|(name, at)| (name, *package, at)));
+        all.extend(inside.map(|(name, package, at)| (name.into(), format!("{package}/{at}"))));
+        all
+    }
 }
 
 fn is_passed(name: &str) -> bool {
@@ -58,6 +156,10 @@ fn is_passed(name: &str) -> bool {
     PASSED.contains(&name)
         || name.starts_with("LC_")
         || (upper.ends_with("_PROXY") && PASSED.contains(&upper.as_str()))
+}
+
+fn is_registry(name: &str) -> bool {
+    REGISTRIES.contains(&name.to_ascii_uppercase().as_str())
 }
 
 /// Why an environment variable of a definition cannot be used; `None` when it can.
@@ -78,28 +180,123 @@ pub fn wrong_variable(name: &str, value: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        list.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect()
+    }
+
+    fn environment(
+        inherited: &[(&str, &str)],
+        own: &[(&str, &str)],
+        confined: Option<Confined<'_>>,
+    ) -> Vec<(String, String)> {
+        let own = pairs(own).into_iter().collect();
+        of_server(pairs(inherited), &own, "i", "s", confined.as_ref()).into_iter().collect()
+    }
+
+    const PLAIN: Confined<'_> =
+        Confined { home: "/d", tmp: "/t", proxied: false, program: &[], installs_into: None };
+
     #[test]
     fn secrets_stay_behind() {
-        let pairs = |list: &[(&str, &str)]| -> Vec<(String, String)> {
-            list.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect()
-        };
-        let inherited = pairs(&[
+        let inherited = [
             ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/user/1/bus"),
+            ("DISPLAY", ":0"),
             ("HARBOR_HOME", "/h"),
-            ("LC_ALL", "C"),
-            ("https_proxy", "p"),
+            ("HOME", "/home/u"),
             ("LANG", "de"),
-        ]);
-        let own = pairs(&[("LANG", "en"), ("KEY", "k")]).into_iter().collect();
-        let wanted = pairs(&[
+            ("LC_ALL", "C"),
+            ("PIP_INDEX_URL", "https://u:p@pypi"),
+            ("SSH_AUTH_SOCK", "/run/agent"),
+            ("TMPDIR", "/tmp"),
+            ("WAYLAND_DISPLAY", "w"),
+            ("XDG_CONFIG_HOME", "/home/u/.config"),
+            ("XDG_RUNTIME_DIR", "/run/user/1"),
+            ("https_proxy", "p"),
+        ];
+        let own = [("KEY", "k"), ("LANG", "en")];
+        let mut wanted = pairs(&[
             ("HARBOR_INSTANCE", "i"),
             ("HARBOR_SERVER", "s"),
+            ("HOME", "/home/u"),
             ("KEY", "k"),
             ("LANG", "en"),
             ("LC_ALL", "C"),
             ("PATH", DEFAULT_PATH),
+            ("TMPDIR", "/tmp"),
             ("https_proxy", "p"),
         ]);
-        assert_eq!(of_server(inherited, &own, "i", "s"), wanted.into_iter().collect());
+        assert_eq!(environment(&inherited, &own, None), wanted);
+        wanted.extend(pairs(&[("TEMP", "/t"), ("TMP", "/t")]));
+        wanted.retain(|(name, _)| name != "HOME" && name != "TMPDIR");
+        wanted.extend(pairs(&[("HOME", "/d"), ("TMPDIR", "/t")]));
+        wanted.sort();
+        assert_eq!(environment(&inherited, &own, Some(PLAIN)), wanted);
+    }
+
+    #[test]
+    fn the_proxy_of_a_sandbox_is_the_only_one() {
+        let inherited = [("HTTP_PROXY", "http://corp"), ("all_proxy", "socks://corp"), ("no_proxy", "*")];
+        let own = [("HTTPS_PROXY", "http://own"), ("HOME", "/own"), ("HARBOR_SERVER", "other")];
+        let ours = "http://127.0.0.1:3128";
+        let mut wanted = pairs(&[
+            ("ALL_PROXY", ours),
+            ("HARBOR_INSTANCE", "i"),
+            ("HARBOR_SERVER", "s"),
+            ("HOME", "/own"),
+            ("HTTPS_PROXY", "http://own"),
+            ("HTTP_PROXY", ours),
+            ("NODE_USE_ENV_PROXY", "1"),
+            ("NO_PROXY", "localhost,127.0.0.1,::1"),
+            ("PATH", DEFAULT_PATH),
+            ("TEMP", "/t"),
+            ("TMP", "/t"),
+            ("TMPDIR", "/t"),
+            ("all_proxy", ours),
+            ("http_proxy", ours),
+            ("https_proxy", ours),
+            ("no_proxy", "localhost,127.0.0.1,::1"),
+        ]);
+        wanted.sort();
+        assert_eq!(environment(&inherited, &own, Some(Confined { proxied: true, ..PLAIN })), wanted);
+    }
+
+    #[test]
+    fn installers_know_their_registry_and_keep_their_caches() {
+        let inherited = [("npm_config_registry", "r"), ("UV_INDEX_URL", "u"), ("npm_config_token", "t")];
+        let wanted = pairs(&[
+            ("HARBOR_INSTANCE", "i"),
+            ("HARBOR_SERVER", "s"),
+            ("HOME", "/d"),
+            ("PATH", DEFAULT_PATH),
+            ("PIP_CACHE_DIR", "/p/cache/pip"),
+            ("TEMP", "/t"),
+            ("TMP", "/t"),
+            ("TMPDIR", "/t"),
+            ("UV_CACHE_DIR", "/p/cache/uv"),
+            ("UV_INDEX_URL", "u"),
+            ("UV_PYTHON_INSTALL_DIR", "/p/python"),
+            ("npm_config_cache", "/p/cache/npm"),
+            ("npm_config_registry", "r"),
+        ]);
+        assert_eq!(
+            environment(&inherited, &[], Some(Confined { installs_into: Some("/p"), ..PLAIN })),
+            wanted
+        );
+    }
+
+    #[test]
+    fn version_managers_find_their_root() {
+        let program = ["/usr/x".to_owned(), "/home/u/.volta".to_owned()];
+        let with = environment(&[], &[], Some(Confined { program: &program, ..PLAIN }));
+        let mut wanted = environment(&[], &[], Some(PLAIN));
+        wanted.extend(pairs(&[("VOLTA_HOME", "/home/u/.volta")]));
+        wanted.sort();
+        assert_eq!(with, wanted);
+    }
+
+    #[test]
+    fn files_of_authorities_are_passed_on() {
+        assert!(CA_FILES.iter().all(|name| PASSED.contains(name)));
     }
 }

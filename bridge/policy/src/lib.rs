@@ -14,6 +14,7 @@ pub mod liveness;
 pub mod origin;
 pub mod package;
 pub mod runs;
+pub mod sandbox;
 pub mod scope;
 pub mod settings;
 pub mod slots;

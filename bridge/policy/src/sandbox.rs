@@ -1,0 +1,353 @@
+//! What a server is held to: from its settings, the facts about its program, and what the kernel offers.
+//!
+//! ```text
+//!  settings ─┐
+//!  facts ────┼─► profile ─► Profile: rules for the launcher, what is missing, what to warn of
+//!  offer ────┘         └──► Refusal: the kernel cannot hold what is required
+//! ```
+//!
+//! Owns the decision. Must never look at the disk (the facts are given), and must never soften what is required.
+
+use std::borrow::Cow;
+
+use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
+use harbor_ipc_proto::link::sandbox::{
+    Filter, Limits, Mounts, Network, Offer, PathAccess, PathRule, Sandbox,
+};
+
+use crate::environment::{Confined, PROXY_PORT};
+
+mod gaps;
+pub mod hint;
+pub mod hosts;
+pub mod offer;
+pub mod paths;
+mod places;
+pub mod prefixes;
+pub mod protected;
+pub mod settings;
+pub mod system;
+
+/// Newer versions of Landlock's ABI are used as this one.
+const NEWEST_LANDLOCK: u32 = 7;
+
+/// Directories that are the server's own where a mount namespace exists.
+const REPLACED: &[&str] = &["/tmp", "/var/tmp"];
+
+/// What was found on the disk before a start; all paths are absolute and without symbolic links.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The person's home.
+    pub home: Option<String>,
+    /// `$HARBOR_HOME`.
+    pub harbor_home: String,
+    /// The server's data directory.
+    pub data: String,
+    /// The server's directory for temporary files.
+    pub tmp: String,
+    /// Where its package is installed.
+    pub package: Option<String>,
+    /// Whether this start installs that package: then it may be written.
+    pub installs: bool,
+    /// Files and directories of the system that exist.
+    pub system: Vec<(String, PathAccess)>,
+    /// The program, and what it needs to run: interpreters, their directories, in the order in which they were found.
+    pub program: Vec<String>,
+    /// The working directory and the arguments that name something that exists, each with its package root.
+    pub named: Vec<Named>,
+    /// Granted paths (`read`, `write`, `sockets` of the settings), as given and without symbolic links; what does not
+    /// exist stands for itself.
+    pub granted: Vec<(String, String)>,
+    /// Those of the granted paths, as given, on whose way a link leads out of a directory that the server can change: it
+    /// can have laid that link.
+    pub led_out: Vec<String>,
+    /// Symbolic links on the ways to all of this that the server cannot have laid: where each lies, and where it leads.
+    pub links: Vec<(String, String)>,
+    /// Directories of its own PATH that are not among `program`: they are none of programs by their names.
+    pub left_out: Vec<String>,
+    /// Where those of `write` are.
+    pub written: Vec<String>,
+    /// Those of the granted paths, as given, that do not exist.
+    pub absent: Vec<String>,
+    /// Whether the servers share a runner, and so their view of processes.
+    pub shared: bool,
+    /// Those of the granted `sockets`, as given, that exist and are none.
+    pub not_sockets: Vec<String>,
+    /// Where protected places are that are symbolic links (`protected::of_home`).
+    pub protected: Vec<String>,
+    /// Which directories of `system::HIDEABLE` exist.
+    pub hideable: Vec<String>,
+    /// The bridge's own socket.
+    pub socket: String,
+    /// The egress proxy's executable.
+    pub proxy: String,
+}
+
+/// Something that the definition names and that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The file or directory.
+    pub path: String,
+    /// The directory of the package that it belongs to.
+    pub package_root: Option<String>,
+    /// Whether it is the working directory; else an argument.
+    pub is_cwd: bool,
+}
+
+/// Why a server may reach a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It belongs to the system.
+    System,
+    /// The server's program or what runs it.
+    Program,
+    /// Its installation.
+    Package,
+    /// Its data.
+    Data,
+    /// Its temporary files.
+    Temporary,
+    /// An argument names it.
+    Argument,
+    /// It runs there.
+    Cwd,
+    /// The person has granted it.
+    Granted,
+}
+
+/// A place that a server may reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file or directory.
+    pub path: String,
+    /// What it may do there.
+    pub access: PathAccess,
+    /// Why.
+    pub why: Why,
+}
+
+/// What a server is held to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// The level.
+    pub level: Level,
+    /// Where its connections may go.
+    pub network: NetworkKind,
+    /// For the launcher.
+    pub launch: Sandbox<'static>,
+    /// The same paths with their reasons.
+    pub places: Vec<Place>,
+    /// What does it: `landlock 7, seccomp, namespaces`, or less.
+    pub held_by: String,
+    /// What the level asks for and the kernel cannot do, a sentence each.
+    pub missing: Vec<String>,
+    /// Ways out that this profile leaves, and what it reaches beyond what one would think, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Profile {
+    /// What this makes of the server's environment; nothing at the level `off`.
+    #[must_use]
+    pub fn confined<'a>(&self, facts: &'a Facts) -> Option<Confined<'a>> {
+        (self.level != Level::Off).then(|| Confined {
+            home: &facts.data,
+            tmp: &facts.tmp,
+            proxied: matches!(self.launch.network, Network::Hosts { .. }),
+            program: &facts.program,
+            installs_into: facts.package.as_deref().filter(|_| facts.installs),
+        })
+    }
+
+    /// Whether a path can be reached in that way, as far as this profile goes: a refusal has another cause then.
+    #[must_use]
+    pub fn allows(&self, path: &str, write: bool) -> bool {
+        let enough = |access| if write { access != PathAccess::Read } else { true };
+        let mut places = self.places.iter().filter(|place| enough(place.access));
+        self.launch.landlock == 0 && self.launch.mounts.is_none()
+            || places.any(|place| paths::is_within(path, &place.path))
+    }
+}
+
+/// Decides what a server is held to.
+///
+/// # Errors
+/// A sentence: what is required and cannot be had, or which setting cannot be followed and why.
+pub fn profile(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> Result<Profile, String> {
+    settings::checked(settings).map_err(|wrong| wrong.to_string())?;
+    match settings.level.unwrap_or_default() {
+        level @ Level::Off => Ok(open(level, Sandbox::default(), "nothing")),
+        level @ Level::Basic => {
+            let launch = Sandbox { limits: limits(settings, facts)?, ..Sandbox::default() };
+            Ok(open(level, launch, "limits"))
+        }
+        level @ (Level::Standard | Level::Strict) => held(level, settings, facts, offer),
+    }
+}
+
+/// Without a rule for anything outside the server.
+fn open(level: Level, launch: Sandbox<'static>, held_by: &str) -> Profile {
+    Profile {
+        level,
+        network: NetworkKind::All,
+        launch,
+        places: Vec::new(),
+        held_by: held_by.into(),
+        missing: Vec::new(),
+        warnings: vec![gaps::open(level.as_str())],
+    }
+}
+
+/// All that the kernel offers.
+fn held(
+    level: Level,
+    settings: &SandboxSettings,
+    facts: &Facts,
+    offer: &Offer<'_>,
+) -> Result<Profile, String> {
+    needs_namespaces(level, settings, offer)?;
+    let landlock = offer.landlock.min(NEWEST_LANDLOCK);
+    let mut missing = gaps::missing(settings, offer, landlock);
+    if facts.shared && offer.namespaces {
+        missing.push(gaps::SHARED.into());
+    }
+    if settings.required == Some(true) && !missing.is_empty() {
+        let missing = missing.join("; ");
+        return Err(format!(
+            "all of the level {} is required, and this kernel cannot do it: {missing}",
+            level.as_str()
+        ));
+    }
+    let found = places::find(settings, facts, offer.namespaces)?;
+    let mut warnings = gaps::warnings(settings, offer);
+    if has_own_sockets(settings, facts) && network_kind(settings, facts) == NetworkKind::All {
+        warnings.push(gaps::LISTENS.into());
+    }
+    warnings.extend(found.warnings);
+    let rule = |place: &Place| PathRule { path: place.path.clone().into(), access: place.access };
+    let launch = Sandbox {
+        landlock,
+        paths: found.places.iter().map(rule).collect(),
+        mounts: offer.namespaces.then(|| mounts(facts, &found.places)),
+        network: network(settings, facts, landlock),
+        filter: offer.seccomp.then(|| filter(settings, facts, offer)),
+        limits: limits(settings, facts)?,
+        fewer_capabilities: true,
+    };
+    Ok(Profile {
+        level,
+        network: network_kind(settings, facts),
+        launch,
+        places: found.places,
+        held_by: gaps::held_by(offer, landlock),
+        missing,
+        warnings,
+    })
+}
+
+fn needs_namespaces(level: Level, settings: &SandboxSettings, offer: &Offer<'_>) -> Result<(), String> {
+    let network = settings::network(settings);
+    let who = match (level, network) {
+        _ if offer.namespaces => return Ok(()),
+        (Level::Strict, _) => "the level strict".to_owned(),
+        (_, NetworkKind::All) => return Ok(()),
+        (_, network) => format!("the network {}", network.as_str()),
+    };
+    let why = gaps::why_no_namespaces(offer);
+    Err(format!("{who} needs namespaces, which do not work here: {why}"))
+}
+
+/// Each directory once, and none below another that is hidden or replaced.
+fn mounts(facts: &Facts, places: &[Place]) -> Mounts<'static> {
+    let own = [facts.home.as_ref(), Some(&facts.harbor_home)].into_iter().flatten();
+    let mut all: Vec<_> = own.chain(&facts.hideable).filter_map(|path| paths::clean(path)).collect();
+    all.retain(|path| system::can_be_hidden(path));
+    all.sort_unstable();
+    all.dedup();
+    let mut hidden: Vec<String> = Vec::new();
+    for path in all {
+        let above = hidden.iter().map(String::as_str).chain(REPLACED.iter().copied());
+        if !above.into_iter().any(|above| paths::is_within(&path, above)) {
+            hidden.push(path);
+        }
+    }
+    // Hidden and yet to be written, it is a small file system of the server's own.
+    let memory = facts.system.iter().filter(|(path, _)| path == system::SHARED_MEMORY);
+    hidden.extend(memory.map(|(path, _)| path.clone()));
+    Mounts {
+        links: links(facts, places, &hidden),
+        hidden: hidden.into_iter().map(Into::into).collect(),
+        tmp: facts.tmp.clone().into(),
+    }
+}
+
+/// Those that lie where something is hidden or replaced, and lead to what may be reached, or to a directory above it: it
+/// is there as the way.
+fn links(facts: &Facts, places: &[Place], hidden: &[String]) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
+    let is_gone = |link: &str| {
+        let mut covers = hidden.iter().map(String::as_str).chain(REPLACED.iter().copied());
+        covers.any(|cover| link != cover && paths::is_within(link, cover))
+            && !places.iter().any(|place| paths::is_within(link, &place.path))
+    };
+    let leads = |real: &str| {
+        let mut near = places.iter().map(|place| &place.path);
+        near.any(|place| paths::is_within(real, place) || paths::is_within(place, real))
+    };
+    let needed = facts.links.iter().filter(|(link, real)| is_gone(link) && leads(real));
+    needed.map(|(link, real)| (link.clone().into(), real.clone().into())).collect()
+}
+
+/// What is not there yet cannot be installed without a network, and where packages come from is the person's setting.
+fn network_kind(settings: &SandboxSettings, facts: &Facts) -> NetworkKind {
+    if facts.installs { NetworkKind::All } else { settings::network(settings) }
+}
+
+fn network(settings: &SandboxSettings, facts: &Facts, landlock: u32) -> Network<'static> {
+    match network_kind(settings, facts) {
+        NetworkKind::All if landlock >= gaps::PORTS => Network::Outgoing,
+        NetworkKind::All => Network::Machine,
+        NetworkKind::None => Network::None,
+        NetworkKind::Loopback => Network::Loopback,
+        NetworkKind::Hosts => Network::Hosts {
+            proxy: facts.proxy.clone().into(),
+            port: PROXY_PORT,
+            allowed: settings.hosts.iter().flatten().map(|host| host.clone().into()).collect(),
+        },
+    }
+}
+
+fn filter(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> Filter {
+    let network = network_kind(settings, facts);
+    Filter {
+        unix_sockets: settings.sockets.as_ref().is_some_and(|sockets| !sockets.is_empty()),
+        udp: network == NetworkKind::All,
+        listen: network == NetworkKind::Loopback || has_own_sockets(settings, facts),
+        // Installers change modes; without read-only mounts nothing holds them to their own files.
+        attributes_by_path: offer.namespaces || facts.installs,
+        hiding: false,
+        scheduling: offer.namespaces && !facts.shared,
+    }
+}
+
+/// Whether it may make sockets in its own directories, on which its own programs find each other.
+fn has_own_sockets(settings: &SandboxSettings, facts: &Facts) -> bool {
+    let own = |path: &String| paths::is_within(path, &facts.data) || paths::is_within(path, &facts.tmp);
+    settings.sockets.iter().flatten().any(own)
+}
+
+fn limits(settings: &SandboxSettings, facts: &Facts) -> Result<Limits<'static>, String> {
+    let numbers = settings::numbers(settings).map_err(|wrong| wrong.to_string())?;
+    let package = facts.package.as_ref().filter(|_| facts.installs);
+    let writable = [Some(&facts.data), Some(&facts.tmp), package].into_iter().flatten();
+    Ok(Limits {
+        memory: Some(numbers.memory),
+        processes: Some(numbers.processes),
+        open_files: Some(numbers.open_files),
+        file_size: Some(numbers.file_size),
+        nice: numbers.nice,
+        disk: Some(numbers.disk),
+        writable: writable.map(|path| path.clone().into()).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! What a kernel cannot hold, what a profile leaves open, and how people are told.
+//!
+//! Owns these sentences. Must never promise: what is not measured is told as not held.
+
+use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
+use harbor_ipc_proto::link::sandbox::Offer;
+
+use super::settings::network;
+
+/// Landlock knows to hold: truncation.
+const TRUNCATE: u32 = 3;
+/// Landlock knows to hold: TCP ports.
+pub(super) const PORTS: u32 = 4;
+/// Landlock knows to hold: signals and abstract sockets.
+const SCOPES: u32 = 6;
+
+/// Parts of a socket's path by which one is known that starts programs, or speaks for the person.
+const WAYS_OUT: &[&str] = &[
+    "agent.",
+    "containerd",
+    "crio",
+    "dbus",
+    "docker.sock",
+    "gpg-agent",
+    "incus",
+    "keyring",
+    "libvirt",
+    "lxd",
+    "podman",
+    "snapd",
+    "ssh-agent",
+    "systemd",
+    "tmux",
+    "wayland",
+    "x11",
+];
+
+/// With one runner for all servers.
+pub(super) const SHARED: &str = "the servers share a runner (HARBOR_MCP_ISOLATION=0), so there is no PID namespace: it sees the names and \
+                                 command lines of all processes";
+
+/// What follows from sockets of its own.
+pub(super) const LISTENS: &str = "with sockets of its own it may listen, also on TCP ports that the kernel chooses: `--network` says who could reach it";
+
+/// What holds a server, in short.
+pub(super) fn held_by(offer: &Offer<'_>, landlock: u32) -> String {
+    let landlock = (landlock > 0).then(|| format!("landlock {landlock}"));
+    let seccomp = offer.seccomp.then(|| "seccomp".to_owned());
+    let namespaces = offer.namespaces.then(|| "namespaces".to_owned());
+    let all: Vec<_> = [landlock, seccomp, namespaces].into_iter().flatten().collect();
+    if all.is_empty() { "nothing".into() } else { all.join(", ") }
+}
+
+/// What of the levels `standard` and `strict` this kernel cannot do.
+pub(super) fn missing(settings: &SandboxSettings, offer: &Offer<'_>, landlock: u32) -> Vec<String> {
+    let own_network = network(settings) != NetworkKind::All;
+    let sockets = settings.sockets.as_ref().is_some_and(|sockets| !sockets.is_empty());
+    let mut all = Vec::new();
+    if landlock == 0 {
+        all.push(without_landlock(offer.namespaces).to_owned());
+    }
+    if (1..TRUNCATE).contains(&landlock) && !offer.namespaces {
+        all.push(format!(
+            "files that it may only read can be emptied: this is held from Landlock {TRUNCATE} on"
+        ));
+    }
+    if landlock < PORTS && !own_network {
+        let besides = if offer.seccomp { ", though not listen on them" } else { "" };
+        all.push(format!("it can bind TCP ports{besides}: this is held from Landlock {PORTS} on"));
+    }
+    if landlock < SCOPES {
+        let whose = if offer.namespaces { "that it can see" } else { "of yours" };
+        all.push(format!("it can signal processes {whose}: this is held from Landlock {SCOPES} on"));
+    }
+    if landlock < SCOPES && !own_network && (sockets || !offer.seccomp) {
+        all.push(format!("it can connect to abstract Unix sockets: this is held from Landlock {SCOPES} on"));
+    }
+    if !offer.seccomp {
+        all.push(
+            "system calls are not filtered: Unix sockets (D-Bus, docker, ssh-agent), UDP and listening are open".into(),
+        );
+    }
+    if !offer.namespaces {
+        all.push(format!(
+            "namespaces do not work here ({}): names and sizes of files outside its own can be seen, and /run and \
+             the home are not hidden",
+            why_no_namespaces(offer)
+        ));
+    }
+    all
+}
+
+fn without_landlock(namespaces: bool) -> &'static str {
+    if namespaces {
+        "Landlock is missing: files outside the home, /run, /tmp and mounted disks can be read as far as you can; these \
+         are hidden, and nothing but its own can be written, since namespaces hold that"
+    } else {
+        "Landlock is missing: files are not held, it can read and write all that you can"
+    }
+}
+
+/// Never empty.
+pub(super) fn why_no_namespaces<'a>(offer: &'a Offer<'_>) -> &'a str {
+    match offer.why_no_namespaces.trim() {
+        "" => "the kernel does not say why",
+        why => why,
+    }
+}
+
+/// What a server without rules for files can do.
+pub(super) fn open(level: &str) -> String {
+    format!(
+        "the level {level} does not hold files: it can do all that you can, read run/token among them, and so act as \
+         Harbor's owner"
+    )
+}
+
+/// Ways out that the settings leave.
+pub(super) fn warnings(settings: &SandboxSettings, offer: &Offer<'_>) -> Vec<String> {
+    let sockets = settings.sockets.as_deref().unwrap_or_default();
+    let mut all = Vec::new();
+    if network(settings) == NetworkKind::All {
+        all.push(
+            "the network all reaches services of this machine, the local network and the metadata of a cloud \
+             (169.254.169.254)"
+                .to_owned(),
+        );
+    }
+    if !sockets.is_empty() && !offer.namespaces {
+        all.push("a granted socket opens all Unix sockets, since no mount namespace hides the others".into());
+    }
+    let ways_out = sockets.iter().filter(|path| is_way_out(path));
+    all.extend(ways_out.map(|path| format!("with {path} it can leave the sandbox")));
+    all
+}
+
+/// Whether who speaks there can start programs or act as the person.
+fn is_way_out(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    lower.ends_with("bus") || WAYS_OUT.iter().any(|part| lower.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_that_lead_out_are_known() {
+        for path in [
+            "/run/user/1000/bus",
+            "/run/dbus/system_bus_socket",
+            "/var/run/docker.sock",
+            "/run/user/1000/podman/podman.sock",
+            "/run/containerd/containerd.sock",
+            "/tmp/ssh-XXXXabc/agent.1234",
+            "/tmp/.X11-unix/X0",
+            "/run/user/1000/wayland-0",
+            "/run/user/1000/systemd/private",
+        ] {
+            assert!(is_way_out(path), "{path}");
+        }
+        for path in ["/run/postgresql/.s.PGSQL.5432", "/var/run/mysqld/mysqld.sock", "/srv/app.sock"] {
+            assert!(!is_way_out(path), "{path}");
+        }
+    }
+}

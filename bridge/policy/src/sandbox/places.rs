@@ -1,0 +1,223 @@
+//! Which places of the file system a server may reach, and why.
+//!
+//! ```text
+//!  system ► program ► package, data, tmp ► cwd, arguments ► read, write, sockets
+//!           guessed: left out, with a warning, if protected     said: refused, if protected
+//! ```
+//!
+//! Owns that order. Must never widen: a file is never answered with its directory, and what is only named is never
+//! written.
+
+use std::collections::BTreeMap;
+
+use harbor_ipc_proto::client::SandboxSettings;
+use harbor_ipc_proto::link::sandbox::PathAccess;
+
+use super::paths::{clean, is_within, parent};
+use super::protected::{is_run_later, why_never, why_never_written, why_not_by_name};
+use super::system::SHARED_MEMORY;
+use super::{Facts, Place, Why};
+
+/// What a server may reach, and what is to be said about it.
+pub(super) struct Found {
+    /// By path.
+    pub places: Vec<Place>,
+    pub warnings: Vec<String>,
+}
+
+/// What a server may reach; `own_memory` says that its shared memory is its own.
+pub(super) fn find(settings: &SandboxSettings, facts: &Facts, own_memory: bool) -> Result<Found, String> {
+    let mut places = Places { facts, by_path: BTreeMap::new(), warnings: Vec::new() };
+    places.system(own_memory);
+    places.program();
+    places.own();
+    places.named();
+    places.granted(settings)?;
+    places.left_out();
+    Ok(places.end())
+}
+
+struct Places<'a> {
+    facts: &'a Facts,
+    by_path: BTreeMap<String, (PathAccess, Why)>,
+    warnings: Vec<String>,
+}
+
+impl Places<'_> {
+    fn system(&mut self, own_memory: bool) {
+        for (path, access) in &self.facts.system {
+            if own_memory || !is_within(path, SHARED_MEMORY) {
+                self.add(path, *access, Why::System);
+            }
+        }
+    }
+
+    fn program(&mut self) {
+        for path in &self.facts.program {
+            self.guess(path, Why::Program, "its program needs");
+        }
+    }
+
+    fn own(&mut self) {
+        let facts = self.facts;
+        let package = if facts.installs { PathAccess::Write } else { PathAccess::Read };
+        self.add(&facts.data, PathAccess::Write, Why::Data);
+        self.add(&facts.tmp, PathAccess::Write, Why::Temporary);
+        if let Some(path) = &facts.package {
+            self.add(path, package, Why::Package);
+        }
+    }
+
+    fn named(&mut self) {
+        for named in &self.facts.named {
+            let (why, what) = match named.is_cwd {
+                true => (Why::Cwd, "its working directory is"),
+                false => (Why::Argument, "an argument names"),
+            };
+            // Nobody wrote the root of the package: nobody is told when it is too wide.
+            let root = named.package_root.iter().find(|root| why_not_by_name(root, self.facts).is_none());
+            if let Some(root) = root.filter(|root| !self.is_covered(root)) {
+                self.add(root, PathAccess::Read, why);
+            }
+            self.guess(&named.path, why, what);
+            let (path, directory) = (&named.path, parent(&named.path));
+            let alone = root.is_none() && !named.is_cwd && is_script(path) && !self.is_covered(path);
+            if alone && why_not_by_name(directory, self.facts).is_none() {
+                self.warnings.push(format!(
+                    "of {directory} it can read {path} only: if that needs its neighbours, `--read {directory}` grants them"
+                ));
+            }
+        }
+    }
+
+    /// What nobody has granted in so many words.
+    fn guess(&mut self, path: &str, why: Why, what: &str) {
+        if self.is_covered(path) {
+            return;
+        }
+        match why_not_by_name(path, self.facts) {
+            Some(never) => self.warnings.push(format!("{what} {path}, which stays closed: {never}")),
+            None => self.add(path, PathAccess::Read, why),
+        }
+    }
+
+    fn granted(&mut self, settings: &SandboxSettings) -> Result<(), String> {
+        for path in settings.read.iter().flatten() {
+            let real = self.checked(path, why_never)?;
+            self.note_absent(path);
+            self.add(&real, PathAccess::Read, Why::Granted);
+        }
+        for path in settings.write.iter().flatten() {
+            let real = self.checked(path, why_never_written)?;
+            self.note_absent(path);
+            if is_run_later(&real, self.facts) || self.holds_programs(&real) {
+                self.warnings.push(format!(
+                    "{path} may be written and holds what you, your shell, your session or git run: it can leave the sandbox"
+                ));
+            }
+            self.add(&real, PathAccess::Write, Why::Granted);
+        }
+        for path in settings.sockets.iter().flatten() {
+            let real = self.socket(path)?;
+            self.note_absent(path);
+            self.add(&real, PathAccess::Write, Why::Granted);
+        }
+        Ok(())
+    }
+
+    /// Directories of its PATH that nobody has granted otherwise.
+    fn left_out(&mut self) {
+        for path in &self.facts.left_out {
+            if !self.by_path.keys().any(|place| is_within(path, place)) {
+                self.warnings.push(format!(
+                    "its PATH names {path}, which stays closed: by its name it is no directory of programs. If it is one, \
+                     `--read {path}` grants it"
+                ));
+            }
+        }
+    }
+
+    fn note_absent(&mut self, path: &str) {
+        if self.facts.absent.iter().any(|absent| absent == path) {
+            self.warnings.push(format!("{path} does not exist: once it does, the next start has it"));
+        }
+    }
+
+    /// Whether programs lie there that others run too: what PATH leads to, interpreters.
+    fn holds_programs(&self, path: &str) -> bool {
+        self.facts.program.iter().any(|program| is_within(program, path) || is_within(path, program))
+    }
+
+    /// Where a granted path leads, if both it and that may be granted.
+    fn checked(&self, path: &str, why: fn(&str, &Facts) -> Option<String>) -> Result<String, String> {
+        let real = self.real(path)?;
+        match why(path, self.facts).or_else(|| why(&real, self.facts)) {
+            Some(never) => Err(never),
+            None => Ok(real),
+        }
+    }
+
+    /// A socket may lie in a protected directory, but is never the bridge's, and never a directory.
+    fn socket(&self, path: &str) -> Result<String, String> {
+        let real = self.real(path)?;
+        if is_within(&real, &self.facts.data) || is_within(&real, &self.facts.tmp) {
+            // Sockets of its own, in its own directories.
+            return Ok(real);
+        }
+        let is_bridge = |path: &str| {
+            let own = [&self.facts.socket, &self.facts.harbor_home];
+            own.into_iter().any(|own| is_within(path, own) || is_within(own, path))
+        };
+        if [path, &real].into_iter().any(|path| clean(path).is_none_or(|path| is_bridge(&path))) {
+            return Err(format!("{path} is never granted: it leads to Harbor itself"));
+        }
+        if self.facts.not_sockets.iter().any(|other| other == path) {
+            return Err(format!(
+                "{path} is not a socket: `--read` and `--write` grant files and directories"
+            ));
+        }
+        Ok(real)
+    }
+
+    fn real(&self, path: &str) -> Result<String, String> {
+        if self.facts.led_out.iter().any(|led_out| led_out == path) {
+            return Err(format!(
+                "{path} is not granted: a symbolic link on its way lies where the server can write, and leads elsewhere. If \
+                 you know where it leads, grant that place by its own name"
+            ));
+        }
+        let found = self.facts.granted.iter().find(|(given, _)| given == path);
+        Ok(found.map_or_else(|| path.to_owned(), |(_, real)| real.clone()))
+    }
+
+    /// Whether it can be read without more.
+    fn is_covered(&self, path: &str) -> bool {
+        self.by_path.iter().any(|(place, (_, why))| *why <= Why::Temporary && is_within(path, place))
+    }
+
+    /// The wider access of two counts, and with it its reason.
+    fn add(&mut self, path: &str, access: PathAccess, why: Why) {
+        let Some(path) = clean(path) else { return };
+        let place = self.by_path.entry(path).or_insert((access, why));
+        *place = (*place).max((access, why));
+    }
+
+    /// What lies in a directory that may be written may be written, whatever else it is there for.
+    fn end(self) -> Found {
+        let written = self.by_path.iter().filter(|(_, (access, _))| *access == PathAccess::Write);
+        let written: Vec<String> = written.map(|(path, _)| path.clone()).collect();
+        let place = |(path, (access, why)): (String, (PathAccess, Why))| {
+            let widened = access == PathAccess::Read && written.iter().any(|above| is_within(&path, above));
+            Place { access: if widened { PathAccess::Write } else { access }, path, why }
+        };
+        Found { places: self.by_path.into_iter().map(place).collect(), warnings: self.warnings }
+    }
+}
+
+/// Whether a file is a script that may have others beside it.
+fn is_script(path: &str) -> bool {
+    SCRIPTS.iter().any(|ending| path.ends_with(ending))
+}
+
+/// How scripts end that load their neighbours.
+const SCRIPTS: &[&str] = &[".cjs", ".js", ".mjs", ".mts", ".php", ".py", ".rb", ".ts"];

@@ -1,0 +1,308 @@
+//! Which places no server gets, whoever names them.
+//!
+//! Owns the lists. Must never be asked about what the system gives to every program (`system`): that is chosen by hand,
+//! although some of it lies in here.
+
+use super::Facts;
+use super::paths::{below, clean, is_within};
+
+/// Below a home: keys, tokens, sessions, and what other programs keep to themselves.
+const OF_A_HOME: &[&str] = &[
+    // Keys and passwords.
+    ".ssh",
+    ".gnupg",
+    ".pki",
+    ".password-store",
+    ".netrc",
+    ".authinfo",
+    ".authinfo.gpg",
+    ".age",
+    ".config/age",
+    ".config/sops",
+    ".config/op",
+    ".config/1Password",
+    ".config/Bitwarden",
+    ".config/keepassxc",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".Xauthority",
+    ".ICEauthority",
+    ".vault-token",
+    // Clouds, clusters and databases.
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".config/doctl",
+    ".config/rclone",
+    ".kube",
+    ".docker",
+    ".config/containers",
+    ".oci",
+    ".fly",
+    ".s3cfg",
+    ".boto",
+    ".terraform.d",
+    ".terraformrc",
+    ".pgpass",
+    ".my.cnf",
+    // Registries and forges.
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".nuget/NuGet",
+    ".composer/auth.json",
+    ".config/composer/auth.json",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".config/gh",
+    ".config/hub",
+    ".config/glab-cli",
+    // Browsers, mail and messages.
+    ".mozilla",
+    ".thunderbird",
+    ".config/google-chrome",
+    ".config/google-chrome-beta",
+    ".config/google-chrome-unstable",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".config/Signal",
+    ".config/Slack",
+    ".config/discord",
+    ".config/evolution",
+    ".local/share/evolution",
+    ".local/share/TelegramDesktop",
+    ".cache/mozilla",
+    ".cache/google-chrome",
+    ".cache/chromium",
+    ".cache/BraveSoftware",
+    ".cache/microsoft-edge",
+    ".librewolf",
+    ".zen",
+    "snap/firefox",
+    "snap/chromium",
+    "snap/thunderbird",
+    ".var/app",
+    // Other AI clients: their tokens, and the secrets of their servers.
+    ".claude",
+    ".claude.json",
+    ".config/Claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".codeium",
+    ".continue",
+    ".config/Code",
+    ".config/Cursor",
+    ".config/github-copilot",
+    // What was typed.
+    ".bash_history",
+    ".zsh_history",
+    ".histfile",
+    ".local/share/fish",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".irb_history",
+    ".viminfo",
+    ".lesshst",
+    // Wallets.
+    ".bitcoin",
+    ".ethereum",
+    ".electrum",
+];
+
+/// Of the machine. What of it every program needs is in `system`.
+const OF_THE_SYSTEM: &[&str] = &[
+    "/boot",
+    "/dev",
+    "/etc/NetworkManager/system-connections",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/krb5.keytab",
+    "/etc/pki/tls/private",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/wireguard",
+    "/proc",
+    "/run",
+    "/sys/firmware",
+    "/sys/fs/bpf",
+    "/sys/kernel",
+    "/var/run",
+    "/var/spool/cron",
+];
+
+/// Of /dev, what may be granted.
+const SAFE_DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
+
+/// Where many programs and people keep their things: never as a whole.
+const TOO_WIDE: &[&str] =
+    &["/", "/etc", "/home", "/sys", "/tmp", "/var", "/var/home", "/var/lib", "/var/tmp"];
+
+/// The same, unless somebody says so.
+const TOO_WIDE_TO_GUESS: &[&str] = &["/media", "/mnt", "/opt", "/srv", "/var/cache", "/var/log"];
+
+/// Whose files are run by everybody: never written.
+const RUN_BY_ALL: &[&str] =
+    &["/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/sbin", "/snap", "/usr"];
+
+/// Below a home: what the person's shell, session, editor or terminal runs, or is told to run.
+const RUN_LATER: &[&str] = &[
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cargo/bin",
+    ".config/autostart",
+    ".config/emacs",
+    ".config/environment.d",
+    ".config/fish",
+    ".config/git",
+    ".config/nvim",
+    ".config/systemd",
+    ".config/tmux",
+    ".emacs",
+    ".emacs.d",
+    ".gitconfig",
+    ".gvimrc",
+    ".local/bin",
+    ".local/share/applications",
+    ".local/share/nvim",
+    ".local/share/systemd",
+    ".pam_environment",
+    ".profile",
+    ".tmux.conf",
+    ".vim",
+    ".vimrc",
+    ".xinitrc",
+    ".xprofile",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "bin",
+];
+
+/// Where protected places of a home are: a symbolic link there is followed when the facts are collected, and what it
+/// leads to is protected too.
+#[must_use]
+pub fn of_home(home: &str) -> Vec<String> {
+    OF_A_HOME.iter().map(|name| below(home, name)).collect()
+}
+
+/// Why a path is granted to no server: it is protected, lies in what is, has such in it, or is too wide. A sentence for
+/// people; `None` when it may be granted.
+#[must_use]
+pub fn why_never(path: &str, facts: &Facts) -> Option<String> {
+    let Some(path) = clean(path) else {
+        return Some(format!("{path:?} cannot be granted: a path is absolute and has no `..` in it"));
+    };
+    if is_own(&path, facts) || SAFE_DEVICES.contains(&path.as_str()) {
+        return None;
+    }
+    let protected = protected_near(&path, facts);
+    if let Some(place) = protected.iter().find(|place| is_within(&path, place)) {
+        let which = if *place == path { "it holds" } else { &format!("it is in {place}, which holds") };
+        return Some(format!(
+            "{path} is never granted: {which} secrets or ways out of the sandbox. What the server needs of it can be given by \
+             `--env` when it is added, or copied into its data directory"
+        ));
+    }
+    let why = match protected.iter().find(|place| is_within(place, &path)) {
+        Some(place) => format!("{path} is never granted as a whole, since {place} is in it"),
+        None if is_wide(&path, facts) => too_wide(&path),
+        None => return None,
+    };
+    Some(format!("{why}: {}", name_below(&path)))
+}
+
+/// The same for a path that nobody granted, but that the definition names: some are too wide then.
+#[must_use]
+pub fn why_not_by_name(path: &str, facts: &Facts) -> Option<String> {
+    why_never(path, facts).or_else(|| {
+        let path = clean(path)?;
+        let wide = TOO_WIDE_TO_GUESS.contains(&path.as_str());
+        wide.then(|| format!("{}: {}", too_wide(&path), name_below(&path)))
+    })
+}
+
+/// The same for a path that is to be written.
+#[must_use]
+pub fn why_never_written(path: &str, facts: &Facts) -> Option<String> {
+    why_never(path, facts).or_else(|| {
+        let path = clean(path)?;
+        let place = RUN_BY_ALL.iter().find(|place| is_within(&path, place))?;
+        Some(format!("{path} is never granted for writing: what is in {place} is run by everybody"))
+    })
+}
+
+/// What git runs for whoever works in the repository: hooks, and what the settings name.
+const OF_GIT: &str = ".git";
+
+/// Whether the person's shell, session or editor, or git, runs what is written there.
+#[must_use]
+pub fn is_run_later(path: &str, facts: &Facts) -> bool {
+    if path.split('/').any(|part| part == OF_GIT) {
+        return true;
+    }
+    let of_home = |home: &String| {
+        let mut places = RUN_LATER.iter().map(|name| below(home, name));
+        places.any(|place| is_within(path, &place) || is_within(&place, path))
+    };
+    homes_near(path, facts).iter().any(of_home)
+}
+
+fn is_own(path: &str, facts: &Facts) -> bool {
+    let own = [Some(&facts.data), Some(&facts.tmp), facts.package.as_ref()];
+    own.into_iter().flatten().any(|own| is_within(path, own))
+}
+
+/// Every protected place that can lie above or below a path.
+fn protected_near(path: &str, facts: &Facts) -> Vec<String> {
+    let fixed = OF_THE_SYSTEM.iter().map(ToString::to_string);
+    let homes = homes_near(path, facts);
+    let root = (facts.home.as_deref() != Some("/root")).then(|| "/root".to_owned());
+    let named = [&facts.harbor_home, &facts.socket].into_iter().chain(&facts.protected);
+    let named = named.filter_map(|place| clean(place));
+    named.chain(fixed).chain(root).chain(homes.iter().flat_map(|home| of_home(home))).collect()
+}
+
+/// The person's home, and the one that a path lies in, whoever's that is.
+fn homes_near(path: &str, facts: &Facts) -> Vec<String> {
+    let other = ["/home/", "/var/home/"].into_iter().find_map(|homes| {
+        let name = path.strip_prefix(homes)?.split('/').next()?;
+        Some(format!("{homes}{name}"))
+    });
+    facts.home.iter().filter_map(|home| clean(home)).chain(other).collect()
+}
+
+fn is_wide(path: &str, facts: &Facts) -> bool {
+    TOO_WIDE.contains(&path) || homes_near(path, facts).iter().any(|home| is_within(home, path))
+}
+
+fn too_wide(path: &str) -> String {
+    format!("{path} is too wide to be granted")
+}
+
+fn name_below(path: &str) -> String {
+    format!("name directories below it, as in `--read {}`", below(path, "DIRECTORY"))
+}
+
+#[cfg(test)]
+mod tests;
