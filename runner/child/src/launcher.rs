@@ -1,31 +1,33 @@
 //! What a freshly started process does before it becomes a server.
 //!
 //! ```text
-//!  parent-death signal ─► session of its own ─► namespace's mounts ─► no core dumps ─► directory
-//!    ─► default signals ─► execve
+//!  parent-death signal ─► session of its own ─► control group ─► runner's mounts ─► own namespaces ─► limits ─► directory
+//!    ─► capabilities ─► parent-death signal again ─► default signals ─► Landlock ─► seccomp ─► execve
 //! ```
 //!
 //! Runs in the process `harbor-runner exec`. Owns the order of those steps. Must never write to the standard
-//! streams: they belong to the server already.
+//! streams: they belong to the server already; and must never go on after a step that failed.
 
-use std::ffi::{CString, OsStr, OsString};
-use std::io;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sched::{CloneFlags, setns};
-use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigHandler, Signal, signal};
-use nix::unistd::geteuid;
+use nix::unistd::{execve, geteuid};
 
-use crate::namespace::Namespace;
+use crate::sandbox::{Profile, landlock, limits, namespaces, network::Network, seccomp};
 use crate::spawn::Server;
-use crate::{caps, own};
+use crate::{caps, cgroup, own, passing};
 
-/// Bytes of a failure report: the step, then the error number.
-pub(crate) const REPORT_SIZE: usize = 5;
+/// Longer than any failure that is told.
+pub(crate) const REPORT_SIZE: usize = 512;
 
 /// Exit code of a launcher that could not become the server.
 const FAILED: i32 = 127;
@@ -37,10 +39,10 @@ pub enum Step {
     Begin,
     /// Leading a session.
     Session,
-    /// Entering the mounts of the namespace.
+    /// Entering the mounts of the runner's namespace.
     Namespace,
-    /// Setting limits.
-    Limits,
+    /// Confining the process.
+    Sandbox,
     /// Entering the working directory.
     Directory,
     /// Becoming the program.
@@ -49,104 +51,243 @@ pub enum Step {
 
 impl Step {
     const ALL: [Self; 6] =
-        [Self::Begin, Self::Session, Self::Namespace, Self::Limits, Self::Directory, Self::Execute];
+        [Self::Begin, Self::Session, Self::Namespace, Self::Sandbox, Self::Directory, Self::Execute];
 }
 
 /// Why a launch failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Where.
     pub step: Step,
-    /// The operating system's error number.
+    /// The operating system's error number; 0 where there is none.
     pub errno: i32,
+    /// In words, where the step has several parts.
+    pub what: String,
 }
 
 impl Failure {
-    pub(crate) fn from_bytes(bytes: [u8; REPORT_SIZE]) -> Self {
-        let [step, errno @ ..] = bytes;
-        let step = Step::ALL.get(usize::from(step)).copied().unwrap_or(Step::Begin);
-        Self { step, errno: i32::from_le_bytes(errno) }
+    fn at<E: Into<io::Error>>(step: Step) -> impl Fn(E) -> Self {
+        move |error| {
+            let error = error.into();
+            Self { step, errno: error.raw_os_error().unwrap_or(0), what: error.to_string() }
+        }
     }
 
-    fn to_bytes(self) -> [u8; REPORT_SIZE] {
-        let mut bytes = [0; REPORT_SIZE];
-        bytes[0] = self.step as u8;
-        bytes[1..].copy_from_slice(&self.errno.to_le_bytes());
+    /// None when there was none: the launcher has become the server.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (step, rest) = bytes.split_first()?;
+        let (errno, what) = rest.split_first_chunk()?;
+        let step = Step::ALL.get(usize::from(*step)).copied().unwrap_or(Step::Begin);
+        let what = String::from_utf8_lossy(what).into_owned();
+        Some(Self { step, errno: i32::from_le_bytes(*errno), what })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![self.step as u8];
+        bytes.extend(self.errno.to_le_bytes());
+        bytes.extend(self.what.as_bytes());
+        bytes.truncate(REPORT_SIZE);
         bytes
     }
 }
 
-/// The arguments with which the parent starts the launcher: `exec PARENT REPORT MOUNTS CWD COMMAND ARGS…`. PARENT
-/// is 0 in a PID namespace, whose processes cannot see their runner; MOUNTS is `-` without one.
-pub(crate) fn arguments(report: RawFd, namespace: Option<&Namespace>, server: &Server) -> Vec<OsString> {
-    let parent = namespace.map_or_else(std::process::id, |_| 0);
-    let mounts = namespace.map_or_else(|| "-".into(), |namespace| namespace.mounts().to_string());
-    let mut arguments: Vec<OsString> =
-        vec!["exec".into(), parent.to_string().into(), report.to_string().into(), mounts.into()];
-    arguments.extend([server.cwd.clone(), server.command.clone()]);
+/// What a launcher inherits besides the standard streams.
+#[derive(Debug)]
+pub(crate) struct Inherited {
+    /// To the runner: failures, and the egress proxy's socket.
+    pub report: RawFd,
+    /// The profile, encoded.
+    pub profile: RawFd,
+    /// The mounts of the runner's PID namespace.
+    pub mounts: Option<RawFd>,
+}
+
+/// Stands for what there is none of, among the arguments.
+const NONE: &str = "-";
+
+/// The arguments with which the parent starts the launcher: `exec PARENT REPORT PROFILE MOUNTS GROUP CWD COMMAND ARGS…`.
+/// PARENT is 0 in a PID namespace, whose processes cannot see their runner; MOUNTS is `-` without one, GROUP without a control
+/// group.
+pub(crate) fn arguments(inherited: &Inherited, server: &Server) -> Vec<OsString> {
+    let parent = inherited.mounts.map_or_else(std::process::id, |_| 0);
+    let mounts = inherited.mounts.map_or_else(|| NONE.into(), |mounts| mounts.to_string());
+    let numbers = [parent.to_string(), inherited.report.to_string(), inherited.profile.to_string(), mounts];
+    let mut arguments: Vec<OsString> = vec!["exec".into()];
+    arguments.extend(numbers.map(OsString::from));
+    let group = server.group.clone().map_or_else(|| NONE.into(), PathBuf::into_os_string);
+    arguments.extend([group, server.cwd.clone(), server.command.clone()]);
     arguments.extend(server.args.iter().cloned());
     arguments
 }
 
 /// The launcher's `main`: becomes the server that `arguments` (without the leading `exec`) name, or reports
-/// why not. Returns the exit code in the latter case.
+/// why not. `decode` reads a profile. Returns the exit code in the latter case.
 #[must_use]
-pub fn run(arguments: &[OsString]) -> i32 {
-    let [parent, report, mounts, cwd, command @ ..] = arguments else { return FAILED };
+pub fn run(arguments: &[OsString], decode: impl FnOnce(&[u8]) -> Option<Profile>) -> i32 {
+    let [parent, report, profile, mounts, group, cwd, command @ ..] = arguments else { return FAILED };
     let number = |text: &OsStr| text.to_str().and_then(|text| text.parse::<i32>().ok()).filter(|n| *n >= 0);
-    let (Some(parent), Some(report)) = (number(parent), number(report)) else { return FAILED };
-    // SAFETY: the parent made these descriptors inheritable for us and told us their numbers; they stay open for
-    // the rest of this process, since nothing here closes them.
-    #[allow(unsafe_code)]
-    let (report, mounts) = unsafe {
-        (BorrowedFd::borrow_raw(report), number(mounts).map(|mounts| BorrowedFd::borrow_raw(mounts)))
+    let (Some(parent), Some(report), Some(profile)) = (number(parent), number(report), number(profile))
+    else {
+        return FAILED;
     };
-    let Err(failure) = launch(parent.unsigned_abs(), report, mounts, cwd, command);
-    let _ = nix::unistd::write(report, &failure.to_bytes());
+    // SAFETY: the parent made these descriptors inheritable for us alone and told us their numbers; nothing else in this
+    // process knows them.
+    #[allow(unsafe_code)]
+    let (report, profile, mounts) = unsafe {
+        let owned = |number| OwnedFd::from_raw_fd(number);
+        (UnixStream::from(owned(report)), File::from(owned(profile)), number(mounts).map(owned))
+    };
+    let group = Some(Path::new(group)).filter(|group| *group != Path::new(NONE));
+    let launch = Launch { parent: parent.unsigned_abs(), report: &report, mounts, group, cwd, command };
+    let begin = |errno: Errno| Failure::at(Step::Begin)(errno);
+    let result = read_all(profile).map_err(Failure::at(Step::Begin)).and_then(|bytes| {
+        let (profile, env) = split(&bytes).ok_or_else(|| begin(Errno::EBADMSG))?;
+        let profile = decode(profile).ok_or_else(|| begin(Errno::EBADMSG))?;
+        launch.perform(&profile, &env)
+    });
+    let Err(failure) = result;
+    let _ = (&report).write_all(&failure.to_bytes());
     FAILED
 }
 
-fn launch(
-    parent: u32,
-    report: BorrowedFd<'_>,
-    mounts: Option<BorrowedFd<'_>>,
-    cwd: &OsStr,
-    command: &[OsString],
-) -> Result<std::convert::Infallible, Failure> {
-    let at = |step| move |errno: Errno| Failure { step, errno: errno as i32 };
-    fcntl(report, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(at(Step::Begin))?;
-    own::die_with_parent(parent, Signal::SIGKILL)
-        .map_err(|_| Failure { step: Step::Begin, errno: Errno::ESRCH as i32 })?;
-    nix::unistd::setsid().map_err(at(Step::Session))?;
-    if let Some(mounts) = mounts {
-        enter(mounts).map_err(at(Step::Namespace))?;
+/// What a launcher is to apply, and the environment of the server. It is not the launcher's own: what loads programs would
+/// follow it before anything is confined.
+pub(crate) fn instructions(server: &Server) -> Vec<u8> {
+    let length = u32::try_from(server.profile.len()).unwrap_or(u32::MAX);
+    let mut bytes = length.to_le_bytes().to_vec();
+    bytes.extend(&server.profile);
+    for (name, value) in &server.env {
+        bytes.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
     }
-    setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(at(Step::Limits))?;
-    nix::unistd::chdir(cwd).map_err(at(Step::Directory))?;
-    default_signals().map_err(at(Step::Execute))?;
-    let words = c_strings(command).map_err(|_| at(Step::Execute)(Errno::EINVAL))?;
-    let program = words.first().ok_or_else(|| at(Step::Execute)(Errno::EINVAL))?;
-    nix::unistd::execvp(program, &words).map_err(at(Step::Execute))
+    bytes
 }
 
-/// Has `/proc` show the processes of the namespace, and gives up what that took.
-fn enter(mounts: BorrowedFd<'_>) -> nix::Result<()> {
+/// The profile, and the variables as execve(2) takes them.
+fn split(bytes: &[u8]) -> Option<(&[u8], Vec<CString>)> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (profile, env) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+    let variables = env.split_inclusive(|byte| *byte == 0);
+    Some((
+        profile,
+        variables.map(|one| CString::from_vec_with_nul(one.to_vec()).ok()).collect::<Option<_>>()?,
+    ))
+}
+
+fn read_all(mut file: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+struct Launch<'a> {
+    parent: u32,
+    report: &'a UnixStream,
+    mounts: Option<OwnedFd>,
+    group: Option<&'a Path>,
+    cwd: &'a OsStr,
+    command: &'a [OsString],
+}
+
+impl Launch<'_> {
+    fn perform(&self, profile: &Profile, env: &[CString]) -> Result<std::convert::Infallible, Failure> {
+        let at = Failure::at::<io::Error>;
+        fcntl(self.report, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(Failure::at(Step::Begin))?;
+        own::die_with_parent(self.parent, Signal::SIGKILL).map_err(at(Step::Begin))?;
+        nix::unistd::setsid().map_err(Failure::at(Step::Session))?;
+        if let Some(group) = self.group {
+            cgroup::enter(group).map_err(at(Step::Sandbox))?;
+        }
+        if let Some(mounts) = &self.mounts {
+            enter(mounts).map_err(Failure::at(Step::Namespace))?;
+        }
+        let in_user_namespace = self.isolate(profile).map_err(at(Step::Sandbox))?;
+        limits::apply(&profile.limits, in_user_namespace).map_err(at(Step::Sandbox))?;
+        nix::unistd::chdir(self.cwd).map_err(Failure::at(Step::Directory))?;
+        give_up_rights(profile).map_err(Failure::at(Step::Sandbox))?;
+        // A change of rights cancels the request.
+        own::die_with_parent(self.parent, Signal::SIGKILL).map_err(at(Step::Begin))?;
+        set_signals(profile).map_err(Failure::at(Step::Execute))?;
+        let words = c_strings(self.command).map_err(at(Step::Execute))?;
+        let program = words.first().ok_or_else(|| Failure::at(Step::Execute)(Errno::EINVAL))?;
+        hold(profile).map_err(at(Step::Sandbox))?;
+        become_program(program, &words, env).map_err(Failure::at(Step::Execute))
+    }
+
+    /// Enters the server's own namespaces; gives whether there is a user namespace around it.
+    fn isolate(&self, profile: &Profile) -> io::Result<bool> {
+        let inside = self.mounts.is_some() && !geteuid().is_root();
+        let (socket, in_user_namespace) = namespaces::enter(profile, inside)?;
+        if let Some(socket) = socket {
+            passing::send(self.report, &socket)?;
+        }
+        Ok(in_user_namespace)
+    }
+}
+
+/// Has `/proc` show the processes of the namespace.
+fn enter(mounts: &OwnedFd) -> nix::Result<()> {
     fcntl(mounts, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
-    setns(mounts, CloneFlags::CLONE_NEWNS)?;
-    // Root's servers keep root's rights; all others had none before the runner entered a user namespace.
-    if geteuid().is_root() { Ok(()) } else { caps::give_up() }
+    setns(mounts, CloneFlags::CLONE_NEWNS)
+}
+
+/// Gives up what it took to get here. Root's servers keep what ordinary programs need; all others had nothing before
+/// there was a user namespace.
+fn give_up_rights(profile: &Profile) -> nix::Result<()> {
+    match geteuid().is_root() {
+        false => caps::give_up(),
+        true if profile.fewer_capabilities => caps::keep_ordinary(),
+        true => Ok(()),
+    }
+}
+
+/// From here on the kernel holds this process to its profile.
+fn hold(profile: &Profile) -> io::Result<()> {
+    if profile.landlock > 0 {
+        let may_bind = profile.network != Network::Outgoing;
+        landlock::restrict(profile.landlock, &profile.rules, may_bind)?;
+    }
+    profile.filter.as_ref().map_or(Ok(()), seccomp::install)
+}
+
+/// As execvpe(3), which looks into the PATH of the caller instead of that which is handed on.
+fn become_program(
+    program: &CStr,
+    words: &[CString],
+    env: &[CString],
+) -> nix::Result<std::convert::Infallible> {
+    if program.to_bytes().contains(&b'/') {
+        return execve(program, words, env);
+    }
+    let path = env.iter().find_map(|variable| variable.to_bytes().strip_prefix(b"PATH=")).unwrap_or_default();
+    let mut failure = Errno::ENOENT;
+    for directory in path.split(|byte| *byte == b':').filter(|directory| !directory.is_empty()) {
+        let candidate = [directory, b"/", program.to_bytes()].concat();
+        let Ok(candidate) = CString::new(candidate) else { continue };
+        let Err(error) = execve(&candidate, words, env);
+        match error {
+            Errno::ENOENT | Errno::ENOTDIR => {}
+            // Somewhere else there may be one that can be run.
+            Errno::EACCES => failure = error,
+            other => return Err(other),
+        }
+    }
+    Err(failure)
 }
 
 fn c_strings(words: &[OsString]) -> io::Result<Vec<CString>> {
     words.iter().map(|word| CString::new(word.as_bytes()).map_err(io::Error::other)).collect()
 }
 
-/// Rust ignores SIGPIPE, and an ignored signal stays ignored across execve: servers expect the default.
-fn default_signals() -> nix::Result<()> {
-    // SAFETY: sets a disposition to the system's default; no handler function is involved.
+/// Rust ignores SIGPIPE, and an ignored signal stays ignored across execve: servers expect the default. Where files are
+/// limited, a write beyond that is to fail, and not to end the server.
+fn set_signals(profile: &Profile) -> nix::Result<()> {
+    // SAFETY: sets dispositions that the system knows; no handler function is involved.
     #[allow(unsafe_code)]
     unsafe {
         signal(Signal::SIGPIPE, SigHandler::SigDfl)?;
+        if profile.limits.file_size.is_some() {
+            signal(Signal::SIGXFSZ, SigHandler::SigIgn)?;
+        }
     }
     Ok(())
 }

@@ -61,10 +61,14 @@ fn marked(mark: &str) -> Vec<u32> {
     pids.filter(|pid| !own.contains(pid) && has_mark(*pid, mark)).collect()
 }
 
-/// Whether a process was started with this variable, `NAME=VALUE`, in its environment.
+/// Whether a process was started with this variable, `NAME=VALUE`, in its environment, or as an argument: the environment
+/// of one that is not dumpable can be read by root only.
 pub(crate) fn has_mark(pid: u32, mark: &str) -> bool {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    let has = |file: &str| {
+        let words = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes())
+    };
+    has("environ") || has("cmdline")
 }
 
 /// The first word of its command line. The kernel's own name for it is that of a descriptor's link.

@@ -5,6 +5,7 @@
 //! reaper of each process (`reaper`), and the write queue in front of each pipe (`outbox`). Must never know what the processes are for: no MCP, no JSON.
 
 mod caps;
+pub mod cgroup;
 pub mod launcher;
 pub mod leftovers;
 pub mod link;
@@ -12,9 +13,12 @@ pub mod memory;
 pub mod namespace;
 pub mod outbox;
 pub mod own;
+mod passing;
 pub mod reaper;
+pub mod sandbox;
 pub mod socket;
 pub mod spawn;
+pub mod usage;
 
 /// Names of signals, so that callers need no crate of their own for them.
 pub mod signal {

@@ -48,6 +48,7 @@ pub struct Namespace {
     /// To init. Its end ends init.
     control: UnixStream,
     mounts: File,
+    init: u32,
 }
 
 /// Whose processes these are, as numbers outside.
@@ -98,7 +99,7 @@ fn begin(owner: Owner) -> Result<Namespace, String> {
         let _ = kill(pid, Signal::SIGKILL);
         let _ = waitpid(pid, None);
     }
-    Ok(Namespace { control, mounts: joined? })
+    Ok(Namespace { control, mounts: joined?, init: pid.as_raw().unsigned_abs() })
 }
 
 /// In the parent: init's number and a handle to it. The child never returns from here.
@@ -167,6 +168,12 @@ impl Namespace {
         self.mounts.as_raw_fd()
     }
 
+    /// The process that gets what has lost its parent inside.
+    #[must_use]
+    pub fn init(&self) -> u32 {
+        self.init
+    }
+
     /// Kills everything inside, except init; returns whether it is gone within `limit`.
     pub async fn end_all(&self, limit: Duration) -> bool {
         tokio::time::timeout(limit, self.ask_to_end_all()).await.is_ok()
@@ -212,7 +219,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (control, end) = UnixStream::pair().unwrap();
-            let namespace = Namespace { control, mounts: File::open("/dev/null").unwrap() };
+            let namespace = Namespace { control, mounts: File::open("/dev/null").unwrap(), init: 0 };
             assert!(!namespace.end_all(Duration::from_millis(20)).await, "it hears, but does not answer");
             drop(end);
             assert!(namespace.end_all(Duration::from_secs(20)).await);

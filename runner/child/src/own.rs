@@ -32,6 +32,14 @@ pub fn become_subreaper() -> io::Result<()> {
     Ok(prctl::set_child_subreaper(true)?)
 }
 
+/// Keeps other processes of the same user from reading this one: its memory, environment and open files.
+///
+/// # Errors
+/// Where the kernel does not know how.
+pub fn not_dumpable() -> io::Result<()> {
+    Ok(prctl::set_dumpable(false)?)
+}
+
 /// What ps and top call this process: started from a descriptor, it would bear that one's number.
 pub fn be_called(name: &std::ffi::CStr) {
     // A name is for people only.

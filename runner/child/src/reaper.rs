@@ -141,6 +141,16 @@ impl Reaper {
         }
     }
 
+    /// Orphans that were started with the variable `mark` in their environment: what a server has left of itself to
+    /// this process. In a namespace its init has them.
+    #[must_use]
+    pub fn orphans_of(&self, mark: &str) -> Vec<u32> {
+        if self.namespace.is_some() {
+            return Vec::new();
+        }
+        self.orphans().into_iter().filter(|pid| has_mark(*pid, mark)).collect()
+    }
+
     /// Kills everything in the namespace, where there is one: to be called when what was started there has ended,
     /// so that only what it left behind is there. Without a namespace this does nothing.
     pub async fn end_strays(&self, limit: Duration) {

@@ -2,25 +2,32 @@
 //!
 //! ```text
 //!  runner ──posix_spawn──► harbor-runner exec ──(see launcher)──► execve(server)
-//!     ◄── report pipe: closes by itself on success, carries step and errno on failure
+//!     ──► profile and environment, in a file without a name
+//!     ◄── report: the egress proxy's socket where there is one; closes by itself on success, carries a failure
 //! ```
 //!
 //! posix_spawn does not copy the parent's page tables, so a start costs the same whatever the parent's size.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream as Socket;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
-use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
-use tokio::net::unix::pipe;
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use tokio::io::Interest;
+use tokio::net::{UnixStream, unix::pipe};
 
-use crate::launcher::{self, Failure};
+use crate::launcher::{self, Failure, Inherited};
 use crate::namespace::Namespace;
+use crate::passing;
 
 /// What to start.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Server {
     /// A path, or a name to look up in the PATH of `env`.
     pub command: OsString,
@@ -30,6 +37,10 @@ pub struct Server {
     pub env: Vec<(OsString, OsString)>,
     /// Its working directory.
     pub cwd: OsString,
+    /// What it is held to, encoded for the launcher.
+    pub profile: Vec<u8>,
+    /// The entrance of its control group.
+    pub group: Option<PathBuf>,
 }
 
 /// A process that was started, and its pipes.
@@ -43,62 +54,119 @@ pub struct Started {
     pub stdout: pipe::Receiver,
     /// From its standard error.
     pub stderr: pipe::Receiver,
-    report: pipe::Receiver,
+    report: UnixStream,
 }
 
 impl Started {
-    /// Waits until the launcher has become the server.
+    /// Waits until the launcher has become the server. Gives the socket of its egress proxy, where it has one.
     ///
     /// # Errors
     /// The step that failed, and why.
-    pub async fn executed(&self) -> Result<(), Failure> {
-        let mut report = [0; launcher::REPORT_SIZE];
-        let mut got = 0;
-        while got < report.len() {
-            if self.report.readable().await.is_err() {
-                return Ok(());
-            }
-            match self.report.try_read(&mut report[got..]) {
-                Ok(0) => return Ok(()),
-                Ok(n) => got += n,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return Ok(()),
-            }
-        }
-        Err(Failure::from_bytes(report))
+    pub async fn executed(&self) -> Result<Option<OwnedFd>, Failure> {
+        report_of(&self.report).await
     }
 }
 
-/// Starts `server`, in the namespace where there is one. Call it from a thread that lives as long as the process, and where no other thread starts
-/// processes: the report pipe is inheritable for a moment.
+/// Starts `server`, in the namespace where there is one. Call it from a thread that lives as long as the process, and
+/// where no other thread starts processes: report and profile are inheritable for a moment.
 ///
 /// # Errors
 /// When the system is out of processes or file descriptors.
 pub fn start(server: &Server, namespace: Option<&Namespace>) -> io::Result<Started> {
-    let (report, report_end) = nix::unistd::pipe2(OFlag::O_CLOEXEC)?;
-    let mut command = Command::new("/proc/self/exe");
-    command
-        .arg0("harbor-runner")
-        .args(launcher::arguments(report_end.as_raw_fd(), namespace, server))
-        .env_clear()
-        .envs(server.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    fcntl(report_end.as_fd(), FcntlArg::F_SETFD(FdFlag::empty()))?;
-    let child = command.spawn();
-    drop(report_end);
-    let mut child = child?;
-    let missing = || io::Error::from(io::ErrorKind::BrokenPipe);
+    let (mut child, report) = launch(server, namespace, Stdio::piped(), Stdio::piped())?;
     Ok(Started {
         pid: child.id(),
         stdin: pipe::Sender::from_owned_fd(OwnedFd::from(child.stdin.take().ok_or_else(missing)?))?,
-        stdout: receiver(child.stdout.take().map(OwnedFd::from).ok_or_else(missing)?)?,
-        stderr: receiver(child.stderr.take().map(OwnedFd::from).ok_or_else(missing)?)?,
-        report: receiver(report)?,
+        stdout: receiver(child.stdout.take())?,
+        stderr: receiver(child.stderr.take())?,
+        report,
     })
 }
 
-fn receiver(fd: OwnedFd) -> io::Result<pipe::Receiver> {
-    pipe::Receiver::from_owned_fd(fd)
+/// A helper of a server that was started, with its output.
+#[derive(Debug)]
+pub struct Helper {
+    /// Its process id; it leads a session and a process group of this number.
+    pub pid: u32,
+    /// From its standard error.
+    pub stderr: pipe::Receiver,
+    report: UnixStream,
+}
+
+impl Helper {
+    /// As [`Started::executed`].
+    ///
+    /// # Errors
+    /// The step that failed, and why.
+    pub async fn executed(&self) -> Result<(), Failure> {
+        report_of(&self.report).await.map(drop)
+    }
+}
+
+/// As [`start`], for a program that has `stdin` for its standard input and nothing to say on its standard output.
+///
+/// # Errors
+/// As there.
+pub fn start_helper(server: &Server, stdin: OwnedFd, namespace: Option<&Namespace>) -> io::Result<Helper> {
+    let (mut child, report) = launch(server, namespace, stdin.into(), Stdio::null())?;
+    Ok(Helper { pid: child.id(), stderr: receiver(child.stderr.take())?, report })
+}
+
+fn launch(
+    server: &Server,
+    namespace: Option<&Namespace>,
+    stdin: Stdio,
+    stdout: Stdio,
+) -> io::Result<(Child, UnixStream)> {
+    let (report, report_end) = Socket::pair()?;
+    report.set_nonblocking(true)?;
+    let report = UnixStream::from_std(report)?;
+    let profile = unnamed(&launcher::instructions(server))?;
+    let inherited = Inherited {
+        report: report_end.as_raw_fd(),
+        profile: profile.as_raw_fd(),
+        mounts: namespace.map(Namespace::mounts),
+    };
+    let mut command = Command::new("/proc/self/exe");
+    command
+        .arg0("harbor-runner")
+        .args(launcher::arguments(&inherited, server))
+        .env_clear()
+        .stdin(stdin)
+        .stdout(stdout)
+        .stderr(Stdio::piped());
+    for handed_on in [report_end.as_fd(), profile.as_fd()] {
+        fcntl(handed_on, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    }
+    Ok((command.spawn()?, report))
+}
+
+/// What a launcher says: nothing, or the socket of an egress proxy, or why it failed.
+async fn report_of(report: &UnixStream) -> Result<Option<OwnedFd>, Failure> {
+    let (mut bytes, mut got, mut socket) = ([0; launcher::REPORT_SIZE], 0, None);
+    while got < bytes.len() {
+        let free = &mut bytes[got..];
+        match report.async_io(Interest::READABLE, || passing::receive(report.as_fd(), free)).await {
+            Ok((0, _)) | Err(_) => break,
+            Ok((_, Some(passed))) => socket = Some(passed),
+            Ok((n, None)) => got += n,
+        }
+    }
+    Failure::from_bytes(&bytes[..got]).map_or(Ok(socket), Err)
+}
+
+fn missing() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// A file in memory with this content, to be read from its beginning.
+fn unnamed(content: &[u8]) -> io::Result<File> {
+    let mut file = File::from(memfd_create(c"profile", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(content)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn receiver(end: Option<impl Into<OwnedFd>>) -> io::Result<pipe::Receiver> {
+    pipe::Receiver::from_owned_fd(end.ok_or_else(missing)?.into())
 }

@@ -21,6 +21,7 @@ use nix::unistd::{Pid, chdir};
 
 use super::{Owner, READY, REFUSED, told};
 use crate::caps;
+use crate::sandbox::namespaces::write_maps;
 
 /// Init's `main`.
 pub(super) fn run(owner: Owner, control: &UnixStream) -> ! {
@@ -58,7 +59,7 @@ fn prepare(owner: Owner, control: &UnixStream) -> Result<(), String> {
     }
     keep_only(control).map_err(told("close what init inherited"))?;
     if !owner.is_root() {
-        map(owner).map_err(told("map the user"))?;
+        write_maps(owner.user.as_raw(), owner.group.as_raw()).map_err(told("map the user"))?;
     }
     own_proc().map_err(told("mount /proc"))?;
     try_to_enter_mounts().map_err(told("enter the mounts"))?;
@@ -73,13 +74,6 @@ fn prepare(owner: Owner, control: &UnixStream) -> Result<(), String> {
     let _ = prctl::set_name(c"harbor-init");
     // Last, since a change of rights may cancel it. A runner that has ended before shows by the socket's end.
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(told("ask for the parent-death signal"))
-}
-
-/// Everybody inside is who they are outside; all others are nobody.
-fn map(Owner { user, group }: Owner) -> io::Result<()> {
-    fs::write("/proc/self/setgroups", "deny")?;
-    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
 /// Has `/proc` show this namespace. What is mounted elsewhere later on is to be seen here too, not the reverse.

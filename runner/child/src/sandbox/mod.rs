@@ -1,0 +1,50 @@
+//! What a server is held to: each part is applied by the launcher to itself, just before it becomes the server.
+//!
+//! ```text
+//!  namespaces ─► mounts, network ─► limits ─► capabilities ─► landlock ─► seccomp ─► execve
+//! ```
+//!
+//! Owns the parts and their order. Must never leave out what a profile asks for: what cannot be applied is an error,
+//! and the server is not started.
+
+pub mod landlock;
+pub mod limits;
+pub mod mounts;
+pub mod namespaces;
+pub mod network;
+pub mod offer;
+pub mod seccomp;
+
+use std::path::PathBuf;
+
+use self::landlock::Rule;
+use self::limits::Limits;
+use self::mounts::Mounts;
+use self::network::Network;
+use self::seccomp::Filter;
+
+/// What one server is held to. The default holds it to nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Profile {
+    /// The version of Landlock's ABI to use; 0: none.
+    pub landlock: u32,
+    /// What it may reach of the file system.
+    pub rules: Vec<Rule>,
+    /// Its own view of the file system.
+    pub mounts: Option<Mounts>,
+    /// Where its connections go.
+    pub network: Network,
+    /// Which system calls it is refused.
+    pub filter: Option<Filter>,
+    /// What it may use up.
+    pub limits: Limits,
+    /// Whether root gives up the capabilities that ordinary programs do not need.
+    pub fewer_capabilities: bool,
+}
+
+impl Profile {
+    /// The paths that may be reached, for the mounts.
+    fn shown(&self) -> impl Iterator<Item = (&PathBuf, bool)> {
+        self.rules.iter().map(|rule| (&rule.path, rule.access == landlock::Access::Write))
+    }
+}

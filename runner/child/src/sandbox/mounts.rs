@@ -1,0 +1,232 @@
+//! A server's own view of the file system: read-only, with some directories that look empty.
+//!
+//! ```text
+//!  /                    read-only, all of it
+//!  /tmp, /var/tmp       the server's own temporary directory
+//!  hidden directories   empty, but for what the server may reach below them
+//!  writable paths       as they are
+//! ```
+//!
+//! Owns the mounts of one mount namespace, which nobody else is in. Must run before Landlock, which refuses mounts,
+//! and must never follow a symbolic link that somebody could have changed: paths come without any.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat2};
+use nix::mount::{MsFlags, mount};
+
+use super::Profile;
+
+/// What is private to the server, or hidden from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mounts {
+    /// Directories that look empty; one that may be written itself is a small private file system.
+    pub hidden: Vec<PathBuf>,
+    /// What /tmp and /var/tmp are.
+    pub tmp: PathBuf,
+    /// Symbolic links in hidden directories, and where they lead: the person's own, on the way to what may be reached.
+    pub links: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Where programs expect temporary files.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// The size of a hidden directory that may be written, such as /dev/shm.
+const PRIVATE: &str = "size=256m,nr_inodes=16384,mode=1777";
+
+/// The size of one that only leads to other mounts.
+const EMPTY: &str = "size=4m,nr_inodes=16384,mode=0755";
+
+/// A path that may be reached, held open from before the mounts that cover it.
+struct Shown<'a> {
+    path: &'a Path,
+    place: File,
+    is_dir: bool,
+    writable: bool,
+}
+
+/// Arranges the view that `profile` asks for, in this process's mount namespace.
+///
+/// # Errors
+/// What the kernel refuses.
+pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
+    let none: Option<&str> = None;
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    let covers = covers(profile, mounts);
+    let tmp = held(&mounts.tmp).map_err(about(&mounts.tmp))?;
+    let shown = shown(profile, &covers)?;
+    let read_only = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID;
+    set_attributes("/".as_ref(), libc::AT_RECURSIVE, read_only, 0).map_err(about("/".as_ref()))?;
+    for cover in &covers {
+        cover_up(cover, &tmp).map_err(about(cover.path))?;
+    }
+    for shown in &shown {
+        show(shown).map_err(about(shown.path))?;
+    }
+    for (path, target) in &mounts.links {
+        link(path, target, &covers).map_err(about(path))?;
+    }
+    for cover in covers.iter().filter(|cover| cover.kind == Kind::Hidden) {
+        set_attributes(cover.path, 0, read_only, 0).map_err(about(cover.path))?;
+    }
+    Ok(())
+}
+
+/// Names the path at which something failed.
+fn about<E: Into<io::Error>>(path: &Path) -> impl Fn(E) -> io::Error {
+    move |error| {
+        let error = error.into();
+        io::Error::new(error.kind(), format!("mounts, {}: {error}", path.display()))
+    }
+}
+
+/// A directory over which something is mounted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Cover<'a> {
+    path: &'a Path,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Empty, and stays so.
+    Hidden,
+    /// Empty, and may be filled.
+    Private,
+    /// The server's own temporary directory.
+    Temporary,
+}
+
+/// Outer ones first. What lies in another one has vanished with it.
+fn covers<'a>(profile: &Profile, mounts: &'a Mounts) -> Vec<Cover<'a>> {
+    let may_write = |path: &Path| profile.shown().any(|(shown, writable)| shown == path && writable);
+    let hidden = mounts.hidden.iter().map(|path| {
+        let kind = if may_write(path) { Kind::Private } else { Kind::Hidden };
+        Cover { path, kind }
+    });
+    let temporary = TEMPORARY.iter().map(|path| Cover { path: Path::new(*path), kind: Kind::Temporary });
+    let mut all: Vec<_> = hidden.chain(temporary).filter(|cover| is_plain_directory(cover.path)).collect();
+    all.sort();
+    let mut covers: Vec<Cover<'_>> = Vec::new();
+    for cover in all {
+        if !covers.iter().any(|outer| cover.path.starts_with(outer.path)) {
+            covers.push(cover);
+        }
+    }
+    covers
+}
+
+/// A link, such as /var/tmp sometimes is, leads to what is covered itself.
+fn is_plain_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// What must be mounted to be seen, or to be written: outer paths first.
+fn shown<'a>(profile: &'a Profile, covers: &[Cover<'_>]) -> io::Result<Vec<Shown<'a>>> {
+    let mut all = Vec::new();
+    for (path, writable) in profile.shown() {
+        let is_covered = covers.iter().any(|cover| path.starts_with(cover.path));
+        let is_cover = covers.iter().any(|cover| path == cover.path);
+        if is_cover || !is_covered && !writable {
+            continue;
+        }
+        match held(path) {
+            Ok(place) => {
+                let is_dir = place.metadata()?.is_dir();
+                all.push(Shown { path, place, is_dir, writable });
+            }
+            Err(Errno::ENOENT | Errno::ENOTDIR) => {}
+            Err(error) => return Err(about(path)(error)),
+        }
+    }
+    all.sort_by(|one, other| one.path.cmp(other.path));
+    Ok(all)
+}
+
+/// The place itself, without any right to it. A link on the way there would have been made since the path was judged.
+fn held(path: &Path) -> nix::Result<File> {
+    let how = OpenHow::new()
+        .flags(OFlag::O_PATH | OFlag::O_CLOEXEC)
+        .resolve(ResolveFlag::RESOLVE_NO_SYMLINKS | ResolveFlag::RESOLVE_NO_MAGICLINKS);
+    openat2(AT_FDCWD, path, how).map(File::from)
+}
+
+fn cover_up(cover: &Cover<'_>, tmp: &File) -> io::Result<()> {
+    let size = match cover.kind {
+        Kind::Temporary => {
+            bind(tmp, cover.path)?;
+            return writable_again(cover.path);
+        }
+        Kind::Private => PRIVATE,
+        Kind::Hidden => EMPTY,
+    };
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    Ok(mount(Some("tmpfs"), cover.path, Some("tmpfs"), flags, Some(size))?)
+}
+
+fn show(shown: &Shown<'_>) -> io::Result<()> {
+    if !shown.path.exists() {
+        make_place_for(shown)?;
+    }
+    bind(&shown.place, shown.path)?;
+    if shown.writable { writable_again(shown.path) } else { Ok(()) }
+}
+
+/// Only where it has been covered: elsewhere it is there.
+fn link(path: &Path, target: &Path, covers: &[Cover<'_>]) -> io::Result<()> {
+    let is_covered = covers.iter().any(|cover| path != cover.path && path.starts_with(cover.path));
+    if !is_covered || fs::symlink_metadata(path).is_ok() {
+        return Ok(());
+    }
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
+    std::os::unix::fs::symlink(target, path)
+}
+
+fn make_place_for(shown: &Shown<'_>) -> io::Result<()> {
+    let parent = shown.path.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
+    match shown.is_dir {
+        true => fs::DirBuilder::new().mode(0o755).create(shown.path),
+        false => File::create(shown.path).map(drop),
+    }
+}
+
+/// What is mounted below it comes along: parts of a tree from another user's namespace cannot be taken alone.
+fn bind(place: &File, target: &Path) -> io::Result<()> {
+    let source = format!("/proc/self/fd/{}", place.as_raw_fd());
+    let none: Option<&str> = None;
+    Ok(mount(Some(source.as_str()), target, none, MsFlags::MS_BIND | MsFlags::MS_REC, none)?)
+}
+
+/// Where the machine itself mounts something read-only it stays so.
+fn writable_again(path: &Path) -> io::Result<()> {
+    match set_attributes(path, 0, 0, libc::MOUNT_ATTR_RDONLY) {
+        Err(Errno::EPERM) => Ok(()),
+        set => Ok(set?),
+    }
+}
+
+fn set_attributes(path: &Path, flags: libc::c_int, set: u64, clear: u64) -> nix::Result<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)?;
+    let attributes = libc::mount_attr { attr_set: set, attr_clr: clear, propagation: 0, userns_fd: 0 };
+    // SAFETY: both pointers are to live values, and the size given is that of the structure.
+    #[allow(unsafe_code)]
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            flags,
+            &raw const attributes,
+            size_of_val(&attributes),
+        )
+    };
+    Errno::result(result).map(drop)
+}

@@ -1,0 +1,44 @@
+//! What this kernel offers to this user, found out by trying.
+//!
+//! Owns the attempt, which changes the process that makes it: it must be a throw-away one.
+
+use std::path::PathBuf;
+
+use super::mounts::Mounts;
+use super::network::Network;
+use super::{Profile, landlock, namespaces, seccomp};
+
+/// What can be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The version of Landlock's ABI; 0: none.
+    pub landlock: u32,
+    /// Whether system calls can be filtered.
+    pub seccomp: bool,
+    /// Whether mount and network namespaces work, or why not.
+    pub namespaces: Result<(), String>,
+}
+
+/// How long the attempt may take, in seconds.
+const LIMIT: u32 = 5;
+
+/// Finds out, by doing to this process what launchers do.
+#[must_use]
+pub fn find_out() -> Offer {
+    // A kernel that hangs on any of it must not keep a process for ever.
+    nix::unistd::alarm::set(LIMIT);
+    Offer { landlock: landlock::abi(), seccomp: seccomp::offered(), namespaces: try_namespaces() }
+}
+
+fn try_namespaces() -> Result<(), String> {
+    let profile = Profile {
+        mounts: Some(Mounts {
+            hidden: vec![PathBuf::from("/run")],
+            tmp: PathBuf::from("/tmp"),
+            links: Vec::new(),
+        }),
+        network: Network::Loopback,
+        ..Profile::default()
+    };
+    namespaces::enter(&profile, false).map(drop).map_err(|error| error.to_string())
+}

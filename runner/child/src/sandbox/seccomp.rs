@@ -1,0 +1,81 @@
+//! seccomp: which system calls are refused, by a program that the kernel runs at each call.
+//!
+//! ```text
+//!                   another instruction set? ─yes─► EPERM
+//!                              │ no
+//!                   a number of x32? ─────────yes─► EPERM           (x86_64 only)
+//!                              │ no
+//!  for each rule:   its number? ───────yes─► its cases, in order: do all tests on the arguments hold?
+//!                              │ no                  │ none          └─yes─► the case's answer
+//!                              ▼                     └─► the rule's answer
+//!                            allow
+//! ```
+//!
+//! A refused call fails (EPERM; ENOSYS where only that has a program try another one); nobody is killed. What
+//! no rule names is decided by number and instruction set alone: the kernel remembers that (since Linux 5.11)
+//! and does not run the program for it again. `rules` says what is refused, `program` makes the kernel's
+//! instructions of it. Owns handing them to the kernel. Must never refuse what starting and ending a program
+//! takes.
+
+mod program;
+mod rules;
+
+use std::io;
+
+use nix::errno::Errno;
+use nix::sys::prctl;
+
+/// What may be done, beyond that which every server may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Filter {
+    /// Whether Unix sockets can be made that can be connected by path. (Pairs of streams can always be made.)
+    pub unix_sockets: bool,
+    /// Whether UDP sockets can be made.
+    pub udp: bool,
+    /// Whether a socket can listen.
+    pub listen: bool,
+    /// Whether modes, owners, times and attributes can be changed by path, which Landlock does not look at.
+    pub attributes_by_path: bool,
+    /// Whether it may keep its memory and open files from being looked at (`PR_SET_DUMPABLE`): its runner watches them.
+    pub hiding: bool,
+    /// Whether it may say when and where processes run that it names by their number: without a PID namespace these may be
+    /// others.
+    pub scheduling: bool,
+}
+
+/// Whether this kernel runs such programs.
+#[must_use]
+pub fn offered() -> bool {
+    let action = libc::SECCOMP_RET_ERRNO;
+    // SAFETY: the kernel reads one number from the pointer, which lives until then, and changes nothing.
+    #[allow(unsafe_code)]
+    unsafe { seccomp(libc::SECCOMP_GET_ACTION_AVAIL, (&raw const action).cast()) }.is_ok()
+}
+
+/// Refuses this thread, and all that it starts, the calls that no server needs and those that `filter` does not
+/// allow. Sets `no_new_privs`, without which only root may filter.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn install(filter: &Filter) -> io::Result<()> {
+    prctl::set_no_new_privs()?;
+    let mut program = program::assemble(&rules::of(filter))?;
+    let len = program.len().try_into().map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len, filter: program.as_mut_ptr() };
+    // SAFETY: the kernel copies `len` instructions, which live until then.
+    #[allow(unsafe_code)]
+    unsafe { seccomp(libc::SECCOMP_SET_MODE_FILTER, (&raw const program).cast()) }?;
+    Ok(())
+}
+
+/// # Safety
+/// `argument` points to what `operation` reads.
+#[allow(unsafe_code)]
+unsafe fn seccomp(operation: libc::c_uint, argument: *const libc::c_void) -> nix::Result<()> {
+    let flags: libc::c_uint = 0;
+    // SAFETY: the caller's promise.
+    Errno::result(unsafe { libc::syscall(libc::SYS_seccomp, operation, flags, argument) }).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

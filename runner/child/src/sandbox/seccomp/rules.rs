@@ -1,0 +1,279 @@
+//! What is refused: a table of system calls, each with the reason why no server needs it or why it leads out.
+//!
+//! Whatever is not named here is allowed: a new kernel's new call is still held by Landlock, namespaces and the
+//! missing privileges. Owns the table. Must name the calls of both instruction sets; what only x86_64 has is in
+//! a list of its own.
+
+use libc::c_long;
+use nix::errno::Errno;
+
+use super::Filter;
+use super::program::Answer::{Allow, Pretend, Refuse};
+use super::program::{Case, Rule, Test};
+
+// What libc has no names for yet, or not on both instruction sets; these numbers are the same on both.
+const SYS_FCHMODAT2: c_long = 452;
+const SYS_SETXATTRAT: c_long = 463;
+const SYS_REMOVEXATTRAT: c_long = 466;
+const SYS_OPEN_TREE_ATTR: c_long = 467;
+const SYS_FILE_SETATTR: c_long = 469;
+
+/// Refused whatever the arguments are.
+#[rustfmt::skip]
+const NEVER: &[c_long] = &[
+    // Mounts and roots: they decide what a path leads to.
+    libc::SYS_mount, libc::SYS_umount2, libc::SYS_pivot_root, libc::SYS_chroot, libc::SYS_move_mount,
+    libc::SYS_open_tree, SYS_OPEN_TREE_ATTR, libc::SYS_fsopen, libc::SYS_fsconfig, libc::SYS_fsmount,
+    libc::SYS_fspick, libc::SYS_mount_setattr,
+    // Other namespaces. Making one is below, since `clone` and `unshare` do more than that.
+    libc::SYS_setns,
+    // The memory, descriptors and pages of other processes.
+    libc::SYS_ptrace, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_process_madvise,
+    libc::SYS_process_mrelease, libc::SYS_pidfd_getfd, libc::SYS_kcmp, libc::SYS_move_pages, libc::SYS_migrate_pages,
+    // Files by handle instead of by path: past every rule for paths.
+    libc::SYS_name_to_handle_at, libc::SYS_open_by_handle_at,
+    // Memory, semaphores and queues that all processes of a user share, without a path to hold a rule to. What
+    // runtimes use today is in /dev/shm or a descriptor.
+    libc::SYS_shmget, libc::SYS_shmat, libc::SYS_shmctl, libc::SYS_semget, libc::SYS_semop, libc::SYS_semtimedop,
+    libc::SYS_semctl, libc::SYS_msgget, libc::SYS_msgsnd, libc::SYS_msgrcv, libc::SYS_msgctl, libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    // The user's keys.
+    libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key,
+    // Parts of the kernel that are large, new or were often broken, and that runtimes do without.
+    libc::SYS_bpf, libc::SYS_perf_event_open, libc::SYS_userfaultfd, libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter, libc::SYS_io_uring_register, libc::SYS_fanotify_init, libc::SYS_fanotify_mark,
+    libc::SYS_lookup_dcookie, libc::SYS_nfsservctl,
+    // Requests of which the whole machine has only so many.
+    libc::SYS_io_setup,
+    // The machine: its kernel, clock, name, swap, accounts and log.
+    libc::SYS_kexec_load, libc::SYS_kexec_file_load, libc::SYS_init_module, libc::SYS_finit_module,
+    libc::SYS_delete_module, libc::SYS_reboot, libc::SYS_swapon, libc::SYS_swapoff, libc::SYS_sethostname,
+    libc::SYS_setdomainname, libc::SYS_settimeofday, libc::SYS_clock_settime, libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex, libc::SYS_acct, libc::SYS_quotactl, libc::SYS_quotactl_fd, libc::SYS_syslog,
+    libc::SYS_vhangup,
+];
+
+/// The same, of x86_64 only: raw hardware, old segments, and what has been out of use for decades.
+#[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
+const NEVER_HERE: &[c_long] = &[
+    libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib, libc::SYS_sysfs, libc::SYS_ustat,
+    libc::SYS__sysctl,
+];
+#[cfg(target_arch = "aarch64")]
+const NEVER_HERE: &[c_long] = &[];
+
+/// Changes of modes, owners, times and attributes by path. Those by descriptor stay: Landlock has seen the
+/// opening. `truncate` is among them because Landlock does not know it before version 3.
+#[rustfmt::skip]
+const BY_PATH: &[c_long] = &[
+    libc::SYS_fchmodat, SYS_FCHMODAT2, libc::SYS_fchownat, libc::SYS_setxattr, libc::SYS_lsetxattr,
+    SYS_SETXATTRAT, libc::SYS_removexattr, libc::SYS_lremovexattr, SYS_REMOVEXATTRAT, SYS_FILE_SETATTR,
+    libc::SYS_truncate,
+];
+
+#[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
+const BY_PATH_HERE: &[c_long] = &[
+    libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat,
+];
+#[cfg(target_arch = "aarch64")]
+const BY_PATH_HERE: &[c_long] = &[];
+
+/// Namespaces, as `clone` and `unshare` name them.
+const NAMESPACES: u32 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET)
+    .cast_unsigned();
+
+/// To `unshare` only: in the flags of `clone` this bit belongs to the signal at the child's end.
+const TIME_NAMESPACE: u32 = libc::CLONE_NEWTIME.cast_unsigned();
+
+/// What the kernel itself clears when a program gains rights: each takes a protection from the memory of a
+/// program.
+const UNPROTECTED: u32 =
+    (libc::ADDR_NO_RANDOMIZE | libc::ADDR_COMPAT_LAYOUT | libc::MMAP_PAGE_ZERO | libc::READ_IMPLIES_EXEC)
+        .cast_unsigned();
+
+/// Flags that are told together with a socket's type.
+const TYPE: u32 = !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK).cast_unsigned();
+
+/// Whose priority: all of a user's (`IOPRIO_WHO_USER`).
+const OF_A_USER: u32 = 3;
+
+/// The rules for a server that may do what `filter` says. Those with cases are first: a server's calls pass
+/// them only, while the calls that are refused at once are not worth a place in front.
+pub(super) fn of(filter: &Filter) -> Vec<Rule> {
+    let mut rules = vec![sockets(filter), pairs(filter), control(), limits(), clone(), unshare()];
+    rules.push(buffers());
+    rules.extend(devices());
+    rules.extend(if filter.scheduling { priorities().to_vec() } else { scheduling() });
+    if !filter.hiding {
+        rules.push(process());
+    }
+    rules.push(when(
+        libc::SYS_personality,
+        allow(&[Test::is(0, u32::MAX)]),
+        refuse(&[Test::any_of(0, UNPROTECTED)]),
+    ));
+    // A structure in memory holds its flags, which no program of the kernel's can look at. With ENOSYS, and
+    // with nothing else, libraries go back to `clone`.
+    rules.push(Rule { number: libc::SYS_clone3, cases: Vec::new(), otherwise: Refuse(Errno::ENOSYS) });
+    let mut never = vec![NEVER, NEVER_HERE];
+    if !filter.attributes_by_path {
+        rules.push(times());
+        never.extend([BY_PATH, BY_PATH_HERE]);
+    }
+    if !filter.listen {
+        never.push(&[libc::SYS_listen]);
+    }
+    rules.extend(never.concat().into_iter().map(refused));
+    rules
+}
+
+fn refused(number: c_long) -> Rule {
+    Rule { number, cases: Vec::new(), otherwise: Refuse(Errno::EPERM) }
+}
+
+/// Two cases, and allowed otherwise.
+fn when(number: c_long, first: Case, second: Case) -> Rule {
+    Rule { number, cases: vec![first, second], otherwise: Allow }
+}
+
+fn allow(tests: &[Test]) -> Case {
+    Case { tests: tests.to_vec(), answer: Allow }
+}
+
+fn refuse(tests: &[Test]) -> Case {
+    Case { tests: tests.to_vec(), answer: Refuse(Errno::EPERM) }
+}
+
+/// Only what is named: TCP, UDP, the list of interfaces, and Unix sockets. Not MPTCP or SCTP, whose ports
+/// Landlock does not look at; not raw, packet or virtual machine sockets, nor the kernel's ciphers and the
+/// rest.
+fn sockets(filter: &Filter) -> Rule {
+    let mut transports = vec![(libc::SOCK_STREAM, libc::IPPROTO_TCP)];
+    if filter.udp {
+        transports.push((libc::SOCK_DGRAM, libc::IPPROTO_UDP));
+    }
+    let mut cases = Vec::new();
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        for (kind, transport) in &transports {
+            let kind = Test::masked(1, TYPE, kind.cast_unsigned());
+            for protocol in [0, transport.cast_unsigned()] {
+                cases.push(allow(&[Test::is(0, family.cast_unsigned()), kind, Test::is(2, protocol)]));
+            }
+        }
+    }
+    let route = Test::is(2, libc::NETLINK_ROUTE.cast_unsigned());
+    cases.push(allow(&[Test::is(0, libc::AF_NETLINK.cast_unsigned()), route]));
+    if filter.unix_sockets {
+        cases.push(allow(&[Test::is(0, libc::AF_UNIX.cast_unsigned())]));
+    }
+    Rule { number: libc::SYS_socket, cases, otherwise: Refuse(Errno::EPERM) }
+}
+
+/// A pair of datagram sockets (SOCK_RAW is another name for one) can be connected anew, to a path; streams and
+/// sequences of packets cannot.
+fn pairs(filter: &Filter) -> Rule {
+    let family = Test::is(0, libc::AF_UNIX.cast_unsigned());
+    let lasting = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
+    let cases = if filter.unix_sockets {
+        vec![allow(&[family])]
+    } else {
+        lasting.map(|kind| allow(&[family, Test::masked(1, TYPE, kind.cast_unsigned())])).to_vec()
+    };
+    Rule { number: libc::SYS_socketpair, cases, otherwise: Refuse(Errno::EPERM) }
+}
+
+/// Typing into a terminal what its reader takes for the person's input.
+fn control() -> Rule {
+    // Both are small numbers, of a type that differs between C libraries.
+    let [typed, pasted] =
+        [libc::TIOCSTI, libc::TIOCLINUX].map(|request| refuse(&[Test::is(1, request as u32)]));
+    when(libc::SYS_ioctl, typed, pasted)
+}
+
+/// Its own limits (process 0) are a server's business; those of the user's other processes are not.
+fn limits() -> Rule {
+    Rule {
+        number: libc::SYS_prlimit64,
+        cases: vec![allow(&[Test::is(0, 0)])],
+        otherwise: Refuse(Errno::EPERM),
+    }
+}
+
+fn clone() -> Rule {
+    Rule { number: libc::SYS_clone, cases: vec![refuse(&[Test::any_of(0, NAMESPACES)])], otherwise: Allow }
+}
+
+fn unshare() -> Rule {
+    let any = Test::any_of(0, NAMESPACES | TIME_NAMESPACE);
+    Rule { number: libc::SYS_unshare, cases: vec![refuse(&[any])], otherwise: Allow }
+}
+
+/// Making devices, which are ways past the file system; pipes and files are made by the same call.
+fn devices() -> Vec<Rule> {
+    let rule = |number, mode| {
+        let is = |kind| refuse(&[Test::masked(mode, libc::S_IFMT, kind)]);
+        when(number, is(libc::S_IFCHR), is(libc::S_IFBLK))
+    };
+    vec![
+        rule(libc::SYS_mknodat, 2),
+        #[cfg(target_arch = "x86_64")]
+        rule(libc::SYS_mknod, 1),
+    ]
+}
+
+/// The priority of everything that the user runs; that of one process or group can be changed.
+fn priorities() -> [Rule; 2] {
+    [(libc::SYS_setpriority, libc::PRIO_USER), (libc::SYS_ioprio_set, OF_A_USER)]
+        .map(|(number, whose)| Rule { number, cases: vec![refuse(&[Test::is(0, whose)])], otherwise: Allow })
+}
+
+/// What waits in a socket is the kernel's memory, and no process's: the usual sizes have to do. Programs ask for more to be
+/// faster, and some end when they are refused.
+fn buffers() -> Rule {
+    let options = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
+    let of_sockets = Test::is(1, libc::SOL_SOCKET.cast_unsigned());
+    let case = |option: libc::c_int| Case {
+        tests: vec![of_sockets, Test::is(2, option.cast_unsigned())],
+        answer: Pretend,
+    };
+    Rule { number: libc::SYS_setsockopt, cases: options.map(case).to_vec(), otherwise: Allow }
+}
+
+/// When and where other processes run: a process's own calls name it by 0. With a PID namespace there are no others.
+fn scheduling() -> Vec<Rule> {
+    let own =
+        |number| Rule { number, cases: vec![allow(&[Test::is(0, 0)])], otherwise: Refuse(Errno::EPERM) };
+    // Of a user, 0 names all of this one's processes.
+    let own_priority = |of: Rule| Rule {
+        cases: [of.cases, vec![allow(&[Test::is(1, 0)])]].concat(),
+        otherwise: Refuse(Errno::EPERM),
+        ..of
+    };
+    let calls = [
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setscheduler,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setattr,
+    ];
+    calls.map(own).into_iter().chain(priorities().map(own_priority)).collect()
+}
+
+/// Its runner looks at the memory and the open files of its processes, which nobody may hide from it.
+fn process() -> Rule {
+    let hide = refuse(&[Test::is(0, libc::PR_SET_DUMPABLE.cast_unsigned())]);
+    Rule { number: libc::SYS_prctl, cases: vec![hide], otherwise: Allow }
+}
+
+/// Without a path it is the times of a descriptor that are set.
+fn times() -> Rule {
+    let given = Test::is_not(1, 0);
+    when(libc::SYS_utimensat, refuse(&[given]), refuse(&[given.higher()]))
+}

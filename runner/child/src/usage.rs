@@ -1,0 +1,128 @@
+//! What processes use up, as the kernel tells it in /proc, and what directories hold.
+//!
+//! Owns counting: whole trees of processes, since a server is more than the process that was started. Must never take longer
+//! than it is told to: what is counted is other people's doing.
+
+mod held;
+mod walk;
+
+use std::collections::HashSet;
+use std::fs;
+
+pub use held::{Held, held_open};
+pub use walk::{Found, Walk};
+
+/// What processes use up together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The processes that were counted.
+    pub pids: Vec<u32>,
+    /// Their threads.
+    pub threads: u64,
+    /// Resident bytes; what several share counts for each.
+    pub resident: u64,
+    /// Processor time since their start, in the kernel's ticks.
+    pub ticks: u64,
+}
+
+/// Counts `roots` and all their descendants, at most `most` processes.
+#[must_use]
+pub fn of_trees(roots: &[u32], most: usize) -> Usage {
+    let mut usage = Usage::default();
+    let (mut todo, mut seen) = (roots.to_vec(), HashSet::new());
+    while let Some(pid) = todo.pop() {
+        if usage.pids.len() >= most || !seen.insert(pid) {
+            continue;
+        }
+        let Some(stat) = stat(pid) else { continue };
+        usage.pids.push(pid);
+        usage.threads += stat.threads;
+        usage.resident += stat.resident;
+        usage.ticks += stat.ticks;
+        todo.extend(children(pid));
+    }
+    usage
+}
+
+/// Proportional shares of memory in bytes: what several processes share counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shares {
+    /// Of its own, and of files.
+    pub own: u64,
+    /// Of files in memory, such as those of /dev/shm and those without a name.
+    pub shmem: u64,
+}
+
+/// The shares of these processes together. `None` where they cannot be read.
+#[must_use]
+pub fn shares(pids: &[u32]) -> Option<Shares> {
+    pids.iter().map(|pid| shares_of(*pid)).try_fold(Shares::default(), |sum, of| {
+        let of = of?;
+        Some(Shares { own: sum.own + of.own, shmem: sum.shmem + of.shmem })
+    })
+}
+
+fn shares_of(pid: u32) -> Option<Shares> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let bytes = |name: &str| -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+    };
+    let (all, shmem) = (bytes("Pss:")?, bytes("Pss_Shmem:")?);
+    Some(Shares { own: all.saturating_sub(shmem), shmem })
+}
+
+/// Bytes in the /dev/shm that this process sees; 0 where that cannot be found out.
+#[must_use]
+pub fn shared_memory_seen_by(pid: u32) -> u64 {
+    let path = format!("/proc/{pid}/root/dev/shm");
+    let Ok(about) = nix::sys::statvfs::statvfs(path.as_str()) else { return 0 };
+    about.blocks().saturating_sub(about.blocks_free()).saturating_mul(about.fragment_size())
+}
+
+struct Stat {
+    threads: u64,
+    resident: u64,
+    ticks: u64,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in brackets and may hold anything. Behind it: state is proc(5)'s field 3.
+    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+    let user: u64 = fields.nth(11)?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    let threads = fields.nth(4)?.parse().ok()?;
+    let pages: u64 = fields.nth(3)?.parse().ok()?;
+    Some(Stat { threads, resident: pages * page_size(), ticks: user + system })
+}
+
+fn page_size() -> u64 {
+    let size = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
+    size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
+}
+
+/// The children of each of its threads.
+fn children(pid: u32) -> Vec<u32> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let lists = tasks.flatten().map(|task| fs::read_to_string(task.path().join("children")));
+    lists.flatten().flat_map(|list| numbers(&list)).collect()
+}
+
+fn numbers(list: &str) -> Vec<u32> {
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_counted_with_its_threads() {
+        let own = std::process::id();
+        let usage = of_trees(&[own], 100);
+        assert!(usage.pids.contains(&own) && usage.threads > 0 && usage.resident > 100_000);
+        assert!(shares(&[own]).is_some_and(|shares| 0 < shares.own && shares.own <= usage.resident * 2));
+        assert_eq!(of_trees(&[own], 0), Usage::default());
+    }
+}
