@@ -1,5 +1,6 @@
 //! The runner as a library, so that its parsers can be driven by the fuzz targets. The program is `program`.
 
+mod confinement;
 mod logs;
 pub mod mcp;
 pub mod program;

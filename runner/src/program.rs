@@ -1,8 +1,9 @@
 //! The runner: owns one MCP server, or all of them where isolation is off.
 //!
 //! ```text
-//!   harbor-runner BRIDGE_PID isolated|shared    link on stdin, until its end, SIGTERM or SIGINT
-//!   harbor-runner exec …                        the launcher: becomes a server (see harbor_child::launcher)
+//!   harbor-runner BRIDGE_PID isolated|shared MARK    link on stdin, until its end, SIGTERM or SIGINT
+//!   harbor-runner BRIDGE_PID offer MARK              finds out what the kernel offers, tells the bridge, ends
+//!   harbor-runner exec …                             the launcher: becomes a server (see harbor_child::launcher)
 //! ```
 //!
 //! Owns the link to the bridge. Must never outlive it, and never write to stdout.
@@ -24,6 +25,7 @@ use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::confinement;
 use crate::servers::Servers;
 use crate::up::Up;
 
@@ -35,17 +37,19 @@ const USAGE: u8 = 2;
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if arguments.first().is_some_and(|first| first == "exec") {
-        return u8::try_from(launcher::run(&arguments[1..])).map_or(ExitCode::FAILURE, ExitCode::from);
+        let code = launcher::run(&arguments[1..], confinement::profile);
+        return u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from);
     }
-    let [parent, isolation] = arguments.as_slice() else { return usage() };
+    let [parent, isolation, _mark] = arguments.as_slice() else { return usage() };
     let Some(parent) = parent.to_str().and_then(|pid| pid.parse().ok()) else { return usage() };
-    let isolated = match isolation.to_str() {
-        Some("isolated") => true,
-        Some("shared") => false,
+    memory::return_large_blocks();
+    let ended = match isolation.to_str() {
+        Some("isolated") => begin(parent, true),
+        Some("shared") => begin(parent, false),
+        Some("offer") => confinement::tell_offer(),
         _ => return usage(),
     };
-    memory::return_large_blocks();
-    match begin(parent, isolated) {
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "harbor-runner: {error}");
@@ -63,6 +67,7 @@ fn begin(parent: u32, isolated: bool) -> io::Result<()> {
     // First, while this process has nothing that the namespace's init would copy.
     let (containment, namespace) = contain(isolated)?;
     own::be_called(c"harbor-runner");
+    own::not_dumpable()?;
     let link = link::take()?;
     own::die_with_parent(parent, Signal::SIGTERM)?;
     own::become_subreaper()?;

@@ -76,7 +76,7 @@ impl Servers {
     }
 
     fn begin(self: &Rc<Self>, number: u32, launch: &Launch<'_>, plan: Plan) {
-        let session = Session::new(number, self.up.clone(), launch.offers_roots, launch.max_line);
+        let session = Session::new(number, self.up.clone(), launch);
         let session = Rc::new(session);
         if self.sessions.borrow_mut().insert(number, session.clone()).is_some() {
             // The bridge numbers each start anew; a number twice means that it is not our bridge.

@@ -106,7 +106,10 @@ impl Session {
         }
         match call.tool.as_deref().and_then(|tool| self.wrong_result(tool, result)) {
             Some(failure) => self.fail(call.id, failure),
-            None => self.reply(call.id, Outcome::Result(result.into())),
+            None => {
+                self.on_result_said(result);
+                self.reply(call.id, Outcome::Result(result.into()));
+            }
         }
     }
 

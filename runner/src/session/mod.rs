@@ -15,16 +15,20 @@ mod contacting;
 mod exits;
 mod incoming;
 mod ladder;
+mod launching;
 pub mod plan;
 pub mod process;
+mod proxy;
+mod refusals;
 mod tools;
+mod watcher;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_child::outbox::{Outbox, Refused};
-use harbor_ipc_proto::link::runner::{CallFailure, EndCause, Era, FromRunner, Outcome, ServerInfo};
+use harbor_ipc_proto::link::runner::{CallFailure, EndCause, Era, FromRunner, Launch, Outcome, ServerInfo};
 use tokio::sync::Notify;
 
 use crate::mcp::contact::Contact;
@@ -34,6 +38,7 @@ use crate::up::Up;
 use alive::Alive;
 use asks::Asks;
 use calls::Open;
+use refusals::Refusals;
 use tools::Tools;
 
 /// What is known of a server once contact is made.
@@ -76,6 +81,9 @@ pub struct Session {
     /// The call that an overlong line answers shows itself only at the line's end.
     overlong: Cell<bool>,
     alive: Alive,
+    refusals: Refusals,
+    /// Whether what it says is looked at for refusals.
+    is_held: bool,
     stop_wanted: Cell<bool>,
     kill_wanted: Cell<bool>,
     stop: Notify,
@@ -87,7 +95,7 @@ const STDIN_LIMIT: usize = 64 * 1024 * 1024;
 
 impl Session {
     /// A session that is not connected yet.
-    pub fn new(number: u32, up: Rc<Up>, offers_roots: bool, max_line: u64) -> Self {
+    pub fn new(number: u32, up: Rc<Up>, launch: &Launch<'_>) -> Self {
         Self {
             number,
             up,
@@ -95,7 +103,7 @@ impl Session {
             open: RefCell::default(),
             tools: RefCell::default(),
             asks: RefCell::default(),
-            meta: RefCell::new(Meta { offers_roots, log_level: None }),
+            meta: RefCell::new(Meta { offers_roots: launch.offers_roots, log_level: None }),
             contact: RefCell::default(),
             contacted: RefCell::default(),
             said: RefCell::default(),
@@ -103,10 +111,12 @@ impl Session {
             listening: RefCell::default(),
             overlong: Cell::new(false),
             alive: Alive::new(Instant::now()),
+            refusals: Refusals::default(),
+            is_held: launch.sandbox.landlock > 0 || launch.sandbox.mounts.is_some(),
             stop_wanted: Cell::new(false),
             kill_wanted: Cell::new(false),
             stop: Notify::new(),
-            max_line,
+            max_line: launch.max_line,
         }
     }
 

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use harbor_child::spawn::Server;
 use harbor_ipc_proto::link::runner::{Era, Launch};
+use harbor_ipc_proto::link::sandbox::Limits;
+
+use crate::confinement;
 
 /// The bridge sets it; see the policy on environments.
 const SERVER_MARK: &str = "HARBOR_SERVER";
@@ -20,6 +23,11 @@ pub struct Plan {
     pub(super) max_line: usize,
     pub(super) eof_grace: Duration,
     pub(super) term_grace: Duration,
+    pub(super) limits: Limits<'static>,
+    /// Whether the /dev/shm that it sees is its own.
+    pub(super) own_shared_memory: bool,
+    /// How its egress proxy is started, where it has one.
+    pub(super) proxy: Option<Server>,
 }
 
 impl Plan {
@@ -33,6 +41,8 @@ impl Plan {
                 args: launch.args.iter().map(|arg| os(arg)).collect(),
                 env: launch.env.iter().map(|(name, value)| (os(name), os(value))).collect(),
                 cwd: os(&launch.cwd),
+                profile: confinement::encoded(&launch.sandbox),
+                group: None,
             },
             is_server: true,
             known_era: launch.known_era,
@@ -40,6 +50,9 @@ impl Plan {
             max_line: usize::try_from(launch.max_line).unwrap_or(usize::MAX),
             eof_grace: Duration::from_millis(launch.eof_grace_ms),
             term_grace: Duration::from_millis(launch.term_grace_ms),
+            limits: owned(&launch.sandbox.limits),
+            own_shared_memory: launch.sandbox.mounts.is_some(),
+            proxy: confinement::proxy(&launch.sandbox, &launch.env),
         }
     }
 
@@ -49,9 +62,21 @@ impl Plan {
         Self { is_server: false, ..Self::server(launch) }
     }
 
+    /// The server's name.
+    pub(super) fn name(&self) -> &str {
+        let mark = self.server.env.iter().find(|(name, _)| name == SERVER_MARK);
+        mark.and_then(|(_, value)| value.to_str()).unwrap_or_default()
+    }
+
     /// The variable that marks all processes of this server, `NAME=VALUE`.
     pub(crate) fn mark(&self) -> Option<String> {
         let (name, value) = self.server.env.iter().find(|(name, _)| name == SERVER_MARK)?;
         Some(format!("{}={}", name.to_str()?, value.to_str()?))
     }
+}
+
+fn owned(limits: &Limits<'_>) -> Limits<'static> {
+    let writable = limits.writable.iter().map(|path| path.to_string().into()).collect();
+    let Limits { memory, processes, open_files, file_size, nice, disk, .. } = *limits;
+    Limits { memory, processes, open_files, file_size, nice, disk, writable }
 }

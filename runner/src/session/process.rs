@@ -13,20 +13,24 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_child::launcher::{Failure, Step};
+use harbor_child::cgroup;
+use harbor_child::namespace::Namespace;
 use harbor_child::outbox::{Outbox, read_some};
-use harbor_child::reaper::{Exit, Group, Reaper, send_group};
+use harbor_child::reaper::{Exit, Reaper, send_group};
 use harbor_child::signal::Signal;
-use harbor_child::spawn::{self, Server, Started};
+use harbor_child::spawn::Started;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, LogSource};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep_until, timeout_at};
+use tokio::time::sleep_until;
 
 use super::exits::{self, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
+use super::launching::{Launched, launch};
 use super::plan::Plan;
+use super::proxy::Proxy;
+use super::watcher::Watcher;
 use super::{STDIN_LIMIT, Session};
 use crate::logs::{MAX_LINE, Tail, readable};
 use crate::mcp::contact::Event;
@@ -98,6 +102,13 @@ struct Process<'a> {
     closed_stdout: Option<Instant>,
     oom_kills: u64,
     ending: Option<(Ladder, EndCause<'static>)>,
+    reaper: &'a Reaper,
+    watcher: Option<Watcher>,
+    /// The server's process, and that which gets its orphans.
+    roots: Vec<u32>,
+    /// Ends with the server.
+    _proxy: Option<Proxy>,
+    group: Option<cgroup::Group>,
 }
 
 impl Drop for Process<'_> {
@@ -111,21 +122,10 @@ impl<'a> Process<'a> {
     async fn start(
         session: &'a Session,
         plan: &'a Plan,
-        reaper: &Reaper,
+        reaper: &'a Reaper,
         deadline: Instant,
     ) -> Result<Self, EndCause<'static>> {
-        let failed = |what: String, errno| EndCause::SpawnFailed { what: what.into(), errno };
-        let started = spawn::start(&plan.server, reaper.namespace())
-            .map_err(|error| failed("start a process".into(), error.raw_os_error().unwrap_or(0)))?;
-        let exited = reaper.watch(started.pid, Group::Own);
-        match timeout_at(deadline.into(), started.executed()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(failure)) => return Err(failed(describe(failure, &plan.server), failure.errno)),
-            Err(_) => {
-                let _ = send_group(started.pid, Signal::SIGKILL);
-                return Err(timeout(plan));
-            }
-        }
+        let Launched { started, exited, proxy, group } = launch(session, plan, reaper, deadline).await?;
         session.up.send(&FromRunner::Started { server: session.number, pid: started.pid });
         let stdin = Rc::new(Outbox::new(STDIN_LIMIT));
         *session.stdin.borrow_mut() = stdin.clone();
@@ -152,6 +152,11 @@ impl<'a> Process<'a> {
             closed_stdout: None,
             oom_kills: oom_kills(),
             ending: None,
+            reaper,
+            watcher: Watcher::new(&plan.limits, plan.own_shared_memory, Instant::now()),
+            roots: [pid].into_iter().chain(reaper.namespace().map(Namespace::init)).collect(),
+            _proxy: proxy,
+            group,
         })
     }
 
@@ -221,8 +226,10 @@ impl<'a> Process<'a> {
     fn act(&mut self) {
         let now = Instant::now();
         let verdict = self.session.verdict.borrow_mut().take();
-        if self.session.kill_wanted.get() {
-            self.kill();
+        if let Some(cause) = self.watch(now) {
+            self.kill(cause);
+        } else if self.session.kill_wanted.get() {
+            self.kill(EndCause::Hung);
         } else if let Some(cause) = verdict {
             self.end(now, cause);
         } else if self.session.stop_wanted.get() {
@@ -248,6 +255,14 @@ impl<'a> Process<'a> {
         }
     }
 
+    /// Looks at what it uses up; the cause of its end, if that is too much.
+    fn watch(&mut self, now: Instant) -> Option<EndCause<'static>> {
+        let watcher = self.watcher.as_mut().filter(|watcher| watcher.deadline() <= now)?;
+        let mut roots = self.roots.clone();
+        roots.extend(self.plan.mark().iter().flat_map(|mark| self.reaper.orphans_of(mark)));
+        watcher.look(&roots, now)
+    }
+
     fn act_on_contact(&mut self, now: Instant) {
         if self.contact_deadline <= now {
             self.end(now, timeout(self.plan));
@@ -265,10 +280,10 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// It is hung: no ladder. What the reason for a stop under way was stays.
-    fn kill(&mut self) {
+    /// It is hung, or uses up too much: no ladder. What the reason for a stop under way was stays.
+    fn kill(&mut self, cause: EndCause<'static>) {
         if self.ending.as_ref().is_none_or(|(ladder, _)| ladder.deadline().is_some()) {
-            let cause = self.ending.take().map_or(EndCause::Hung, |(_, cause)| cause);
+            let cause = self.ending.take().map_or(cause, |(_, cause)| cause);
             self.session.stdin.borrow().close();
             self.ending = Some((Ladder::at_its_end(), cause));
             // A group that is gone already has an exit on its way here.
@@ -278,12 +293,13 @@ impl<'a> Process<'a> {
 
     fn next_deadline(&self) -> Option<Instant> {
         let late = self.session.alive.late_due();
+        let watch = self.watcher.as_ref().map(Watcher::deadline);
         if let Some((ladder, _)) = &self.ending {
-            return [ladder.deadline(), late].into_iter().flatten().min();
+            return [ladder.deadline(), late, watch].into_iter().flatten().min();
         }
         let contact = self.session.is_contacting().then(|| self.contact_deadline.min(self.silence));
         let run = (!self.plan.is_server).then_some(self.contact_deadline);
-        [contact, run, self.closed_stdout, late].into_iter().flatten().min()
+        [contact, run, self.closed_stdout, late, watch].into_iter().flatten().min()
     }
 
     fn on_exit(&mut self, exit: Exit) -> End {
@@ -299,7 +315,11 @@ impl<'a> Process<'a> {
             let (code, signal) = code_and_signal(exit);
             return End::Because(EndCause::ExitedBeforeContact { code, signal });
         }
-        End::Because(exits::cause(exit, oom_kills() > self.oom_kills, &self.tail.text()))
+        let killed_for_memory = match &self.group {
+            Some(group) => group.ran_out_of_memory(),
+            None => oom_kills() > self.oom_kills,
+        };
+        End::Because(exits::cause(exit, killed_for_memory, &self.tail.text()))
     }
 
     /// The pipes may hold more than was read; whoever else holds them open is not waited for.
@@ -349,18 +369,11 @@ fn log_line(session: &Session, source: LogSource, tail: &mut Tail, line: &Popped
         Popped::OverlongEnd(_) => return,
     };
     session.up.log(session.number, source, None, &text);
+    session.on_line_said(&text);
     tail.add(&text);
 }
 
-fn describe(failure: Failure, server: &Server) -> String {
-    match failure.step {
-        Step::Begin | Step::Session | Step::Namespace | Step::Limits => "prepare the process".into(),
-        Step::Directory => format!("enter the directory {}", server.cwd.display()),
-        Step::Execute => format!("run {}", server.command.display()),
-    }
-}
-
-fn timeout(plan: &Plan) -> EndCause<'static> {
+pub(super) fn timeout(plan: &Plan) -> EndCause<'static> {
     EndCause::ContactTimeout { limit_ms: millis(plan.start_timeout) }
 }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use harbor_child::outbox::{Outbox, Sink};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped as Frame};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
-use harbor_ipc_proto::link::runner::{AskAnswer, Era, FromRunner, Operation};
+use harbor_ipc_proto::link::runner::{AskAnswer, Era, FromRunner, Launch, Operation};
 use serde_json::{Value, json};
 
 use super::super::{Contacted, Offers};
@@ -51,7 +51,7 @@ impl Stage {
 
     fn offering(era: Era, tools: bool) -> Self {
         let up = Rc::new(Up::new());
-        let session = Session::new(7, up.clone(), false, 1024 * 1024);
+        let session = Session::new(7, up.clone(), &Launch { max_line: 1024 * 1024, ..Launch::default() });
         let offers = Offers { tools, ..Offers::default() };
         *session.contacted.borrow_mut() = Some(Contacted { era, offers });
         Self { session, up }

@@ -1,0 +1,90 @@
+//! The way from a plan to a running process: control group, launcher, egress proxy.
+//!
+//! Owns what of it may fail, and the words for it. Must never leave a process behind that nobody watches.
+
+use std::io;
+use std::time::Instant;
+
+use harbor_child::cgroup::{self, Delegated, Share};
+use harbor_child::launcher::{Failure, Step};
+use harbor_child::reaper::{Exit, Group, Reaper, send_group};
+use harbor_child::signal::Signal;
+use harbor_child::spawn::{self, Server, Started};
+use harbor_ipc_proto::link::runner::EndCause;
+use harbor_ipc_proto::link::sandbox::Limits;
+use tokio::sync::oneshot;
+use tokio::time::timeout_at;
+
+use super::Session;
+use super::plan::Plan;
+use super::process::timeout;
+use super::proxy::Proxy;
+
+/// A process that has become the server, and what belongs to it.
+pub(super) struct Launched {
+    pub started: Started,
+    pub exited: oneshot::Receiver<Exit>,
+    pub proxy: Option<Proxy>,
+    pub group: Option<cgroup::Group>,
+}
+
+/// Starts the server, by `deadline`.
+///
+/// # Errors
+/// Why it is not started.
+pub(super) async fn launch(
+    session: &Session,
+    plan: &Plan,
+    reaper: &Reaper,
+    deadline: Instant,
+) -> Result<Launched, EndCause<'static>> {
+    let group = group(session.number, &plan.limits);
+    let server = Server { group: group.as_ref().map(cgroup::Group::entrance), ..plan.server.clone() };
+    let started = spawn::start(&server, reaper.namespace())
+        .map_err(|error| failed("start a process".into(), &error))?;
+    let exited = reaper.watch(started.pid, Group::Own);
+    let end = || {
+        // It may have ended already.
+        let _ = send_group(started.pid, Signal::SIGKILL);
+    };
+    let socket = match timeout_at(deadline.into(), started.executed()).await {
+        Ok(executed) => executed.map_err(|failure| describe(&failure, &plan.server))?,
+        Err(_) => {
+            end();
+            return Err(timeout(plan));
+        }
+    };
+    let mut proxy = None;
+    if let (Some(socket), Some(program)) = (socket, &plan.proxy) {
+        let starting =
+            timeout_at(deadline.into(), Proxy::start(session, plan.name(), program, socket, reaper)).await;
+        let running = starting.map_err(|_| timeout(plan)).and_then(|running| {
+            running.map_err(|error| failed(format!("start its egress proxy ({error})"), &error))
+        });
+        proxy = Some(running.inspect_err(|_| end())?);
+    }
+    Ok(Launched { started, exited, proxy, group })
+}
+
+/// A control group for a start, where the session delegates one. Without it rlimits and the watcher hold the limits.
+fn group(number: u32, limits: &Limits<'_>) -> Option<cgroup::Group> {
+    let share = Share { memory: limits.memory, processes: limits.processes, nice: limits.nice };
+    if share == Share::default() {
+        return None;
+    }
+    Delegated::find()?.group(&format!("server-{}-{number}", std::process::id()), &share).ok()
+}
+
+fn failed(what: String, error: &io::Error) -> EndCause<'static> {
+    EndCause::SpawnFailed { what: what.into(), errno: error.raw_os_error().unwrap_or(0) }
+}
+
+fn describe(failure: &Failure, server: &Server) -> EndCause<'static> {
+    let what = match failure.step {
+        Step::Begin | Step::Session | Step::Namespace => "prepare the process".into(),
+        Step::Sandbox => format!("confine it ({})", failure.what),
+        Step::Directory => format!("enter the directory {}", server.cwd.display()),
+        Step::Execute => format!("run {}", server.command.display()),
+    };
+    EndCause::SpawnFailed { what: what.into(), errno: failure.errno }
+}

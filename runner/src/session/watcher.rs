@@ -1,0 +1,178 @@
+//! Whether a server uses up more than it may: looked at once a second, and more often near a limit.
+//!
+//! ```text
+//!  tick ─► processes (threads, memory, files without a name) ─► over? ─► Over
+//!    └───► its directories, little by little, if anything has run since ─► over? ─► Over (at a later tick)
+//! ```
+//!
+//! The kernel's own limits hold each process; this holds all of them together. Owns when it is looked. Must never
+//! slow the server's messages: many files are looked at in between. (A thread for it cannot be: the kernel refuses one to a
+//! process whose children are in another PID namespace.)
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use harbor_child::usage::{self, Found, Held, Usage, Walk};
+use harbor_ipc_proto::link::runner::{EndCause, Resource};
+use harbor_ipc_proto::link::sandbox::Limits;
+use tokio::sync::oneshot;
+
+/// How often it is looked.
+const TICK: Duration = Duration::from_secs(1);
+
+/// How often near a limit.
+const QUICK: Duration = Duration::from_millis(100);
+
+/// Looking at the directories may take this part of the time.
+const SHARE: u32 = 10;
+
+/// The longest time between two looks at directories in which something happens.
+const LONGEST: Duration = Duration::from_secs(15);
+
+/// Entries of its directories that are looked at in one go.
+const AT_ONCE: usize = 64;
+
+/// Processes that are looked at where their number is not limited.
+const MAX_PROCESSES: usize = 10_000;
+
+/// So many sockets count for nothing.
+const SOCKETS: u64 = 256;
+
+/// What may wait in another one, in bytes: the kernel's memory, which is no process's. Linux has 208 KiB for each direction.
+const SOCKET: u64 = 208 * 1024;
+
+/// Stands for "more than can be seen".
+const UNSEEN: u64 = u64::MAX;
+
+/// Watches one process and what it starts.
+#[derive(Debug)]
+pub(super) struct Watcher {
+    limits: Limits<'static>,
+    directories: Vec<PathBuf>,
+    /// Whether the /dev/shm that it sees is its own.
+    own_shared_memory: bool,
+    next: Instant,
+    walk: Option<oneshot::Receiver<(Found, Duration)>>,
+    next_walk: Instant,
+    /// What the last walk has found.
+    found: Found,
+    /// The processor time of all at the last look, and when the last walk began.
+    ticks: u64,
+    walked_ticks: u64,
+    /// Something was unseen at the last look, too: once may be a process that is about to end.
+    was_unseen: bool,
+}
+
+impl Watcher {
+    /// None where nothing is limited.
+    pub(super) fn new(limits: &Limits<'static>, own_shared_memory: bool, now: Instant) -> Option<Self> {
+        let is_limited = limits.memory.or(limits.processes).or(limits.disk).is_some();
+        is_limited.then(|| Self {
+            limits: limits.clone(),
+            directories: limits.writable.iter().map(|path| PathBuf::from(&**path)).collect(),
+            own_shared_memory,
+            next: now + TICK,
+            walk: None,
+            next_walk: now,
+            found: Found::default(),
+            ticks: 0,
+            walked_ticks: 0,
+            was_unseen: false,
+        })
+    }
+
+    /// When it wants to look again.
+    pub(super) fn deadline(&self) -> Instant {
+        self.next
+    }
+
+    /// Looks at these processes and all that descend from them. What is used up too much, if anything.
+    pub(super) fn look(&mut self, roots: &[u32], now: Instant) -> Option<EndCause<'static>> {
+        let most = self
+            .limits
+            .processes
+            .map_or(MAX_PROCESSES, |most| usize::try_from(most).unwrap_or(MAX_PROCESSES));
+        let usage = usage::of_trees(roots, most.saturating_add(1));
+        let (memory, processes) = (self.limits.memory, self.limits.processes);
+        let near = is_near(processes, usage.threads) || is_near(memory, usage.resident);
+        self.next = now + if near { QUICK } else { TICK };
+        if let Some(limit) = processes.filter(|limit| usage.threads > *limit) {
+            return over(Resource::Processes, limit, usage.threads);
+        }
+        // Who has not run since holds what it held.
+        let idle = usage.ticks == self.ticks;
+        let held = if idle { Held::default() } else { usage::held_open(&usage.pids) };
+        self.ticks = usage.ticks;
+        let shm = roots
+            .first()
+            .filter(|_| self.own_shared_memory)
+            .map_or(0, |pid| usage::shared_memory_seen_by(*pid));
+        let waiting = held.sockets.saturating_sub(SOCKETS).saturating_mul(SOCKET);
+        let in_memory = held.memory.saturating_add(shm).saturating_add(waiting);
+        let memory = memory.and_then(|limit| over_memory(limit, &usage, in_memory));
+        memory.or_else(|| self.over_disk(held, now))
+    }
+
+    fn over_disk(&mut self, held: Held, now: Instant) -> Option<EndCause<'static>> {
+        let limit = self.limits.disk?;
+        let unseen = held.unseen && self.was_unseen;
+        self.was_unseen = held.unseen;
+        self.found = self.walked(now).unwrap_or(self.found);
+        if self.walk.is_none() && now >= self.next_walk && self.ticks != self.walked_ticks {
+            self.walked_ticks = self.ticks;
+            self.begin_walk(limit);
+        }
+        if unseen || self.found.unseen {
+            return over(Resource::Disk, limit, UNSEEN);
+        }
+        let used = self.found.bytes.saturating_add(held.disk);
+        if used > limit { over(Resource::Disk, limit, used) } else { None }
+    }
+
+    /// What the last walk has found, once.
+    fn walked(&mut self, now: Instant) -> Option<Found> {
+        let (found, took) = self.walk.as_mut()?.try_recv().ok()?;
+        self.walk = None;
+        self.next_walk = now + took.saturating_mul(SHARE).min(LONGEST);
+        Some(found)
+    }
+
+    fn begin_walk(&mut self, enough: u64) {
+        let (sender, receiver) = oneshot::channel();
+        let mut walk = Walk::through(&self.directories);
+        tokio::task::spawn_local(async move {
+            let mut took = Duration::ZERO;
+            let found = loop {
+                let began = Instant::now();
+                let end = walk.step(AT_ONCE, enough);
+                took += began.elapsed();
+                match end {
+                    Some(found) => break found,
+                    None => tokio::task::yield_now().await,
+                }
+            };
+            // Nobody hears it where the server has ended.
+            let _ = sender.send((found, took));
+        });
+        self.walk = Some(receiver);
+    }
+}
+
+fn over_memory(limit: u64, usage: &Usage, in_memory: u64) -> Option<EndCause<'static>> {
+    if usage.resident.saturating_add(in_memory) <= limit {
+        return None;
+    }
+    // What is shared was counted several times, and files in memory that are mapped twice.
+    let used = usage::shares(&usage.pids).map_or(usage.resident.saturating_add(in_memory), |shares| {
+        shares.own.saturating_add(shares.shmem.max(in_memory))
+    });
+    if used > limit { over(Resource::Memory, limit, used) } else { None }
+}
+
+fn is_near(limit: Option<u64>, used: u64) -> bool {
+    limit.is_some_and(|limit| used > limit / 2)
+}
+
+fn over(resource: Resource, limit: u64, used: u64) -> Option<EndCause<'static>> {
+    Some(EndCause::OverLimit { resource, limit, used })
+}
