@@ -12,6 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_child::cgroup::Delegated;
 use harbor_child::reaper::Reaper;
 use harbor_child::{memory, own};
 use harbor_ipc_proto::BUILD;
@@ -99,6 +100,8 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
         // Browsers kill the process group of their native host; this bridge shall outlive it.
         nix::unistd::setsid().map_err(io::Error::from)?;
     }
+    // Before there are children: they are where this process is then.
+    Delegated::settle();
     let executable = std::env::current_exe()?;
     let executable = Executable::open(executable.parent().unwrap_or(Path::new("/")))?;
     let (instance, listener) = Instance::begin(paths)?;
@@ -137,6 +140,7 @@ impl Bridge {
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
             check_output: settings.host.check_output,
+            offered: settings.offered,
         };
         let reaper = Reaper::start()?;
         let supervisor =

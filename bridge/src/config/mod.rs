@@ -10,6 +10,8 @@ use std::env;
 use std::fmt;
 use std::time::Duration;
 
+use harbor_policy::sandbox::offer::Lowered;
+
 pub use self::host::{ChangedTools, HostConfig, OWNER, OriginLimits, ServerLimits};
 pub use self::paths::Paths;
 
@@ -39,6 +41,8 @@ pub struct Settings {
     pub idle_exit: Duration,
     /// What `config.toml` says.
     pub host: HostConfig,
+    /// What of the kernel is not to be used for sandboxes (`HARBOR_SANDBOX_OFFER`).
+    pub offered: Lowered,
 }
 
 impl Settings {
@@ -53,6 +57,7 @@ impl Settings {
             log: log_level(get("HARBOR_LOG").as_deref())?,
             idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
             host: file::read(&paths.config_file())?,
+            offered: offered(get("HARBOR_SANDBOX_OFFER").as_deref())?,
         })
     }
 }
@@ -72,6 +77,13 @@ fn log_level(value: Option<&str>) -> Result<tracing::level_filters::LevelFilter,
         .unwrap_or("info")
         .parse()
         .map_err(|_| ConfigError("HARBOR_LOG: use off, error, warn, info, debug or trace".into()))
+}
+
+fn offered(value: Option<&str>) -> Result<Lowered, ConfigError> {
+    Lowered::parse(value.unwrap_or_default()).ok_or_else(|| {
+        let expected = "use any of landlock=0 to 7, seccomp=no, namespaces=no, with commas between them";
+        ConfigError(format!("HARBOR_SANDBOX_OFFER: {expected}"))
+    })
 }
 
 fn idle_exit(value: Option<&str>) -> Result<Duration, ConfigError> {

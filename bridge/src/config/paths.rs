@@ -115,22 +115,28 @@ impl Paths {
         self.home.join("logs").join("servers")
     }
 
+    /// Where a server's directories are.
+    #[must_use]
+    pub fn server(&self, server_id: &str) -> PathBuf {
+        self.home.join("servers").join(server_id)
+    }
+
     /// Where a server's package is installed.
     #[must_use]
     pub fn server_package(&self, server_id: &str) -> PathBuf {
-        self.home.join("servers").join(server_id).join("package")
+        self.server(server_id).join("package")
     }
 
-    /// Where a package is while it is removed.
+    /// A server's own directory for temporary files.
     #[must_use]
-    pub fn old_package(&self, server_id: &str) -> PathBuf {
-        self.home.join("servers").join(server_id).join("package.old")
+    pub fn server_tmp(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("tmp")
     }
 
     /// A server's own directory to write into.
     #[must_use]
     pub fn server_data(&self, server_id: &str) -> PathBuf {
-        self.home.join("servers").join(server_id).join("data")
+        self.server(server_id).join("data")
     }
 }
 

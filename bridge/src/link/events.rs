@@ -7,7 +7,8 @@ use std::rc::Rc;
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, List, LogSource};
+use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, List, LogSource, Resource};
+use harbor_ipc_proto::link::sandbox::Offer;
 
 use crate::clock::wall_clock;
 
@@ -92,6 +93,19 @@ pub enum LinkEvent {
     },
     /// What holds the runner's servers together.
     Contained(Containment),
+    /// What the kernel offers.
+    Offered(Offer<'static>),
+    /// The server was refused a path.
+    Denied {
+        /// Which start.
+        server: u32,
+        /// The path, in the server's words.
+        path: String,
+        /// Whether it wanted to write.
+        write: bool,
+        /// Whether it found nothing there.
+        missing: bool,
+    },
     /// The link is gone, and every server on it.
     Closed {
         /// Why.
@@ -214,7 +228,31 @@ fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
         EndCause::Overdue { limit_ms } => {
             ("timeout", format!("it took longer than {} s and was ended", seconds(*limit_ms)))
         }
+        EndCause::OverLimit { resource, limit, used } => over_limit(*resource, *limit, *used),
     }
+}
+
+fn over_limit(resource: Resource, limit: u64, used: u64) -> (&'static str, String) {
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    if used == u64::MAX {
+        let what =
+            "it keeps files whose size cannot be seen (in directories that cannot be listed, or too deep)";
+        return ("disk_full", format!("{what}, and was killed"));
+    }
+    let (word, what, option) = match resource {
+        Resource::Memory => {
+            ("out_of_memory", format!("{} MiB of memory and may use {}", mib(used), mib(limit)), "--memory")
+        }
+        Resource::Disk => {
+            let what = "MiB in its data and temporary files and may use";
+            ("disk_full", format!("{} {what} {}", mib(used), mib(limit)), "--disk")
+        }
+        Resource::Processes => {
+            let what = format!("{used} processes and threads and may have {limit}");
+            ("too_many_processes", what, "--processes")
+        }
+    };
+    (word, format!("it had {what}, and was killed; {option} of `harbor sandbox` allows more"))
 }
 
 fn seconds(ms: u64) -> f64 {
@@ -236,10 +274,15 @@ fn spawn_failure(what: &str, errno: i32) -> String {
         std::io::ErrorKind::NotFound => {
             "; check the path, or give the absolute path of a program that is not in PATH"
         }
-        std::io::ErrorKind::PermissionDenied => "; make the file executable (chmod +x)",
+        std::io::ErrorKind::PermissionDenied if what.starts_with("run ") => {
+            "; make the file executable (chmod +x), or let its sandbox read it (`harbor sandbox`)"
+        }
         _ => "",
     };
-    format!("could not {what}: {error}{hint}")
+    match errno {
+        0 => format!("could not {what}"),
+        _ => format!("could not {what}: {error}{hint}"),
+    }
 }
 
 /// The event that a message is; `None` for those that are no events.
@@ -279,6 +322,13 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Late { server, count } => LinkEvent::Late { server, count },
         FromRunner::Containment { pid_namespace, why } => {
             LinkEvent::Contained(Containment { pid_namespace, why: why.into_owned() })
+        }
+        FromRunner::Offer(offer) => LinkEvent::Offered(Offer {
+            why_no_namespaces: offer.why_no_namespaces.into_owned().into(),
+            ..offer
+        }),
+        FromRunner::Denied { server, path, write, missing } => {
+            LinkEvent::Denied { server, path: path.into_owned(), write, missing }
         }
         FromRunner::Hello { .. }
         | FromRunner::Reply { .. }

@@ -41,6 +41,27 @@ impl Executable {
     }
 }
 
+/// What a runner process is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// One server.
+    Isolated,
+    /// All servers.
+    Shared,
+    /// To find out what the kernel offers, and end.
+    Offer,
+}
+
+impl Purpose {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Isolated => "isolated",
+            Self::Shared => "shared",
+            Self::Offer => "offer",
+        }
+    }
+}
+
 /// A runner process.
 #[derive(Debug)]
 pub struct Runner {
@@ -53,21 +74,23 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Starts a runner, `isolated` for one server. `instance` marks its environment. The receiver gets what its servers say unasked.
+    /// Starts a runner. `instance` marks its environment. The receiver gets what its servers say unasked.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.
     pub fn start(
         executable: &Executable,
         instance: &str,
-        isolated: bool,
+        purpose: Purpose,
         reaper: &Reaper,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
         let (mine, child_end) = harbor_child::link::pair()?;
         let child = Command::new(format!("/proc/self/fd/{}", executable.0.as_raw_fd()))
             .arg0(RUNNER)
             .arg(std::process::id().to_string())
-            .arg(if isolated { "isolated" } else { "shared" })
+            .arg(purpose.as_str())
+            // As an argument too: nobody but root can read a runner's environment.
+            .arg(format!("{INSTANCE_MARK}={instance}"))
             .env_clear()
             .env(INSTANCE_MARK, instance)
             .process_group(0)

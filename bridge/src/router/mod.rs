@@ -11,6 +11,7 @@ pub mod client;
 mod grants;
 mod mcp;
 mod origins;
+mod sandbox;
 mod servers;
 mod session;
 mod views;
@@ -167,6 +168,8 @@ impl Router {
             Request::McpPing(message) => mcp::ping(asked()?, &message.server_id).await,
             Request::McpTask(message) => mcp::task(asked()?, message).await,
             Request::McpGetLogs(message) => watching::logs(self, client, &message).await,
+            Request::GetSandbox(message) => sandbox::get(self, &message.server_id).await,
+            Request::SetSandbox(message) => sandbox::set(self, client, message).await,
             Request::WatchServers(message) => watching::servers(self, client, &message),
             Request::HostGrantPermission(message) => grants::grant(self, client, message).await,
             Request::HostRevokePermission(message) => grants::revoke(self, client, message).await,

@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, AddServerResult, ConnectServer, ConnectServerResult, ConnectionInfo, DisconnectServerResult,
-    ListServersResult, Progress, RemoveServer, RemoveServerResult, Supervision,
+    ListServersResult, Progress, RemoveServer, RemoveServerResult, SandboxSettings, Supervision,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
@@ -18,6 +18,7 @@ use harbor_policy::environment;
 use harbor_policy::settings::Settings;
 
 use super::client::Client;
+use super::sandbox;
 use super::views::{connection_info, view, views};
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::start_failed;
@@ -32,12 +33,15 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided("add_server", &sender, about(&server_id), true).await?;
+        // Before it can run and write there itself.
+        let left = router.supervisor.data_left(&server_id).await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
         if let Some(before) = &before {
             before.down().await;
         }
-        reply(AddServerResult { server: view(&router, &server), replaced: before.is_some() })
+        let old_data = left.filter(|_| before.is_none()).map(text);
+        reply(AddServerResult { server: view(&router, &server), replaced: before.is_some(), old_data })
     })
     .await
 }
@@ -75,7 +79,9 @@ fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         roots,
         supervision: supervision(message.supervision)?,
         as_is: message.as_is == Some(true),
+        sandbox: sandbox_settings(message.sandbox)?,
     };
+    sandbox::checked(&definition.sandbox)?;
     let ranges = Settings::new(&definition.supervision, false);
     ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;
     Ok(definition)
@@ -85,23 +91,38 @@ fn supervision(given: Option<JsonObject>) -> Result<Supervision, ErrorBody> {
     given.map_or_else(|| Ok(Supervision::default()), |given| Ok(Supervision::parse(given.0.as_str())?))
 }
 
+fn sandbox_settings(given: Option<JsonObject>) -> Result<SandboxSettings, ErrorBody> {
+    given
+        .map_or_else(|| Ok(SandboxSettings::default()), |given| Ok(SandboxSettings::parse(given.0.as_str())?))
+}
+
 pub(super) async fn remove(router: &Rc<Router>, client: &Client, message: RemoveServer) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided("remove_server", &sender, about(&message.server_id), false).await?;
         router.definitions.remove(&message.server_id).await.map_err(|error| stored(&error))?;
-        let server = router.supervisor.remove(&message.server_id);
-        if let Some(server) = &server {
-            server.down().await;
-            router.supervisor.forget(&message.server_id).await;
-            router.host.registry.forget(&message.server_id).await;
+        let (id, with_data) = (&message.server_id, message.data == Some(true));
+        let server = router.supervisor.remove(id);
+        // Without a server, what an earlier one of that name has left may still be meant.
+        let removed = server.is_some() || (with_data && router.supervisor.data_left(id).await.is_some());
+        if !removed {
+            return reply(RemoveServerResult { removed, data: None });
         }
-        reply(RemoveServerResult { removed: server.is_some() })
+        if let Some(server) = server {
+            server.down().await;
+            router.host.registry.forget(id).await;
+        }
+        let data = router.supervisor.forget(id, with_data).await.map(text);
+        reply(RemoveServerResult { removed, data })
     })
     .await
 }
 
-fn about(server: &ServerId) -> Record {
+fn text(path: PathBuf) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+pub(super) fn about(server: &ServerId) -> Record {
     Record { server: Some(server.shared()), decision: "allowed", ..Record::default() }
 }
 
@@ -153,7 +174,7 @@ pub(super) async fn disconnect(router: &Router, id: &ServerId) -> Handled {
     reply(DisconnectServerResult { server: view(router, &server) })
 }
 
-fn stored(error: &StoreError) -> ErrorBody {
+pub(super) fn stored(error: &StoreError) -> ErrorBody {
     tracing::error!(%error, "a definition could not be stored");
     ErrorBody::new(Code::Internal, format!("{error}; nothing was changed"))
 }

@@ -8,7 +8,7 @@ use harbor_ipc_proto::client::{ConnectionInfo, ExitView, LogLine, ServerEvent, S
 use harbor_ipc_proto::json::Json;
 use harbor_policy::lifecycle::State;
 
-use super::Router;
+use super::{Router, sandbox};
 use crate::link::{EndReport, Info};
 use crate::supervisor::{Change, Line, ListKind, Server, Source, Status};
 
@@ -51,6 +51,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         protocol_version: status.info.map(|info| info.protocol_version),
         package: server.package().map(ToOwned::to_owned),
         supervision: definition.supervision.clone(),
+        sandbox: server.confined().map(|confined| sandbox::summary(&confined.profile)),
     }
 }
 

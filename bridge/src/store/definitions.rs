@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use harbor_ipc_proto::client::Supervision;
+use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::{self, Package};
@@ -36,11 +36,14 @@ pub struct Definition {
     /// The roots that it may ask for, file URIs.
     pub roots: Vec<String>,
     /// How it is supervised.
-    #[serde(with = "supervision", default)]
+    #[serde(with = "as_text", default)]
     pub supervision: Supervision,
     /// Whether the command runs as it is, although it may be recognised as a package.
     #[serde(default)]
     pub as_is: bool,
+    /// What it may do on this machine.
+    #[serde(with = "as_text", default)]
+    pub sandbox: SandboxSettings,
 }
 
 impl Definition {
@@ -51,23 +54,20 @@ impl Definition {
     }
 }
 
-/// A supervision as the text of its object, which its own reader checks.
-mod supervision {
-    use harbor_ipc_proto::field::PutField as _;
+/// Settings as the text of their object, which their own reader checks.
+mod as_text {
+    use harbor_ipc_proto::field::{FromField, PutField};
     use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
 
-    use super::Supervision;
-
-    pub fn serialize<S: Serializer>(value: &Supervision, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<T: PutField, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = Vec::new();
         value.put(&mut text);
         serializer.serialize_str(&String::from_utf8_lossy(&text))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Supervision, D::Error> {
+    pub fn deserialize<'de, T: FromField, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Supervision::parse(&text)
-            .map_err(|error| D::Error::custom(format!("{}: {}", error.field, error.expected)))
+        T::from_text(&text).ok_or_else(|| D::Error::custom(T::EXPECTED))
     }
 }
 
@@ -222,6 +222,7 @@ mod tests {
             label: None,
             roots: Vec::new(),
             supervision: Supervision { auto_start: Some(true), ..Supervision::default() },
+            sandbox: SandboxSettings { nice: Some(3), ..SandboxSettings::default() },
             as_is: false,
         }
     }

@@ -12,6 +12,7 @@ pub mod instance;
 mod lines;
 pub mod packages;
 pub mod pins;
+pub mod removal;
 pub mod server_logs;
 mod worker;
 

@@ -16,6 +16,7 @@ use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::removal::remove_tree;
 use super::{StoreError, failed, private_directory, write_atomically};
 
 /// More of a file is not read.
@@ -206,11 +207,7 @@ pub fn prepare(package: &Package, dir: &Path) -> Result<(), StoreError> {
 }
 
 fn empty(dir: &Path) -> Result<(), StoreError> {
-    // A symlink, wherever in the tree, is removed and not followed.
-    match std::fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("empty", dir)(error)),
-        _ => Ok(()),
-    }
+    remove_tree(dir).map_err(failed("empty", dir))
 }
 
 /// Says that the installation is whole. To be called last.

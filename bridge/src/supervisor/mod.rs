@@ -11,6 +11,7 @@
 
 mod alarm;
 mod asks;
+mod facts;
 mod lists;
 mod logs;
 mod runners;
@@ -19,23 +20,26 @@ mod told;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::limits;
+use harbor_policy::sandbox::offer::Lowered;
 use tokio::sync::Semaphore;
 
 use crate::config::Paths;
 use crate::link::EndReport;
 use crate::link::runner::Executable;
 use crate::store::definitions::{Definitions, Stored};
+use crate::store::removal::remove_tree;
 use crate::store::server_logs::ServerLogs;
 
 pub use lists::ListKind;
 pub use logs::{Line, MAX_LINES, Source};
-pub use server::{Note, Server, Status, Unavailable, Why};
+pub use server::{Confined, Denied, Note, Server, Status, Unavailable, Why};
 pub use told::{Change, Listener, Told};
 
 use runners::Runners;
@@ -62,6 +66,8 @@ pub struct Shared {
     pub instance: String,
     /// Whether results are checked against output schemas.
     pub check_output: bool,
+    /// What of the kernel is not to be used for sandboxes.
+    pub offered: Lowered,
 }
 
 /// Why a server could not be started.
@@ -129,20 +135,66 @@ impl Supervisor {
         Some(server)
     }
 
-    /// Removes what belonged to a server that is gone, but not its data: its package and its logs. Where there is a new
-    /// server of that name by now, they are the new one's.
-    pub async fn forget(&self, id: &ServerId) {
-        if self.servers.borrow().contains_key(id) {
-            return;
-        }
+    /// Removes what belonged to a server that is gone: its logs, its package and what was temporary; its data only if that
+    /// is wanted. Where there is a new server of that name by now, they are the new one's. Gives the directory of the data
+    /// that are left.
+    pub async fn forget(&self, id: &ServerId, with_data: bool) -> Option<PathBuf> {
+        self.all_down(id).await;
         let shared = &self.runners.shared;
-        shared.logs.forget(id);
-        // Out of the way at once: a server that is added while the files go must not find half of them.
-        let (package, old) =
-            (shared.paths.server_package(id.as_str()), shared.paths.old_package(id.as_str()));
-        let _ = std::fs::rename(&package, &old);
-        // What cannot be removed is of no harm: it is removed with the next one.
-        let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(old)).await;
+        if !self.servers.borrow().contains_key(id) {
+            shared.logs.forget(id);
+        }
+        let paths = &shared.paths;
+        self.clear(id, paths.server_package(id.as_str())).await;
+        self.clear(id, paths.server_tmp(id.as_str())).await;
+        let data = paths.server_data(id.as_str());
+        let old = if with_data { self.clear(id, data.clone()).await } else { None };
+        if !self.servers.borrow().contains_key(id) {
+            // Only if nothing is in it any more.
+            let _ = std::fs::remove_dir(paths.server(id.as_str()));
+        }
+        if old.is_some() { old } else { self.data_left(id).await }
+    }
+
+    /// The data directory of a server's name, if there is anything in it.
+    pub async fn data_left(&self, id: &ServerId) -> Option<PathBuf> {
+        let data = self.runners.shared.paths.server_data(id.as_str());
+        let looked = tokio::task::spawn_blocking(move || holds_something(&data).then_some(data));
+        looked.await.ok().flatten()
+    }
+
+    /// Waits until no earlier server of this name runs any more.
+    async fn all_down(&self, id: &ServerId) {
+        let leaving: Vec<_> =
+            self.leaving.borrow().iter().filter(|leaving| leaving.id() == id).cloned().collect();
+        for server in leaving {
+            server.down().await;
+        }
+    }
+
+    /// Removes a directory of a server, unless there is a new server of that name. Gives where it is now if it could not
+    /// be removed.
+    async fn clear(&self, id: &ServerId, directory: PathBuf) -> Option<PathBuf> {
+        let old = directory.with_extension("old");
+        // What an earlier removal left there may be in the way.
+        for _ in 0..2 {
+            if self.servers.borrow().contains_key(id) {
+                return None;
+            }
+            // Out of the way at once: a server that is added while the files go must not find half of them.
+            let moved = std::fs::rename(&directory, &old);
+            let gone = old.clone();
+            let removed = tokio::task::spawn_blocking(move || remove_tree(&gone)).await;
+            match (moved, removed) {
+                (_, Ok(Err(error))) => {
+                    tracing::warn!(directory = %old.display(), %error, "it could not be removed");
+                    return Some(old);
+                }
+                (Err(error), _) if error.kind() != std::io::ErrorKind::NotFound => {}
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Has `listener` told of what happens to servers.
@@ -169,5 +221,13 @@ impl Supervisor {
     pub async fn end_all(&self, limit: Duration) {
         let servers = self.all();
         self.runners.end_all(&servers, limit).await;
+    }
+}
+
+/// What cannot be looked into counts as if it held something.
+fn holds_something(directory: &Path) -> bool {
+    match directory.read_dir() {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
     }
 }

@@ -12,13 +12,14 @@ use std::time::Duration;
 use harbor_child::leftovers;
 use harbor_child::reaper::{Reaper, parent_of};
 use harbor_ipc_proto::link::runner::ToRunner;
+use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::server::Server;
 use super::told::{Listener, Told};
 use super::{Shared, asks};
-use crate::link::runner::{Executable, RUNNER, Runner, end_server_group};
+use crate::link::runner::{Executable, Purpose, RUNNER, Runner, end_server_group};
 use crate::link::{EndReport, LinkEvent};
 
 /// Where a start of a server runs.
@@ -44,8 +45,9 @@ pub(super) struct Runners {
     starts: RefCell<HashMap<u32, Start>>,
     common: RefCell<Option<Rc<Runner>>>,
     listeners: RefCell<Vec<Listener>>,
-    /// Whether nothing of an earlier bridge is left.
+    /// Whether nothing of an earlier bridge is left, and it is known what the kernel offers.
     swept: watch::Sender<bool>,
+    offer: RefCell<Offer<'static>>,
     /// Runner processes that have not ended.
     alive: RefCell<HashMap<u32, Weak<Runner>>>,
     ended: Notify,
@@ -75,6 +77,7 @@ impl Runners {
             common: RefCell::default(),
             listeners: RefCell::default(),
             swept: watch::Sender::new(false),
+            offer: RefCell::default(),
             alive: RefCell::default(),
             ended: Notify::new(),
             ending: Cell::new(false),
@@ -97,7 +100,32 @@ impl Runners {
         if found > 0 {
             tracing::warn!(found, left, "an earlier bridge left processes behind; they were ended");
         }
+        *self.offer.borrow_mut() = self.find_offer().await;
         self.swept.send_replace(true);
+    }
+
+    /// Has a throw-away process find out what the kernel offers for sandboxes.
+    async fn find_offer(&self) -> Offer<'static> {
+        let nothing = |why: String| Offer { why_no_namespaces: why.into(), ..Offer::default() };
+        let started = Runner::start(&self.executable, &self.shared.instance, Purpose::Offer, &self.reaper);
+        let (_runner, mut events) = match started {
+            Ok(started) => started,
+            Err(error) => return nothing(format!("it could not be tried: {error}")),
+        };
+        match tokio::time::timeout(OFFER, events.recv()).await {
+            Ok(Some(LinkEvent::Offered(offer))) => self.shared.offered.of(offer),
+            _ => nothing("the process that tries it has not answered".into()),
+        }
+    }
+
+    /// Whether all servers are run by one runner.
+    pub(super) fn is_shared(&self) -> bool {
+        !self.isolation
+    }
+
+    /// What the kernel offers for sandboxes; nothing before the sweep is done.
+    pub(super) fn offer(&self) -> Offer<'static> {
+        self.offer.borrow().clone()
     }
 
     pub(super) fn is_swept(&self) -> bool {
@@ -130,8 +158,8 @@ impl Runners {
     }
 
     fn start_runner(self: &Rc<Self>) -> io::Result<Rc<Runner>> {
-        let (runner, events) =
-            Runner::start(&self.executable, &self.shared.instance, self.isolation, &self.reaper)?;
+        let purpose = if self.isolation { Purpose::Isolated } else { Purpose::Shared };
+        let (runner, events) = Runner::start(&self.executable, &self.shared.instance, purpose, &self.reaper)?;
         self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
         tokio::task::spawn_local(follow(Rc::downgrade(self), Rc::downgrade(&runner), runner.pid(), events));
         Ok(runner)
@@ -174,6 +202,11 @@ impl Runners {
                 self.with(runner_pid, server, |server| server.on_late(count))
             }
             LinkEvent::LateReply { server } => self.with(runner_pid, server, |server| server.on_late_reply()),
+            LinkEvent::Denied { server, path, write, missing } => {
+                self.with(runner_pid, server, |server| server.on_denied(path, write, missing));
+            }
+            // Nobody asked this runner.
+            LinkEvent::Offered(_) => {}
             LinkEvent::Contained(containment) => {
                 if let Some(runner) = runner.upgrade() {
                     runner.set_containment(containment);
@@ -278,6 +311,9 @@ impl Runners {
         self.reaper.end_orphans(LAST).await;
     }
 }
+
+/// How long the process may take that finds out what the kernel offers.
+const OFFER: Duration = Duration::from_secs(10);
 
 /// How long the runners of a killed bridge may take to end their servers by the ladder.
 const LEFTOVERS_GRACE: Duration = Duration::from_secs(4);

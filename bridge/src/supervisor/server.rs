@@ -9,6 +9,7 @@
 //! machine.
 
 mod calling;
+mod confining;
 mod driving;
 mod events;
 mod installing;
@@ -43,6 +44,7 @@ use crate::store::definitions::{Definition, Stored};
 use crate::store::packages;
 
 pub use calling::{Unavailable, Why};
+pub use confining::{Confined, Denied};
 pub use status::Status;
 
 /// How long a start waits for the server's lists.
@@ -78,6 +80,8 @@ pub struct Server {
     info: RefCell<Option<Info>>,
     containment: RefCell<Option<Rc<Containment>>>,
     last_exit: RefCell<Option<Rc<EndReport>>>,
+    confined: RefCell<Option<Rc<Confined>>>,
+    denied: RefCell<confining::Refusals>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
     /// Its tools as last listed, also of an earlier start.
@@ -151,6 +155,8 @@ impl Server {
             info: RefCell::default(),
             containment: RefCell::default(),
             last_exit: RefCell::default(),
+            confined: RefCell::default(),
+            denied: RefCell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
             known_tools: RefCell::default(),
@@ -267,9 +273,15 @@ impl Server {
         }
     }
 
+    /// Whether it is up, or on its way up.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        !matches!(self.state(), State::Stopped | State::Stopping | State::Failed)
+    }
+
     /// Has the server stopped; returns whether it was on its way up, or up.
     pub fn stop(self: &Rc<Self>) -> bool {
-        let was_up = !matches!(self.state(), State::Stopped | State::Stopping | State::Failed);
+        let was_up = self.is_up();
         self.pending.set(false);
         self.apply(Event::Stop);
         was_up

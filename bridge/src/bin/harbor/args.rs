@@ -4,6 +4,7 @@
 //! is found out when the command runs.
 
 mod host;
+mod sandbox;
 mod supervision;
 mod times;
 mod values;
@@ -11,11 +12,12 @@ mod values;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use harbor_ipc_proto::client::Supervision;
+use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
+pub use self::sandbox::Sandbox;
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, TOPICS, Topic};
@@ -26,7 +28,7 @@ pub enum Command {
     Help(Option<&'static str>),
     Version,
     Add(Box<Definition>),
-    Remove(String),
+    Remove(Removal),
     Start(String),
     Stop(String),
     Restart(String),
@@ -40,6 +42,7 @@ pub enum Command {
     Audit(Audit),
     Stats(Option<Origin>),
     Logs(Logs),
+    Sandbox(Box<Sandbox>),
     Events,
     Ping,
     Shutdown,
@@ -56,9 +59,19 @@ pub struct Definition {
     /// What was said; the bridge fills up the rest.
     pub supervision: Supervision,
     pub as_is: bool,
+    /// As said, too.
+    pub sandbox: SandboxSettings,
     pub start: bool,
     pub command: String,
     pub args: Vec<String>,
+}
+
+/// A server to forget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removal {
+    pub server: String,
+    /// Whether its data go, too.
+    pub data: bool,
 }
 
 /// A tool call as it was typed.
@@ -155,7 +168,7 @@ impl Words {
         }
         Ok(match topic.name {
             "add" => Command::Add(self.definition()?.into()),
-            "remove" => Command::Remove(self.server()?),
+            "remove" => Command::Remove(Removal { server: self.server()?, data: self.has("--data") }),
             "start" => Command::Start(self.server()?),
             "stop" => Command::Stop(self.server()?),
             "restart" => Command::Restart(self.server()?),
@@ -168,6 +181,7 @@ impl Words {
             "audit" => Command::Audit(self.audit()?),
             "stats" => Command::Stats(self.some_origin()?),
             "logs" => Command::Logs(self.logs()?),
+            "sandbox" => Command::Sandbox(self.sandbox()?.into()),
             "help" => Command::Help(self.help_topic()?),
             name => {
                 self.at_most(0)?;
@@ -197,6 +211,7 @@ impl Words {
             roots: self.all("--root").map(str::to_owned).collect(),
             supervision: self.supervision()?,
             as_is: self.has("--as-is"),
+            sandbox: self.sandbox_settings("--sandbox")?,
             start: !self.has("--no-start"),
             command: command.clone(),
             args: args.to_vec(),

@@ -126,6 +126,7 @@ mod tests {
                 label: None,
                 roots: None,
                 supervision: Some(JsonObject(Json::from_valid(r#"{"queue_wait_ms":5}"#.into()))),
+                sandbox: None,
                 as_is: Some(true),
             })
         );

@@ -15,10 +15,12 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::limits;
 use harbor_policy::package::{Package, steps};
 use tokio::sync::oneshot;
 
 use super::Server;
+use super::launch::Start;
 use crate::link::EndReport;
 use crate::store::packages;
 
@@ -43,14 +45,14 @@ impl Server {
     async fn install_package(self: &Rc<Self>, package: Package) -> Result<(), Rc<EndReport>> {
         self.way_is_clear().await;
         let dir = self.package_dir();
-        self.off_the_loop(&package, &dir, |package, dir| {
+        self.on_the_disk(&package, &dir, |package, dir| {
             packages::prepare(package, dir).map_err(|error| error.to_string())
         })
         .await?;
         for step in steps(&package, &dir.to_string_lossy(), has_program("uv")) {
             self.run_step(&step).await?;
         }
-        self.off_the_loop(&package, &dir, |package, dir| {
+        self.on_the_disk(&package, &dir, |package, dir| {
             packages::entry(package, dir)?;
             packages::mark_installed(package, dir).map_err(|error| error.to_string())
         })
@@ -62,7 +64,7 @@ impl Server {
     }
 
     /// Does what may take the disk a while.
-    async fn off_the_loop(
+    async fn on_the_disk(
         &self,
         package: &Package,
         dir: &std::path::Path,
@@ -75,15 +77,21 @@ impl Server {
 
     /// Runs one command of the installer to its end.
     async fn run_step(self: &Rc<Self>, command: &[String]) -> Result<(), Rc<EndReport>> {
+        let broken = |what: String| Rc::new(failed(&what));
+        let start = Start { installer: Some(command.to_vec()) };
+        let prepared = self
+            .prepared(start)
+            .await
+            .map_err(|unprepared| broken(format!("could not {}", unprepared.why)))?;
+        let launch = self.launch_of(prepared, limits::INSTALL_TIMEOUT);
+        let launch = launch.map_err(|unprepared| broken(format!("could not {}", unprepared.why)))?;
         if self.state() != State::Installing {
             return Err(Rc::new(EndReport::because("stopped", "it was stopped")));
         }
-        let broken = |what: String| Rc::new(failed(&what));
         let place =
             self.runners.place(self).map_err(|error| broken(format!("could not start a runner: {error}")))?;
         let (sender, ended) = oneshot::channel();
         *self.run.borrow_mut() = Some((place.number, sender));
-        let launch = self.launch_of_installer(command, &self.package_dir().to_string_lossy());
         place.runner.link.send(&ToRunner::Run { server: place.number, launch });
         *self.place.borrow_mut() = Some(place);
         let report = ended.await.map_err(|_| broken("the bridge is ending".into()))?;

@@ -1,36 +1,84 @@
 //! What a runner needs to know to start a server.
 //!
-//! Owns turning a definition into the message, and the server's data directory.
+//! ```text
+//!  way is clear ─► prepared (disk, off the loop): directories, program, facts ─► policy::sandbox::profile ─► Launch
+//! ```
+//!
+//! Owns turning a definition into the message, and the server's own directories.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
+use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
-use harbor_policy::{environment, limits};
+use harbor_policy::limits;
+use harbor_policy::package::Package;
+use harbor_policy::sandbox::{self, Facts};
 
 use super::Server;
+use super::confining::Confined;
+use crate::config::Paths;
 use crate::link::EndReport;
+use crate::store::definitions::Definition;
+use crate::store::removal::remove_tree;
 use crate::store::{packages, private_directory};
+use crate::supervisor::facts;
+
+/// A start of a server, or of one command of its installer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Start {
+    /// The installer's command; none for the server itself.
+    pub installer: Option<Vec<String>>,
+}
+
+/// What a start has found and made on the disk.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub command: String,
+    pub args: Vec<String>,
+    pub cwd: String,
+    /// Where the package's other programs are: as under npx and uvx, they are found.
+    pub programs: Option<PathBuf>,
+    pub facts: Facts,
+}
+
+/// Why a start could not be prepared, as the end of the sentence "could not …".
+#[derive(Debug)]
+pub(super) struct Unprepared {
+    pub why: String,
+    /// Its package is not what was installed.
+    pub package_lost: bool,
+}
+
+impl From<String> for Unprepared {
+    fn from(why: String) -> Self {
+        Self { why, package_lost: false }
+    }
+}
 
 impl Server {
     /// Has a runner start the server, once nothing of an earlier bridge or definition is in its way.
     pub(super) fn launch(self: &Rc<Self>) {
-        if self.runners.is_swept() && self.predecessors.borrow().is_empty() {
-            return self.launch_now();
-        }
         let server = self.clone();
         tokio::task::spawn_local(async move {
             server.way_is_clear().await;
+            let prepared = server.prepared(Start::default()).await;
             // It may have been stopped, and even started again, meanwhile.
             if server.state() == State::Starting && server.place.borrow().is_none() {
-                server.launch_now();
+                server.launch_now(prepared);
             }
         });
     }
 
     /// Waits until nobody else can write to the server's data. That is not the server's own time.
     pub(super) async fn way_is_clear(self: &Rc<Self>) {
+        if self.runners.is_swept() && self.predecessors.borrow().is_empty() {
+            return;
+        }
         self.machine.borrow_mut().hold_the_clock();
         self.set_life_alarm();
         self.runners.swept().await;
@@ -43,69 +91,168 @@ impl Server {
         self.set_life_alarm();
     }
 
-    fn launch_now(self: &Rc<Self>) {
-        let launched = self.prepare().and_then(|cwd| {
-            let launch = self.launch_of_server(&cwd)?;
-            let place = self.runners.place(self).map_err(|error| format!("start a runner: {error}"))?;
-            place.runner.link.send(&ToRunner::Connect { server: place.number, launch });
-            *self.place.borrow_mut() = Some(place);
-            Ok(())
-        });
-        if let Err(what) = launched {
-            self.ended_because(EndReport::because("spawn_failed", format!("could not {what}")));
+    fn launch_now(self: &Rc<Self>, prepared: Result<Prepared, Unprepared>) {
+        if let Err(unprepared) = prepared.and_then(|prepared| self.send_launch(prepared)) {
+            if unprepared.package_lost {
+                self.machine.borrow_mut().package_is_lost();
+            }
+            self.ended_because(EndReport::because("spawn_failed", format!("could not {}", unprepared.why)));
         }
     }
 
-    /// Makes the server's data directory; gives the directory that it will run in.
-    pub(super) fn prepare(&self) -> Result<String, String> {
-        let data = self.runners.shared.paths.server_data(self.id.as_str());
-        private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
-        Ok(self.definition.cwd.clone().unwrap_or_else(|| data.to_string_lossy().into_owned()))
+    fn send_launch(self: &Rc<Self>, prepared: Prepared) -> Result<(), Unprepared> {
+        let launch = self.launch_of(prepared, self.settings.start_timeout)?;
+        let place = self.runners.place(self);
+        let place = place.map_err(|error| format!("start a runner: {error}"))?;
+        place.runner.link.send(&ToRunner::Connect { server: place.number, launch });
+        *self.place.borrow_mut() = Some(place);
+        Ok(())
     }
 
-    fn launch_of_server(&self, cwd: &str) -> Result<Launch<'static>, String> {
-        let limit = self.settings.start_timeout;
-        let Some(package) = &self.package else {
-            return Ok(self.launch_of(self.definition.command.clone(), &self.definition.args, cwd, limit));
-        };
-        let dir = self.package_dir();
-        let entry = packages::entry(package, &dir).map_err(|why| {
-            self.machine.borrow_mut().package_is_lost();
-            format!("find its program: {why}")
-        })?;
-        let mut launch = self.launch_of(entry.to_string_lossy().into_owned(), &package.args, cwd, limit);
-        // As under npx and uvx, the package's other programs are found.
-        let programs = packages::program_dir(package, &dir);
-        if let Some((_, path)) = launch.env.iter_mut().find(|(name, _)| name == "PATH") {
-            *path = format!("{}:{path}", programs.display()).into();
+    /// Makes the server's directories and looks at its program.
+    pub(super) async fn prepared(&self, start: Start) -> Result<Prepared, Unprepared> {
+        self.off_the_loop(start, |preparing| {
+            preparing.make_directories()?;
+            preparing.look()
+        })
+        .await
+    }
+
+    /// What the next start would find, with these settings of its sandbox. A package that is not installed yet has no
+    /// program so far.
+    pub(super) async fn looked_at(&self, sandbox: SandboxSettings) -> Result<Prepared, Unprepared> {
+        self.off_the_loop(Start::default(), |mut preparing| {
+            preparing.definition.sandbox = sandbox;
+            let installed = preparing.look();
+            match installed {
+                Err(unprepared) if unprepared.package_lost => {
+                    preparing.start.installer = Some(Vec::new());
+                    preparing.look()
+                }
+                looked => looked,
+            }
+        })
+        .await
+    }
+
+    /// Does what may take the disk a while.
+    async fn off_the_loop<T: Send + 'static>(
+        &self,
+        start: Start,
+        work: impl FnOnce(Preparing) -> Result<T, Unprepared> + Send + 'static,
+    ) -> Result<T, Unprepared> {
+        let (definition, package) = (self.definition.clone(), self.package.clone());
+        let (paths, id) = (self.runners.shared.paths.clone(), self.id.to_string());
+        let shared = self.runners.is_shared();
+        let preparing = Preparing { definition, package, paths, id, start, shared };
+        let done = tokio::task::spawn_blocking(move || work(preparing)).await;
+        done.unwrap_or_else(|error| Err(format!("prepare the start: {error}").into()))
+    }
+
+    /// The message, and what the server is held to from then on.
+    pub(super) fn launch_of(
+        &self,
+        prepared: Prepared,
+        limit: Duration,
+    ) -> Result<Launch<'static>, Unprepared> {
+        let Prepared { command, args, cwd, programs, facts } = prepared;
+        let held = sandbox::profile(&self.definition.sandbox, &facts, &self.runners.offer());
+        let profile = held.map_err(|why| format!("confine it: {why}"))?;
+        let confined = Confined { profile, facts };
+        let mut env = self.environment(&confined);
+        if let (Some(programs), Some(path)) = (programs, env.get_mut("PATH")) {
+            *path = format!("{}:{path}", programs.display());
         }
-        Ok(launch)
-    }
-
-    /// One command of the installer.
-    pub(super) fn launch_of_installer(&self, command: &[String], cwd: &str) -> Launch<'static> {
-        let (program, args) =
-            command.split_first().map_or((String::new(), &[][..]), |(p, args)| (p.clone(), args));
-        self.launch_of(program, args, cwd, limits::INSTALL_TIMEOUT)
-    }
-
-    fn launch_of(&self, command: String, args: &[String], cwd: &str, limit: Duration) -> Launch<'static> {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let inherited = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let instance = &self.runners.shared.instance;
-        let env = environment::of_server(inherited, &self.definition.env, instance, self.id.as_str());
-        Launch {
+        let sandbox = confined.profile.launch.clone();
+        self.is_held(confined);
+        Ok(Launch {
             command: command.into(),
-            args: args.iter().map(|arg| arg.clone().into()).collect(),
+            args: args.into_iter().map(Into::into).collect(),
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-            cwd: cwd.to_owned().into(),
+            cwd: cwd.into(),
             known_era: self.era.get(),
             offers_roots: !self.definition.roots.is_empty(),
             start_timeout_ms: millis(limit),
             max_line: limits::MAX_LINE,
             eof_grace_ms: millis(self.settings.eof_grace),
             term_grace_ms: millis(self.settings.term_grace),
-        }
+            sandbox,
+        })
     }
+
+    pub(super) fn environment(&self, confined: &Confined) -> BTreeMap<String, String> {
+        let inherited = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let changes = confined.profile.confined(&confined.facts);
+        let instance = &self.runners.shared.instance;
+        environment::of_server(inherited, &self.definition.env, instance, self.id.as_str(), changes.as_ref())
+    }
+}
+
+/// What a start does on the disk.
+struct Preparing {
+    definition: Definition,
+    package: Option<Package>,
+    paths: Paths,
+    id: String,
+    start: Start,
+    /// Whether the servers share a runner.
+    shared: bool,
+}
+
+impl Preparing {
+    fn make_directories(&self) -> Result<(), Unprepared> {
+        let (data, tmp) = (self.paths.server_data(&self.id), self.paths.server_tmp(&self.id));
+        private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
+        // What a server has made unremovable stays: it harms nobody but this server.
+        let _ = remove_tree(&tmp);
+        private_directory(&tmp).map_err(|error| format!("prepare its temporary directory: {error}"))?;
+        Ok(())
+    }
+
+    fn look(&self) -> Result<Prepared, Unprepared> {
+        let (data, tmp) = (self.paths.server_data(&self.id), self.paths.server_tmp(&self.id));
+        let package = self.paths.server_package(&self.id);
+        let installs = self.start.installer.is_some();
+        let (command, args, programs) = self.program(&package)?;
+        let cwd = match (&self.definition.cwd, installs) {
+            (_, true) => text(&package),
+            (Some(cwd), false) => cwd.clone(),
+            (None, false) => text(&data),
+        };
+        let facts = facts::collect(&facts::Wanted {
+            command: &command,
+            args: &args,
+            cwd: &cwd,
+            path: self.definition.env.get("PATH").map(String::as_str),
+            sandbox: &self.definition.sandbox,
+            harbor_home: self.paths.home(),
+            socket: self.paths.socket().ok().as_deref(),
+            data: &data,
+            tmp: &tmp,
+            package: self.package.is_some().then_some(package.as_path()),
+            installs,
+            shared: self.shared,
+        });
+        Ok(Prepared { command, args, cwd, programs, facts })
+    }
+
+    fn program(&self, dir: &Path) -> Result<(String, Vec<String>, Option<PathBuf>), Unprepared> {
+        if let Some(command) = &self.start.installer {
+            let (program, args) =
+                command.split_first().map_or((String::new(), &[][..]), |(p, a)| (p.clone(), a));
+            return Ok((program, args.to_vec(), None));
+        }
+        let Some(package) = &self.package else {
+            return Ok((self.definition.command.clone(), self.definition.args.clone(), None));
+        };
+        let entry = packages::entry(package, dir)
+            .map_err(|why| Unprepared { why: format!("find its program: {why}"), package_lost: true })?;
+        Ok((text(&entry), package.args.clone(), Some(packages::program_dir(package, dir))))
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }

@@ -1,7 +1,7 @@
 //! What the command line understands, and how it says no.
 
 use super::*;
-use harbor_ipc_proto::client::{Attempts, RestartWhen};
+use harbor_ipc_proto::client::{Attempts, RestartWhen, SandboxSettings};
 
 /// 2026-11-21 12:00 UTC.
 pub(super) const NOON: u64 = 1_795_262_400_000;
@@ -57,6 +57,7 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
             roots: vec!["r".into()],
             supervision: Supervision { start_timeout_ms: Some(2500), ..Supervision::default() },
             as_is: false,
+            sandbox: SandboxSettings::default(),
             start: false,
             command: "./run".into(),
             args: words(&["--json", "--", "-x"]),
@@ -67,7 +68,9 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
 #[test]
 fn the_small_commands() {
     let name = || "time".to_owned();
-    assert_eq!(command(&["remove", "time"]), Command::Remove(name()));
+    let removal = |data| Command::Remove(Removal { server: name(), data });
+    assert_eq!(command(&["remove", "time"]), removal(false));
+    assert_eq!(command(&["remove", "--data", "time"]), removal(true));
     assert_eq!(command(&["start", "time"]), Command::Start(name()));
     assert_eq!(command(&["stop", "time"]), Command::Stop(name()));
     assert_eq!(command(&["list"]), Command::List);

@@ -5,10 +5,10 @@
 use std::env;
 use std::path::{self, Path, PathBuf};
 
-use harbor_ipc_proto::client::Supervision;
+use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 
-use super::print;
 use super::servers::{self, STOP};
+use super::{print, remarks, sandbox};
 use crate::args::Definition;
 use crate::ask::Ask;
 use crate::client::Client;
@@ -44,6 +44,9 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Ask, Failure> {
     if definition.supervision != Supervision::default() {
         ask = ask.object("supervision", &definition.supervision);
     }
+    if definition.sandbox != SandboxSettings::default() {
+        ask = ask.object("sandbox", &sandbox::settings(&definition.sandbox, here)?);
+    }
     Ok(if definition.as_is { ask.flag("as_is", true) } else { ask })
 }
 
@@ -55,6 +58,8 @@ pub fn run(
 ) -> Result<(), Failure> {
     let name = &definition.name;
     let mut added = define(client, name, ask)?;
+    // Also where the result is JSON, and before the server runs: it may well be an old trap.
+    remarks::on_old_data(name, &added);
     if !screen.json {
         let verb = if added.value("replaced") == true { "replaced" } else { "added" };
         screen.text(&format!("{verb} {name}"))?;
@@ -67,7 +72,9 @@ pub fn run(
             if added.object("server").raw("package").is_none() {
                 tell_package(screen, &connected)?;
             }
-            return servers::tell(client, name, &connected, screen);
+            servers::tell(client, name, &connected, screen)?;
+            remarks::on_sandbox(&connected.object("server"));
+            return Ok(());
         }
         added.insert("connection", connected.to_json());
     }
@@ -100,7 +107,7 @@ fn start(client: &mut Client, name: &str) -> Result<Members, Failure> {
     })
 }
 
-fn absolute(path: &str, here: &Path) -> Result<String, Failure> {
+pub fn absolute(path: &str, here: &Path) -> Result<String, Failure> {
     // `..` stays, since behind a link it means another place than its text says.
     let whole =
         path::absolute(here.join(path)).map_err(|error| Failure::Io("make a path absolute", error))?;

@@ -13,7 +13,7 @@ use harbor_policy::limits;
 use harbor_policy::suggest::hint;
 use serde_json::value::RawValue;
 
-use super::{servers, tools};
+use super::{remarks, servers, tools};
 use crate::args::Call;
 use crate::ask::Ask;
 use crate::client::Client;
@@ -95,6 +95,9 @@ pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> 
         true if screen.json => Err(Failure::Said(Exit::ToolFailed)),
         true => {
             remark("harbor: the tool reported an error");
+            if call.asker.is_none() {
+                remarks::on_refusals(client, &call.server, answer.raw("result").unwrap_or_default());
+            }
             Err(Failure::Said(Exit::ToolFailed))
         }
         false => Ok(()),

@@ -44,11 +44,29 @@ fn notes(server: &Members, now: u64) -> Vec<String> {
         let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
         notes.push(format!("{name}: last error: {error}{about}"));
     }
+    notes.extend(sandbox(server).map(|what| format!("{name}: {what}")));
     if server.text("state") == "crashed" {
         let retry = server.value("next_retry").as_u64().map(|retry| when::ahead(retry, now));
         notes.push(format!("{name}: {}", restarts::phrase(server, restarts::limit(server), retry)));
     }
     notes
+}
+
+/// What is to be known of its sandbox at first sight: that there is none, or that it is not whole.
+fn sandbox(server: &Members) -> Option<String> {
+    let sandbox = server.object("sandbox");
+    match sandbox.text("level").as_str() {
+        level @ ("off" | "basic") => {
+            Some(format!("its sandbox is at the level {level}: it can do all that you can"))
+        }
+        _ if sandbox.raws("missing").is_empty() => None,
+        _ => {
+            let name = server.text("server_id");
+            Some(format!(
+                "its sandbox is not whole on this machine: `harbor sandbox {name}` says what is missing"
+            ))
+        }
+    }
 }
 
 fn tabulate(servers: &[Members]) -> Table {
@@ -106,6 +124,24 @@ mod tests {
 
     const TIME: &str = r#"{"server_id":"time","label":"time","command":"/usr/bin/uvx","args":["x y","z"],"state":"running","pid":7,"tool_count":2,"restarts":1,"busy":false,"queued":0}"#;
     const FILES: &str = r#"{"server_id":"files","label":"My files","command":"node","args":[],"state":"failed","restarts":0,"last_error":"boom"}"#;
+
+    #[test]
+    fn a_server_without_a_whole_sandbox_is_noted() {
+        let with = |sandbox: &str| {
+            let server = format!(r#"{{"server_id":"x","sandbox":{sandbox}}}"#);
+            notes(&Members::parse(server.as_bytes()).unwrap(), 0)
+        };
+        let whole = r#"{"level":"standard","missing":[]}"#;
+        assert_eq!((with(whole), with("null")), (Vec::new(), Vec::new()));
+        assert_eq!(
+            with(r#"{"level":"off","missing":[]}"#),
+            ["x: its sandbox is at the level off: it can do all that you can"]
+        );
+        assert_eq!(
+            with(r#"{"level":"standard","missing":["ports are not held"]}"#),
+            ["x: its sandbox is not whole on this machine: `harbor sandbox x` says what is missing"]
+        );
+    }
 
     fn listed(servers: &str) -> String {
         format!(r#"{{"type":"list_servers_result","request_id":"1","servers":[{servers}]}}"#)

@@ -14,6 +14,7 @@ mod list;
 mod logs;
 mod remarks;
 mod restarts;
+mod sandbox;
 mod servers;
 mod stats;
 mod tools;
@@ -43,7 +44,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             let ask = add::ask(&definition, &add::current_dir()?)?;
             add::run(&mut connect()?, &definition, &ask, screen)
         }
-        Command::Remove(server) => servers::remove(&mut connect()?, &server, screen),
+        Command::Remove(removal) => servers::remove(&mut connect()?, &removal, screen),
         Command::Start(server) => servers::start(&mut connect()?, &server, screen),
         Command::Stop(server) => servers::stop(&mut connect()?, &server, screen),
         Command::Restart(server) => servers::restart(&mut connect()?, &server, screen),
@@ -60,6 +61,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Audit(audit) => audit::show(&mut connect()?, &audit, screen),
         Command::Stats(origin) => stats::show(&mut connect()?, origin.as_ref(), screen),
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
+        Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
         Command::Events => events::show(&mut connect()?, screen),
     }
 }

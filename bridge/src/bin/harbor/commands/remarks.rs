@@ -1,5 +1,5 @@
-//! What is said on stderr beside a result about a server's tools: which have changed, which have hidden characters, and
-//! what of a list is no tool.
+//! What is said on stderr beside a result: which of a server's tools have changed, which have hidden characters, what of
+//! a list is no tool; and whose files are where.
 //!
 //! Owns the sentences. Must never make a command fail: its result is there already.
 
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::changes::PARTS;
 use super::{count, grants, tools};
+use crate::args::Removal;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::reply::Members;
@@ -76,6 +77,83 @@ fn is_open(value: &Value) -> bool {
     }
 }
 
+/// Says what of its sandbox this kernel cannot hold, and what it may reach that one would not think, of a server that has
+/// just been added.
+pub fn on_sandbox(server: &Members) {
+    let (name, sandbox) = (server.text("server_id"), server.object("sandbox"));
+    let sentences = ["missing", "warnings"].iter().flat_map(|list| strings(&sandbox, list));
+    sentences.for_each(|sentence| remark(&format!("{name}: {}", flatten(&sentence))));
+}
+
+/// Says that a new server gets the files of an earlier one.
+pub fn on_old_data(server: &str, answer: &Members) {
+    old_data(server, answer).into_iter().for_each(|text| remark(&text));
+}
+
+fn old_data(server: &str, answer: &Members) -> Option<String> {
+    let directory = Some(flatten(&answer.text("old_data"))).filter(|directory| !directory.is_empty())?;
+    Some(format!(
+        "{server}: an earlier server of this name left files in {directory}, which is the home of this one; \
+         `harbor remove {server} --data` removes it with them"
+    ))
+}
+
+/// Says where the files of a removed server are.
+pub fn on_kept_data(removal: &Removal, answer: &Members) {
+    kept_data(removal, answer).into_iter().for_each(|text| remark(&text));
+}
+
+fn kept_data(removal: &Removal, answer: &Members) -> Option<String> {
+    let server = &removal.server;
+    let directory = Some(flatten(&answer.text("data"))).filter(|directory| !directory.is_empty())?;
+    Some(match removal.data {
+        true => format!("{server}: not all of its data could be deleted; what is left is in {directory}"),
+        false => format!(
+            "{server}: its data stay in {directory}, for the next server of this name; \
+             `harbor remove {server} --data` deletes them"
+        ),
+    })
+}
+
+/// Says how what a server was refused could be allowed: of all that is spoken of in `text`.
+pub fn on_refusals(client: &mut Client, server: &str, text: &str) {
+    let Ok(answer) = client.request(&Ask::about("get_sandbox", server), QUICK) else { return };
+    let denied = answer.object("sandbox").objects("denied");
+    let meant = denied.iter().filter(|denied| names(text, &denied.text("path")));
+    meant.filter_map(|denied| refused(server, denied)).for_each(|text| remark(&text));
+}
+
+/// Whether a path stands in a text, and not only the beginning or the end of another one.
+fn names(text: &str, path: &str) -> bool {
+    let of_a_path = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    let stands = |at: usize| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + path.len()..].chars().next());
+        // A sentence may end behind it.
+        let ends = after.is_none_or(|c| !of_a_path(c) || c == '.');
+        ends && before.is_none_or(|c| !of_a_path(c))
+    };
+    !path.is_empty() && text.match_indices(path).any(|(at, _)| stands(at))
+}
+
+fn refused(server: &str, denied: &Members) -> Option<String> {
+    let text = |name: &str| flatten(&denied.text(name));
+    let (path, allow, mind, never) = (text("path"), text("allow"), text("mind"), text("never"));
+    match (allow.is_empty(), mind.is_empty(), never.is_empty()) {
+        (true, _, true) => None,
+        (true, ..) => Some(format!("its sandbox refused {path}: {never}")),
+        (false, true, _) => {
+            Some(format!("its sandbox refused {path}; this allows it: harbor sandbox {server} {allow}"))
+        }
+        (false, false, _) => Some(format!(
+            "its sandbox refused {path}; this allows it ({mind}): harbor sandbox {server} {allow}"
+        )),
+    }
+}
+
+fn strings(members: &Members, name: &str) -> Vec<String> {
+    serde_json::from_value(members.value(name)).unwrap_or_default()
+}
+
 /// Says how many items of a server's list are no tools.
 pub fn left_out(server: &str, items: usize) -> Option<String> {
     let (are, tools, were) = if items == 1 { ("is", "tool", "was") } else { ("are", "tools", "were") };
@@ -106,6 +184,12 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_named_as_a_whole() {
+        assert!(names("EACCES: open '/a/b'", "/a/b") && names("/a/b: no. /a/b.", "/a/b"));
+        assert!(!names("/a/bc /x/a/b /a/b/c /a/b-1", "/a/b") && !names("x", ""));
+    }
+
+    #[test]
     fn tools_that_hide_something_are_named_wherever_it_is() {
         let said = |tools: &str| hidden("time", &members(&format!(r#"{{"tools":[{tools}]}}"#)));
         let hiding = [
@@ -124,6 +208,26 @@ mod tests {
         let all = said(&hiding.join(",")).unwrap();
         assert!(all.ends_with(&format!(" the texts of a\\u{{200b}}, b, c and 2 more{end}")), "{all}");
         assert_eq!(said(open), None);
+    }
+
+    #[test]
+    fn what_earlier_servers_left_is_named_with_what_deletes_it() {
+        let removal = |data| Removal { server: "time".into(), data };
+        let (none, kept) = (members("{}"), members(r#"{"data":"/h/data","old_data":"/h/data"}"#));
+        assert_eq!((old_data("time", &none), kept_data(&removal(false), &none)), (None, None));
+        assert_eq!(
+            old_data("time", &kept).unwrap(),
+            "time: an earlier server of this name left files in /h/data, which is the home of this one; \
+             `harbor remove time --data` removes it with them"
+        );
+        assert_eq!(
+            kept_data(&removal(false), &kept).unwrap(),
+            "time: its data stay in /h/data, for the next server of this name; `harbor remove time --data` deletes them"
+        );
+        assert_eq!(
+            kept_data(&removal(true), &kept).unwrap(),
+            "time: not all of its data could be deleted; what is left is in /h/data"
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use harbor_ipc_proto::codes::Code;
 
 use super::{count, print, remarks};
+use crate::args::Removal;
 use crate::ask::Ask;
 use crate::client::Client;
 use crate::errors::Failure;
@@ -19,12 +20,17 @@ const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
 /// A definition may give its server a minute after its stdin was closed, and one after SIGTERM.
 pub const STOP: Duration = Duration::from_secs(2 * 60 + 10);
 
-pub fn remove(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::about("remove_server", server), STOP)?;
+pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Result<(), Failure> {
+    let server = &removal.server;
+    let ask = Ask::about("remove_server", server);
+    let answer = client.request(&if removal.data { ask.flag("data", true) } else { ask }, STOP)?;
     if answer.value("removed") == false {
-        return Err(Failure::refused(Code::NotFound, format!("there is no server {server}"), server));
+        let data = if removal.data { ", nor data of one" } else { "" };
+        return Err(Failure::refused(Code::NotFound, format!("there is no server {server}{data}"), server));
     }
-    print(screen, &answer, |_| format!("removed {server}"))
+    print(screen, &answer, |_| format!("removed {server}"))?;
+    remarks::on_kept_data(removal, &answer);
+    Ok(())
 }
 
 pub fn start(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
@@ -46,9 +52,19 @@ pub fn connect(client: &mut Client, server: &str) -> Result<Members, Failure> {
     ask_to_run(client, server, &connect_ask(server, Status::is_visible()))
 }
 
+/// Says, of a server that did not start, what its sandbox has to do with it.
+fn tell_refusals(client: &mut Client, server: &str, failure: &Failure) {
+    if let Failure::Refused(refusal) = failure {
+        let tail = refusal.details.as_deref().unwrap_or_default();
+        remarks::on_refusals(client, server, &format!("{} {tail}", refusal.message));
+    }
+}
+
 fn ask_to_run(client: &mut Client, server: &str, ask: &Ask) -> Result<Members, Failure> {
     let mut status = Status::new(&format!("starting {server} …"));
-    client.request_with_progress(ask, START, &mut |push| status.show(&news(server, push)))
+    let started = client.request_with_progress(ask, START, &mut |push| status.show(&news(server, push)));
+    drop(status);
+    started.inspect_err(|failure| tell_refusals(client, server, failure))
 }
 
 fn connect_ask(server: &str, progress: bool) -> Ask {
@@ -164,7 +180,11 @@ mod tests {
         assert_eq!(run(false, &[&answer], |c, s| stop(c, "time", s)).printed, "time is stopped\n");
         let answer =
             |removed| format!(r#"{{"type":"remove_server_result","request_id":"1","removed":{removed}}}"#);
-        assert_eq!(run(false, &[&answer(true)], |c, s| remove(c, "time", s)).printed, "removed time\n");
-        assert_eq!(run(true, &[&answer(false)], |c, s| remove(c, "time", s)).exit, Exit::NotFound);
+        let removal = |data| Removal { server: "time".into(), data };
+        let ran = run(false, &[&answer(true)], |c, s| remove(c, &removal(false), s));
+        assert_eq!((ran.printed.as_str(), ran.asked[0].contains("data")), ("removed time\n", false));
+        let ran = run(false, &[&answer(true)], |c, s| remove(c, &removal(true), s));
+        assert!(ran.asked[0].ends_with(r#","data":true}"#), "{}", ran.asked[0]);
+        assert_eq!(run(true, &[&answer(false)], |c, s| remove(c, &removal(false), s)).exit, Exit::NotFound);
     }
 }

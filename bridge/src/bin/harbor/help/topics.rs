@@ -15,7 +15,13 @@ pub const TOPICS: &[Topic] = &[
             opt("--as-is", "", "run the command as it is, npx and uvx included"),
             opt("--no-start", "", "only store the definition"),
         ],
-        groups: &[("start and stop", START), ("after a crash", RESTART), ("calls", CALLS)],
+        groups: &[
+            ("start and stop", START),
+            ("after a crash", RESTART),
+            ("calls", CALLS),
+            ("what it may do on this machine", SANDBOX_OF_ADD),
+            ("what it may reach", SANDBOX),
+        ],
         notes: "COMMAND is a path, or a name that the bridge looks up in its PATH. The same NAME again replaces\n\
                 the definition. If the server does not start, the definition stays and the exit code says so.\n\
                 \n\
@@ -26,7 +32,23 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("add", "NAME -- COMMAND ARGS…", "define a server and start it")
     },
     Topic {
-        notes: "A running server is stopped first. Its data directory stays.",
+        options: &[
+            opt("--explain", "", "show every path and variable, and why"),
+            opt("--level", "LEVEL", LEVELS),
+            opt("--forget", "ENTRY", "take a path, socket or host back; repeat for more"),
+            opt("--reset", "SETTING", "back to the default: memory, network, host …; repeat for more"),
+        ],
+        groups: &[("what it may reach", SANDBOX)],
+        notes: "Without options: shows what the server may do. With some: changes that, and restarts the server if it\n\
+                runs. Paths, sockets and hosts are added to those that are granted already. docs/sandbox.md says more.\n\
+                \n\
+                harbor sandbox files --write ~/notes",
+        ..topic("sandbox", "NAME", "show or change what a server may do")
+    },
+    Topic {
+        options: &[opt("--data", "", "delete its data directory too, also one that was kept earlier")],
+        notes: "A running server is stopped first. Its data directory stays, and would be the home of whatever is added\n\
+                under this NAME later.",
         ..topic("remove", "NAME", "forget a server")
     },
     Topic {
@@ -187,4 +209,24 @@ const CALLS: &[Opt] = &[
         "SECONDS",
         "from a call's timeout to the verdict that it hangs: 0.1 to 3600, 10 if absent",
     ),
+];
+
+const LEVELS: &str = "off, basic, standard (if nothing is said) or strict";
+
+const SANDBOX_OF_ADD: &[Opt] = &[opt("--sandbox", "LEVEL", LEVELS)];
+
+/// What a server may reach and use, beyond its level.
+const SANDBOX: &[Opt] = &[
+    opt("--required", "", "rather do not start it than with less than its level"),
+    opt("--read", "PATH", "a file or directory that it may read; repeat for more"),
+    opt("--write", "PATH", "one that it may read and write; repeat for more"),
+    opt("--socket", "PATH", "a Unix socket that it may connect to; repeat for more"),
+    opt("--network", "KIND", "none, loopback (its own), hosts or all"),
+    opt("--host", "HOST[:PORT]", "a host for --network hosts, *.example.com too; repeat for more"),
+    opt("--memory", "MIB", "memory of all its processes together: 64 to 1048576; 2048"),
+    opt("--processes", "N", "processes and threads: 8 to 65536; 512"),
+    opt("--open-files", "N", "open files of each process: 64 to 1048576; 4096"),
+    opt("--file-size", "MIB", "the largest file that it may write: 1 to 1048576; 1024"),
+    opt("--disk", "MIB", "its data and temporary files together: 1 to 1048576; 4096"),
+    opt("--nice", "N", "how much it steps back for others, 0 to 19; 5"),
 ];

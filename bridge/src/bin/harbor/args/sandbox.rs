@@ -1,0 +1,103 @@
+//! What a server may do on this machine, as it is typed: for `harbor add` and `harbor sandbox`.
+//!
+//! Owns the options' names. Must never fill in a default or check a range: the bridge has them.
+
+use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
+
+use super::Words;
+
+/// What `harbor sandbox` is to do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sandbox {
+    pub server: String,
+    /// Whether every path and variable is to be shown.
+    pub explain: bool,
+    /// What is said anew; lists are added to what is there. Paths may be relative.
+    pub changes: SandboxSettings,
+    /// Entries of lists that are to go: paths, sockets, hosts.
+    pub forgotten: Vec<String>,
+    /// Settings that go back to their default.
+    pub reset: Vec<String>,
+}
+
+impl Sandbox {
+    /// Whether anything is to be changed.
+    pub fn changes_something(&self) -> bool {
+        self.changes != SandboxSettings::default() || !self.forgotten.is_empty() || !self.reset.is_empty()
+    }
+}
+
+impl Words {
+    pub(super) fn sandbox(&self) -> Result<Sandbox, String> {
+        let all = |name| self.all(name).map(str::to_owned).collect();
+        let reset = self.all("--reset").map(setting).collect::<Result<_, _>>()?;
+        Ok(Sandbox {
+            server: self.server()?,
+            explain: self.has("--explain"),
+            changes: self.sandbox_settings("--level")?,
+            forgotten: all("--forget"),
+            reset,
+        })
+    }
+
+    /// The settings, with the level in the option `level`.
+    pub(super) fn sandbox_settings(&self, level: &str) -> Result<SandboxSettings, String> {
+        let list =
+            |name| Some(self.all(name).map(str::to_owned).collect()).filter(|all: &Vec<_>| !all.is_empty());
+        let hosts = list("--host");
+        let network = self.word("--network", "none, loopback, hosts or all", NetworkKind::of)?;
+        Ok(SandboxSettings {
+            level: self.word(level, "off, basic, standard or strict", Level::of)?,
+            required: self.has("--required").then_some(true),
+            read: list("--read"),
+            write: list("--write"),
+            sockets: list("--socket"),
+            // Whoever names hosts means these and no others.
+            network: network.or(hosts.as_ref().map(|_| NetworkKind::Hosts)),
+            hosts,
+            memory_mb: self.amount("--memory", "MiB, 64 to 1048576")?,
+            processes: self.amount("--processes", "processes and threads, 8 to 65536")?,
+            open_files: self.amount("--open-files", "files, 64 to 1048576")?,
+            file_size_mb: self.amount("--file-size", "MiB, 1 to 1048576")?,
+            disk_mb: self.amount("--disk", "MiB, 1 to 1048576")?,
+            nice: self.amount("--nice", "0 to 19")?,
+        })
+    }
+
+    /// A whole number; whether it is in its range is the bridge's to say.
+    fn amount(&self, name: &str, expected: &str) -> Result<Option<u64>, String> {
+        let Some(text) = self.option(name) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| format!("{name} {text}: use a whole number ({expected})"))
+    }
+
+    fn word<T>(&self, name: &str, expected: &str, read: fn(&str) -> Option<T>) -> Result<Option<T>, String> {
+        let Some(text) = self.option(name) else { return Ok(None) };
+        read(text).map(Some).ok_or_else(|| format!("{name} {text}: use {expected}"))
+    }
+}
+
+/// Options, and the settings behind them.
+const SETTINGS: &[(&str, &str)] = &[
+    ("level", "level"),
+    ("required", "required"),
+    ("read", "read"),
+    ("write", "write"),
+    ("socket", "sockets"),
+    ("network", "network"),
+    ("host", "hosts"),
+    ("memory", "memory_mb"),
+    ("processes", "processes"),
+    ("open-files", "open_files"),
+    ("file-size", "file_size_mb"),
+    ("disk", "disk_mb"),
+    ("nice", "nice"),
+];
+
+/// The setting behind the name of an option.
+fn setting(name: &str) -> Result<String, String> {
+    let found = SETTINGS.iter().find(|(option, field)| name == *option || name == *field);
+    found.map(|(_, field)| (*field).to_owned()).ok_or_else(|| {
+        let names: Vec<_> = SETTINGS.iter().map(|(option, _)| *option).collect();
+        format!("--reset {name}: use one of {}", names.join(", "))
+    })
+}

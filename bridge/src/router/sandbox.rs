@@ -1,0 +1,172 @@
+//! Messages about what a server may do on this machine.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    DeniedView, GetSandboxResult, SandboxPath, SandboxSettings, SandboxSummary, SandboxView, SetSandbox,
+    SetSandboxResult,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::link::sandbox::PathAccess;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::sandbox::{Profile, Why, settings};
+
+use super::client::Client;
+use super::servers::{about, stored};
+use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::store::definitions::{Definition, Stored};
+use crate::supervisor::{Denied, Server};
+
+pub(super) async fn get(router: &Router, id: &ServerId) -> Handled {
+    let server = router.host.server(id)?;
+    reply(GetSandboxResult { sandbox: view(&server).await })
+}
+
+pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbox) -> Handled {
+    let before = router.host.server(&message.server_id)?;
+    let definition = changed(before.definition(), &message)?;
+    // Before anything is stored: a server that runs goes on running with what it has.
+    before.would_be_confined_by(definition.sandbox.clone()).await.map_err(refused)?;
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        let server_id = message.server_id;
+        router.host.trail.decided("set_sandbox", &sender, about(&server_id), true).await?;
+        router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
+        let was_up = before.is_up();
+        let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        if let Some(before) = &before {
+            before.down().await;
+        }
+        if was_up {
+            let server = server.clone();
+            // Whoever wants to know how that goes watches the server; its state says it.
+            tokio::task::spawn_local(async move { server.start(None).await });
+        }
+        reply(SetSandboxResult { sandbox: view(&server).await, restarting: was_up })
+    })
+    .await
+}
+
+/// What would keep the server from its next start.
+fn refused(why: String) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox")
+}
+
+fn changed(definition: &Definition, message: &SetSandbox) -> Result<Definition, ErrorBody> {
+    let mut sandbox = definition.sandbox.clone();
+    for name in message.reset.iter().flatten() {
+        if !sandbox.reset(name) {
+            return Err(invalid(
+                "reset",
+                "level, required, read, write, sockets, network, hosts, memory_mb, processes, open_files, file_size_mb, disk_mb or nice",
+            ));
+        }
+    }
+    let sandbox = sandbox.with(SandboxSettings::parse(message.sandbox.0.as_str())?);
+    checked(&sandbox)?;
+    Ok(Definition { sandbox, ..definition.clone() })
+}
+
+/// Checks what its types do not.
+pub(super) fn checked(sandbox: &SandboxSettings) -> Result<(), ErrorBody> {
+    settings::checked(sandbox).map_err(|wrong| {
+        let body = ErrorBody::new(Code::InvalidParams, wrong.to_string());
+        body.with("field", wrong.field).with("expected", &wrong.expected)
+    })
+}
+
+async fn view(server: &Server) -> SandboxView {
+    let settings = server.definition().sandbox.clone();
+    let denied = server.denied().iter().map(denied).collect();
+    match server.would_be_confined().await {
+        Ok(confined) => SandboxView {
+            settings,
+            summary: summary(&confined.profile),
+            refused: None,
+            paths: confined.profile.places.iter().map(place).collect(),
+            hidden: hidden(&confined.profile),
+            limits: limits(&confined.profile),
+            env_names: server.env_names(&confined),
+            denied,
+        },
+        Err(why) => SandboxView {
+            summary: SandboxSummary {
+                level: settings.level.unwrap_or_default().as_str(),
+                held_by: "nothing, since it is not started".into(),
+                network: settings::network(&settings).as_str(),
+                missing: Vec::new(),
+                warnings: Vec::new(),
+            },
+            settings,
+            refused: Some(why),
+            paths: Vec::new(),
+            hidden: Vec::new(),
+            limits: Vec::new(),
+            env_names: Vec::new(),
+            denied,
+        },
+    }
+}
+
+/// What holds a server, in short.
+pub(super) fn summary(profile: &Profile) -> SandboxSummary {
+    SandboxSummary {
+        level: profile.level.as_str(),
+        held_by: profile.held_by.clone(),
+        network: profile.network.as_str(),
+        missing: profile.missing.clone(),
+        warnings: profile.warnings.clone(),
+    }
+}
+
+fn hidden(profile: &Profile) -> Vec<String> {
+    let mounts = profile.launch.mounts.iter();
+    mounts.flat_map(|mounts| mounts.hidden.iter().map(ToString::to_string)).collect()
+}
+
+fn limits(profile: &Profile) -> Vec<String> {
+    let of = &profile.launch.limits;
+    let mib = |bytes: Option<u64>, what: &str| bytes.map(|bytes| format!("{} MiB {what}", bytes >> 20));
+    let number = |number: Option<u64>, what: &str| number.map(|number| format!("{number} {what}"));
+    let all = [
+        mib(of.memory, "of memory"),
+        number(of.processes, "processes and threads"),
+        number(of.open_files, "open files of each process"),
+        mib(of.file_size, "for each file"),
+        mib(of.disk, "of disk"),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn place(place: &harbor_policy::sandbox::Place) -> SandboxPath {
+    let access = match place.access {
+        PathAccess::Read => "read",
+        PathAccess::Write => "write",
+        PathAccess::Device => "device",
+    };
+    SandboxPath { path: place.path.clone(), access, why: why(place.why) }
+}
+
+fn why(why: Why) -> &'static str {
+    match why {
+        Why::System => "system",
+        Why::Program => "program",
+        Why::Package => "package",
+        Why::Data => "data",
+        Why::Temporary => "temporary",
+        Why::Argument => "argument",
+        Why::Cwd => "cwd",
+        Why::Granted => "granted",
+    }
+}
+
+fn denied(denied: &Denied) -> DeniedView {
+    DeniedView {
+        path: denied.path.clone(),
+        write: denied.write,
+        allow: denied.advice.as_ref().ok().map(|advice| advice.option.clone()),
+        mind: denied.advice.as_ref().ok().and_then(|advice| advice.mind),
+        never: denied.advice.as_ref().err().cloned(),
+    }
+}

@@ -1,0 +1,201 @@
+//! What is on the disk before a start: where a server's program, its arguments and the system really are.
+//!
+//! ```text
+//!  command, PATH ── links, #! lines, venvs ──► program ┐
+//!  cwd, arguments ── their packages ─────────► named   ├─► Facts ─► policy::sandbox::profile
+//!  the lists of policy::sandbox ─────────────► system  ┘
+//! ```
+//!
+//! Owns the looking; which names count is the policy's. Must never be called where a loop waits, must stay bounded whatever
+//! lies there, and must never decide what is granted.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use harbor_ipc_proto::client::SandboxSettings;
+use harbor_policy::environment::CA_FILES;
+use harbor_policy::sandbox::paths::is_within;
+use harbor_policy::sandbox::{Facts, protected, system};
+
+mod named;
+mod program;
+mod way;
+
+use way::{Way, walk};
+
+/// What is to be started, and where its own things are.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// The program.
+    pub command: &'a str,
+    /// Its arguments.
+    pub args: &'a [String],
+    /// Where it runs.
+    pub cwd: &'a str,
+    /// Its own PATH; else the bridge's.
+    pub path: Option<&'a str>,
+    /// What its definition grants.
+    pub sandbox: &'a SandboxSettings,
+    /// `$HARBOR_HOME`.
+    pub harbor_home: &'a Path,
+    /// The bridge's socket.
+    pub socket: Option<&'a Path>,
+    /// Its data directory.
+    pub data: &'a Path,
+    /// Its directory for temporary files.
+    pub tmp: &'a Path,
+    /// Where its package is installed.
+    pub package: Option<&'a Path>,
+    /// Whether this start installs it.
+    pub installs: bool,
+    /// Whether the servers share a runner.
+    pub shared: bool,
+}
+
+/// What of this process and its environment counts.
+#[derive(Debug, Default)]
+struct Surroundings {
+    home: Option<PathBuf>,
+    path: String,
+    /// Files and directories of certificates that environment variables name.
+    authorities: Vec<String>,
+    /// The directory of Harbor's programs.
+    programs: PathBuf,
+}
+
+/// The egress proxy's executable, beside the bridge's own.
+const EGRESS: &str = "harbor-egress";
+
+/// Looks at the disk.
+#[must_use]
+pub fn collect(wanted: &Wanted<'_>) -> Facts {
+    let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let executable = std::env::current_exe().unwrap_or_default();
+    look(
+        wanted,
+        &Surroundings {
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
+            path: text("PATH").unwrap_or_else(|| harbor_policy::environment::DEFAULT_PATH.into()),
+            authorities: CA_FILES.iter().filter_map(|name| text(name)).collect(),
+            programs: executable.parent().map(Path::to_owned).unwrap_or_default(),
+        },
+    )
+}
+
+fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
+    let home = around.home.as_deref().and_then(settled);
+    let own = |path: &Path| settled(path).unwrap_or_default();
+    let mut facts = Facts {
+        protected: home.as_deref().map(moved).unwrap_or_default(),
+        home,
+        harbor_home: own(wanted.harbor_home),
+        data: own(wanted.data),
+        tmp: own(wanted.tmp),
+        package: wanted.package.map(own),
+        installs: wanted.installs,
+        system: of_the_system(),
+        written: wanted.sandbox.write.iter().flatten().filter_map(|path| settled(Path::new(path))).collect(),
+        absent: absent(wanted.sandbox),
+        shared: wanted.shared,
+        not_sockets: not_sockets(wanted.sandbox),
+        hideable: hideable(),
+        socket: wanted.socket.map(own).unwrap_or_default(),
+        proxy: own(&around.programs.join(EGRESS)),
+        ..Facts::default()
+    };
+    granted(wanted.sandbox, &mut facts);
+    let path = wanted.path.unwrap_or(&around.path);
+    let needed = program::find(&facts, wanted.command, wanted.cwd, path, &around.authorities);
+    let (named, more) = named::find(&facts, wanted.cwd, wanted.args);
+    facts.links.extend(needed.links.into_iter().chain(more));
+    facts.links.sort_unstable();
+    facts.links.dedup();
+    // What the person's own PATH has in it is no matter of this server.
+    let left_out = if wanted.path.is_some() { needed.left_out } else { Vec::new() };
+    Facts { program: needed.program, named, left_out, ..facts }
+}
+
+/// A path without symbolic links; what does not exist keeps its name. `None` when that is no text, or not absolute.
+fn settled(path: &Path) -> Option<String> {
+    let (mut above, mut missing) = (path, Vec::new());
+    let mut real = loop {
+        match above.canonicalize() {
+            Ok(real) => break real,
+            Err(_) => {
+                missing.push(above.file_name()?);
+                above = above.parent()?;
+            }
+        }
+    };
+    real.extend(missing.iter().rev());
+    real.into_os_string().into_string().ok().filter(|path| path.starts_with('/'))
+}
+
+/// The same of what exists.
+fn real(path: &str) -> Option<String> {
+    Path::new(path).canonicalize().ok()?.into_os_string().into_string().ok()
+}
+
+/// Where protected places are that are symbolic links.
+fn moved(home: &str) -> Vec<String> {
+    let elsewhere = |path: String| real(&path).filter(|real| *real != path);
+    protected::of_home(home).into_iter().filter_map(elsewhere).collect()
+}
+
+/// Of two that lie in one another and are equally open, the outer one.
+fn of_the_system() -> Vec<(String, harbor_ipc_proto::link::sandbox::PathAccess)> {
+    let mut all: Vec<_> =
+        system::SYSTEM.iter().filter_map(|(path, access)| Some((real(path)?, *access))).collect();
+    all.sort();
+    all.dedup();
+    let outer = all.clone();
+    all.retain(|(path, access)| {
+        !outer.iter().any(|(above, wide)| above != path && wide == access && is_within(path, above))
+    });
+    all
+}
+
+fn hideable() -> Vec<String> {
+    let keeps_run = Path::new(system::KEEPS_RUN).exists();
+    let all = system::HIDEABLE.iter().filter(|path| !(keeps_run && **path == "/run"));
+    let mut all: Vec<_> = all.filter_map(|path| real(path)).filter(|path| Path::new(path).is_dir()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Where granted paths lead. What may be written is found first, with all of it taken for writable: a server that may
+/// write one of two directories has no say in where the other one is.
+fn granted(sandbox: &SandboxSettings, facts: &mut Facts) {
+    let ways = |paths: &Option<Vec<String>>, facts: &Facts| {
+        let way = |path: &String| (path.clone(), walk(path, facts).filter(Way::is_accepted));
+        paths.iter().flatten().map(way).collect::<Vec<_>>()
+    };
+    let written = ways(&sandbox.write, facts);
+    facts.written = written.iter().filter_map(|(_, way)| Some(way.as_ref()?.real.clone())).collect();
+    let others = [&sandbox.read, &sandbox.sockets].into_iter().flat_map(|paths| ways(paths, facts));
+    for (given, way) in others.collect::<Vec<_>>().into_iter().chain(written) {
+        match way {
+            Some(way) => {
+                let pairs = way.pairs(facts);
+                facts.links.extend(pairs);
+                facts.granted.push((given, way.real));
+            }
+            None => facts.led_out.push(given),
+        }
+    }
+}
+
+fn absent(sandbox: &SandboxSettings) -> Vec<String> {
+    let all = [&sandbox.read, &sandbox.write, &sandbox.sockets].into_iter().flatten().flatten();
+    all.filter(|path| fs::symlink_metadata(path).is_err()).cloned().collect()
+}
+
+fn not_sockets(sandbox: &SandboxSettings) -> Vec<String> {
+    let other = |path: &&String| fs::metadata(path).is_ok_and(|found| !found.file_type().is_socket());
+    sandbox.sockets.iter().flatten().filter(other).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests;

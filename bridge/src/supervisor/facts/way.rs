@@ -1,0 +1,121 @@
+//! The way that a path leads, one name and one link after the other.
+//!
+//! ```text
+//!  /home/u/link/run.sh ── /home (link) ─► /var/home/u/link (link) ─► /srv/app/run.sh
+//!                          each link: where it lies, and whether the server can have laid it there
+//! ```
+//!
+//! Owns following links. Must never follow more than [`MAX_LINKS`], and never forget that a link lay in a directory that
+//! the server can change: such a link leads to nothing outside of that directory.
+
+use std::fs;
+use std::io::ErrorKind;
+
+use harbor_policy::sandbox::Facts;
+use harbor_policy::sandbox::paths::{below, is_within, parent};
+
+/// The kernel's own limit.
+const MAX_LINKS: usize = 40;
+
+/// Where a path leads, and how.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Its end, without symbolic links; what does not exist keeps its name.
+    pub real: String,
+    /// Whether the end exists.
+    pub exists: bool,
+    /// Where the links lie that were followed before any that the server can have laid.
+    pub links: Vec<String>,
+    /// The directories, which the server can change, of the links that it can have laid.
+    laid: Vec<String>,
+}
+
+impl Way {
+    /// Whether the server can have laid a link on it.
+    pub(super) fn is_laid(&self) -> bool {
+        !self.laid.is_empty()
+    }
+
+    /// Whether a place at its end lies where the links on it may lead.
+    pub(super) fn may_reach(&self, place: &str) -> bool {
+        self.laid.iter().all(|directory| is_within(place, directory))
+    }
+
+    /// Whether its end lies there.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.may_reach(&self.real)
+    }
+
+    /// The links on it, with the places that they lead to.
+    pub(super) fn pairs(&self, facts: &Facts) -> Vec<(String, String)> {
+        self.links.iter().filter_map(|link| pair(link, facts)).collect()
+    }
+}
+
+/// Follows an absolute path. `None` for other text, for circles, and where `..` follows on what does not exist.
+pub(super) fn walk(path: &str, facts: &Facts) -> Option<Way> {
+    if !path.starts_with('/') {
+        return None;
+    }
+    let mut way = Way { real: "/".into(), exists: true, ..Way::default() };
+    let (mut todo, mut followed) = (names(path), 0);
+    while let Some(name) = todo.pop() {
+        if name == ".." {
+            if !way.exists {
+                return None;
+            }
+            way.real = parent(&way.real).to_owned();
+            continue;
+        }
+        let place = below(&way.real, &name);
+        match if way.exists { fs::read_link(&place) } else { Err(ErrorKind::NotFound.into()) } {
+            Ok(target) => {
+                followed += 1;
+                let target = target.to_str().filter(|_| followed <= MAX_LINKS)?;
+                way.laid.extend(changeable(&way.real, facts).map(ToOwned::to_owned));
+                if !way.is_laid() {
+                    way.links.push(place);
+                }
+                if target.starts_with('/') {
+                    way.real = "/".into();
+                }
+                todo.extend(names(target));
+            }
+            Err(error) => {
+                // What is no link is an invalid argument.
+                way.exists &= error.kind() == ErrorKind::InvalidInput;
+                way.real = place;
+            }
+        }
+    }
+    Some(way)
+}
+
+/// The same of what exists, unless the server can have laid the way and it leads out of what it can change.
+pub(super) fn found(path: &str, facts: &Facts) -> Option<Way> {
+    walk(path, facts).filter(|way| way.exists && way.is_accepted())
+}
+
+/// A link with the place that it leads to, if there is something.
+pub(super) fn pair(link: &str, facts: &Facts) -> Option<(String, String)> {
+    let end = walk(link, facts).filter(|end| end.exists)?;
+    Some((link.to_owned(), end.real))
+}
+
+/// The names in a path, the last one first.
+fn names(path: &str) -> Vec<String> {
+    let names = path.rsplit('/').filter(|name| !name.is_empty() && *name != ".");
+    names.map(ToOwned::to_owned).collect()
+}
+
+/// The directories that a path lies in and the server, or its installer, can change: links there lead where it wants.
+pub(super) fn changeable<'a>(path: &str, facts: &'a Facts) -> impl Iterator<Item = &'a str> {
+    let own = [Some(&facts.data), Some(&facts.tmp), facts.package.as_ref()].into_iter().flatten();
+    let all = own.chain(&facts.written).map(String::as_str);
+    all.filter(move |directory| is_within(path, directory))
+}
+
+/// Whether the server, or its installer, can have made what lies there.
+pub(super) fn is_changeable(path: &str, facts: &Facts) -> bool {
+    changeable(path, facts).next().is_some()
+}
