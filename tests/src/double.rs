@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -39,7 +40,13 @@ impl Double {
     #[must_use]
     pub fn new(home: &Home, fault: Fault) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let journal = home.scratch(&format!("journal-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+        // A directory of their own: that they may write it is granted, and Harbor's home lies beside it.
+        let journals = home.scratch("journals");
+        fs::create_dir_all(&journals).expect("a scratch directory can be made");
+        // The test's Harbor may be another user's.
+        let everybody = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(&journals, everybody).expect("its owner may do so");
+        let journal = journals.join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
         let settings = Settings { journal: Some(journal.clone()), ..Settings::new(fault) };
         Self {
             settings,
@@ -169,6 +176,7 @@ impl Double {
             "command": command[0],
             "args": command[1..],
             "env": {TEST_ID: self.test_id},
+            "sandbox": self.sandbox(),
         });
         if let Some(roots) = &self.roots {
             definition["roots"] = json!(roots);
@@ -177,6 +185,11 @@ impl Double {
             definition["supervision"] = json!(self.supervision);
         }
         definition
+    }
+
+    /// What every double needs besides the defaults: its journal.
+    fn sandbox(&self) -> Value {
+        json!({"write": [self.journal.parent()]})
     }
 
     /// What it writes down.

@@ -1,8 +1,9 @@
 //! One test's Harbor: a `HARBOR_HOME` of its own, and the demand that nothing of it is left running.
 //!
 //! Processes are recognised by `HARBOR_HOME` in their environment, by the mark `HARBOR_TEST_ID` (which the
-//! doubles' definitions hand through to the servers), by the directory in their command line, and by having been
-//! seen below a bridge. Must never be shared by two tests.
+//! doubles' definitions hand through to the servers), by the directory in their command line, by the bridge's own mark
+//! of this home (the only one that runners and egress proxies carry), and by having been seen below a bridge.
+//! Must never be shared by two tests.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -15,7 +16,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use harbor_ipc_proto::hex::hex;
 use nix::sys::signal::Signal;
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::processes::{self, Process, wait_until};
@@ -47,8 +50,17 @@ impl Home {
     /// A new one. The directory itself is left for the bridge to make.
     #[must_use]
     pub fn new() -> Self {
+        Self::below(&env::temp_dir())
+    }
+
+    /// One in this directory, for tests to which it matters where it is.
+    ///
+    /// # Panics
+    /// When nothing can be made there.
+    #[must_use]
+    pub fn below(parent: &Path) -> Self {
         // Short, because a socket's path has to fit into 107 bytes.
-        let dir = tempfile::Builder::new().prefix("hb-").tempdir().expect("a temporary directory");
+        let dir = tempfile::Builder::new().prefix("hb-").tempdir_in(parent).expect("a temporary directory");
         let id = dir.path().file_name().expect("it has a name").to_string_lossy().into_owned();
         Self(Arc::new(Place { dir, id, seen: Mutex::default() }))
     }
@@ -161,12 +173,20 @@ impl Place {
 
     fn processes(&self) -> Vec<Process> {
         // The whole directory: a process without any environment may still name a file in it.
-        let marks = [format!("{TEST_ID}={}", self.id), path_text(self.dir.path())];
+        let marks = [format!("{TEST_ID}={}", self.id), path_text(self.dir.path()), self.instance()];
         let found = processes::marked(&marks);
         let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         seen.extend(found);
         seen.retain(|process| !process.is_gone());
         seen.iter().copied().collect()
+    }
+
+    /// What the bridge puts into the environment of what it starts. Not learnt from a process: these tests may
+    /// themselves run below a Harbor, whose processes are none of theirs.
+    fn instance(&self) -> String {
+        let place = self.dir.path().canonicalize().unwrap_or_else(|_| self.dir.path().to_owned());
+        let digest = Sha256::digest(place.join("h").as_os_str().as_encoded_bytes());
+        format!("HARBOR_INSTANCE={}", hex(&digest[..8]))
     }
 
     /// Ends what is left; a process may start another one meanwhile.

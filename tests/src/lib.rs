@@ -19,6 +19,7 @@
     reason = "test support"
 )]
 
+pub mod attacker;
 pub mod bridge;
 pub mod client;
 pub mod direct;
@@ -33,6 +34,7 @@ pub mod random;
 
 use std::time::Duration;
 
+pub use attacker::{Attacker, Attempt};
 pub use bridge::{Bridge, Relay};
 pub use client::{Answer, Asker, Client, ErrorValue, Pending, Speaker};
 pub use direct::Direct;

@@ -1,6 +1,8 @@
 //! The command line where it decides who may use what: against a real bridge and a real server.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
+use std::fs;
+
 use harbor_tests::double::Double;
 use harbor_tests::{Bridge, Home, programs};
 use serde_json::{Value, json};
@@ -26,6 +28,39 @@ fn refused(home: &Home, args: &[&str]) -> (String, Option<i32>) {
     let (out, err, code) = harbor(home, args);
     assert_eq!(out, "", "{args:?}");
     (err, code)
+}
+
+#[test]
+fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
+    let home = Home::new();
+    let _bridge = Bridge::start(&home);
+    let (add, data) = (["add", "s", "--no-start", "--", "/bin/true"], home.path().join("servers/s/data"));
+    let added = "added s\nstart it with `harbor start s`\n";
+    assert_eq!(done(&home, &add), added);
+    assert_eq!(done(&home, &["remove", "s"]), "removed s\n");
+
+    fs::create_dir_all(data.join(".local")).unwrap();
+    assert_eq!(
+        done(&home, &["--json", "add", "other", "--no-start", "--", "/bin/true"]).matches("old_data").count(),
+        0
+    );
+    let (out, remark, code) = harbor(&home, &add);
+    let named = format!("s: an earlier server of this name left files in {}, ", data.display());
+    assert!(out == added && remark.starts_with(&named) && code == Some(0), "{remark}");
+    assert_eq!(done(&home, &add), added.replacen("added", "replaced", 1), "they are its own by now");
+    let (out, remark, _) = harbor(&home, &["remove", "s"]);
+    assert!(out == "removed s\n" && remark.starts_with(&format!("s: its data stay in {}, ", data.display())));
+    assert!(data.join(".local").is_dir());
+
+    assert_eq!(done(&home, &["remove", "s", "--data"]), "removed s\n");
+    assert!(!data.parent().unwrap().exists());
+    let (said, code) = refused(&home, &["remove", "s", "--data"]);
+    assert!(said.starts_with("harbor: there is no server s, nor data of one\n") && code == Some(4), "{said}");
+    assert_eq!(done(&home, &add), added);
+    fs::create_dir_all(data.join(".local")).unwrap();
+    assert_eq!(done(&home, &["remove", "--data", "s"]), "removed s\n");
+    assert!(!data.exists());
+    assert_eq!(done(&home, &add), added);
 }
 
 #[test]
@@ -84,6 +119,10 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
     assert_eq!((&stats["stats"]["calls"]["calls"], &stats["stats"]["grants"]), (&json!(2), &json!(1)));
 }
 
+/// What is said of a server that has just been added.
+const REACHES: &str = "s: the network all reaches services of this machine, the local network and the metadata of a cloud \
+                       (169.254.169.254)\n";
+
 #[test]
 fn a_tool_that_has_changed_is_shown_and_accepted() {
     let home = Home::new();
@@ -102,7 +141,7 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
     let other = programs::double("echo-server");
     let changed = "s: 1 tool has changed since you first saw it: `harbor tools --changed s`\n";
     let told = |args: &[&str]| harbor(&home, args).1;
-    assert_eq!(told(&["add", "s", "--", other.to_str().unwrap()]), changed);
+    assert_eq!(told(&["add", "s", "--", other.to_str().unwrap()]), format!("{changed}{REACHES}"));
     for args in [&["list"][..], &["tools"], &["tools", "s"], &["tools", "--as", ORIGIN], &["restart", "s"]] {
         let said = told(args);
         assert!(said.ends_with(changed), "{args:?}: {said}");
@@ -145,11 +184,13 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let tools = json!([{"name": "good"}, 5, {"name": "sly", "description": "a\u{200b}b"}]);
     let double = Double::sound(&home).offering(&tools.to_string());
     let command = double.command();
-    let add: Vec<_> = ["add", "s", "--"].into_iter().chain(command.iter().map(String::as_str)).collect();
+    let journals = home.scratch("journals");
+    let add = ["add", "s", "--write", journals.to_str().unwrap(), "--"];
+    let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
     let sly =
         "s: hidden or control characters in the texts of sly: a model may read there what you do not see\n";
     let added = "added s\ns is running: 2 tools (`harbor tools s`)\n";
-    assert_eq!(harbor(&home, &add), (added.to_owned(), sly.to_owned(), Some(0)));
+    assert_eq!(harbor(&home, &add), (added.to_owned(), format!("{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, sly);
     let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();
     let left_out = "s: 1 item of its list is no tool and was left out\n".to_owned();

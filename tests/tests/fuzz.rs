@@ -46,6 +46,11 @@ targets! {
     grant_row,
     tool,
     schema,
+    host_rules,
+    proxy_head,
+    denied,
+    sandbox_settings,
+    lowered,
 }
 
 fn run(name: &str) {

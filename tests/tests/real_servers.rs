@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use harbor_tests::home::TEST_ID;
 use harbor_tests::{Answer, Asker, Bridge, Home};
@@ -27,8 +27,15 @@ fn node(name: &str) -> (Value, Value) {
     (json!("node"), json!([script]))
 }
 
-fn connect(bridge: &Bridge, home: &Home, (command, args): (Value, Value)) -> Answer {
-    let definition = json!({"server_id": "s", "command": command, "args": args, "env": {TEST_ID: home.id()}});
+fn connect(bridge: &Bridge, home: &Home, server: (Value, Value)) -> Answer {
+    granted(bridge, home, server, &json!({}))
+}
+
+/// With these settings of its sandbox.
+fn granted(bridge: &Bridge, home: &Home, (command, args): (Value, Value), sandbox: &Value) -> Answer {
+    let env = json!({TEST_ID: home.id()});
+    let definition =
+        json!({"server_id": "s", "command": command, "args": args, "env": env, "sandbox": sandbox});
     bridge.call("add_server", &definition).unwrap();
     bridge.connect("s")
 }
@@ -136,7 +143,7 @@ fn filesystem() {
     std::fs::create_dir(&dir).unwrap();
     std::fs::write(dir.join("hello.txt"), "ahoy").unwrap();
     args.as_array_mut().unwrap().push(json!(dir));
-    let connected = connect(&bridge, &home, (command, args));
+    let connected = granted(&bridge, &home, (command, args), &json!({"write": [dir]}));
     assert!(tools(&connected).contains(&"read_text_file"), "{:?}", tools(&connected));
     assert_eq!(bridge.tool_text("s", "read_text_file", &json!({"path": dir.join("hello.txt")})), "ahoy");
     let outside = bridge.tool("s", "read_text_file", &json!({"path": "/etc/hostname"})).unwrap();
@@ -165,4 +172,143 @@ fn time() {
         serde_json::from_str(&said(&page, "get_current_time", &json!({"timezone": "UTC"}))).unwrap();
     assert_eq!(time["timezone"], "UTC");
     refused(&page, "get_current_time", &json!({}), "");
+}
+
+/// The text of a call, whether it failed or not.
+fn text(bridge: &Bridge, tool: &str, args: &Value) -> (String, bool) {
+    let answer = bridge.tool("s", tool, args).unwrap();
+    let failed = answer["result"]["isError"] == true;
+    (answer.content_text().to_owned(), failed)
+}
+
+/// The options that the bridge has found for what the server was refused.
+fn advice(bridge: &Bridge) -> Vec<String> {
+    let shown = bridge.call("get_sandbox", &json!({"server_id": "s"})).unwrap();
+    let denied = shown["sandbox"]["denied"].as_array().unwrap().clone();
+    denied.iter().filter_map(|denied| denied["allow"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn memory_writes_into_its_data() {
+    let (home, (command, args)) = (Home::new(), node("server-memory"));
+    let bridge = Bridge::start(&home);
+    let file = home.path().join("servers/s/data/memory.jsonl");
+    let env = json!({TEST_ID: home.id(), "MEMORY_FILE_PATH": file});
+    let definition = json!({"server_id": "s", "command": command, "args": args, "env": env});
+    bridge.call("add_server", &definition).unwrap();
+    bridge.connect("s");
+    let ann = json!({"entities": [{"name": "Ann", "entityType": "person", "observations": ["sails"]}]});
+    let (said, failed) = text(&bridge, "create_entities", &ann);
+    assert!(!failed, "{said}");
+    assert!(text(&bridge, "read_graph", &json!({})).0.contains("sails"));
+    assert!(std::fs::read_to_string(file).unwrap().contains("sails"));
+}
+
+#[test]
+fn sequential_thinking() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    connect(&bridge, &home, node("server-sequential-thinking"));
+    let thought =
+        json!({"thought": "one", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1});
+    let (said, failed) = text(&bridge, "sequentialthinking", &thought);
+    assert!(!failed && said.contains("thoughtNumber"), "{said}");
+}
+
+#[test]
+fn git_reads_its_repository_and_writes_where_that_is_granted() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let dir = home.scratch("repository");
+    std::fs::create_dir(&dir).unwrap();
+    let git = |args: &[&str]| {
+        let name = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
+        assert!(Command::new("git").arg("-C").arg(&dir).args(name).args(args).status().unwrap().success());
+    };
+    std::fs::write(dir.join("a"), "a").unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "a"]);
+    git(&["commit", "-qm", "the first"]);
+    std::fs::write(dir.join("b"), "b").unwrap();
+
+    let server = (json!(installed("venv/bin/mcp-server-git")), json!(["--repository", dir]));
+    connect(&bridge, &home, server.clone());
+    let here = json!({"repo_path": dir});
+    assert!(text(&bridge, "git_log", &here).0.contains("the first"));
+    let add = json!({"repo_path": dir, "files": ["b"]});
+    let (said, failed) = text(&bridge, "git_add", &add);
+    assert!(failed, "{said}");
+    let option = format!("--write {}", dir.join(".git").display());
+    assert_eq!(advice(&bridge), [option]);
+
+    granted(&bridge, &home, server, &json!({"write": [dir.join(".git")]}));
+    let (said, failed) = text(&bridge, "git_add", &add);
+    assert!(!failed, "{said}");
+}
+
+/// A web server of one page, on an address of this machine that programs do not take for their own.
+fn page_server() -> (Program, u16) {
+    let script = "import http.server,sys\n\
+                  class H(http.server.BaseHTTPRequestHandler):\n\
+                  \x20def do_GET(s):\n\
+                  \x20 s.send_response(200); s.send_header('Content-Type', 'text/plain'); s.end_headers()\n\
+                  \x20 s.wfile.write(b'from outside')\n\
+                  s = http.server.HTTPServer(('127.0.0.2', 0), H)\n\
+                  print(s.server_port, flush=True)\n\
+                  s.serve_forever()\n";
+    let mut command = Command::new("python3");
+    command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut program = Program(command.spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(program.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (program, line.trim().parse().unwrap())
+}
+
+/// Ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_python_server_reaches_the_hosts_that_it_was_granted_and_no_others() {
+    let (_program, port) = page_server();
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let args = json!(["--ignore-robots-txt", "--allow-private-ips"]);
+    let server = (json!(installed("venv/bin/mcp-server-fetch")), args);
+    let sandbox = json!({"network": "hosts", "hosts": [format!("127.0.0.2:{port}")]});
+    granted(&bridge, &home, server.clone(), &sandbox);
+    let fetch = |host: &str| text(&bridge, "fetch", &json!({"url": format!("http://{host}:{port}/")}));
+    let (said, failed) = fetch("127.0.0.2");
+    assert!(!failed && said.contains("from outside"), "{said}");
+    for host in ["127.0.0.3", "2130706435", "[::ffff:127.0.0.3]", "0x7f.3"] {
+        let (said, failed) = fetch(host);
+        assert!(failed && !said.contains("from outside"), "{host}: {said}");
+    }
+
+    granted(&bridge, &home, server.clone(), &json!({"network": "none"}));
+    assert!(fetch("127.0.0.2").1);
+    granted(&bridge, &home, server, &json!({}));
+    assert!(!fetch("127.0.0.2").1, "the network all reaches this machine");
+}
+
+#[test]
+fn a_node_server_reaches_the_hosts_that_it_was_granted_and_no_others() {
+    let (_program, port) = page_server();
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/doubles/fetching.mjs");
+    let server = (json!(installed("npm/node_modules/node/bin/node")), json!([script]));
+    let sandbox = json!({"network": "hosts", "hosts": [format!("127.0.0.2:{port}")]});
+    granted(&bridge, &home, server, &sandbox);
+    let fetch = |host: &str| text(&bridge, "fetch", &json!({"url": format!("http://{host}:{port}/")}));
+    let (said, failed) = fetch("127.0.0.2");
+    assert!(!failed && said.contains("from outside"), "{said}");
+    let (said, failed) = fetch("127.0.0.3");
+    assert!(failed && !said.contains("from outside"), "{said}");
 }

@@ -31,16 +31,19 @@ pub fn measure(options: &Options) -> Outcome<Vec<Connects>> {
         // The link is closed first: fields are dropped in order, and the bridge ends with its stdin.
         let (bridge, link) = Bridge::start(options)?;
         harbor = Some((link, bridge));
-        ways.extend([way("Harbor, a server that it does not know"), way("Harbor, the same again")]);
+        ways.extend([
+            way("Harbor, a server that it does not know"),
+            way("Harbor, the same again"),
+            way("Harbor, the same, its sandbox off"),
+        ]);
     }
     for _ in 0..options.connects {
         watchdog::step("connecting".to_owned());
         ways[0].times.push(plain(&mut Command::new(options.program("echo-server")?))?);
         ways[1].times.push(plain(&mut setup::relays(options)?)?);
         if let Some((link, _)) = &mut harbor {
-            let (first, again) = through_harbor(options, link)?;
-            ways[2].times.push(first);
-            ways[3].times.push(again);
+            let times = through_harbor(options, link)?;
+            ways[2..].iter_mut().zip(times).for_each(|(way, time)| way.times.push(time));
         }
     }
     Ok(ways)
@@ -56,8 +59,15 @@ fn plain(command: &mut Command) -> Outcome<f64> {
     Ok(begin.elapsed().as_secs_f64() * 1e3)
 }
 
-fn through_harbor(options: &Options, link: &mut Link) -> Outcome<(f64, f64)> {
-    harbor::add_server(options, link)?;
+/// Unknown, known, and known without a sandbox: the last two differ in nothing else.
+fn through_harbor(options: &Options, link: &mut Link) -> Outcome<[f64; 3]> {
+    let (first, again) = unknown_and_known(options, link, "standard")?;
+    let (_, unconfined) = unknown_and_known(options, link, "off")?;
+    Ok([first, again, unconfined])
+}
+
+fn unknown_and_known(options: &Options, link: &mut Link, level: &str) -> Outcome<(f64, f64)> {
+    harbor::add_server(options, link, level)?;
     let first = connect(link)?;
     ask(link, "mcp_disconnect", &json!({ "server_id": SERVER }))?;
     let again = connect(link)?;

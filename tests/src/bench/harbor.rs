@@ -77,7 +77,7 @@ impl Bridge {
 
     /// Defines the echo server, connects it, and says which processes are on the way to it.
     pub fn connect_server(&self, options: &Options, link: &mut Link) -> Outcome<Vec<Hop>> {
-        add_server(options, link)?;
+        add_server(options, link, "standard")?;
         ask(link, "mcp_connect", &json!({ "server_id": SERVER }))?;
         let servers = servers(link)?;
         let pids = Pids::of(servers.first().ok_or("no server is listed")?)?;
@@ -101,10 +101,14 @@ pub fn setups(options: &Options) -> Outcome<(Bridge, Vec<Setup>)> {
     Ok((bridge, setups))
 }
 
-/// Defines the echo server.
-pub fn add_server(options: &Options, link: &mut Link) -> Outcome<()> {
-    let command = options.program("echo-server")?;
-    ask(link, "add_server", &json!({ "server_id": SERVER, "command": command, "args": [] }))?;
+/// Defines the echo server, with a sandbox of this level.
+pub fn add_server(options: &Options, link: &mut Link, level: &str) -> Outcome<()> {
+    let (command, sandbox) = (options.program("echo-server")?, json!({ "level": level }));
+    ask(
+        link,
+        "add_server",
+        &json!({ "server_id": SERVER, "command": command, "args": [], "sandbox": sandbox }),
+    )?;
     Ok(())
 }
 

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 /// Shown by `--help`.
 pub const USAGE: &str = "\
-usage: bench [--quick] [--calls-only | --supervision-only | --host-only] [--repetitions N] [--bin-dir DIR]
+usage: bench [--quick] [--calls-only | --supervision-only | --host-only | --sandbox-only] [--repetitions N] [--bin-dir DIR]
              [--servers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       neither starts of servers nor memory
   --supervision-only only what happens when servers die, and many of them
   --host-only        only what permissions cost
+  --sandbox-only     only starts with and without a sandbox, and servers that take too much
   --repetitions N    how often each measurement of calls is repeated
   --servers DIR      where real servers are installed (scripts/servers); one of them is killed, too
   --bin-dir DIR      where echo-server, relay and harbor-bridge are (default: beside this program)
@@ -31,6 +32,8 @@ pub enum Part {
     Supervision,
     /// Permissions: many grants, many tools.
     Host,
+    /// Sandboxes.
+    Sandbox,
 }
 
 impl Part {
@@ -73,6 +76,8 @@ pub struct Options {
     pub checks: usize,
     /// How often an origin's tools are.
     pub lists: usize,
+    /// How often a server takes too much memory.
+    pub greeds: usize,
     /// The whole run must be over after this.
     pub limit: Duration,
 }
@@ -92,6 +97,7 @@ impl Options {
                 "--calls-only" => options.part = Part::Calls,
                 "--supervision-only" => options.part = Part::Supervision,
                 "--host-only" => options.part = Part::Host,
+                "--sandbox-only" => options.part = Part::Sandbox,
                 "--without-harbor" => options.harbor = false,
                 "--bin-dir" => bin_dir = Some(PathBuf::from(value()?)),
                 "--servers" => options.servers = Some(std::path::absolute(value()?)?),
@@ -128,13 +134,14 @@ impl Options {
             small_calls: 2_000,
             large_calls: 300,
             flood_calls: 20_000,
-            connects: 20,
+            connects: 40,
             crashes: 200,
             real_crashes: 30,
             fleets: 10,
             grant_starts: 10,
             checks: 20_000,
             lists: 1_000,
+            greeds: 10,
             limit: Duration::from_secs(900),
         }
     }
@@ -142,7 +149,7 @@ impl Options {
     fn quick(self) -> Self {
         let calls = Self { repetitions: 3, small_calls: 300, large_calls: 50, flood_calls: 2_000, ..self };
         let supervision = Self { connects: 3, crashes: 20, real_crashes: 3, fleets: 2, ..calls };
-        Self { grant_starts: 2, checks: 1_000, lists: 20, ..supervision }
+        Self { grant_starts: 2, checks: 1_000, lists: 20, greeds: 2, ..supervision }
     }
 }
 

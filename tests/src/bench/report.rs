@@ -5,6 +5,7 @@
 
 use crate::calls::{Sample, Samples};
 use crate::connect::Connects;
+use crate::greed::{Greed, LIMIT, TAKERS};
 use crate::memory::Moment;
 use crate::process::Memory;
 use crate::request::Workload;
@@ -139,6 +140,25 @@ pub fn connects(ways: &[Connects]) -> String {
         let cells = [least(all()), median(all()), most(all())].map(|time| format!("{time:.2}"));
         row(&mut out, &[way.name, &cells[0], &cells[1], &cells[2]]);
     }
+    line(&mut out, "");
+    out
+}
+
+/// How far servers got beyond their memory.
+pub fn greeds(all: &[Greed]) -> String {
+    let mut out = String::new();
+    line(&mut out, "### A server that takes too much memory\n");
+    let what = "processes take memory as fast as they can, each within its own limit; together they may use";
+    line(&mut out, &format!("{TAKERS} {what} {LIMIT} MiB.\n"));
+    row(&mut out, &["", "best", "median", "worst"]);
+    row(&mut out, &["---", "---:", "---:", "---:"]);
+    let mut figures = |name: &str, of: fn(&Greed) -> f64| {
+        let all = || all.iter().map(of);
+        let cells = [least(all()), median(all()), most(all())].map(|figure| format!("{figure:.0}"));
+        row(&mut out, &[name, &cells[0], &cells[1], &cells[2]]);
+    };
+    figures("MiB when it was killed", |greed| greed.used);
+    figures("ms from contact to the end", |greed| greed.lived);
     line(&mut out, "");
     out
 }

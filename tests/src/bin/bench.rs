@@ -27,6 +27,8 @@ mod decisions;
 mod fleet;
 #[path = "../bench/grants.rs"]
 mod grants;
+#[path = "../bench/greed.rs"]
+mod greed;
 #[path = "../bench/harbor.rs"]
 mod harbor;
 #[path = "../bench/home.rs"]
@@ -89,8 +91,11 @@ fn run(options: &Options) -> Outcome<()> {
     if options.part.has(Part::Calls) {
         print(&report::calls(&calls::measure(options)?))?;
     }
-    if options.part == Part::All {
+    if options.part.has(Part::Sandbox) {
         print(&report::connects(&connect::measure(options)?))?;
+    }
+    if options.part.has(Part::Sandbox) && options.harbor {
+        print(&report::greeds(&greed::measure(options)?))?;
     }
     if options.part == Part::All && options.harbor {
         print(&report::memory(&memory::measure(options)?))?;

@@ -19,6 +19,8 @@ pub enum Kind {
     Init,
     /// A process that is about to become a server.
     Launcher,
+    /// The egress proxy of a server.
+    Proxy,
     /// The catalog worker.
     Worker,
     /// A server that is its runner's child.
@@ -43,6 +45,7 @@ impl Kind {
         (Self::Cli, 6),
         (Self::Launcher, 4),
         (Self::Init, 4),
+        (Self::Proxy, 4),
         (Self::Worker, 2),
         (Self::Bridge, 3),
     ];
@@ -56,6 +59,7 @@ impl Kind {
             Self::Runner => "runner",
             Self::Init => "init",
             Self::Launcher => "launcher",
+            Self::Proxy => "proxy",
             Self::Worker => "worker",
             Self::Server => "server",
             Self::Wrapper => "wrapper",
@@ -91,6 +95,7 @@ fn judge(words: &[String], parent: &[String]) -> Kind {
         "harbor-runner" if word(1) == "exec" => Kind::Launcher,
         "harbor-runner" if above == "harbor-runner" => Kind::Init,
         "harbor-runner" => Kind::Runner,
+        "harbor-egress" => Kind::Proxy,
         name if name.contains("catalog-worker") => Kind::Worker,
         "misbehaving-server" if word(1) == "lingers" => Kind::Child,
         "misbehaving-server" if word(2).starts_with("wrap") => Kind::Wrapper,
@@ -132,6 +137,7 @@ mod tests {
         assert_eq!(judge(runner, "/b/harbor-bridge serve"), Kind::Runner);
         assert_eq!(judge(runner, runner), Kind::Init);
         assert_eq!(judge("/b/harbor-runner exec 1", runner), Kind::Launcher);
+        assert_eq!(judge("/b/harbor-egress 0.1.0 12 example.com", runner), Kind::Proxy);
         assert_eq!(judge("node x.js", runner), Kind::Server);
         assert_eq!(judge("/b/misbehaving-server --fault none", runner), Kind::Server);
         let wrapper = "/b/misbehaving-server --fault wrapped-grandchild";

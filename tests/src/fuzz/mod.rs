@@ -16,6 +16,7 @@ mod contact;
 mod drive;
 mod frames;
 mod grant_row;
+mod hosts;
 mod ids;
 mod input;
 mod json;
@@ -26,6 +27,7 @@ mod mutate;
 mod pages;
 mod permissions;
 mod rounds;
+mod sandbox;
 mod supervision;
 mod tools;
 mod writes;
@@ -75,6 +77,11 @@ pub const TARGETS: &[Target] = &[
     grant_row::GRANT_ROW,
     tools::TOOL,
     tools::SCHEMA,
+    hosts::HOST_RULES,
+    hosts::PROXY_HEAD,
+    sandbox::DENIED,
+    sandbox::SANDBOX_SETTINGS,
+    sandbox::LOWERED,
 ];
 
 /// The target with this name.

@@ -1,0 +1,133 @@
+"""Attacks over the network: reaching what the profile does not name, and being reached."""
+
+import os
+import socket
+import threading
+import urllib.parse
+
+from evidence import NoEvidence, attack
+
+SECONDS = 3
+
+MPTCP = 262
+
+
+@attack
+def connect(host, port, answer, family="AF_UNSPEC"):
+    """Straight, without asking any proxy."""
+    last = NoEvidence(f"{host} has no address")
+    for kind, style, protocol, _, place in socket.getaddrinfo(host, port, getattr(socket, family), socket.SOCK_STREAM):
+        try:
+            with socket.socket(kind, style, protocol) as own:
+                own.settimeout(SECONDS)
+                own.connect(place)
+                return heard(own, answer)
+        except OSError as error:
+            last = error
+    raise last
+
+
+@attack
+def connect_number(address, port, answer):
+    """An address as C libraries read it: of one number, of hexadecimal or octal ones, of fewer than four."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as own:
+        own.settimeout(SECONDS)
+        own.connect((socket.inet_ntoa(socket.inet_aton(address)), port))
+        return heard(own, answer)
+
+
+def heard(own, answer):
+    own.sendall(b"GET / HTTP/1.0\r\n\r\n")
+    said = everything(own)
+    if answer.encode() not in said:
+        raise NoEvidence(f"it said {said[:200]!r}")
+    return answer
+
+
+def everything(own):
+    said = b""
+    while piece := own.recv(4096):
+        said += piece
+    return said
+
+
+@attack
+def send_datagram(host, port, answer):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as own:
+        own.settimeout(SECONDS)
+        own.sendto(b"who are you?", (host, port))
+        said = own.recv(100).decode()
+    if said != answer:
+        raise NoEvidence(f"it said {said!r}")
+    return said
+
+
+def proxy():
+    for name in ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"]:
+        if name in os.environ:
+            place = urllib.parse.urlparse(os.environ[name])
+            return place.hostname, place.port
+    raise NoEvidence("no proxy is set")
+
+
+@attack
+def tunnel(host, address, port, answer):
+    """By a tunnel of the server's proxy, or straight where it has none."""
+    try:
+        place = proxy()
+    except NoEvidence:
+        return connect(address, port, answer)
+    with socket.create_connection(place, SECONDS) as own:
+        own.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        said = own.recv(4096).split(b"\r\n")[0]
+        if b" 200" not in said:
+            raise NoEvidence(f"the proxy said {said!r}")
+        return heard(own, answer)
+
+
+@attack
+def fetch(url, answer):
+    """By a plain request to the proxy, or straight where the server has none."""
+    try:
+        place = proxy()
+    except NoEvidence:
+        parts = urllib.parse.urlparse(url)
+        return connect(parts.hostname, parts.port, answer)
+    with socket.create_connection(place, SECONDS) as own:
+        host = urllib.parse.urlparse(url).netloc
+        own.sendall(f"GET {url} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        said = everything(own)
+    if answer.encode() not in said:
+        raise NoEvidence(f"the proxy said {said[:200]!r}")
+    return answer
+
+
+@attack
+def bind_port(host="0.0.0.0", protocol=0):
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as own:
+        own.bind((host, free_port()))
+        return f"has port {own.getsockname()[1]}"
+
+
+def free_port():
+    """Port 0 is another right than a number: Landlock knows them apart."""
+    return 20000 + os.getpid() % 20000
+
+
+@attack
+def listen(bound=True, protocol=0, family="AF_INET"):
+    """Takes a connection, which it makes itself."""
+    with socket.socket(getattr(socket, family), socket.SOCK_STREAM, protocol) as own:
+        if bound:
+            own.bind(("::1" if family == "AF_INET6" else "127.0.0.1", 0))
+        own.listen()
+        own.settimeout(SECONDS)
+        port = own.getsockname()[1]
+        place = ("::1" if family == "AF_INET6" else "127.0.0.1", port)
+        caller = threading.Thread(target=lambda: socket.create_connection(place, SECONDS).close())
+        caller.start()
+        taken, _ = own.accept()
+        taken.close()
+        caller.join()
+        return f"was reached at port {port}"

@@ -1,0 +1,198 @@
+//! Sandboxes: what a server's words say that it was refused, settings as a client sends them, and a lowered offer.
+
+use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
+use harbor_ipc_proto::field::PutField as _;
+use harbor_ipc_proto::link::sandbox::{Network, Offer};
+use harbor_policy::sandbox::hint::{Advice, advice, denied};
+use harbor_policy::sandbox::hosts::Allowed;
+use harbor_policy::sandbox::offer::Lowered;
+use harbor_policy::sandbox::paths::{clean, parent};
+use harbor_policy::sandbox::protected::why_never;
+use harbor_policy::sandbox::settings::{checked, network, numbers};
+use harbor_policy::sandbox::{Facts, profile};
+
+use super::Target;
+
+pub(super) const DENIED: Target = Target {
+    name: "denied",
+    run: refused,
+    corpus: &[
+        b"Error: EACCES: permission denied, open '/x/y'\n    at /a/b.js:1",
+        b"EACCES: permission denied, rename '/home/u/.ssh/a.tmp' -> '/srv/x/a'",
+        b"{\"text\":\"ENOENT: no such file or directory, stat \\\"/home/u/notes\\\"\"}",
+        b"PermissionError: [Errno 13] Permission denied: '/x/./y//z'",
+        b"mkdir: cannot create directory \xe2\x80\x98/x/y'z\xe2\x80\x99: Permission denied",
+        b"fatal: could not open `/x/y' for writing: Read-only file system",
+        b"cat: /x/my file: Permission denied\ncat: /x/../y: Permission denied",
+        b"rename /x/a /x/b: operation not permitted",
+        b"EPERM, open '/x\xe2\x80\xaey\x1b[2J'",
+        b"Permission denied (os error 13): </usr/bin/x>, /etc/shadow.",
+        b"",
+    ],
+};
+
+pub(super) const SANDBOX_SETTINGS: Target = Target {
+    name: "sandbox_settings",
+    run: settings,
+    corpus: &[
+        br#"{"level":"strict","required":true,"network":"hosts","hosts":["*.example.com:443","[::1]:*"],"nice":19}"#,
+        br#"{"level":"standard","read":["/srv/a","/usr//./b/"],"write":["/srv/w"],"sockets":["/run/postgresql/s"]}"#,
+        br#"{"memory_mb":64,"processes":8,"open_files":1048576,"file_size_mb":1,"disk_mb":1048577,"nice":0}"#,
+        br#"{"level":"off","network":"all","hosts":[]}"#,
+        br#"{"level":"basic","network":"none"}"#,
+        br#"{"network":"loopback","hosts":["a b"]}"#,
+        br#"{"network":"hosts","hosts":["\u0000\u001b","ex%61mple.com"]}"#,
+        br#"{"read":["/a/../b"],"write":["\ud800"],"nice":-1,"nice":1e999}"#,
+        br#"{"level":null,"levle":"strict"}"#,
+        b"[]",
+        b"",
+    ],
+};
+
+pub(super) const LOWERED: Target = Target {
+    name: "lowered",
+    run: lowered,
+    corpus: &[
+        b"landlock=3,seccomp=no,namespaces=no",
+        b" landlock=0 , landlock=7,,",
+        b"seccomp=yes",
+        b"landlock=+4294967296",
+        b"namespaces=no=no",
+        b"",
+    ],
+};
+
+fn facts() -> Facts {
+    Facts {
+        home: Some("/home/u".into()),
+        harbor_home: "/home/u/.harbor".into(),
+        data: "/home/u/.harbor/servers/s/data".into(),
+        tmp: "/home/u/.harbor/servers/s/tmp".into(),
+        socket: "/home/u/.harbor/run/bridge.sock".into(),
+        proxy: "/opt/harbor/harbor-egress".into(),
+        ..Facts::default()
+    }
+}
+
+/// A path is a clean one that stands in the text, in which no character does anything; advice is one word for a shell,
+/// and never of what is protected.
+fn refused(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let found = denied(&text);
+    assert_eq!(found, text.lines().find_map(denied), "each line by itself");
+    let Some(refusal) = found else { return };
+    let path = &refusal.path;
+    assert_eq!(clean(path).as_ref(), Some(path));
+    assert!(path != "/" && !path.contains(char::is_control) && !path.contains('\u{202e}'), "{path:?}");
+    assert!(path.split('/').all(|part| text.contains(part)), "{path:?}");
+    let facts = facts();
+    match advice(path, refusal.write, &facts) {
+        Ok(Advice { option, .. }) => {
+            let (name, word) = option.split_once(' ').expect("an option and its value");
+            let granted = unquoted(word);
+            assert_eq!(name, if refusal.write { "--write" } else { "--read" });
+            assert!(granted == *path || refusal.write && granted == parent(path), "{option}");
+            assert_eq!(why_never(&granted, &facts), None);
+        }
+        Err(why) => assert!(why.contains(" granted") && !why.contains(char::is_control), "{why:?}"),
+    }
+}
+
+/// What a shell makes of a word, if it is one word and nothing else.
+fn unquoted(word: &str) -> String {
+    let Some(inner) = word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) else {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@,:=".contains(&byte);
+        assert!(word.bytes().all(plain), "{word:?}");
+        return word.to_owned();
+    };
+    let parts: Vec<&str> = inner.split(r"'\''").collect();
+    assert!(parts.iter().all(|part| !part.contains('\'')), "{word:?}");
+    parts.join("'")
+}
+
+/// What is read is written as it was; what is checked is within its ranges, and a profile gives no more than that.
+fn settings(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let read = match SandboxSettings::parse(&text) {
+        Ok(read) => read,
+        Err(wrong) => return known(wrong.field),
+    };
+    let mut written = Vec::new();
+    read.put(&mut written);
+    let written = String::from_utf8(written).expect("it is text");
+    assert_eq!(SandboxSettings::parse(&written).as_ref(), Ok(&read));
+    assert_eq!(SandboxSettings::default().with(read.clone()), read);
+    match checked(&read) {
+        Ok(()) => followed(&read),
+        Err(wrong) => {
+            known(wrong.field);
+            let said = wrong.to_string();
+            assert!(said.len() < 1500 && !said.contains(char::is_control), "{said:?}");
+            assert_eq!(profile(&read, &facts(), &full()), Err(said));
+        }
+    }
+}
+
+fn known(field: &str) {
+    let mut fields = SandboxSettings::DOC.fields.iter().map(|field| field.name);
+    assert!(field == SandboxSettings::DOC.tag || fields.any(|name| name == field), "{field}");
+}
+
+fn full() -> Offer<'static> {
+    Offer { landlock: 8, seccomp: true, namespaces: true, why_no_namespaces: "".into() }
+}
+
+fn followed(settings: &SandboxSettings) {
+    const MIB: u64 = 1 << 20;
+    let numbers = numbers(settings).expect("they are in their ranges");
+    assert!((64..=MIB).contains(&(numbers.memory / MIB)) && numbers.nice <= 19);
+    assert!((8..=65_536).contains(&numbers.processes) && (64..=MIB).contains(&numbers.open_files));
+    assert!([numbers.file_size, numbers.disk].iter().all(|size| (1..=MIB).contains(&(size / MIB))));
+    let of = |list: &Option<Vec<String>>| list.clone().unwrap_or_default();
+    let (hosts, level) = (of(&settings.hosts), settings.level.unwrap_or_default());
+    let paths = [&settings.read, &settings.write, &settings.sockets].map(of).concat();
+    assert!(paths.iter().all(|path| clean(path).is_some()), "{paths:?}");
+    let kind = network(settings);
+    assert_eq!(hosts.is_empty(), kind != NetworkKind::Hosts);
+    assert!(Allowed::parse(&hosts).is_ok(), "{hosts:?}");
+    let profile = match profile(settings, &facts(), &full()) {
+        Ok(profile) => profile,
+        Err(why) => {
+            return assert!(!why.is_empty() && !paths.is_empty(), "{why}: only paths can be too much");
+        }
+    };
+    assert_eq!((profile.level, profile.network), (level, kind));
+    match &profile.launch.network {
+        Network::Hosts { allowed, .. } => assert!(allowed.iter().eq(hosts.iter())),
+        Network::Machine => assert!(matches!(level, Level::Off | Level::Basic)),
+        Network::Outgoing => assert_eq!((level, kind), (Level::Standard, NetworkKind::All)),
+        Network::None => assert_eq!(kind, NetworkKind::None),
+        Network::Loopback => assert_eq!(kind, NetworkKind::Loopback),
+    }
+}
+
+/// What is left is what both the kernel and the words have, and nothing more.
+fn lowered(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
+    let version = |word: &str| word.strip_prefix("landlock=").and_then(|version| version.parse::<u32>().ok());
+    let is_known = |word: &&str| ["seccomp=no", "namespaces=no"].contains(word) || version(word).is_some();
+    let lowered = Lowered::parse(&text);
+    assert_eq!(lowered.is_some(), words.iter().all(is_known), "{text:?}");
+    let Some(lowered) = lowered else { return };
+    let most = words.iter().rev().find_map(|word| version(word)).unwrap_or(u32::MAX);
+    for bits in 0..8 {
+        let offer = Offer {
+            landlock: if bits & 1 == 0 { 5 } else { 0 },
+            seccomp: bits & 2 == 0,
+            namespaces: bits & 4 == 0,
+            why_no_namespaces: "as found".into(),
+        };
+        let left = lowered.of(offer.clone());
+        assert_eq!(left.landlock, offer.landlock.min(most));
+        assert_eq!(left.seccomp, offer.seccomp && !words.contains(&"seccomp=no"));
+        assert_eq!(left.namespaces, offer.namespaces && !words.contains(&"namespaces=no"));
+        assert_eq!(left.why_no_namespaces == "as found", !words.contains(&"namespaces=no"));
+        assert_eq!(lowered.of(left.clone()), left);
+    }
+}

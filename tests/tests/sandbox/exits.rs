@@ -1,0 +1,56 @@
+//! What Harbor says of a server that it has ended because it used up too much.
+
+use harbor_tests::Attempt;
+use serde_json::{Value, json};
+
+use crate::attacks::Server;
+use crate::rows::{Row, User};
+use crate::scene::Scene;
+
+/// Has the small server try it, with all that the kernel offers; its end as `list_servers` shows it.
+fn end_of(user: User, name: &str, arguments: impl Fn(&Scene) -> Value) -> Value {
+    let scene = Scene::new(Row::on(6, true), user);
+    let id = scene.running(Server::Small).unwrap();
+    let error = Attempt::by(&scene.bridge, id, name, &arguments(&scene)).unwrap_err();
+    let exit = scene.bridge.exit(id);
+    assert_eq!(error.details["cause"], exit["cause"], "the caller hears it too: {error:?}");
+    scene.assert_unharmed();
+    assert_eq!(scene.running(Server::Small), Ok(id), "it can be started again");
+    exit
+}
+
+#[test]
+fn memory_of_several_processes_is_counted_together() {
+    for user in User::all() {
+        let eaten = json!({"mib": 512, "children": 8, "seconds": 20});
+        let exit = end_of(*user, "eat_memory_in_children", |_| eaten.clone());
+        assert_eq!(exit["cause"], "out_of_memory", "{exit}");
+    }
+}
+
+#[test]
+fn the_disk_is_watched() {
+    for user in User::all() {
+        let filled = |s: &Scene| json!({"own": s.data(Server::Small), "mib": 256, "seconds": 20});
+        let exit = end_of(*user, "fill_disk", filled);
+        assert_eq!(exit["cause"], "disk_full", "{exit}");
+    }
+}
+
+/// The kernel counts the processes of everybody but root, whose servers are watched instead.
+#[test]
+fn processes_are_counted() {
+    let many = json!({"count": 200, "seconds": 20});
+    for user in User::all() {
+        if *user == User::Root {
+            let exit = end_of(*user, "fork_bomb", |_| many.clone());
+            assert_eq!(exit["cause"], "too_many_processes", "{exit}");
+        } else {
+            let scene = Scene::new(Row::on(6, true), *user);
+            let id = scene.running(Server::Small).unwrap();
+            let attempt = Attempt::by(&scene.bridge, id, "fork_bomb", &many).unwrap();
+            assert!(!attempt.done && attempt.detail.starts_with("EAGAIN"), "{}", attempt.detail);
+            scene.assert_unharmed();
+        }
+    }
+}
