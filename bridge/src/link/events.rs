@@ -9,6 +9,7 @@ use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, List, LogSource, Resource};
 use harbor_ipc_proto::link::sandbox::Offer;
+use harbor_policy::sandbox::paths::MAX_PATH;
 
 use crate::clock::wall_clock;
 
@@ -327,6 +328,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
             why_no_namespaces: offer.why_no_namespaces.into_owned().into(),
             ..offer
         }),
+        FromRunner::Denied { path, .. } if path.len() > MAX_PATH => return Ok(None),
         FromRunner::Denied { server, path, write, missing } => {
             LinkEvent::Denied { server, path: path.into_owned(), write, missing }
         }
