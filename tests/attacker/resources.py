@@ -22,6 +22,23 @@ def held(what, count, enough):
 
 
 @attack
+def work(own, seconds):
+    """No attack: what a server does that is busy, with children, small files and what it keeps open."""
+    end = time.monotonic() + seconds
+    done = 0
+    while time.monotonic() < end:
+        child = os.fork()
+        if child == 0:
+            sum(range(100_000))
+            os._exit(0)
+        with open(os.path.join(own, f"work-{done % 100}"), "w", encoding="utf-8") as file:
+            file.write("x" * 1000)
+        os.waitpid(child, 0)
+        done += 1
+    return held("turns", done, 10)
+
+
+@attack
 def fork_bomb(count, seconds):
     """That many children at once, which wait."""
     reader, writer = os.pipe()

@@ -236,8 +236,7 @@ fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
 fn over_limit(resource: Resource, limit: u64, used: u64) -> (&'static str, String) {
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     if used == u64::MAX {
-        let what =
-            "it keeps files whose size cannot be seen (in directories that cannot be listed, or too deep)";
+        let what = "it keeps files whose size cannot be seen (in directories that cannot be listed or are too deep, or open in processes that cannot be looked into)";
         return ("disk_full", format!("{what}, and was killed"));
     }
     let (word, what, option) = match resource {

@@ -21,7 +21,7 @@ pub struct Usage {
     pub threads: u64,
     /// Resident bytes; what several share counts for each.
     pub resident: u64,
-    /// Processor time since their start, in the kernel's ticks.
+    /// Processor time since their start, that of their ended children too, in the kernel's ticks.
     pub ticks: u64,
 }
 
@@ -56,8 +56,10 @@ pub struct Shares {
 /// The shares of these processes together. `None` where they cannot be read.
 #[must_use]
 pub fn shares(pids: &[u32]) -> Option<Shares> {
-    pids.iter().map(|pid| shares_of(*pid)).try_fold(Shares::default(), |sum, of| {
-        let of = of?;
+    let all = pids.iter().map(|pid| (*pid, shares_of(*pid)));
+    all.into_iter().try_fold(Shares::default(), |sum, (pid, of)| {
+        // What has ended meanwhile has no share.
+        let of = of.or_else(|| (!held::has_memory(pid)).then(Shares::default))?;
         Some(Shares { own: sum.own + of.own, shmem: sum.shmem + of.shmem })
     })
 }
@@ -92,9 +94,11 @@ fn stat(pid: u32) -> Option<Stat> {
     let mut fields = text.rsplit_once(')')?.1.split_whitespace();
     let user: u64 = fields.nth(11)?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
-    let threads = fields.nth(4)?.parse().ok()?;
+    // Of its children that have ended: what they did between two looks counts too.
+    let (ended_user, ended_system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    let threads = fields.nth(2)?.parse().ok()?;
     let pages: u64 = fields.nth(3)?.parse().ok()?;
-    Some(Stat { threads, resident: pages * page_size(), ticks: user + system })
+    Some(Stat { threads, resident: pages * page_size(), ticks: user + system + ended_user + ended_system })
 }
 
 fn page_size() -> u64 {

@@ -260,7 +260,7 @@ impl<'a> Process<'a> {
         let watcher = self.watcher.as_mut().filter(|watcher| watcher.deadline() <= now)?;
         let mut roots = self.roots.clone();
         roots.extend(self.plan.mark().iter().flat_map(|mark| self.reaper.orphans_of(mark)));
-        watcher.look(&roots, now)
+        watcher.look(&roots, self.reaper.namespace().map(Namespace::init), now)
     }
 
     fn act_on_contact(&mut self, now: Instant) {

@@ -86,22 +86,27 @@ impl Watcher {
         self.next
     }
 
-    /// Looks at these processes and all that descend from them. What is used up too much, if anything.
-    pub(super) fn look(&mut self, roots: &[u32], now: Instant) -> Option<EndCause<'static>> {
+    /// Looks at these processes and all that descend from them, but not into `init`, which is ours and lets nobody look. What
+    /// is used up too much, if anything.
+    pub(super) fn look(
+        &mut self,
+        roots: &[u32],
+        init: Option<u32>,
+        now: Instant,
+    ) -> Option<EndCause<'static>> {
         let most = self
             .limits
             .processes
             .map_or(MAX_PROCESSES, |most| usize::try_from(most).unwrap_or(MAX_PROCESSES));
-        let usage = usage::of_trees(roots, most.saturating_add(1));
+        let mut usage = usage::of_trees(roots, most.saturating_add(1));
+        usage.pids.retain(|pid| Some(*pid) != init);
         let (memory, processes) = (self.limits.memory, self.limits.processes);
         let near = is_near(processes, usage.threads) || is_near(memory, usage.resident);
         self.next = now + if near { QUICK } else { TICK };
         if let Some(limit) = processes.filter(|limit| usage.threads > *limit) {
             return over(Resource::Processes, limit, usage.threads);
         }
-        // Who has not run since holds what it held.
-        let idle = usage.ticks == self.ticks;
-        let held = if idle { Held::default() } else { usage::held_open(&usage.pids) };
+        let held = usage::held_open(&usage.pids);
         self.ticks = usage.ticks;
         let shm = roots
             .first()

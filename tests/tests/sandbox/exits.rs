@@ -19,6 +19,20 @@ fn end_of(user: User, name: &str, arguments: impl Fn(&Scene) -> Value) -> Value 
     exit
 }
 
+/// The watcher looks several times meanwhile, also at what a process keeps open.
+#[test]
+fn a_server_that_is_busy_and_within_its_limits_is_left_alone() {
+    for (user, level) in User::all().iter().flat_map(|user| ["standard", "basic"].map(|level| (*user, level)))
+    {
+        let scene = Scene::new(Row::on(6, true), user);
+        scene.add("busy", &json!({"level": level}));
+        scene.bridge.connect("busy");
+        let own = scene.harbor("servers/busy/data");
+        let attempt = Attempt::by(&scene.bridge, "busy", "work", &json!({"own": own, "seconds": 5})).unwrap();
+        assert!(attempt.done, "{user:?} {level}: {}", attempt.detail);
+    }
+}
+
 #[test]
 fn memory_of_several_processes_is_counted_together() {
     for user in User::all() {

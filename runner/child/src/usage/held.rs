@@ -34,7 +34,8 @@ pub fn held_open(pids: &[u32]) -> Held {
         let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
             Ok(entries) => entries,
             Err(error) => {
-                held.unseen |= error.kind() == io::ErrorKind::PermissionDenied;
+                // What has ended, and waits to be reaped, is root's to look into; it has nothing open any more.
+                held.unseen |= error.kind() == io::ErrorKind::PermissionDenied && has_memory(*pid);
                 continue;
             }
         };
@@ -47,6 +48,13 @@ pub fn held_open(pids: &[u32]) -> Held {
         }
     }
     held
+}
+
+/// Whether a process still has any: field 23 of proc_pid_stat(5), the 21st behind the name.
+pub(super) fn has_memory(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let size = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(20));
+    size.is_some_and(|size| size != "0")
 }
 
 impl Held {
@@ -78,6 +86,17 @@ mod tests {
     use std::io::Write as _;
 
     use nix::sys::memfd::{MFdFlags, memfd_create};
+
+    #[test]
+    fn who_has_ended_has_no_memory() {
+        assert!(has_memory(std::process::id()) && !has_memory(u32::MAX));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let ended = nix::sys::wait::WaitPidFlag::WEXITED | nix::sys::wait::WaitPidFlag::WNOWAIT;
+        let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+        nix::sys::wait::waitid(nix::sys::wait::Id::Pid(pid), ended).unwrap();
+        assert!(!has_memory(child.id()));
+        child.wait().unwrap();
+    }
 
     #[test]
     fn files_without_names_are_found_once() {
