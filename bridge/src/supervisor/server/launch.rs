@@ -127,7 +127,10 @@ impl Server {
             match installed {
                 Err(unprepared) if unprepared.package_lost => {
                     preparing.start.installer = Some(Vec::new());
-                    preparing.look()
+                    let mut found = preparing.look()?;
+                    // It is the server that is asked about, not its installer.
+                    found.facts.installs = false;
+                    Ok(found)
                 }
                 looked => looked,
             }

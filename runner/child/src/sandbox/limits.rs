@@ -19,7 +19,7 @@ pub struct Limits {
     pub processes: Option<u64>,
     /// Open files.
     pub open_files: Option<u64>,
-    /// Bytes of each file that is written. Whoever writes beyond gets SIGXFSZ.
+    /// Bytes of each file that is written. A write beyond fails with EFBIG: launchers ignore SIGXFSZ.
     pub file_size: Option<u64>,
     /// How nice to other programs, 0 to 19.
     pub nice: u8,

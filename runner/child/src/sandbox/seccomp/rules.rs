@@ -63,8 +63,9 @@ const NEVER_HERE: &[c_long] = &[
 #[cfg(target_arch = "aarch64")]
 const NEVER_HERE: &[c_long] = &[];
 
-/// Changes of modes, owners, times and attributes by path. Those by descriptor stay: Landlock has seen the
-/// opening. `truncate` is among them because Landlock does not know it before version 3.
+/// Changes of modes, owners, times and attributes by path. Those by descriptor stay, since too many programs need them: a
+/// file that may be opened for reading can be changed like this. `truncate` is among them because Landlock does not know it
+/// before version 3.
 #[rustfmt::skip]
 const BY_PATH: &[c_long] = &[
     libc::SYS_fchmodat, SYS_FCHMODAT2, libc::SYS_fchownat, libc::SYS_setxattr, libc::SYS_lsetxattr,
