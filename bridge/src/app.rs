@@ -32,6 +32,7 @@ use crate::store::database::Database;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark};
 use crate::store::server_logs::ServerLogs;
+use crate::store::written::Written;
 use crate::supervisor::{Shared, Supervisor};
 
 /// How long servers may take to end at the bridge's end: their ladder and a little more, under 5 s in all.
@@ -137,6 +138,7 @@ impl Bridge {
         let shared = Shared {
             paths: paths.clone(),
             definitions: definitions.clone(),
+            written: Written::open(database.clone()).await.map_err(AppError::Store)?,
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
             check_output: settings.host.check_output,

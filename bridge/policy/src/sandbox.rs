@@ -67,6 +67,10 @@ pub struct Facts {
     pub left_out: Vec<String>,
     /// Where those of `write` are.
     pub written: Vec<String>,
+    /// Where servers could ever write, this one or another: what lies there can be theirs.
+    pub ever_written: Vec<String>,
+    /// Those of `written` in which git repositories lie.
+    pub repositories: Vec<String>,
     /// Those of the granted paths, as given, that do not exist.
     pub absent: Vec<String>,
     /// Whether the servers share a runner, and so their view of processes.

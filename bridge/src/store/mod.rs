@@ -15,6 +15,7 @@ pub mod pins;
 pub mod removal;
 pub mod server_logs;
 mod worker;
+pub mod written;
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};

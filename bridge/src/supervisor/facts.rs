@@ -20,6 +20,7 @@ use harbor_policy::sandbox::{Facts, protected, system};
 
 mod named;
 mod program;
+mod repositories;
 mod way;
 
 use way::{Way, walk};
@@ -51,6 +52,8 @@ pub struct Wanted<'a> {
     pub installs: bool,
     /// Whether the servers share a runner.
     pub shared: bool,
+    /// Where servers could ever write, this one or another, beside what is in `harbor_home`.
+    pub ever_written: &'a [String],
 }
 
 /// What of this process and its environment counts.
@@ -96,6 +99,7 @@ fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
         installs: wanted.installs,
         system: of_the_system(),
         written: wanted.sandbox.write.iter().flatten().filter_map(|path| settled(Path::new(path))).collect(),
+        ever_written: [&[own(wanted.harbor_home)], wanted.ever_written].concat(),
         absent: absent(wanted.sandbox),
         shared: wanted.shared,
         not_sockets: not_sockets(wanted.sandbox),
@@ -174,6 +178,7 @@ fn granted(sandbox: &SandboxSettings, facts: &mut Facts) {
     };
     let written = ways(&sandbox.write, facts);
     facts.written = written.iter().filter_map(|(_, way)| Some(way.as_ref()?.real.clone())).collect();
+    facts.repositories = facts.written.iter().filter(|path| repositories::holds_one(path)).cloned().collect();
     let others = [&sandbox.read, &sandbox.sockets].into_iter().flat_map(|paths| ways(paths, facts));
     for (given, way) in others.collect::<Vec<_>>().into_iter().chain(written) {
         match way {

@@ -36,6 +36,7 @@ use crate::link::runner::Executable;
 use crate::store::definitions::{Definitions, Stored};
 use crate::store::removal::remove_tree;
 use crate::store::server_logs::ServerLogs;
+use crate::store::written::Written;
 
 pub use lists::ListKind;
 pub use logs::{Line, MAX_LINES, Source};
@@ -60,6 +61,8 @@ pub struct Shared {
     pub paths: Paths,
     /// Where what is learnt is kept.
     pub definitions: Rc<Definitions>,
+    /// Where servers could ever write.
+    pub written: Written,
     /// Where their logs are kept.
     pub logs: ServerLogs,
     /// The mark of this home's processes.

@@ -20,3 +20,4 @@ mod scene;
 mod suite;
 mod table;
 mod telling;
+mod ways;

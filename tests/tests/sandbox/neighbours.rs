@@ -117,6 +117,48 @@ fn a_server_does_not_widen_its_own_next_start() {
     }
 }
 
+/// Of what two servers may write, and of what one could write before its grant was taken back.
+#[test]
+fn a_server_does_not_widen_the_next_start_of_another() {
+    for (row, user) in ROWS.iter().flat_map(|row| User::all().iter().map(move |user| (*row, *user))) {
+        let scene = Scene::new(row, user);
+        let (shared, letter) = (scene.person_home("shared"), scene.person_home(LETTER));
+        let (link, granted) = (shared.join("link"), shared.join("granted"));
+        for directory in [&shared, &granted] {
+            scene.plant_file(&directory.join("file"));
+        }
+        scene.add("layer", &json!({"write": [shared]}));
+        scene.bridge.connect("layer");
+        let lay = |scene: &Scene| {
+            let documents = json!({"path": link, "target": scene.person_home("documents")});
+            assert!(Attempt::by(&scene.bridge, "layer", "link_to", &documents).unwrap().done);
+        };
+        let mut led = scene.definition("led", &json!({"write": [granted]}));
+        led["args"].as_array_mut().unwrap().push(json!(link.join("letter")));
+        scene.bridge.call("add_server", &led).unwrap();
+        let reads = |scene: &Scene, id: &str| {
+            scene.bridge.connect(id);
+            let arguments = json!({"path": letter, "secret": scene.secret});
+            let done = Attempt::by(&scene.bridge, id, "read", &arguments).unwrap().done;
+            scene.stop(id);
+            done
+        };
+        lay(&scene);
+        assert!(!reads(&scene, "led"), "{row:?} {user:?}: beside the one that has laid it");
+        let narrowed = json!({"server_id": "layer", "sandbox": {"write": []}});
+        scene.bridge.call("set_sandbox", &narrowed).unwrap();
+        assert!(!reads(&scene, "led"), "{row:?} {user:?}: after its grant");
+        let refused = scene.bridge.call("add_server", &scene.definition("asks", &json!({"read": [link]})));
+        let refused =
+            refused.err().or_else(|| scene.bridge.call("mcp_connect", &json!({"server_id": "asks"})).err());
+        let refused = refused.unwrap().message;
+        assert!(refused.contains("grant that place by its own name"), "{refused}");
+        let by_name = json!({"read": [scene.person_home("documents")]});
+        scene.add("named", &by_name);
+        assert!(reads(&scene, "named"), "{row:?} {user:?}: what the person names is granted");
+    }
+}
+
 /// It sees the machine as it is, and is the one process of Harbor's that a server sees.
 #[test]
 fn the_init_of_its_namespace_is_no_way_out() {

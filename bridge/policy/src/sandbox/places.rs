@@ -110,7 +110,8 @@ impl Places<'_> {
         for path in settings.write.iter().flatten() {
             let real = self.checked(path, why_never_written)?;
             self.note_absent(path);
-            if is_run_later(&real, self.facts) || self.holds_programs(&real) {
+            let holds_git = self.facts.repositories.contains(&real);
+            if holds_git || is_run_later(&real, self.facts) || self.holds_programs(&real) {
                 self.warnings.push(format!(
                     "{path} may be written and holds what you, your shell, your session or git run: it can leave the sandbox"
                 ));
@@ -182,8 +183,8 @@ impl Places<'_> {
     fn real(&self, path: &str) -> Result<String, String> {
         if self.facts.led_out.iter().any(|led_out| led_out == path) {
             return Err(format!(
-                "{path} is not granted: a symbolic link on its way lies where the server can write, and leads elsewhere. If \
-                 you know where it leads, grant that place by its own name"
+                "{path} is not granted: a symbolic link on its way lies where a server may write, or once might, and leads \
+                 elsewhere. If you know where it leads, grant that place by its own name"
             ));
         }
         let found = self.facts.granted.iter().find(|(given, _)| given == path);

@@ -231,6 +231,7 @@ fn what_is_granted_is_given_or_refused() {
             ],
             named: vec![Named { path: "/srv/w/x".into(), package_root: None, is_cwd: false }],
             not_sockets: vec!["/run/user/1000".into()],
+            repositories: vec!["/srv/code".into()],
             ..facts()
         };
         profile(&settings, &facts, &full())
@@ -257,8 +258,10 @@ fn what_is_granted_is_given_or_refused() {
         );
     }
     assert!(granted(&[], &[], &["/run/user/1000"]).unwrap_err().contains("is not a socket"));
-    let later = granted(&[], &["/home/u/.local/bin"], &[]).unwrap();
-    assert!(later.warnings[1].contains("it can leave the sandbox"));
+    for run_later in ["/home/u/.local/bin", "/srv/code"] {
+        let later = granted(&[], &[run_later], &[]).unwrap();
+        assert!(later.warnings[1].contains("it can leave the sandbox"), "{run_later}");
+    }
 }
 
 #[test]

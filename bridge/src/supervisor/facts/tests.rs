@@ -18,6 +18,8 @@ struct Home {
     given: PathBuf,
     path: String,
     sandbox: SandboxSettings,
+    /// Where other servers could write.
+    ever_written: Vec<String>,
     /// Whether the definition has a PATH of its own.
     own_path: bool,
 }
@@ -40,7 +42,8 @@ impl Home {
 
     fn at_given(dir: tempfile::TempDir, given: PathBuf) -> Self {
         let path = given.canonicalize().unwrap().to_str().unwrap().to_owned();
-        let home = Self { _dir: dir, given, path, sandbox: SandboxSettings::default(), own_path: false };
+        let (sandbox, ever_written) = (SandboxSettings::default(), Vec::new());
+        let home = Self { _dir: dir, given, path, sandbox, ever_written, own_path: false };
         for name in ["data", "tmp"] {
             fs::create_dir_all(home.given.join(".harbor/servers/s").join(name)).unwrap();
         }
@@ -88,6 +91,7 @@ impl Home {
             package: None,
             installs: false,
             shared: false,
+            ever_written: &self.ever_written,
         };
         let home = Some(self.given.clone());
         look(

@@ -108,14 +108,15 @@ fn names(path: &str) -> Vec<String> {
     names.map(ToOwned::to_owned).collect()
 }
 
-/// The directories that a path lies in and the server, or its installer, can change: links there lead where it wants.
+/// The directories that a path lies in and that the server, its installer or another server can change, or once could:
+/// links there lead where a server wants.
 pub(super) fn changeable<'a>(path: &str, facts: &'a Facts) -> impl Iterator<Item = &'a str> {
     let own = [Some(&facts.data), Some(&facts.tmp), facts.package.as_ref()].into_iter().flatten();
-    let all = own.chain(&facts.written).map(String::as_str);
+    let all = own.chain(&facts.written).chain(&facts.ever_written).map(String::as_str);
     all.filter(move |directory| is_within(path, directory))
 }
 
-/// Whether the server, or its installer, can have made what lies there.
+/// Whether a server, or an installer, can have made what lies there.
 pub(super) fn is_changeable(path: &str, facts: &Facts) -> bool {
     changeable(path, facts).next().is_some()
 }

@@ -109,13 +109,16 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the server's directories and looks at its program.
+    /// Makes the server's directories, looks at its program, and notes where it will be able to write.
     pub(super) async fn prepared(&self, start: Start) -> Result<Prepared, Unprepared> {
-        self.off_the_loop(start, |preparing| {
+        let prepared = self.off_the_loop(start, |preparing| {
             preparing.make_directories()?;
             preparing.look()
-        })
-        .await
+        });
+        let prepared = prepared.await?;
+        let noted = self.runners.shared.written.note(&prepared.facts.written).await;
+        noted.map_err(|error| format!("note what it may write: {error}"))?;
+        Ok(prepared)
     }
 
     /// What the next start would find, with these settings of its sandbox. A package that is not installed yet has no
@@ -147,7 +150,8 @@ impl Server {
         let (definition, package) = (self.definition.clone(), self.package.clone());
         let (paths, id) = (self.runners.shared.paths.clone(), self.id.to_string());
         let shared = self.runners.is_shared();
-        let preparing = Preparing { definition, package, paths, id, start, shared };
+        let ever_written = self.runners.shared.written.all();
+        let preparing = Preparing { definition, package, paths, id, start, shared, ever_written };
         let done = tokio::task::spawn_blocking(move || work(preparing)).await;
         done.unwrap_or_else(|error| Err(format!("prepare the start: {error}").into()))
     }
@@ -202,6 +206,8 @@ struct Preparing {
     start: Start,
     /// Whether the servers share a runner.
     shared: bool,
+    /// Where servers could ever write.
+    ever_written: Vec<String>,
 }
 
 impl Preparing {
@@ -237,6 +243,7 @@ impl Preparing {
             package: self.package.is_some().then_some(package.as_path()),
             installs,
             shared: self.shared,
+            ever_written: &self.ever_written,
         });
         Ok(Prepared { command, args, cwd, programs, facts })
     }

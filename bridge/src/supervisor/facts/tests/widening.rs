@@ -160,3 +160,37 @@ fn an_entry_of_the_path_is_not_moved_by_a_server() {
     home.sandbox.write = Some(vec![home.at("proj")]);
     assert_eq!(home.program("absent", &["proj/bin"]), [""; 0]);
 }
+
+#[test]
+fn a_server_is_not_led_by_what_another_one_has_laid() {
+    let mut home = Home::new();
+    home.file("private/diary.txt", "");
+    home.file("private/run.sh", "#!/bin/sh\n");
+    home.file("private/package.json", "{}");
+    home.link("proj/out", &home.at("private"));
+    home.link("proj/run.sh", &home.at("private/run.sh"));
+    home.link(".harbor/servers/t/data/out", &home.at("private"));
+    let [out, script, theirs] =
+        ["proj/out", "proj/run.sh", ".harbor/servers/t/data/out"].map(|name| home.at(name));
+    home.sandbox.read = Some(vec![out.clone(), theirs.clone()]);
+    let trusted = home.look(&script, &[&out], "/not/there", &[]);
+    assert_eq!(trusted.led_out, [theirs.as_str()], "what nobody could write is the person's");
+    assert_eq!(named(&trusted), [home.at("private")]);
+    assert!(trusted.program.contains(&home.at("private")));
+    home.ever_written = vec![home.at("proj")];
+    let facts = home.look(&script, &[&out], "/not/there", &[]);
+    assert_eq!(facts.led_out, [out, theirs]);
+    assert!(named(&facts).is_empty());
+    assert_eq!(facts.program, [home.at("proj")]);
+}
+
+#[test]
+fn a_repository_in_what_may_be_written_is_known() {
+    let mut home = Home::new();
+    for name in ["code/x/.git", "notes"] {
+        fs::create_dir_all(home.given.join(name)).unwrap();
+    }
+    home.sandbox.write = Some(vec![home.at("code"), home.at("notes")]);
+    let facts = home.look("x", &[], "/", &[]);
+    assert_eq!(facts.repositories, [home.at("code")]);
+}
