@@ -26,6 +26,10 @@ pub(super) async fn get(router: &Router, id: &ServerId) -> Handled {
 pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbox) -> Handled {
     let before = router.host.server(&message.server_id)?;
     let definition = changed(before.definition(), &message)?;
+    if definition == *before.definition() {
+        return reply(SetSandboxResult { sandbox: view(&before).await, restarting: false });
+    }
+    may_be_granted(router, &message.server_id, &definition).await?;
     // Before anything is stored: a server that runs goes on running with what it has.
     before.would_be_confined_by(definition.sandbox.clone()).await.map_err(refused)?;
     let (router, sender) = (router.clone(), client.sender());
@@ -48,6 +52,15 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbo
     .await
 }
 
+/// Also what the levels `off` and `basic` do not look at: a later one would, and would refuse it.
+pub(super) async fn may_be_granted(
+    router: &Router,
+    id: &ServerId,
+    definition: &Definition,
+) -> Result<(), ErrorBody> {
+    router.supervisor.may_be_granted(id, definition).await.map_err(refused)
+}
+
 /// What would keep the server from its next start.
 fn refused(why: String) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox")
@@ -64,16 +77,29 @@ fn changed(definition: &Definition, message: &SetSandbox) -> Result<Definition, 
         }
     }
     let sandbox = sandbox.with(SandboxSettings::parse(message.sandbox.0.as_str())?);
-    checked(&sandbox)?;
-    Ok(Definition { sandbox, ..definition.clone() })
+    Ok(Definition { sandbox: checked(sandbox)?, ..definition.clone() })
 }
 
-/// Checks what its types do not.
-pub(super) fn checked(sandbox: &SandboxSettings) -> Result<(), ErrorBody> {
-    settings::checked(sandbox).map_err(|wrong| {
+/// Checks what its types do not, and gives the settings in their one form.
+pub(super) fn checked(sandbox: SandboxSettings) -> Result<SandboxSettings, ErrorBody> {
+    settings::checked(&sandbox).map_err(|wrong| {
         let body = ErrorBody::new(Code::InvalidParams, wrong.to_string());
         body.with("field", wrong.field).with("expected", &wrong.expected)
-    })
+    })?;
+    Ok(without_empty(sandbox))
+}
+
+/// An empty list says what none says: settings that mean the same are to be equal.
+fn without_empty(sandbox: SandboxSettings) -> SandboxSettings {
+    let full = |list: Option<Vec<String>>| list.filter(|list| !list.is_empty());
+    SandboxSettings {
+        required: sandbox.required.filter(|required| *required),
+        read: full(sandbox.read),
+        write: full(sandbox.write),
+        sockets: full(sandbox.sockets),
+        hosts: full(sandbox.hosts),
+        ..sandbox
+    }
 }
 
 async fn view(server: &Server) -> SandboxView {
@@ -168,5 +194,19 @@ fn denied(denied: &Denied) -> DeniedView {
         allow: denied.advice.as_ref().ok().map(|advice| advice.option.clone()),
         mind: denied.advice.as_ref().ok().and_then(|advice| advice.mind),
         never: denied.advice.as_ref().err().cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_says_nothing_is_not_there() {
+        let parsed = |text: &str| checked(SandboxSettings::parse(text).unwrap()).unwrap();
+        let empty = r#"{"required":false,"read":[],"write":[],"sockets":[],"hosts":[]}"#;
+        assert_eq!(parsed(empty), SandboxSettings::default());
+        let full = r#"{"level":"strict","required":true,"read":["/a"],"write":["/b"],"sockets":["/c"],"network":"hosts","hosts":["x.org"],"memory_mb":64}"#;
+        assert_eq!(parsed(full), SandboxSettings::parse(full).unwrap());
     }
 }

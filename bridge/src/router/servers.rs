@@ -30,6 +30,7 @@ use crate::supervisor::{Note, Server};
 pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer) -> Handled {
     let server_id = message.server_id.clone();
     let definition = definition(message)?;
+    sandbox::may_be_granted(router, &server_id, &definition).await?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided("add_server", &sender, about(&server_id), true).await?;
@@ -79,9 +80,8 @@ fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         roots,
         supervision: supervision(message.supervision)?,
         as_is: message.as_is == Some(true),
-        sandbox: sandbox_settings(message.sandbox)?,
+        sandbox: sandbox::checked(sandbox_settings(message.sandbox)?)?,
     };
-    sandbox::checked(&definition.sandbox)?;
     let ranges = Settings::new(&definition.supervision, false);
     ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;
     Ok(definition)
@@ -104,7 +104,7 @@ pub(super) async fn remove(router: &Rc<Router>, client: &Client, message: Remove
         let (id, with_data) = (&message.server_id, message.data == Some(true));
         let server = router.supervisor.remove(id);
         // Without a server, what an earlier one of that name has left may still be meant.
-        let removed = server.is_some() || (with_data && router.supervisor.data_left(id).await.is_some());
+        let removed = server.is_some() || (with_data && router.supervisor.has_data_directory(id).await);
         if !removed {
             return reply(RemoveServerResult { removed, data: None });
         }

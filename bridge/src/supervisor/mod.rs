@@ -33,7 +33,7 @@ use tokio::sync::Semaphore;
 use crate::config::Paths;
 use crate::link::EndReport;
 use crate::link::runner::Executable;
-use crate::store::definitions::{Definitions, Stored};
+use crate::store::definitions::{Definition, Definitions, Stored};
 use crate::store::removal::remove_tree;
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
@@ -164,6 +164,27 @@ impl Supervisor {
         let data = self.runners.shared.paths.server_data(id.as_str());
         let looked = tokio::task::spawn_blocking(move || holds_something(&data).then_some(data));
         looked.await.ok().flatten()
+    }
+
+    /// Whether there is a data directory of a server's name, even an empty one, or what a removal could not remove.
+    pub async fn has_data_directory(&self, id: &ServerId) -> bool {
+        let data = self.runners.shared.paths.server_data(id.as_str());
+        let is_there = |path: PathBuf| match path.symlink_metadata() {
+            Ok(_) => true,
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        };
+        let looked =
+            tokio::task::spawn_blocking(move || is_there(data.with_extension("old")) || is_there(data));
+        looked.await.unwrap_or(false)
+    }
+
+    /// Whether all paths that a definition grants may be granted, at whatever level.
+    ///
+    /// # Errors
+    /// Which may not, and why.
+    pub async fn may_be_granted(&self, id: &ServerId, definition: &Definition) -> Result<(), String> {
+        let stored = Stored { server_id: id.clone(), definition: definition.clone(), era: None };
+        Server::new(stored, self.runners.clone()).may_be_granted().await
     }
 
     /// Waits until no earlier server of this name runs any more.

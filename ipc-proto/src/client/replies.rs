@@ -64,11 +64,11 @@ define_sent! {
         /// What it may do.
         sandbox: SandboxView,
     }
-    /// The change is stored.
+    /// The change is stored, if it is one.
     "set_sandbox" SetSandboxResult {
         /// What it may do now.
         sandbox: SandboxView,
-        /// Whether the server was running: it is on its way up again.
+        /// Whether the server was running and has other settings now: it is on its way up again.
         restarting: bool,
     }
     /// Whether there was such a definition.

@@ -78,7 +78,8 @@ define_requests! {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Changes what a server may do on this machine. A running server is stopped and started again.
+    /// Changes what a server may do on this machine. A running server is stopped and started again, unless
+    /// nothing is different then.
     "set_sandbox" SetSandbox {
         /// The server's id.
         server_id: ServerId,

@@ -17,7 +17,7 @@ use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
-pub use self::sandbox::Sandbox;
+pub use self::sandbox::{Sandbox, option_of};
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, TOPICS, Topic};
@@ -206,9 +206,9 @@ impl Words {
         Ok(Definition {
             name: self.server()?,
             label: self.option("--label").map(str::to_owned),
-            cwd: self.option("--cwd").map(str::to_owned),
+            cwd: self.named("--cwd", "a directory; `.` is the current one")?.pop(),
             env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
-            roots: self.all("--root").map(str::to_owned).collect(),
+            roots: self.named("--root", "a file or directory; `.` is the current one")?,
             supervision: self.supervision()?,
             as_is: self.has("--as-is"),
             sandbox: self.sandbox_settings("--sandbox")?,

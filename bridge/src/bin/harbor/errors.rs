@@ -10,6 +10,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::put_pair;
 use harbor_ipc_proto::json::Json;
 
+use crate::args::option_of;
 use crate::screen::disarm;
 
 /// How a command ended; the numbers are for scripts and stay as they are.
@@ -109,8 +110,17 @@ impl Refusal {
         let cause = self.text("cause");
         match cause.filter(|cause| of_server && !self.message.contains(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
-            None => self.message.clone(),
+            None => self.in_options(),
         }
+    }
+
+    /// The message, with a setting of the sandbox named as it is typed.
+    fn in_options(&self) -> String {
+        let typed = self.text("field").and_then(|field| {
+            let rest = self.message.strip_prefix("the sandbox's ")?.strip_prefix(&field)?;
+            Some(format!("--{}{rest}", option_of(&field)?))
+        });
+        typed.unwrap_or_else(|| self.message.clone())
     }
 
     /// What the person may do now; the bridge's message says what is wrong.

@@ -62,6 +62,24 @@ impl Server {
     /// The same.
     pub async fn would_be_confined_by(&self, settings: SandboxSettings) -> Result<Confined, String> {
         self.runners.swept().await;
+        self.confined_by(settings).await
+    }
+
+    /// Whether the paths of its definition may be granted, by the rules of the level `standard`, and whatever this kernel
+    /// can hold of it. Its start asks again.
+    ///
+    /// # Errors
+    /// Which may not, and why.
+    pub(in crate::supervisor) async fn may_be_granted(&self) -> Result<(), String> {
+        let SandboxSettings { read, write, sockets, .. } = self.definition.sandbox.clone();
+        let paths = SandboxSettings { read, write, sockets, ..SandboxSettings::default() };
+        if paths == SandboxSettings::default() {
+            return Ok(());
+        }
+        self.confined_by(paths).await.map(drop)
+    }
+
+    async fn confined_by(&self, settings: SandboxSettings) -> Result<Confined, String> {
         let looked = self.looked_at(settings.clone()).await;
         let facts = looked.map_err(|unprepared| format!("could not {}", unprepared.why))?.facts;
         profile(&settings, &facts, &self.runners.offer()).map(|profile| Confined { profile, facts })

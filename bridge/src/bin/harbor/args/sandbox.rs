@@ -29,29 +29,33 @@ impl Sandbox {
 
 impl Words {
     pub(super) fn sandbox(&self) -> Result<Sandbox, String> {
-        let all = |name| self.all(name).map(str::to_owned).collect();
         let reset = self.all("--reset").map(setting).collect::<Result<_, _>>()?;
         Ok(Sandbox {
             server: self.server()?,
             explain: self.has("--explain"),
             changes: self.sandbox_settings("--level")?,
-            forgotten: all("--forget"),
+            forgotten: self.named("--forget", "a path, socket or host that was granted")?,
             reset,
         })
     }
 
     /// The settings, with the level in the option `level`.
     pub(super) fn sandbox_settings(&self, level: &str) -> Result<SandboxSettings, String> {
-        let list =
-            |name| Some(self.all(name).map(str::to_owned).collect()).filter(|all: &Vec<_>| !all.is_empty());
-        let hosts = list("--host");
+        let list = |name, what| Ok::<_, String>(Some(self.named(name, what)?).filter(|all| !all.is_empty()));
+        let hosts = list("--host", "a host, such as example.com")?;
         let network = self.word("--network", "none, loopback, hosts or all", NetworkKind::of)?;
+        if let Some(kind) = network.filter(|kind| *kind != NetworkKind::Hosts && hosts.is_some()) {
+            let kind = kind.as_str();
+            return Err(format!(
+                "--network {kind} and --host: hosts belong to --network hosts; leave out one of the two"
+            ));
+        }
         Ok(SandboxSettings {
             level: self.word(level, "off, basic, standard or strict", Level::of)?,
             required: self.has("--required").then_some(true),
-            read: list("--read"),
-            write: list("--write"),
-            sockets: list("--socket"),
+            read: list("--read", "a file or directory; `.` is the current one")?,
+            write: list("--write", "a file or directory; `.` is the current one")?,
+            sockets: list("--socket", "a Unix socket")?,
             // Whoever names hosts means these and no others.
             network: network.or(hosts.as_ref().map(|_| NetworkKind::Hosts)),
             hosts,
@@ -92,6 +96,11 @@ const SETTINGS: &[(&str, &str)] = &[
     ("disk", "disk_mb"),
     ("nice", "nice"),
 ];
+
+/// The option, without its dashes, that is for this setting.
+pub fn option_of(setting: &str) -> Option<&'static str> {
+    SETTINGS.iter().find(|(_, field)| setting == *field).map(|(option, _)| *option)
+}
 
 /// The setting behind the name of an option.
 fn setting(name: &str) -> Result<String, String> {

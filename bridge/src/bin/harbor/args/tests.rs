@@ -1,7 +1,7 @@
 //! What the command line understands, and how it says no.
 
 use super::*;
-use harbor_ipc_proto::client::{Attempts, RestartWhen, SandboxSettings};
+use harbor_ipc_proto::client::{Attempts, NetworkKind, RestartWhen, SandboxSettings};
 
 /// 2026-11-21 12:00 UTC.
 pub(super) const NOON: u64 = 1_795_262_400_000;
@@ -154,6 +154,18 @@ fn how_a_server_is_supervised() {
 }
 
 #[test]
+fn whoever_names_hosts_means_their_network() {
+    let network = |more: &[&str]| {
+        let line = [&["sandbox", "x", "--host", "a.example", "--host", "b.example"], more].concat();
+        let Command::Sandbox(wanted) = command(&line) else { panic!("sandbox") };
+        (wanted.changes.network, wanted.changes.hosts.map_or(0, |hosts| hosts.len()))
+    };
+    for more in [&[][..], &["--network", "hosts"], &["--network", "all", "--network=hosts"]] {
+        assert_eq!(network(more), (Some(NetworkKind::Hosts), 2), "{more:?}");
+    }
+}
+
+#[test]
 fn settings_out_of_range_are_refused() {
     for (option, value, text) in [
         ("--restart", "on_crash", "use never, on-crash or always"),
@@ -260,6 +272,25 @@ fn what_is_wrong_is_named() {
             "--max-timeout is shorter than --timeout",
         ),
         (&["call", "time/x", "--max-timeout", "0"], "--max-timeout 0: use a number of seconds"),
+        (
+            &["sandbox", "x", "--forget", ""],
+            "--forget is empty: name a path, socket or host that was granted",
+        ),
+        (&["sandbox", "x", "--read="], "--read is empty: name a file or directory; `.` is the current one"),
+        (&["sandbox", "x", "--write", "a", "--write", ""], "--write is empty: name a file or directory"),
+        (&["sandbox", "x", "--socket", ""], "--socket is empty: name a Unix socket"),
+        (&["sandbox", "x", "--host", ""], "--host is empty: name a host, such as example.com"),
+        (&["add", "x", "--read", "", "--", "y"], "--read is empty: name a file"),
+        (&["add", "x", "--cwd", "", "--", "y"], "--cwd is empty: name a directory; `.` is the current one"),
+        (&["add", "x", "--root", "", "--", "y"], "--root is empty: name a file or directory"),
+        (
+            &["sandbox", "x", "--network", "all", "--host", "example.com"],
+            "--network all and --host: hosts belong to --network hosts; leave out one of the two",
+        ),
+        (
+            &["add", "x", "--host", "example.com", "--network", "none", "--", "y"],
+            "--network none and --host: hosts belong",
+        ),
         (&["logs", "time", "-x"], "unknown option -x"),
         (&["list", "-f"], "unknown option -f"),
         (&["logs", "time", "-f=1"], "-f takes no value"),

@@ -23,6 +23,15 @@ impl Words {
         self.options.iter().filter(move |(option, _)| *option == name).map(|(_, value)| value.as_str())
     }
 
+    /// Paths or hosts. An empty one is a variable of the shell that is not set, and would be the current directory.
+    pub(super) fn named(&self, name: &str, what: &str) -> Result<Vec<String>, String> {
+        let one = |text: &str| match text.is_empty() {
+            true => Err(format!("{name} is empty: name {what}")),
+            false => Ok(text.to_owned()),
+        };
+        self.all(name).map(one).collect()
+    }
+
     /// The last one wins, as everywhere.
     pub(super) fn option(&self, name: &str) -> Option<&str> {
         self.all(name).last()

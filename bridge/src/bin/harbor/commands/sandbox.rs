@@ -22,15 +22,24 @@ pub fn run(client: &mut Client, wanted: &Sandbox, screen: &mut Screen) -> Result
     if !wanted.changes_something() {
         return print(screen, &shown, |shown| describe(&shown.object("sandbox"), wanted.explain));
     }
-    for entry in unknown(wanted, &shown.object("sandbox").object("settings"), &current_dir()?)? {
+    let before = shown.object("sandbox").object("settings");
+    for entry in unknown(wanted, &before, &current_dir()?)? {
         remark(&format!("{entry} was not granted"));
     }
-    let ask = change(wanted, &shown.object("sandbox").object("settings"), &current_dir()?)?;
-    let changed = client.request(&ask, STOP)?;
-    if !screen.json && changed.value("restarting") == true {
-        remark(&format!("{} is being restarted with this", wanted.server));
+    let changed = client.request(&change(wanted, &before, &current_dir()?)?, STOP)?;
+    if !screen.json {
+        outcome(&wanted.server, &before, &changed).iter().for_each(|text| remark(text));
     }
     print(screen, &changed, |changed| describe(&changed.object("sandbox"), wanted.explain))
+}
+
+/// What a change has led to, where that is more than the change.
+fn outcome(server: &str, before: &Members, changed: &Members) -> Option<String> {
+    if changed.value("restarting") == true {
+        return Some(format!("{server} is being restarted with this"));
+    }
+    let same = changed.object("sandbox").object("settings").to_json() == before.to_json();
+    same.then(|| "nothing changed".into())
 }
 
 /// What is to be forgotten and is in no list.
@@ -60,17 +69,17 @@ fn change(wanted: &Sandbox, before: &Members, here: &Path) -> Result<Ask, Failur
         (now != there).then_some(now)
     };
     let typed = settings.network;
+    let leaves_hosts = match typed {
+        Some(kind) => kind != NetworkKind::Hosts,
+        None => wanted.reset.iter().any(|reset| reset == "network"),
+    };
     let hosts = list("hosts", settings.hosts.clone());
     let settings = SandboxSettings {
         read: list("read", settings.read),
         write: list("write", settings.write),
         sockets: list("sockets", settings.sockets),
         // Whoever wants another network does not want these hosts any more.
-        hosts: if typed.is_some_and(|kind| kind != NetworkKind::Hosts) {
-            Some(Vec::new())
-        } else {
-            hosts.clone()
-        },
+        hosts: if leaves_hosts { Some(Vec::new()) } else { hosts.clone() },
         ..settings
     };
     let mut reset = wanted.reset.clone();
@@ -225,5 +234,33 @@ mod tests {
         let forgotten = vec!["/a".into(), "x.org".into()];
         let gone = asked(Sandbox { server: "x".into(), forgotten, ..Sandbox::default() });
         assert!(gone.contains(r#""sandbox":{"read":[],"hosts":[]}"#), "{gone}");
+    }
+
+    #[test]
+    fn hosts_go_with_their_network() {
+        let before = Members::parse(br#"{"network":"hosts","hosts":["x.org"]}"#).unwrap();
+        let asked = |network: Option<NetworkKind>, reset: &[&str]| {
+            let changes = SandboxSettings { network, ..SandboxSettings::default() };
+            let reset = reset.iter().map(ToString::to_string).collect();
+            let wanted = Sandbox { server: "x".into(), changes, reset, ..Sandbox::default() };
+            let frame = change(&wanted, &before, Path::new("/here")).unwrap().to_frame("1");
+            let text = String::from_utf8_lossy(&frame[4..]).into_owned();
+            text[text.find("\"sandbox\":").unwrap()..].to_owned()
+        };
+        assert_eq!(asked(Some(NetworkKind::None), &[]), r#""sandbox":{"network":"none","hosts":[]}}"#);
+        assert_eq!(asked(None, &["network"]), r#""sandbox":{"hosts":[]},"reset":["network"]}"#);
+        assert_eq!(asked(None, &["hosts"]), r#""sandbox":{"hosts":[]},"reset":["hosts","network"]}"#);
+    }
+
+    #[test]
+    fn it_is_said_what_a_change_has_led_to() {
+        let told = |restarting: bool, settings: &str| {
+            let before = Members::parse(br#"{"read":["/a"]}"#).unwrap();
+            let answer = format!(r#"{{"restarting":{restarting},"sandbox":{{"settings":{settings}}}}}"#);
+            outcome("x", &before, &Members::parse(answer.as_bytes()).unwrap())
+        };
+        assert_eq!(told(true, "{}").unwrap(), "x is being restarted with this");
+        assert_eq!(told(false, "{}"), None);
+        assert_eq!(told(false, r#"{"read":["/a"]}"#).unwrap(), "nothing changed");
     }
 }

@@ -28,7 +28,8 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         let data = if removal.data { ", nor data of one" } else { "" };
         return Err(Failure::refused(Code::NotFound, format!("there is no server {server}{data}"), server));
     }
-    print(screen, &answer, |_| format!("removed {server}"))?;
+    let all = removal.data && answer.raw("data").is_none();
+    print(screen, &answer, |_| format!("removed {server}{}", if all { " and its data" } else { "" }))?;
     remarks::on_kept_data(removal, &answer);
     Ok(())
 }
@@ -178,13 +179,17 @@ mod tests {
     fn stops_and_removals_are_confirmed() {
         let answer = format!(r#"{{"type":"disconnect_server_result","request_id":"1","server":{TIME}}}"#);
         assert_eq!(run(false, &[&answer], |c, s| stop(c, "time", s)).printed, "time is stopped\n");
-        let answer =
-            |removed| format!(r#"{{"type":"remove_server_result","request_id":"1","removed":{removed}}}"#);
+        let answer = |removed: &str| {
+            format!(r#"{{"type":"remove_server_result","request_id":"1","removed":{removed}}}"#)
+        };
         let removal = |data| Removal { server: "time".into(), data };
-        let ran = run(false, &[&answer(true)], |c, s| remove(c, &removal(false), s));
+        let ran = run(false, &[&answer("true")], |c, s| remove(c, &removal(false), s));
         assert_eq!((ran.printed.as_str(), ran.asked[0].contains("data")), ("removed time\n", false));
-        let ran = run(false, &[&answer(true)], |c, s| remove(c, &removal(true), s));
+        let ran = run(false, &[&answer("true")], |c, s| remove(c, &removal(true), s));
         assert!(ran.asked[0].ends_with(r#","data":true}"#), "{}", ran.asked[0]);
-        assert_eq!(run(true, &[&answer(false)], |c, s| remove(c, &removal(false), s)).exit, Exit::NotFound);
+        assert_eq!(ran.printed, "removed time and its data\n");
+        let left = answer(r#"true,"data":"/servers/time/data.old""#);
+        assert_eq!(run(false, &[&left], |c, s| remove(c, &removal(true), s)).printed, "removed time\n");
+        assert_eq!(run(true, &[&answer("false")], |c, s| remove(c, &removal(false), s)).exit, Exit::NotFound);
     }
 }

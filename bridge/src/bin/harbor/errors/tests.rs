@@ -157,6 +157,38 @@ fn a_server_that_failed_is_told_with_its_cause() {
 }
 
 #[test]
+fn a_setting_of_the_sandbox_is_named_as_it_is_typed() {
+    let told = |field: &str, message: &str| {
+        let details = Some(format!(r#"{{"field":"{field}","expected":"x"}}"#));
+        let (code, message) = ("invalid_params".into(), message.to_owned());
+        Failure::Refused(Box::new(Refusal { code, message, details, server: None, profile: None }))
+    };
+    for (field, message, typed) in [
+        (
+            "memory_mb",
+            "the sandbox's memory_mb must be 64 to 1048576 MiB",
+            "--memory must be 64 to 1048576 MiB",
+        ),
+        (
+            "open_files",
+            "the sandbox's open_files must be 64 to 1048576",
+            "--open-files must be 64 to 1048576",
+        ),
+        ("sockets", "the sandbox's sockets must be a list", "--socket must be a list"),
+        ("hosts", "the sandbox's hosts must be empty", "--host must be empty"),
+        ("future", "the sandbox's future must be bright", "the sandbox's future must be bright"),
+        ("command", "field `command`: expected a program", "field `command`: expected a program"),
+    ] {
+        assert_eq!(told(field, message).message().unwrap(), typed);
+    }
+    let json = told("memory_mb", "the sandbox's memory_mb must be 64").json().unwrap();
+    assert!(
+        json.contains("the sandbox's memory_mb must be 64"),
+        "programs know the name on the wire: {json}"
+    );
+}
+
+#[test]
 fn as_json() {
     assert_eq!(
         refused("not_found").json().unwrap(),
