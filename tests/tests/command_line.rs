@@ -52,15 +52,53 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     assert!(out == "removed s\n" && remark.starts_with(&format!("s: its data stay in {}, ", data.display())));
     assert!(data.join(".local").is_dir());
 
-    assert_eq!(done(&home, &["remove", "s", "--data"]), "removed s\n");
+    let removed = "removed s and its data\n";
+    assert_eq!(done(&home, &["remove", "s", "--data"]), removed);
     assert!(!data.parent().unwrap().exists());
+    fs::create_dir_all(&data).unwrap();
+    assert_eq!(refused(&home, &["remove", "s"]).1, Some(4), "there is no server");
+    assert_eq!(done(&home, &["remove", "s", "--data"]), removed);
+    assert!(!data.parent().unwrap().exists(), "also an empty one goes");
+    fs::create_dir_all(data.with_extension("old").join("rest")).unwrap();
+    assert_eq!(done(&home, &["remove", "s", "--data"]), removed);
+    assert!(!data.parent().unwrap().exists(), "also what an earlier removal has left");
     let (said, code) = refused(&home, &["remove", "s", "--data"]);
     assert!(said.starts_with("harbor: there is no server s, nor data of one\n") && code == Some(4), "{said}");
     assert_eq!(done(&home, &add), added);
     fs::create_dir_all(data.join(".local")).unwrap();
-    assert_eq!(done(&home, &["remove", "--data", "s"]), "removed s\n");
+    assert_eq!(done(&home, &["remove", "--data", "s"]), removed);
     assert!(!data.exists());
     assert_eq!(done(&home, &add), added);
+}
+
+#[test]
+fn a_sandbox_is_changed_in_the_words_of_the_command_line() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let pid = bridge.server("s")["pid"].clone();
+    let shown = done(&home, &["sandbox", "s"]);
+    let same = |args: &[&str], said: &str| {
+        let wanted = (shown.clone(), format!("{said}nothing changed\n"), Some(0));
+        assert_eq!(harbor(&home, &[&["sandbox", "s"], args].concat()), wanted, "{args:?}");
+        assert_eq!(bridge.server("s")["pid"], pid, "{args:?}");
+    };
+    same(&["--forget", "/unknown"], "/unknown was not granted\n");
+    same(&["--reset", "memory", "--reset", "network"], "");
+    let (said, code) = refused(&home, &["sandbox", "s", "--memory", "0"]);
+    assert_eq!((said.as_str(), code), ("harbor: --memory must be 64 to 1048576 MiB\n", Some(2)));
+    let (said, code) = refused(&home, &["sandbox", "s", "--level", "off", "--read", "/etc"]);
+    assert!(said.starts_with("harbor: /etc is never granted as a whole") && code == Some(2), "{said}");
+    assert_eq!(bridge.server("s")["pid"], pid);
+
+    let changed = |args: &[&str]| harbor(&home, &[&["sandbox", "s"], args].concat());
+    let (out, said, code) = changed(&["--host", "example.com"]);
+    assert!(out.contains("network  hosts: example.com\n"), "{out}");
+    assert_eq!((said.as_str(), code), ("s is being restarted with this\n", Some(0)));
+    assert_eq!(changed(&["--host", "example.com"]).1, "nothing changed\n");
+    let (out, said, _) = changed(&["--reset", "network"]);
+    assert!(out.contains("network  all\n"), "{out}");
+    assert_eq!(said, "s is being restarted with this\n", "its hosts went with it");
 }
 
 #[test]

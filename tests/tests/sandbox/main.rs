@@ -17,6 +17,7 @@ mod neighbours;
 mod removal;
 mod rows;
 mod scene;
+mod settings;
 mod suite;
 mod table;
 mod telling;

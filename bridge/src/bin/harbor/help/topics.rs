@@ -40,7 +40,8 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ],
         groups: &[("what it may reach", SANDBOX)],
         notes: "Without options: shows what the server may do. With some: changes that, and restarts the server if it\n\
-                runs. Paths, sockets and hosts are added to those that are granted already. docs/sandbox.md says more.\n\
+                runs and anything is different then. Paths, sockets and hosts are added to those that are granted\n\
+                already. docs/sandbox.md says more.\n\
                 \n\
                 harbor sandbox files --write ~/notes",
         ..topic("sandbox", "NAME", "show or change what a server may do")
