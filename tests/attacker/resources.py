@@ -146,6 +146,20 @@ def eat_shared_memory(mib, seconds, mapped):
 
 
 @attack
+def eat_page_tables(mib, seconds):
+    """The zero page for each 2 MiB, which is no memory of the process, and a table of 4 KiB to find it by."""
+    size = mib * 256 * 2 * MIB
+    no_reserve = 0x4000
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | no_reserve
+    area = mmap.mmap(-1, size, flags=flags, prot=mmap.PROT_READ)
+    for at in range(0, size, 2 * MIB):
+        area[at]
+    time.sleep(seconds)
+    area.close()
+    return held("MiB", mib, mib)
+
+
+@attack
 def fill_disk(own, mib, seconds):
     """In files that are each small enough."""
     directory = os.path.join(own, "filled")

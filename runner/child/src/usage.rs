@@ -21,6 +21,8 @@ pub struct Usage {
     pub threads: u64,
     /// Resident bytes; what several share counts for each.
     pub resident: u64,
+    /// Bytes of page tables: what is mapped and sparse has few pages and many of these.
+    pub tables: u64,
     /// Processor time since their start, that of their ended children too, in the kernel's ticks.
     pub ticks: u64,
 }
@@ -38,6 +40,7 @@ pub fn of_trees(roots: &[u32], most: usize) -> Usage {
         usage.pids.push(pid);
         usage.threads += stat.threads;
         usage.resident += stat.resident;
+        usage.tables = usage.tables.saturating_add(tables(pid));
         usage.ticks += stat.ticks;
         todo.extend(children(pid));
     }
@@ -66,12 +69,20 @@ pub fn shares(pids: &[u32]) -> Option<Shares> {
 
 fn shares_of(pid: u32) -> Option<Shares> {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let bytes = |name: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
-    };
-    let (all, shmem) = (bytes("Pss:")?, bytes("Pss_Shmem:")?);
+    let (all, shmem) = (bytes(&text, "Pss:")?, bytes(&text, "Pss_Shmem:")?);
     Some(Shares { own: all.saturating_sub(shmem), shmem })
+}
+
+/// No other file that is read has them. What has ended has none.
+fn tables(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    bytes(&text, "VmPTE:").unwrap_or_default()
+}
+
+/// `VmPTE:    52 kB`.
+fn bytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
 /// Bytes in the /dev/shm that this process sees; 0 where that cannot be found out.
@@ -120,6 +131,7 @@ fn numbers(list: &str) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read as _;
 
     #[test]
     fn this_process_is_counted_with_its_threads() {
@@ -128,5 +140,25 @@ mod tests {
         assert!(usage.pids.contains(&own) && usage.threads > 0 && usage.resident > 100_000);
         assert!(shares(&[own]).is_some_and(|shares| 0 < shares.own && shares.own <= usage.resident * 2));
         assert_eq!(of_trees(&[own], 0), Usage::default());
+    }
+
+    #[test]
+    fn a_large_area_with_few_pages_counts_by_its_page_tables() {
+        let script = "import mmap, sys\n\
+                      NORESERVE = 0x4000\n\
+                      flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE\n\
+                      area = mmap.mmap(-1, 8 << 30, flags=flags, prot=mmap.PROT_READ)\n\
+                      for at in range(0, 8 << 30, 2 << 20): area[at]\n\
+                      print(flush=True)\n\
+                      sys.stdin.read()";
+        let (stdin, stdout) = (std::process::Stdio::piped(), std::process::Stdio::piped());
+        let mut python = std::process::Command::new("python3");
+        let mut child = python.args(["-c", script]).stdin(stdin).stdout(stdout).spawn().unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let usage = of_trees(&[child.id()], 10);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        // A table of 4 KiB for every 2 MiB.
+        assert!((16 << 20..24 << 20).contains(&usage.tables), "{usage:?}");
     }
 }

@@ -101,7 +101,8 @@ impl Watcher {
         let mut usage = usage::of_trees(roots, most.saturating_add(1));
         usage.pids.retain(|pid| Some(*pid) != init);
         let (memory, processes) = (self.limits.memory, self.limits.processes);
-        let near = is_near(processes, usage.threads) || is_near(memory, usage.resident);
+        let near =
+            is_near(processes, usage.threads) || is_near(memory, usage.resident.saturating_add(usage.tables));
         self.next = now + if near { QUICK } else { TICK };
         if let Some(limit) = processes.filter(|limit| usage.threads > *limit) {
             return over(Resource::Processes, limit, usage.threads);
@@ -164,13 +165,16 @@ impl Watcher {
 }
 
 fn over_memory(limit: u64, usage: &Usage, in_memory: u64) -> Option<EndCause<'static>> {
-    if usage.resident.saturating_add(in_memory) <= limit {
+    // Page tables are shared by nobody.
+    let in_kernel = usage.tables;
+    let most = usage.resident.saturating_add(in_memory);
+    if most.saturating_add(in_kernel) <= limit {
         return None;
     }
     // What is shared was counted several times, and files in memory that are mapped twice.
-    let used = usage::shares(&usage.pids).map_or(usage.resident.saturating_add(in_memory), |shares| {
-        shares.own.saturating_add(shares.shmem.max(in_memory))
-    });
+    let shares = usage::shares(&usage.pids);
+    let seen = shares.map_or(most, |shares| shares.own.saturating_add(shares.shmem.max(in_memory)));
+    let used = seen.saturating_add(in_kernel);
     if used > limit { over(Resource::Memory, limit, used) } else { None }
 }
 

@@ -99,6 +99,12 @@ pub const ATTACKS: &[Attack] = &[
         LIMITS,
     )
     .by(Small),
+    Attack::new(
+        "eat memory by the tables of an area in which almost nothing is used",
+        |s| ("eat_page_tables", json!({"mib": MEMORY_MB, "seconds": seconds(s)})),
+        LIMITS,
+    )
+    .by(Small),
 ];
 
 fn memfd(s: &Scene, mapped: bool) -> Call {
