@@ -2,12 +2,13 @@
 //!
 //! Owns the words for why a server is gone: one for programs, one sentence for people.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, List, LogSource, Resource};
+use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Lack, List, LogSource, Resource};
 use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::sandbox::paths::MAX_PATH;
 
@@ -106,6 +107,13 @@ pub enum LinkEvent {
         write: bool,
         /// Whether it found nothing there.
         missing: bool,
+    },
+    /// The server lacks something else, in its own words.
+    Lacks {
+        /// Which start.
+        server: u32,
+        /// What.
+        what: Lack<'static>,
     },
     /// The link is gone, and every server on it.
     Closed {
@@ -331,9 +339,27 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Denied { server, path, write, missing } => {
             LinkEvent::Denied { server, path: path.into_owned(), write, missing }
         }
+        FromRunner::Lacks { server, what } => match lack(what) {
+            Some(what) => LinkEvent::Lacks { server, what },
+            None => return Ok(None),
+        },
         FromRunner::Hello { .. }
         | FromRunner::Reply { .. }
         | FromRunner::Progress { .. }
         | FromRunner::Ended { .. } => return Ok(None),
     }))
+}
+
+/// With words of its own; none where they are longer than any of these are.
+fn lack(what: Lack<'_>) -> Option<Lack<'static>> {
+    let own = |text: Cow<'_, str>| (text.len() <= MAX_PATH).then(|| Cow::Owned(text.into_owned()));
+    Some(match what {
+        Lack::Memory => Lack::Memory,
+        Lack::FileSize => Lack::FileSize,
+        Lack::OpenFiles => Lack::OpenFiles,
+        Lack::Processes => Lack::Processes,
+        Lack::Module(name) => Lack::Module(own(name)?),
+        Lack::Socket { path, listen } => Lack::Socket { path: own(path)?, listen },
+        Lack::Host(name) => Lack::Host(own(name)?),
+    })
 }

@@ -205,6 +205,9 @@ impl Runners {
             LinkEvent::Denied { server, path, write, missing } => {
                 self.with(runner_pid, server, |server| server.on_denied(path, write, missing));
             }
+            LinkEvent::Lacks { server, what } => {
+                self.with(runner_pid, server, |server| server.on_lacking(&what));
+            }
             // Nobody asked this runner.
             LinkEvent::Offered(_) => {}
             LinkEvent::Contained(containment) => {

@@ -13,6 +13,7 @@ mod confining;
 mod driving;
 mod events;
 mod installing;
+mod lacking;
 mod launch;
 mod status;
 mod subscribing;

@@ -424,9 +424,10 @@ define_sent! {
     }
     /// Something that a server was refused.
     "Denied" DeniedView {
-        /// As the server wrote it.
+        /// A path as the server wrote it. What begins with no `/` is something else, in words: `more memory than 2048 MiB`,
+        /// `the host example.com`.
         path: String,
-        /// Whether it wanted to write.
+        /// Whether it wanted to write, of a path.
         write: bool,
         /// The option of `harbor sandbox` that would allow it; absent where nothing does.
         allow: Option<String>,

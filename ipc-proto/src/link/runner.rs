@@ -9,6 +9,10 @@ use bincode::{BorrowDecode, Encode};
 
 use super::sandbox::{Offer, Sandbox};
 
+mod lack;
+
+pub use lack::Lack;
+
 /// From the bridge to a runner.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum ToRunner<'a> {
@@ -318,6 +322,13 @@ pub enum FromRunner<'a> {
         write: bool,
         /// Whether it said that there is no such thing: a hidden directory looks like that.
         missing: bool,
+    },
+    /// The server said, in the same places, that it lacks something else. Told once for each.
+    Lacks {
+        /// Which server.
+        server: u32,
+        /// What.
+        what: Lack<'a>,
     },
 }
 

@@ -29,6 +29,7 @@ use std::time::Instant;
 
 use harbor_child::outbox::{Outbox, Refused};
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, Era, FromRunner, Launch, Outcome, ServerInfo};
+use harbor_ipc_proto::link::sandbox::Sandbox;
 use tokio::sync::Notify;
 
 use crate::mcp::contact::Contact;
@@ -112,7 +113,7 @@ impl Session {
             overlong: Cell::new(false),
             alive: Alive::new(Instant::now()),
             refusals: Refusals::default(),
-            is_held: launch.sandbox.landlock > 0 || launch.sandbox.mounts.is_some(),
+            is_held: launch.sandbox != Sandbox::default(),
             stop_wanted: Cell::new(false),
             kill_wanted: Cell::new(false),
             stop: Notify::new(),

@@ -1,13 +1,13 @@
-//! What a server says that it was refused: on stderr, or in the result of a call that failed.
+//! What a server says that it was refused or lacks: on stderr, or in the result of a call that failed.
 //!
-//! Owns telling the bridge, once for each path. The server's words may lie: what follows from them is a hint to a person.
+//! Owns telling the bridge, once for each. The server's words may lie: what follows from them is a hint to a person.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use harbor_ipc_proto::link::runner::FromRunner;
-use harbor_policy::sandbox::hint::{Refusal, denied};
+use harbor_policy::sandbox::hint::{Reader, Refusal, Said, said};
 use memchr::memmem;
 use serde::Deserialize;
 
@@ -34,39 +34,53 @@ struct Part<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// What was told already.
+/// What was read and told of one start.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    told: RefCell<BTreeSet<(String, bool)>>,
+    /// Of its stderr.
+    reader: RefCell<Reader>,
+    told: RefCell<BTreeSet<Said>>,
 }
 
 impl Session {
     /// Looks for a refusal in a line.
     pub(super) fn on_line_said(&self, text: &str) {
-        if !self.is_held || self.refusals.told.borrow().len() >= MOST {
-            return;
-        }
-        if let Some(refusal) = denied(text) {
-            self.tell_refusal(refusal);
+        if self.listens_to_words()
+            && let Some(said) = self.refusals.reader.borrow_mut().line(text)
+        {
+            self.tell_refusal(said);
         }
     }
 
-    /// Looks for a refusal in the result of a call, if it reports an error.
+    /// Looks for refusals in the result of a call, if it reports an error.
     pub(super) fn on_result_said(&self, result: &str) {
-        if !self.is_held
+        if !self.listens_to_words()
             || result.len() > LONGEST_RESULT
             || memmem::find(result.as_bytes(), b"\"isError\"").is_none()
         {
             return;
         }
         let Ok(Failed { content, is_error: true }) = serde_json::from_str(result) else { return };
-        content.iter().filter_map(|part| part.text.as_deref()).for_each(|text| self.on_line_said(text));
+        for text in content.iter().filter_map(|part| part.text.as_deref()) {
+            // The first says what went wrong.
+            said(text).into_iter().take(1).for_each(|said| self.tell_refusal(said));
+        }
     }
 
-    fn tell_refusal(&self, refusal: Refusal) {
-        let Refusal { path, write, missing } = refusal;
-        if self.refusals.told.borrow_mut().insert((path.clone(), write)) {
-            self.up.send(&FromRunner::Denied { server: self.number, path: path.into(), write, missing });
+    fn listens_to_words(&self) -> bool {
+        self.is_held && self.refusals.told.borrow().len() < MOST
+    }
+
+    fn tell_refusal(&self, said: Said) {
+        if !self.refusals.told.borrow_mut().insert(said.clone()) {
+            return;
         }
+        let server = self.number;
+        self.up.send(&match said {
+            Said::Refused(Refusal { path, write, missing }) => {
+                FromRunner::Denied { server, path: path.into(), write, missing }
+            }
+            Said::Lacks(what) => FromRunner::Lacks { server, what },
+        });
     }
 }

@@ -2,14 +2,15 @@
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_ipc_proto::field::PutField as _;
+use harbor_ipc_proto::link::runner::Lack;
 use harbor_ipc_proto::link::sandbox::{Network, Offer};
-use harbor_policy::sandbox::hint::{Advice, advice, denied};
+use harbor_policy::sandbox::hint::{Advice, Hint, Said, advice, hints, is_about, said};
 use harbor_policy::sandbox::hosts::Allowed;
 use harbor_policy::sandbox::offer::Lowered;
 use harbor_policy::sandbox::paths::{clean, parent};
 use harbor_policy::sandbox::protected::why_never;
 use harbor_policy::sandbox::settings::{checked, network, numbers};
-use harbor_policy::sandbox::{Facts, profile};
+use harbor_policy::sandbox::{Facts, Named, profile};
 
 use super::Target;
 
@@ -27,6 +28,15 @@ pub(super) const DENIED: Target = Target {
         b"rename /x/a /x/b: operation not permitted",
         b"EPERM, open '/x\xe2\x80\xaey\x1b[2J'",
         b"Permission denied (os error 13): </usr/bin/x>, /etc/shadow.",
+        b"Error: Cannot find module '../lib/x'\nRequire stack:\n- /opt/tool/bin/tool.js",
+        b"Cannot find module '/srv/a/x.js' imported from /srv/a/y.mjs",
+        b"ModuleNotFoundError: No module named 'helper.x'",
+        b"connect EPERM /var/run/docker.sock - Local (undefined:undefined)",
+        b"listen EACCES: permission denied /home/u/.harbor/run/bridge.sock",
+        b"multiprocessing/connection.py\nPermissionError: [Errno 1] Operation not permitted",
+        b"curl: (6) Could not resolve host: api.example.com",
+        b"fork: retry: Resource temporarily unavailable\nMemoryError\nEFBIG\nEMFILE",
+        b"fatal: '/srv/repo' does not appear to be a git repository",
         b"",
     ],
 };
@@ -74,27 +84,56 @@ fn facts() -> Facts {
     }
 }
 
-/// A path is a clean one that stands in the text, in which no character does anything; advice is one word for a shell,
-/// and never of what is protected.
+/// What a server says is read as lines; of what comes of it no character does anything, and it is an option and one word.
 fn refused(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let found = denied(&text);
-    assert_eq!(found, text.lines().find_map(denied), "each line by itself");
-    let Some(refusal) = found else { return };
-    let path = &refusal.path;
-    assert_eq!(clean(path).as_ref(), Some(path));
+    for said in said(&text) {
+        match said {
+            Said::Refused(refusal) => allowed(&text, &refusal.path, refusal.write),
+            Said::Lacks(lack) => hinted(&lack),
+        }
+    }
+}
+
+/// A path is a clean one that stands in the text; advice is never of what is protected.
+fn allowed(text: &str, path: &str, write: bool) {
+    assert_eq!(clean(path).as_deref(), Some(path));
     assert!(path != "/" && !path.contains(char::is_control) && !path.contains('\u{202e}'), "{path:?}");
     assert!(path.split('/').all(|part| text.contains(part)), "{path:?}");
+    assert!(is_about(&format!("'{path}'"), path), "{path:?}");
     let facts = facts();
-    match advice(path, refusal.write, &facts) {
+    match advice(path, write, &facts) {
         Ok(Advice { option, .. }) => {
             let (name, word) = option.split_once(' ').expect("an option and its value");
             let granted = unquoted(word);
-            assert_eq!(name, if refusal.write { "--write" } else { "--read" });
-            assert!(granted == *path || refusal.write && granted == parent(path), "{option}");
+            assert_eq!(name, if write { "--write" } else { "--read" });
+            assert!(granted == *path || write && granted == parent(path), "{option}");
             assert_eq!(why_never(&granted, &facts), None);
         }
         Err(why) => assert!(why.contains(" granted") && !why.contains(char::is_control), "{why:?}"),
+    }
+}
+
+/// In every network, since hosts are of no matter where all may be reached.
+fn hinted(lack: &Lack<'_>) {
+    let script = Named { path: "/srv/a/s.py".into(), package_root: None, is_cwd: false };
+    let facts = Facts { named: vec![script], ..facts() };
+    for network in [NetworkKind::All, NetworkKind::None] {
+        let settings = SandboxSettings { network: Some(network), ..SandboxSettings::default() };
+        let profile = profile(&settings, &facts, &full()).expect("nothing is granted");
+        for Hint { what, only_if, advice } in hints(lack, &profile, &facts) {
+            assert!(!what.contains(char::is_control) && !what.contains('\u{202e}'), "{what:?}");
+            assert!(only_if.iter().all(|path| clean(path).as_ref() == Some(path)), "{only_if:?}");
+            let Ok(Advice { option, .. }) = advice else { continue };
+            let (name, word) = option.split_once(' ').expect("an option and its value");
+            let granted = unquoted(word);
+            let is_read = name == "--read";
+            assert!(!is_read || why_never(&granted, &facts).is_none(), "{option}");
+            assert!(
+                is_read || matches!(name, "--socket" | "--host") || granted.parse::<u64>().is_ok(),
+                "{option}"
+            );
+        }
     }
 }
 

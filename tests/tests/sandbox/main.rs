@@ -12,6 +12,7 @@
 
 mod attacks;
 mod exits;
+mod hints;
 mod listeners;
 mod neighbours;
 mod removal;

@@ -135,7 +135,7 @@ pub(super) fn warnings(settings: &SandboxSettings, offer: &Offer<'_>) -> Vec<Str
 }
 
 /// Whether who speaks there can start programs or act as the person.
-fn is_way_out(path: &str) -> bool {
+pub(super) fn is_way_out(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.ends_with("bus") || WAYS_OUT.iter().any(|part| lower.contains(part))
 }

@@ -28,9 +28,9 @@ pub struct Confined {
 /// Something that a server was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
-    /// As the server wrote it.
+    /// A path as the server wrote it; else in words, which begin with no `/`.
     pub path: String,
-    /// Whether it wanted to write.
+    /// Whether it wanted to write, of a path.
     pub write: bool,
     /// What would allow it, or why nothing does.
     pub advice: Result<Advice, String>,
@@ -104,7 +104,9 @@ impl Server {
         let (profile, facts) = (&confined.profile, &confined.facts);
         // What may be read and was refused was to be written, whatever the words say.
         let write = write || !missing && profile.allows(&path, false);
-        let is_own = [&facts.data, &facts.tmp].into_iter().any(|own| is_within(&path, own));
+        // Where system calls are not filtered, nothing of its own is refused.
+        let is_own = profile.launch.filter.is_some()
+            && [&facts.data, &facts.tmp].into_iter().any(|own| is_within(&path, own));
         if profile.allows(&path, write) && (missing || !is_own) {
             // The file's own mode, or its absence: no sandbox is in the way.
             return;
@@ -127,7 +129,7 @@ impl Server {
         });
     }
 
-    fn note_denied(&self, denied: Denied) {
+    pub(super) fn note_denied(&self, denied: Denied) {
         if self.denied.borrow().contains(&denied) {
             return;
         }
@@ -142,16 +144,17 @@ impl Server {
 
 /// A sentence for the server's log.
 fn hint(id: &str, denied: &Denied) -> String {
-    let what = if denied.write { "writing" } else { "reading" };
+    let what = match denied.path.starts_with('/') {
+        true if denied.write => format!("writing {:?}", denied.path),
+        true => format!("reading {:?}", denied.path),
+        false => denied.path.clone(),
+    };
     match &denied.advice {
         Ok(Advice { option, mind }) => {
             let mind = mind.map(|mind| format!(", but {mind}")).unwrap_or_default();
-            format!(
-                "the sandbox refused {what} {:?}; `harbor sandbox {id} {option}` allows it{mind}",
-                denied.path
-            )
+            format!("the sandbox refused {what}; `harbor sandbox {id} {option}` allows it{mind}")
         }
-        Err(why) => format!("the sandbox refused {what} {:?}: {why}", denied.path),
+        Err(why) => format!("the sandbox refused {what}: {why}"),
     }
 }
 
@@ -171,5 +174,14 @@ mod tests {
         assert_eq!(of(advice(None)), plain);
         assert_eq!(of(advice(Some("it is run"))), format!("{plain}, but it is run"));
         assert_eq!(of(Err("never".into())), "the sandbox refused writing \"/h/.vimrc\": never");
+        let words = Denied {
+            path: "more memory than 1 MiB".into(),
+            write: false,
+            advice: Ok(Advice { option: "--memory 2".into(), mind: None }),
+        };
+        assert_eq!(
+            hint("s", &words),
+            "the sandbox refused more memory than 1 MiB; `harbor sandbox s --memory 2` allows it"
+        );
     }
 }

@@ -239,6 +239,25 @@ fn golden_bytes_from_runner() {
 }
 
 #[test]
+fn golden_bytes_of_what_is_lacking() {
+    let lacks = |what| FromRunner::Lacks { server: 1, what };
+    let golden: [(FromRunner<'_>, &[u8]); 7] = [
+        (lacks(Lack::Memory), b"\x0f\x01\x00"),
+        (lacks(Lack::FileSize), b"\x0f\x01\x01"),
+        (lacks(Lack::OpenFiles), b"\x0f\x01\x02"),
+        (lacks(Lack::Processes), b"\x0f\x01\x03"),
+        (lacks(Lack::Module("m".into())), b"\x0f\x01\x04\x01m"),
+        (lacks(Lack::Socket { path: "/s".into(), listen: true }), b"\x0f\x01\x05\x02/s\x01"),
+        (lacks(Lack::Host("h".into())), b"\x0f\x01\x06\x01h"),
+    ];
+    for (message, wanted) in golden {
+        let written = bytes(&message);
+        assert_eq!(written, wanted, "{message:?}");
+        assert_eq!(get_message::<FromRunner<'_>>(&written), Ok(message));
+    }
+}
+
+#[test]
 fn golden_bytes_of_replies() {
     let reply = |outcome| FromRunner::Reply { server: 1, id: 2, outcome };
     let failed = |failure| reply(Outcome::Failed(failure));

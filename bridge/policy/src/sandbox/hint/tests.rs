@@ -1,7 +1,31 @@
 //! Real messages of real programs, what is no refusal, and whatever comes.
 
-use super::*;
+use std::borrow::Cow;
+
+use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
+use harbor_ipc_proto::link::sandbox::Offer;
 use proptest::prelude::*;
+
+use super::advice::RUN_OUTSIDE;
+use super::*;
+use crate::sandbox::paths::clean;
+use crate::sandbox::{Facts, Named, profile};
+
+/// The first refusal of a path in a text.
+fn denied(text: &str) -> Option<Refusal> {
+    said(text).into_iter().find_map(|said| match said {
+        Said::Refused(refusal) => Some(refusal),
+        Said::Lacks(_) => None,
+    })
+}
+
+/// The first that is lacking.
+fn lacks(text: &str) -> Option<Lack<'static>> {
+    said(text).into_iter().find_map(|said| match said {
+        Said::Refused(_) => None,
+        Said::Lacks(lack) => Some(lack),
+    })
+}
 
 fn read(path: &str) -> Option<Refusal> {
     Some(Refusal { path: path.into(), write: false, missing: false })
@@ -52,11 +76,233 @@ fn real_messages_are_read() {
         ("failed to open file `/x/y`: Permission denied (os error 13)", read("/x/y")),
         ("Permission denied (os error 13) at path \"/x/y\"", read("/x/y")),
         ("Permission denied (os error 13): /x/y.", read("/x/y")),
+        // git.
+        ("fatal: '/x/repo' does not appear to be a git repository", missing("/x/repo")),
+        ("fatal: not a git repository: '/x/repo'", missing("/x/repo")),
+        ("fatal: repository '/x/repo' does not exist", missing("/x/repo")),
+        ("git.exc.NoSuchPathError: /x/repo", missing("/x/repo")),
         // A line of several.
         ("starting\nError: EACCES: permission denied, open '/x/y'\n    at /a/b.js:1", read("/x/y")),
     ] {
         assert_eq!(denied(text), wanted, "{text:?}");
     }
+}
+
+#[test]
+fn what_a_server_lacks_is_read() {
+    let module = |name: &'static str| Some(Lack::Module(name.into()));
+    let socket = |path: &'static str, listen| Some(Lack::Socket { path: path.into(), listen });
+    let host = |name: &'static str| Some(Lack::Host(name.into()));
+    for (text, wanted) in [
+        // Modules.
+        ("ModuleNotFoundError: No module named 'helper'", module("helper")),
+        ("ModuleNotFoundError: No module named 'a.b'; 'a' is not a package", module("a")),
+        ("Error: Cannot find module '/opt/t/lib/x.js'", module("/opt/t/lib/x.js")),
+        (
+            "Error: Cannot find module '../lib/x'\nRequire stack:\n- /opt/t/bin/t.js\n- /y",
+            module("/opt/t/lib/x"),
+        ),
+        ("Error: Cannot find module 'express'\nRequire stack:\n- /opt/t/t.js", module("express")),
+        ("Error: Cannot find module '@a/b/c'", module("@a/b")),
+        (
+            "Error [ERR_MODULE_NOT_FOUND]: Cannot find module '/o/lib/x.js' imported from /o/bin/t.mjs",
+            module("/o/lib/x.js"),
+        ),
+        ("Cannot find package 'zod' imported from /o/bin/t.mjs", module("zod")),
+        // Limits.
+        ("MemoryError", Some(Lack::Memory)),
+        ("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB", Some(Lack::Memory)),
+        (
+            "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+            Some(Lack::Memory),
+        ),
+        ("OSError: [Errno 12] Cannot allocate memory", Some(Lack::Memory)),
+        ("OSError: [Errno 27] File too large", Some(Lack::FileSize)),
+        ("Error: EFBIG: file too large, write", Some(Lack::FileSize)),
+        ("dd: error writing '/d/x': File too large", Some(Lack::FileSize)),
+        ("OSError: [Errno 24] Too many open files: '/x'", Some(Lack::OpenFiles)),
+        ("Error: EMFILE: too many open files, open '/x'", Some(Lack::OpenFiles)),
+        ("RuntimeError: can't start new thread", Some(Lack::Processes)),
+        ("bash: fork: retry: Resource temporarily unavailable", Some(Lack::Processes)),
+        ("Error: spawn /usr/bin/git EAGAIN", Some(Lack::Processes)),
+        ("java.lang.OutOfMemoryError: unable to create native thread", Some(Lack::Processes)),
+        // Sockets.
+        ("Error: listen EPERM: operation not permitted /d/x.sock", socket("/d/x.sock", true)),
+        ("Error: connect EPERM /run/x - Local (undefined:undefined)", socket("/run/x", false)),
+        ("Error: connect ENOENT /run/x", socket("/run/x", false)),
+        ("Error: EACCES: permission denied, open '/tmp/tsx-0/1.pipe'", socket("/tmp/tsx-0/1.pipe", false)),
+        (
+            "dial unix /var/run/docker.sock: socket: operation not permitted",
+            socket("/var/run/docker.sock", false),
+        ),
+        (
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it",
+            socket("/var/run/docker.sock", false),
+        ),
+        (
+            "connection to server on socket \"/run/postgresql/.s.PGSQL.5432\" failed: Operation not permitted",
+            socket("/run/postgresql/.s.PGSQL.5432", false),
+        ),
+        (
+            "  File \"/usr/lib/python3.13/asyncio/unix_events.py\", line 3, in create_unix_server\n    \
+             sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)\n           ~~~~^^^\n  \
+             _socket.socket.__init__(self, family, type, proto, fileno)\n\
+             PermissionError: [Errno 1] Operation not permitted",
+            socket("", true),
+        ),
+        // Hosts.
+        ("Error: getaddrinfo ENOTFOUND api.example.com", host("api.example.com")),
+        ("getaddrinfo EAI_AGAIN API.Example.com:443", host("api.example.com")),
+        ("curl: (6) Could not resolve host: example.com", host("example.com")),
+        ("dial tcp: lookup example.com on 127.0.0.53:53: no such host", host("example.com")),
+        (
+            "HTTPSConnectionPool(host='example.com', port=443): NameResolutionError(\"Failed to resolve 'example.com' \
+             ([Errno -3] Temporary failure in name resolution)\")",
+            host("example.com"),
+        ),
+        ("wget: unable to resolve host address \u{2018}example.com\u{2019}", host("example.com")),
+    ] {
+        assert_eq!(lacks(text), wanted, "{text:?}");
+    }
+}
+
+#[test]
+fn what_others_limit_is_not_lacking() {
+    for text in [
+        "File too large (max 10 MB)",
+        "[Errno 240] x",
+        "too many open files in system",
+        "Error: EMFILE: too many open files, watch '/x'",
+        "Resource temporarily unavailable",
+        "PermissionError: [Errno 1] Operation not permitted",
+        "listen EADDRINUSE: address already in use /x.sock",
+        "listen EPERM: operation not permitted 0.0.0.0:80",
+        "Error: Cannot find module './x'\nat load",
+        "Cannot find module '../\u{202e}'\nRequire stack:\n- /x/y.js",
+        "No module named '../../x y'",
+        "getaddrinfo ENOTFOUND localhost",
+        "getaddrinfo ENOTFOUND $(x).example",
+        "https://example.com/ is down",
+    ] {
+        assert_eq!(lacks(text), None, "{text:?}");
+    }
+}
+
+fn facts() -> Facts {
+    Facts {
+        home: Some("/home/u".into()),
+        harbor_home: "/home/u/.harbor".into(),
+        data: "/home/u/.harbor/servers/s/data".into(),
+        tmp: "/home/u/.harbor/servers/s/tmp".into(),
+        socket: "/home/u/.harbor/run/bridge.sock".into(),
+        ..Facts::default()
+    }
+}
+
+/// What is said of a lack: what, only if there is what, and the option or why there is none.
+fn hinted(
+    lack: &Lack<'_>,
+    settings: &SandboxSettings,
+    facts: &Facts,
+) -> Vec<(String, Option<String>, String)> {
+    let offer = Offer { landlock: 7, seccomp: true, namespaces: true, why_no_namespaces: "".into() };
+    let profile = profile(settings, facts, &offer).unwrap();
+    let shown =
+        |hint: Hint| (hint.what, hint.only_if, hint.advice.map_or_else(|why| why, |advice| advice.option));
+    hints(lack, &profile, facts).into_iter().map(shown).collect()
+}
+
+#[test]
+fn limits_are_doubled_up_to_the_most_that_can_be_set() {
+    let settings =
+        SandboxSettings { open_files: Some(600_000), memory_mb: Some(1 << 20), ..Default::default() };
+    let hinted = |lack| hinted(&lack, &settings, &facts());
+    let said = |what: &str, option: &str| vec![(what.to_owned(), None, option.to_owned())];
+    assert_eq!(hinted(Lack::FileSize), said("larger files than 1024 MiB", "--file-size 2048"));
+    assert_eq!(hinted(Lack::Processes), said("more processes and threads than 512", "--processes 1024"));
+    assert_eq!(hinted(Lack::OpenFiles), said("more open files than 600000", "--open-files 1048576"));
+    assert_eq!(hinted(Lack::Memory), []);
+}
+
+#[test]
+fn hosts_matter_where_not_all_are_reached() {
+    let of = |network, hosts: Option<&str>, host: &str| {
+        let hosts = hosts.map(|host| vec![host.to_owned()]);
+        let settings = SandboxSettings { network: Some(network), hosts, ..SandboxSettings::default() };
+        let host = Cow::Borrowed(host);
+        hinted(&Lack::Host(host), &settings, &facts()).pop().map(|(_, _, option)| option)
+    };
+    let option = Some("--host a.example.com".to_owned());
+    assert_eq!(of(NetworkKind::All, None, "a.example.com"), None);
+    assert_eq!(of(NetworkKind::None, None, "a.example.com"), option);
+    assert_eq!(of(NetworkKind::Loopback, None, "a.example.com"), option);
+    assert_eq!(of(NetworkKind::Hosts, Some("b.example.com"), "a.example.com"), option);
+    assert_eq!(of(NetworkKind::Hosts, Some("*.example.com"), "a.example.com"), None);
+}
+
+#[test]
+fn sockets_are_allowed_by_their_own_option() {
+    let of = |path: &'static str, listen, sockets: Option<&str>| {
+        let sockets = sockets.map(|path| vec![path.to_owned()]);
+        let settings = SandboxSettings { sockets, ..SandboxSettings::default() };
+        hinted(&Lack::Socket { path: path.into(), listen }, &settings, &facts()).pop()
+    };
+    let said = |what: &str, only_if: Option<&str>, option: &str| {
+        Some((what.to_owned(), only_if.map(str::to_owned), option.to_owned()))
+    };
+    let own = "--socket /home/u/.harbor/servers/s/tmp";
+    assert_eq!(of("", true, None), said("Unix sockets of its own", None, own));
+    assert_eq!(of("/tmp/x", true, None), said("the socket /tmp/x", None, own), "its /tmp is its own");
+    let data = "/home/u/.harbor/servers/s/data/x";
+    let wanted = said(&format!("the socket {data}"), None, "--socket /home/u/.harbor/servers/s/data");
+    assert_eq!(of(data, true, None), wanted);
+    assert_eq!(of(data, true, Some("/home/u/.harbor/servers/s/data")), None, "it is allowed already");
+    let docker = "/var/run/docker.sock";
+    let wanted = said("the socket /var/run/docker.sock", Some(docker), "--socket /var/run/docker.sock");
+    assert_eq!(of(docker, false, None), wanted);
+    assert_eq!(of(docker, false, Some(docker)), None);
+    let (_, only_if, why) = of("/srv/x.sock", true, None).unwrap();
+    assert!(
+        only_if.unwrap() == "/srv" && why.starts_with("it may listen in its own directories only"),
+        "{why}"
+    );
+    let (_, _, why) = of("/home/u/.harbor/run/bridge.sock", false, None).unwrap();
+    assert!(why.contains("never"), "{why}");
+}
+
+#[test]
+fn a_module_is_looked_for_where_its_script_stands_alone() {
+    let named = |path: &str, is_cwd| Named { path: path.into(), package_root: None, is_cwd };
+    let facts = Facts {
+        named: vec![named("/srv/a/s.py", false), named("/srv/cwd", true), named("/home/u/n.py", false)],
+        ..facts()
+    };
+    let of = |name: &'static str| hinted(&Lack::Module(name.into()), &SandboxSettings::default(), &facts);
+    let hint = |file: &str, option: &str| (file.to_owned(), Some(file.to_owned()), option.to_owned());
+    let beside = of("x");
+    assert!(beside.contains(&hint("/srv/a/x.py", "--read /srv/a")), "{beside:?}");
+    assert!(beside.contains(&hint("/srv/a/node_modules/x", "--read /srv/a/node_modules")));
+    assert!(beside.contains(&hint("/home/u/x.py", "--read /home/u/x.py")), "never the home");
+    assert!(beside.iter().all(|(file, ..)| !file.starts_with("/srv/cwd/")));
+    let (file, _, why) = &of("/home/u/.ssh/x")[0];
+    assert!(file == "/home/u/.ssh/x" && why.contains("never"), "{why}");
+}
+
+/// /home/u/bin/tool leads to /opt/tool/bin/tool.js, which requires ../lib/x.
+#[test]
+fn a_program_behind_a_link_is_given_the_directory_that_it_requires() {
+    let facts = Facts {
+        program: vec!["/opt/tool/bin/tool.js".into(), "/usr/bin/node".into()],
+        links: vec![("/home/u/bin/tool".into(), "/opt/tool/bin/tool.js".into())],
+        ..facts()
+    };
+    let text = "Error: Cannot find module '../lib/x'\nRequire stack:\n- /opt/tool/bin/tool.js";
+    let hints = hinted(&lacks(text).unwrap(), &SandboxSettings::default(), &facts);
+    let file = "/opt/tool/lib/x.js".to_owned();
+    assert!(hints.contains(&(file.clone(), Some(file.clone()), "--read /opt/tool/lib".into())), "{hints:?}");
+    assert!(is_about(text, &file));
+    let granted = SandboxSettings { read: Some(vec!["/opt/tool/lib".into()]), ..SandboxSettings::default() };
+    assert_eq!(hinted(&lacks(text).unwrap(), &granted, &facts), [], "then it is the module that is missing");
 }
 
 #[test]
@@ -121,7 +367,7 @@ fn advice_says_what_is_run_outside() {
 proptest! {
     #[test]
     fn whatever_a_server_writes_is_read_without_harm(text in "(?s).{0,200}") {
-        let _ = denied(&text);
+        let _ = said(&text);
     }
 
     #[test]
@@ -130,14 +376,20 @@ proptest! {
             prop_oneof![
                 Just("EACCES"), Just("permission denied"), Just(": "), Just(" "), Just("'"), Just("`"), Just("\""),
                 Just("/x/y"), Just("/"), Just(" -> "), Just("\\"), Just("\u{2018}"), Just("é"), Just(".."),
-                Just("ENOENT"), Just("\n"), Just("\u{202e}"), Just("mkdir"),
+                Just("ENOENT"), Just("\n"), Just("Cannot find module '"), Just("../x"), Just("\nRequire stack:\n- "),
+                Just("listen "), Just("connect "), Just("unix://"), Just("ENOTFOUND "), Just("a.example"), Just("\u{202e}"), Just("mkdir"),
             ],
             0..24,
         ),
     ) {
-        if let Some(found) = denied(&words.concat()) {
-            prop_assert_eq!(clean(&found.path), Some(found.path.clone()));
-            prop_assert!(found.path.chars().all(is_plain));
+        for said in said(&words.concat()) {
+            let (path, may_be_none) = match said {
+                Said::Refused(found) => (found.path, false),
+                Said::Lacks(Lack::Module(path) | Lack::Socket { path, .. }) => (path.into_owned(), true),
+                Said::Lacks(_) => continue,
+            };
+            prop_assert!(clean(&path).as_ref() == Some(&path) || may_be_none && !path.starts_with('/'), "{:?}", path);
+            prop_assert!(!path.contains(char::is_control) && !path.contains('\u{202e}'), "{:?}", path);
         }
     }
 }

@@ -1,0 +1,81 @@
+//! Whether a text speaks of what a server was refused.
+//!
+//! Owns the comparison, for whoever shows the text and has the list of refusals.
+
+use harbor_ipc_proto::link::runner::Lack;
+
+use super::lacking::{OWN_SOCKETS, label};
+use super::{Said, said};
+
+/// What stands before a path or a name.
+const SUBJECTS: &[&str] = &["the socket ", "the host "];
+
+/// Whether a text speaks of this: a path, or what a [`super::Hint`] says.
+#[must_use]
+pub fn is_about(text: &str, what: &str) -> bool {
+    let subject = SUBJECTS.iter().find_map(|before| what.strip_prefix(before)).unwrap_or(what);
+    // Of a long trace the end may be all that is shown.
+    let is_socket = what == OWN_SOCKETS && text.contains("[Errno 1] Operation not permitted");
+    names(text, subject)
+        || is_socket
+        || said(text).iter().any(|said| matches!(said, Said::Lacks(lack) if is_of(lack, what)))
+}
+
+fn is_of(lack: &Lack<'_>, what: &str) -> bool {
+    let label = label(lack);
+    match lack {
+        // A file of that name, or what has it as its name.
+        Lack::Module(_) => {
+            let at = if label.starts_with('/') {
+                Some(0)
+            } else {
+                what.rfind(&format!("/{label}")).map(|at| at + 1)
+            };
+            let rest = at.and_then(|at| what[at..].strip_prefix(&label));
+            rest.is_some_and(|rest| !rest.contains('/') && (rest.is_empty() || rest.starts_with('.')))
+        }
+        _ => what.strip_prefix(&label).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
+    }
+}
+
+/// Whether a path stands in a text, and not only the beginning or the end of another one.
+fn names(text: &str, path: &str) -> bool {
+    let of_a_path = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    let stands = |at: usize| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + path.len()..].chars().next());
+        // A sentence may end behind it.
+        let ends = after.is_none_or(|c| !of_a_path(c) || c == '.');
+        ends && before.is_none_or(|c| !of_a_path(c))
+    };
+    !path.is_empty() && text.match_indices(path).any(|(at, _)| stands(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_named_as_a_whole() {
+        assert!(names("EACCES: open '/a/b'", "/a/b") && names("/a/b: no. /a/b.", "/a/b"));
+        assert!(!names("/a/bc /x/a/b /a/b/c /a/b-1", "/a/b") && !names("x", ""));
+    }
+
+    #[test]
+    fn a_text_speaks_of_what_it_is_the_reason_for() {
+        for (text, what, wanted) in [
+            ("Traceback:\nMemoryError", "more memory than 2048 MiB", true),
+            ("MemoryError", "larger files than 1024 MiB", false),
+            ("getaddrinfo ENOTFOUND example.com", "the host example.com", true),
+            ("getaddrinfo ENOTFOUND example.com", "the host example.com.au", false),
+            ("ModuleNotFoundError: No module named 'x'", "/srv/a/x.py", true),
+            ("ModuleNotFoundError: No module named 'x'", "/srv/a/x/y.py", false),
+            ("Error: Cannot find module '../lib/x'\nRequire stack:\n- /o/bin/t.js", "/o/lib/x.js", true),
+            ("Error: Cannot find module '../lib/x'\nRequire stack:\n- /o/bin/t.js", "/o/lib/xx.js", false),
+            ("connect EPERM /run/x.sock", "the socket /run/x.sock", true),
+            ("  syscall: 'listen',\n  address: '/d/x.sock'", "the socket /d/x.sock", true),
+            ("PermissionError: [Errno 1] Operation not permitted\nEOFError", OWN_SOCKETS, true),
+        ] {
+            assert_eq!(is_about(text, what), wanted, "{text:?} {what:?}");
+        }
+    }
+}

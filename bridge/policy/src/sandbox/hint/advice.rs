@@ -1,0 +1,65 @@
+//! Which option of `harbor sandbox` would allow a path.
+//!
+//! Owns that choice. Must never name an option that the settings would be refused for.
+
+use crate::sandbox::Facts;
+use crate::sandbox::paths::{is_within, parent};
+use crate::sandbox::protected::{is_run_later, why_never, why_never_written};
+
+/// What would allow an access.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// The option of `harbor sandbox`.
+    pub option: String,
+    /// What to mind before it is given: a sentence, where it leads out of the sandbox.
+    pub mind: Option<&'static str>,
+}
+
+/// Said of what others than the server run.
+pub(super) const RUN_OUTSIDE: &str =
+    "what is written there is run by you, your shell, your editor or git, outside of the sandbox";
+
+/// The option of `harbor sandbox` that would allow an access. To write a file its directory is granted, since most
+/// programs write a new file and rename it.
+///
+/// # Errors
+/// Why nothing allows it.
+pub fn advice(path: &str, write: bool, facts: &Facts) -> Result<Advice, String> {
+    let plain = |option: String| Advice { option, mind: None };
+    if facts.package.as_deref().is_some_and(|package| is_within(path, package)) {
+        return Err(of_its_package(path, facts));
+    }
+    if is_within(path, &facts.data) || is_within(path, &facts.tmp) {
+        // Its own already: what is refused there is a socket.
+        let own = if is_within(path, &facts.tmp) { &facts.tmp } else { &facts.data };
+        return Ok(plain(format!("--socket {}", shell(own))));
+    }
+    if !write {
+        return why_never(path, facts).map_or_else(|| Ok(plain(format!("--read {}", shell(path)))), Err);
+    }
+    if let Some(never) = why_never_written(path, facts) {
+        return Err(never);
+    }
+    let directory = parent(path);
+    let wide = why_never_written(directory, facts).is_some();
+    let granted = if wide { path } else { directory };
+    let mind = is_run_later(granted, facts).then_some(RUN_OUTSIDE);
+    Ok(Advice { option: format!("--write {}", shell(granted)), mind })
+}
+
+/// What a server keeps in its installation goes with the next one.
+fn of_its_package(path: &str, facts: &Facts) -> String {
+    format!(
+        "its installation is read-only. If it can be told another place, by a variable or an argument, name one below {}; if \
+         not, `--write {}` opens this part of its installation, and what it keeps there goes with the next one",
+        shell(&facts.data),
+        shell(parent(path))
+    )
+}
+
+/// A word as a shell has to be given it.
+#[must_use]
+pub fn shell(word: &str) -> String {
+    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@,:=".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}

@@ -1,0 +1,172 @@
+//! What would give a server what it says that it lacks.
+//!
+//! Owns the sentences and the options. Must never blame the sandbox for what it does not hold.
+
+use harbor_ipc_proto::client::NetworkKind;
+use harbor_ipc_proto::link::runner::Lack;
+use harbor_ipc_proto::link::sandbox::Network;
+
+use super::advice::{Advice, shell};
+use crate::sandbox::gaps::is_way_out;
+use crate::sandbox::hosts::{Allowed, Target};
+use crate::sandbox::paths::{below, is_within, parent};
+use crate::sandbox::protected::why_never;
+use crate::sandbox::{Facts, Profile, REPLACED};
+
+/// The largest numbers that can be set: of MiB and open files, of processes.
+const MOST: u64 = 1 << 20;
+const MOST_PROCESSES: u64 = 65_536;
+
+/// How a file of a program may end that is named without it.
+const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".node", ".ts", ".py", ".so"];
+
+/// More of what a definition names is not looked around.
+const MAX_SCRIPTS: usize = 8;
+
+/// Said where a socket has no name that is told.
+pub(super) const OWN_SOCKETS: &str = "Unix sockets of its own";
+
+/// Said of sockets on which other programs answer.
+const LEADS_OUT: &str = "who speaks there can leave the sandbox";
+
+/// What a server may have been refused, in words or as a path, and what would allow it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// A path, or `more memory than 2048 MiB`.
+    pub what: String,
+    /// It is meant only if there is something here, outside of the sandbox.
+    pub only_if: Option<String>,
+    /// What would allow it, or why nothing does.
+    pub advice: Result<Advice, String>,
+}
+
+/// What it may be that a server lacks: the first that is meant. Empty where no sandbox is in the way.
+#[must_use]
+pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &Facts) -> Vec<Hint> {
+    match lack {
+        Lack::Module(name) => modules(name, profile, facts),
+        Lack::Socket { path, listen } => socket(path, *listen, profile, facts).into_iter().collect(),
+        Lack::Host(host) => of_host(host, profile).into_iter().collect(),
+        Lack::Memory | Lack::FileSize | Lack::OpenFiles | Lack::Processes => {
+            limit(lack, profile).into_iter().collect()
+        }
+    }
+}
+
+/// How `Hint::what` begins.
+pub(super) fn label(lack: &Lack<'_>) -> String {
+    match lack {
+        Lack::Memory => "more memory than".into(),
+        Lack::FileSize => "larger files than".into(),
+        Lack::OpenFiles => "more open files than".into(),
+        Lack::Processes => "more processes and threads than".into(),
+        Lack::Module(path) => path.to_string(),
+        Lack::Socket { path, .. } if path.is_empty() => OWN_SOCKETS.into(),
+        Lack::Socket { path, .. } => format!("the socket {path}"),
+        Lack::Host(host) => format!("the host {host}"),
+    }
+}
+
+fn plain(what: String, option: String) -> Hint {
+    Hint { what, only_if: None, advice: Ok(Advice { option, mind: None }) }
+}
+
+/// Twice as much as it has.
+fn limit(lack: &Lack<'_>, profile: &Profile) -> Option<Hint> {
+    let limits = &profile.launch.limits;
+    let (option, now, most, unit) = match lack {
+        Lack::Memory => ("--memory", limits.memory? >> 20, MOST, " MiB"),
+        Lack::FileSize => ("--file-size", limits.file_size? >> 20, MOST, " MiB"),
+        Lack::OpenFiles => ("--open-files", limits.open_files?, MOST, ""),
+        _ => ("--processes", limits.processes?, MOST_PROCESSES, ""),
+    };
+    let more = now.saturating_mul(2).min(most);
+    let what = format!("{} {now}{unit}", label(lack));
+    (more > now).then(|| plain(what, format!("{option} {more}")))
+}
+
+fn of_host(host: &str, profile: &Profile) -> Option<Hint> {
+    let allowed = match &profile.launch.network {
+        Network::Hosts { allowed, .. } => allowed.iter().map(ToString::to_string).collect(),
+        _ if profile.network == NetworkKind::All => return None,
+        _ => Vec::new(),
+    };
+    let (target, allowed) = (Target::parse(host, Some(443))?, Allowed::parse(&allowed).ok()?);
+    let what = label(&Lack::Host(host.into()));
+    (!allowed.permits(&target)).then(|| plain(what, format!("--host {}", shell(&target.rule()))))
+}
+
+fn socket(path: &str, listen: bool, profile: &Profile, facts: &Facts) -> Option<Hint> {
+    let what = label(&Lack::Socket { path: path.into(), listen });
+    let filter = profile.launch.filter.as_ref();
+    let replaced = profile.launch.mounts.is_some() && REPLACED.iter().any(|tmp| is_within(path, tmp));
+    let own = match path {
+        _ if is_within(path, &facts.data) => Some(&facts.data),
+        path if path.is_empty() || replaced || is_within(path, &facts.tmp) => Some(&facts.tmp),
+        _ => None,
+    };
+    if let Some(own) = own {
+        let refused = filter.is_some_and(|filter| !filter.unix_sockets || listen && !filter.listen);
+        return refused.then(|| plain(what, format!("--socket {}", shell(own))));
+    }
+    if filter.is_none_or(|filter| filter.unix_sockets) && profile.allows(path, true) {
+        return None;
+    }
+    let is_bridge = [&facts.harbor_home, &facts.socket].into_iter().any(|own| is_within(path, own));
+    let advice = match listen {
+        _ if is_bridge => Err("it leads to Harbor itself, and is never granted".to_owned()),
+        true => Err(format!(
+            "it may listen in its own directories only: name a place below {} and allow it by `--socket {0}`",
+            shell(&facts.tmp)
+        )),
+        false => {
+            let mind = is_way_out(path).then_some(LEADS_OUT);
+            Ok(Advice { option: format!("--socket {}", shell(path)), mind })
+        }
+    };
+    // A socket that nobody has made has nobody behind it.
+    let only_if = Some(if listen { parent(path) } else { path }.to_owned());
+    Some(Hint { what, only_if, advice })
+}
+
+/// The places where a part of its program may be that it cannot reach, each by itself.
+fn modules(name: &str, profile: &Profile, facts: &Facts) -> Vec<Hint> {
+    let places = match name.starts_with('/') {
+        true => vec![name.to_owned()],
+        false => {
+            let beside = |directory: &str| [below(directory, name), in_packages(directory, name)];
+            alone(profile, facts).iter().flat_map(|directory| beside(directory)).collect()
+        }
+    };
+    let files = places.iter().flat_map(|place| ENDINGS.iter().map(move |ending| format!("{place}{ending}")));
+    files.filter(|file| !profile.allows(file, false)).map(|file| module(file, facts)).collect()
+}
+
+/// Node's packages, beside a script.
+fn in_packages(directory: &str, name: &str) -> String {
+    below(&below(directory, "node_modules"), name)
+}
+
+/// Directories of which it may reach a file that it was started with, and no more.
+fn alone(profile: &Profile, facts: &Facts) -> Vec<String> {
+    let named = facts.named.iter().filter(|named| !named.is_cwd).map(|named| parent(&named.path));
+    // Of a program, whole installations are known, too: what these lie in is nobody's neighbour.
+    let programs = facts.program.iter().map(|path| parent(path));
+    let programs = programs.filter(|directory| why_never(directory, facts).is_none());
+    let mut alone: Vec<String> = Vec::new();
+    for directory in named.chain(programs).filter(|directory| !profile.allows(directory, false)) {
+        if alone.len() < MAX_SCRIPTS && !alone.iter().any(|known| known == directory) {
+            alone.push(directory.to_owned());
+        }
+    }
+    alone
+}
+
+/// Its directory: who needs one neighbour needs the next one, too.
+fn module(file: String, facts: &Facts) -> Hint {
+    let directory = parent(&file);
+    let granted = if why_never(directory, facts).is_some() { &file } else { directory };
+    let option = Advice { option: format!("--read {}", shell(granted)), mind: None };
+    let advice = why_never(granted, facts).map_or(Ok(option), Err);
+    Hint { only_if: Some(file.clone()), advice, what: file }
+}

@@ -1,0 +1,39 @@
+//! What a server says that it lacks, and whether its sandbox may be why.
+//!
+//! Owns looking whether that is there at all. What it means is the policy's to say.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use harbor_ipc_proto::link::runner::Lack;
+use harbor_policy::sandbox::hint::{Hint, hints};
+
+use super::{Denied, Server};
+
+impl Server {
+    /// Its runner has read, in what the server said, that it lacks something. As with what it was refused, nothing
+    /// follows from it but a hint.
+    pub(in crate::supervisor) fn on_lacking(self: &Rc<Self>, lack: &Lack<'_>) {
+        let Some(confined) = self.confined() else { return };
+        let hints = hints(lack, &confined.profile, &confined.facts);
+        if hints.iter().all(|hint| hint.only_if.is_none()) {
+            return hints.into_iter().for_each(|hint| self.note_denied(denied(hint)));
+        }
+        let server = self.clone();
+        tokio::task::spawn_local(async move {
+            let looked = tokio::task::spawn_blocking(|| hints.into_iter().find(is_meant));
+            if let Ok(Some(hint)) = looked.await {
+                server.note_denied(denied(hint));
+            }
+        });
+    }
+}
+
+/// What is not there for us either is no matter of the sandbox.
+fn is_meant(hint: &Hint) -> bool {
+    hint.only_if.as_ref().is_none_or(|path| Path::new(path).symlink_metadata().is_ok())
+}
+
+fn denied(hint: Hint) -> Denied {
+    Denied { path: hint.what, write: false, advice: hint.advice }
+}

@@ -1,0 +1,31 @@
+//! What a server says that it lacks, where it is no path that it was refused.
+//!
+//! Owns the words for it on the wire. The server's own words may lie: nothing follows from them but a hint.
+
+use std::borrow::Cow;
+
+use bincode::{BorrowDecode, Encode};
+
+/// What a server says that it lacks.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Encode, BorrowDecode)]
+pub enum Lack<'a> {
+    /// Memory.
+    Memory,
+    /// Larger files.
+    FileSize,
+    /// More open files.
+    OpenFiles,
+    /// More processes or threads.
+    Processes,
+    /// A part of its program: an absolute path, with or without its ending, or the name of a module.
+    Module(Cow<'a, str>),
+    /// A Unix socket.
+    Socket {
+        /// Its absolute path; empty where none is told.
+        path: Cow<'a, str>,
+        /// Whether it wanted to listen there.
+        listen: bool,
+    },
+    /// The address of a host of this name.
+    Host(Cow<'a, str>),
+}

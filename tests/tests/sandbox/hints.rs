@@ -1,0 +1,91 @@
+//! What a person is told when a server fails for want of what its sandbox has not: on the spot, in the log, and by
+//! `harbor sandbox`; and that doing as told helps.
+
+use std::fs;
+use std::path::PathBuf;
+
+use harbor_tests::attacker::PYTHON;
+use harbor_tests::{Bridge, Home, LIMIT, wait_until};
+use serde_json::json;
+
+/// A server with one tool, which needs a neighbour and a lot of memory.
+const SERVER: &str = r#"
+import json, sys
+import helper
+
+def answer(method):
+    if method == "initialize":
+        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    if method == "tools/list":
+        return {"tools": [{"name": "eat", "inputSchema": {"type": "object"}}]}
+    try:
+        text, failed = str(len(bytearray(helper.SIZE))), False
+    except BaseException as error:
+        text, failed = repr(error), True
+    return {"content": [{"type": "text", "text": text}], "isError": failed}
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    if asked["method"] in ("initialize", "tools/list", "tools/call"):
+        said = {"result": answer(asked["method"])}
+    else:
+        said = {"error": {"code": -32601, "message": "unknown"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"#;
+
+/// Stdout and stderr, and whether it did what was asked for.
+fn harbor(home: &Home, args: &[&str]) -> (String, String, bool) {
+    let output = home.command("harbor").args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.success())
+}
+
+fn script(home: &Home) -> PathBuf {
+    let directory = home.scratch("tool");
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("helper.py"), "SIZE = 100 << 20\n").unwrap();
+    fs::write(directory.join("server.py"), SERVER).unwrap();
+    directory
+}
+
+#[test]
+fn a_missing_neighbour_and_too_little_memory_are_told_with_what_helps() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    // Until it answers, `harbor` would start another one.
+    bridge.call("ping", &json!({})).unwrap();
+    let directory = script(&home);
+    let (tool, server) = (directory.to_str().unwrap(), directory.join("server.py"));
+    let add = ["add", "s", "--memory", "64", "--restart", "never", "--", PYTHON, server.to_str().unwrap()];
+    let (_, said, done) = harbor(&home, &add);
+    let neighbour = format!("{tool}/helper.py; this allows it: harbor sandbox s --read {tool}\n");
+    assert!(!done && said.contains(&format!("its sandbox refused {neighbour}")), "{said}");
+
+    let shown = harbor(&home, &["sandbox", "s", "--read", tool]).0;
+    assert!(shown.contains("may read and execute"), "{shown}");
+    let (said, failure, done) = harbor(&home, &["start", "s"]);
+    assert!(done, "{said}{failure}");
+    let (said, remarks, done) = harbor(&home, &["call", "s/eat", "{}"]);
+    let memory = "more memory than 64 MiB; this allows it: harbor sandbox s --memory 128\n";
+    assert!(!done && said == "MemoryError()\n", "{said}{remarks}");
+    assert!(remarks.contains(&format!("its sandbox refused {memory}")), "{remarks}");
+    // Once a start.
+    let _ = harbor(&home, &["call", "s/eat", "{}"]);
+    let shown = harbor(&home, &["sandbox", "s"]).0;
+    assert!(shown.contains("more memory than 64 MiB: --memory 128 allows it\n"), "{shown}");
+    let hint = "the sandbox refused more memory than 64 MiB; `harbor sandbox s --memory 128` allows it";
+    let missing = format!(
+        "the sandbox refused reading \"{tool}/helper.py\"; `harbor sandbox s --read {tool}` allows it"
+    );
+    wait_until("both to be in the log", LIMIT, || {
+        let log = harbor(&home, &["logs", "s"]).0;
+        log.matches(hint).count() == 1 && log.matches(&missing).count() == 1
+    });
+
+    let (_, remarks, done) = harbor(&home, &["sandbox", "s", "--memory", "512"]);
+    assert!(done, "{remarks}");
+    assert!(harbor(&home, &["start", "s"]).2);
+    assert_eq!(harbor(&home, &["call", "s/eat", "{}"]).0, format!("{}\n", 100 << 20));
+}
