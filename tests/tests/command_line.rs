@@ -33,7 +33,8 @@ fn refused(home: &Home, args: &[&str]) -> (String, Option<i32>) {
 #[test]
 fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     let home = Home::new();
-    let _bridge = Bridge::start(&home);
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive(), "the commands find it");
     let (add, data) = (["add", "s", "--no-start", "--", "/bin/true"], home.path().join("servers/s/data"));
     let added = "added s\nstart it with `harbor start s`\n";
     assert_eq!(done(&home, &add), added);
@@ -218,7 +219,8 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
 #[test]
 fn a_list_with_faults_is_shown_and_remarked_on() {
     let home = Home::new();
-    let _bridge = Bridge::start(&home);
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive(), "the commands find it");
     let tools = json!([{"name": "good"}, 5, {"name": "sly", "description": "a\u{200b}b"}]);
     let double = Double::sound(&home).offering(&tools.to_string());
     let command = double.command();

@@ -192,7 +192,10 @@ fn denied(sandbox: &Members) -> Vec<String> {
             },
             (_, never) => never,
         };
-        lines.push(format!("  to {what} {}: {}", flatten(&denied.text("path")), flatten(&advice)));
+        let path = flatten(&denied.text("path"));
+        // What is no path says itself what it was for.
+        let refused = if path.starts_with('/') { format!("to {what} {path}") } else { path };
+        lines.push(format!("  {refused}: {}", flatten(&advice)));
     }
     lines
 }
