@@ -80,6 +80,7 @@ pub struct Outbox {
     limit: usize,
     filled: Notify,
     drained: Notify,
+    cut: Notify,
 }
 
 impl Outbox {
@@ -93,6 +94,7 @@ impl Outbox {
             limit,
             filled: Notify::new(),
             drained: Notify::new(),
+            cut: Notify::new(),
         }
     }
 
@@ -127,6 +129,13 @@ impl Outbox {
         self.closed.set(true);
         self.filled.notify_one();
         self.drained.notify_waiters();
+    }
+
+    /// Refuses further messages, and has [`drive`](Self::drive) end at once, also while it waits for a peer that does not
+    /// read: what is queued is lost.
+    pub fn cut(&self) {
+        self.close();
+        self.cut.notify_one();
     }
 
     /// Whether further messages are refused.
@@ -180,7 +189,10 @@ impl Outbox {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(n) => at += n,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    poll_fn(|context| sink.poll_writable(context)).await?;
+                    tokio::select! {
+                        writable = poll_fn(|context| sink.poll_writable(context)) => writable?,
+                        () = self.cut.notified() => return Err(io::ErrorKind::ConnectionAborted.into()),
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -228,6 +240,27 @@ mod tests {
             });
             driver.await.unwrap().unwrap();
             assert_eq!(read.join().unwrap().len() as u64, pushed * 1000);
+        });
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_cut_off() {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default());
+        runtime.unwrap().block_on(async {
+            let (_peer, mine) = std::os::unix::net::UnixStream::pair().unwrap();
+            let (_, mine) = crate::socket::split(mine).unwrap();
+            let outbox = Outbox::new(4 * 1024 * 1024);
+            outbox.push(|out| out.resize(4 * 1024 * 1024, 7)).unwrap();
+            let cut = async {
+                while outbox.pending() == 4 * 1024 * 1024 {
+                    tokio::task::yield_now().await;
+                }
+                outbox.cut();
+            };
+            let (ended, ()) = tokio::join!(outbox.drive(&mine), cut);
+            assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+            assert_eq!(outbox.push(|_| ()), Err(Refused::Closed));
         });
     }
 }
