@@ -20,7 +20,6 @@ use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::{ConfigError, Paths, Settings};
-use crate::front::connection::Connections;
 use crate::front::{socket, stdio};
 use crate::host::Host;
 use crate::link::runner::Executable;
@@ -121,7 +120,6 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
 struct Bridge {
     supervisor: Rc<Supervisor>,
     router: Rc<Router>,
-    connections: Rc<Connections>,
 }
 
 impl Bridge {
@@ -151,10 +149,9 @@ impl Bridge {
         let host = Host::open(supervisor.clone(), &database, audit, settings.host.clone());
         let host = host.await.map_err(AppError::Store)?;
         let router = Router::new(supervisor.clone(), host.clone(), definitions);
-        let connections = Rc::<Connections>::default();
-        listen(&supervisor, &host, &connections);
+        listen(&supervisor, &host, &router);
         tokio::task::spawn_local(supervisor.clone().begin());
-        Ok(Self { supervisor, router, connections })
+        Ok(Self { supervisor, router })
     }
 
     /// Serves until something says that it is enough.
@@ -173,13 +170,9 @@ impl Bridge {
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
         // Tasks of their own: waking the outermost future costs a system call each time.
-        let mut accepting = tokio::task::spawn_local(socket::accept(
-            listener,
-            self.router.clone(),
-            self.connections.clone(),
-            token.into(),
-        ));
-        let serving_stdio = serve_stdio(mode, self.router.clone(), self.connections.clone());
+        let mut accepting =
+            tokio::task::spawn_local(socket::accept(listener, self.router.clone(), token.into()));
+        let serving_stdio = serve_stdio(mode, self.router.clone());
         let mut serving_stdio = tokio::task::spawn_local(serving_stdio);
         tracing::info!(build = BUILD, pid = std::process::id(), isolation = settings.isolation, "serving");
         if mode == Mode::Detached {
@@ -208,8 +201,8 @@ impl Bridge {
             std::future::pending::<()>().await;
         }
         loop {
-            let changed = self.connections.changed.notified();
-            if self.connections.count() > 0 {
+            let changed = self.router.clients.changed.notified();
+            if self.router.clients.count() > 0 {
                 changed.await;
             } else if tokio::time::timeout(settings.idle_exit, changed).await.is_err() {
                 return;
@@ -219,7 +212,7 @@ impl Bridge {
 
     async fn drain(&self) {
         self.router.drain();
-        let clients = self.connections.all();
+        let clients = self.router.clients.all();
         let error = shutting_down();
         for client in &clients {
             client.end_with(&error);
@@ -242,26 +235,29 @@ impl Bridge {
 }
 
 /// What happens to servers, grants and tools is told to the host, and to the clients that are interested.
-fn listen(supervisor: &Supervisor, host: &Rc<Host>, connections: &Rc<Connections>) {
-    let clients = {
-        let connections = Rc::downgrade(connections);
-        move || connections.upgrade().map(|connections| connections.all()).unwrap_or_default()
-    };
+fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
     supervisor.listen(Rc::new({
-        let (host, clients) = (Rc::downgrade(host), clients.clone());
+        let (host, router) = (Rc::downgrade(host), Rc::downgrade(router));
         move |told| {
             if let Some(host) = host.upgrade() {
                 host.on_told(told);
             }
-            tell(&clients(), told);
+            if let Some(router) = router.upgrade() {
+                tell(&router.clients.all(), told);
+            }
         }
     }));
-    host.listen(Rc::new(move |news| tell_of_host(&clients(), news)));
+    let router = Rc::downgrade(router);
+    host.listen(Rc::new(move |news| {
+        if let Some(router) = router.upgrade() {
+            tell_of_host(&router.clients.all(), news);
+        }
+    }));
 }
 
-async fn serve_stdio(mode: Mode, router: Rc<Router>, connections: Rc<Connections>) -> io::Result<()> {
+async fn serve_stdio(mode: Mode, router: Rc<Router>) -> io::Result<()> {
     match mode {
-        Mode::Stdio => stdio::run(&router, &connections).await,
+        Mode::Stdio => stdio::run(&router).await,
         Mode::Foreground | Mode::Detached => std::future::pending().await,
     }
 }

@@ -119,6 +119,9 @@ pub trait PutField {
     /// What the documentation calls this type.
     const TYPE: &'static str;
 
+    /// Of an array or a map: the type of its members.
+    const MEMBER: &'static str = "";
+
     /// Appends the value as JSON.
     fn put(&self, out: &mut Vec<u8>);
 
@@ -171,6 +174,7 @@ impl PutField for Pieces {
 
 impl<T: PutField> PutField for Option<T> {
     const TYPE: &'static str = T::TYPE;
+    const MEMBER: &'static str = T::MEMBER;
     fn put(&self, out: &mut Vec<u8>) {
         match self {
             Some(value) => value.put(out),
@@ -184,6 +188,7 @@ impl<T: PutField> PutField for Option<T> {
 
 impl<T: PutField> PutField for Vec<T> {
     const TYPE: &'static str = "array";
+    const MEMBER: &'static str = T::TYPE;
     fn put(&self, out: &mut Vec<u8>) {
         out.push(b'[');
         for (at, item) in self.iter().enumerate() {
@@ -198,6 +203,7 @@ impl<T: PutField> PutField for Vec<T> {
 
 impl<T: PutField> PutField for BTreeMap<String, T> {
     const TYPE: &'static str = "object";
+    const MEMBER: &'static str = T::TYPE;
     fn put(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         for (at, (name, value)) in self.iter().enumerate() {

@@ -65,6 +65,7 @@ impl Servers {
             ToRunner::Answer { server, ask, answer } => {
                 self.with(server, |session| session.answer(ask, &answer));
             }
+            ToRunner::Echo => self.up.send(&FromRunner::Echo),
             ToRunner::Shutdown => return false,
         }
         true

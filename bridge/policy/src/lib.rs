@@ -7,6 +7,7 @@ pub mod access;
 pub mod environment;
 pub mod flood;
 pub mod grants;
+pub mod health;
 pub mod lifecycle;
 pub mod limiter;
 pub mod limits;

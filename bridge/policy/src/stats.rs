@@ -84,6 +84,11 @@ impl Stats {
     }
 
     /// Of each server, by name.
+    pub fn server(&self, name: &str) -> Option<&Counters> {
+        self.servers.get(name).map(|server| &server.all)
+    }
+
+    /// Of each server, by name.
     pub fn servers(&self) -> impl Iterator<Item = (&str, &Counters)> {
         self.servers.iter().map(|(name, server)| (&**name, &server.all))
     }

@@ -36,46 +36,16 @@ const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 /// The largest `attach` frame.
 const MAX_ATTACH: usize = 64 * 1024;
 
-/// All connections of the bridge, so that they can be counted and told that it ends.
-#[derive(Debug, Default)]
-pub struct Connections {
-    clients: std::cell::RefCell<Vec<std::rc::Weak<Client>>>,
-    /// Set off when a connection begins or ends.
-    pub changed: Notify,
-}
-
-impl Connections {
-    /// How many there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.clients.borrow().iter().filter(|client| client.strong_count() > 0).count()
-    }
-
-    fn add(&self, client: &Rc<Client>) {
-        let mut clients = self.clients.borrow_mut();
-        clients.retain(|client| client.strong_count() > 0);
-        clients.push(Rc::downgrade(client));
-        self.changed.notify_waiters();
-    }
-
-    /// All clients.
-    #[must_use]
-    pub fn all(&self) -> Vec<Rc<Client>> {
-        self.clients.borrow().iter().filter_map(std::rc::Weak::upgrade).collect()
-    }
-}
-
 /// Serves a client whose role is known, until it leaves or is cut off.
 pub async fn serve<R: AsyncRead + Unpin>(
     router: &Rc<Router>,
-    connections: &Rc<Connections>,
     principal: Principal,
     mut reader: R,
     writer: impl Sink + 'static,
     mut frames: FrameDecoder,
 ) {
     let client = Client::new(principal);
-    connections.add(&client);
+    router.join(&client);
     let mut driver = tokio::task::spawn_local({
         let client = client.clone();
         async move { client.outbox().drive(&writer).await }
@@ -91,7 +61,7 @@ pub async fn serve<R: AsyncRead + Unpin>(
         driver.abort();
     }
     drop(client);
-    connections.changed.notify_waiters();
+    router.clients.changed.notify_waiters();
 }
 
 async fn read<R: AsyncRead + Unpin>(

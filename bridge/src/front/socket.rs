@@ -17,7 +17,7 @@ use nix::unistd::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Notify;
 
-use super::connection::{Connections, attach, attached, refused, serve, unattached_frames};
+use super::connection::{attach, attached, refused, serve, unattached_frames};
 use crate::router::Router;
 
 /// Programs that may be connected at once without having said who they are.
@@ -27,12 +27,7 @@ const MAX_UNATTACHED: usize = 64;
 ///
 /// # Errors
 /// When the listener breaks.
-pub async fn accept(
-    listener: UnixListener,
-    router: Rc<Router>,
-    connections: Rc<Connections>,
-    token: Rc<str>,
-) -> io::Result<()> {
+pub async fn accept(listener: UnixListener, router: Rc<Router>, token: Rc<str>) -> io::Result<()> {
     let mut unattached = VecDeque::new();
     loop {
         let (stream, _) = match listener.accept().await {
@@ -48,9 +43,9 @@ pub async fn accept(
             continue;
         }
         let evicted = make_room(&mut unattached);
-        let (router, connections, token) = (router.clone(), connections.clone(), token.clone());
+        let (router, token) = (router.clone(), token.clone());
         tokio::task::spawn_local(async move {
-            if let Err(error) = greet(stream, &router, &connections, &token, evicted).await {
+            if let Err(error) = greet(stream, &router, &token, evicted).await {
                 tracing::debug!(%error, "a connection ended early");
             }
         });
@@ -83,13 +78,7 @@ fn is_ours(stream: &UnixStream) -> bool {
     getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == geteuid().as_raw())
 }
 
-async fn greet(
-    stream: UnixStream,
-    router: &Rc<Router>,
-    connections: &Rc<Connections>,
-    token: &str,
-    evicted: Rc<Notify>,
-) -> io::Result<()> {
+async fn greet(stream: UnixStream, router: &Rc<Router>, token: &str, evicted: Rc<Notify>) -> io::Result<()> {
     let (mut reader, writer) = split(stream.into_std()?)?;
     let mut frames = unattached_frames();
     let decided = attach(&mut reader, &mut frames, token, &evicted).await;
@@ -99,7 +88,7 @@ async fn greet(
             write_small(&writer, &attached(&envelope))?;
             log(&principal);
             let frames = frames.with_max(MAX_CLIENT_FRAME);
-            serve(router, connections, principal, reader, writer, frames).await;
+            serve(router, principal, reader, writer, frames).await;
             Ok(())
         }
         Err(Some((envelope, error))) => tell(&writer, &envelope, &error),

@@ -15,14 +15,14 @@ use harbor_policy::access::Principal;
 use nix::sys::stat::{SFlag, fstat};
 use tokio::net::unix::pipe;
 
-use super::connection::{Connections, serve};
+use super::connection::serve;
 use crate::router::Router;
 
 /// Serves the owner until stdin ends.
 ///
 /// # Errors
 /// When stdin or stdout cannot be used.
-pub async fn run(router: &Rc<Router>, connections: &Rc<Connections>) -> io::Result<()> {
+pub async fn run(router: &Rc<Router>) -> io::Result<()> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     // What runs later must neither read the owner's requests nor write among the answers.
@@ -34,12 +34,12 @@ pub async fn run(router: &Rc<Router>, connections: &Rc<Connections>) -> io::Resu
         (Kind::Pipe, Kind::Pipe) => {
             let reader = pipe::Receiver::from_owned_fd(input)?;
             let writer = pipe::Sender::from_owned_fd(output)?;
-            serve(router, connections, Principal::Owner, reader, writer, frames).await;
+            serve(router, Principal::Owner, reader, writer, frames).await;
         }
         (input_kind, output_kind) => {
             let reader = readable(input, input_kind)?;
             let writer = writable(output, output_kind)?;
-            serve(router, connections, Principal::Owner, reader, writer, frames).await;
+            serve(router, Principal::Owner, reader, writer, frames).await;
         }
     }
     Ok(())

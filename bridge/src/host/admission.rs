@@ -115,6 +115,12 @@ impl Admission {
         self.limiter.borrow_mut().purge(now);
     }
 
+    /// How many calls wait for their turn.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.borrow().len()
+    }
+
     /// How many calls of an origin are under way, and how many wait.
     #[must_use]
     pub fn of(&self, origin: &str) -> (u32, u32) {

@@ -85,7 +85,7 @@ impl Host {
         }
     }
 
-    fn rate_limits(&self, origin: &str) -> RateLimits {
+    pub(super) fn rate_limits(&self, origin: &str) -> RateLimits {
         let limits = self.config.limits_of(origin);
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         RateLimits {
@@ -116,7 +116,7 @@ fn by_name<'a>(all: impl Iterator<Item = (&'a str, &'a Counters)>) -> BTreeMap<S
     all.map(|(name, of)| (name.to_owned(), counts(of))).collect()
 }
 
-fn counts(of: &Counters) -> CallCounts {
+pub(super) fn counts(of: &Counters) -> CallCounts {
     CallCounts {
         calls: of.calls,
         failures: of.failures,

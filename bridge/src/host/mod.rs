@@ -23,6 +23,7 @@ mod pinned;
 mod refused;
 mod registry;
 mod runs;
+mod status;
 mod trail;
 
 use std::cell::RefCell;
@@ -55,6 +56,7 @@ pub use news::{Listener, News};
 pub use permissions::{Permissions, Wish};
 pub use registry::Registry;
 pub use runs::Runs;
+pub use status::Presence;
 pub use trail::Trail;
 
 use admission::Admission;

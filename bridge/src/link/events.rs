@@ -97,6 +97,8 @@ pub enum LinkEvent {
     Contained(Containment),
     /// What the kernel offers.
     Offered(Offer<'static>),
+    /// The runner has answered what asks for no server.
+    Echoed,
     /// The server was refused a path.
     Denied {
         /// Which start.
@@ -339,6 +341,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Denied { server, path, write, missing } => {
             LinkEvent::Denied { server, path: path.into_owned(), write, missing }
         }
+        FromRunner::Echo => LinkEvent::Echoed,
         FromRunner::Lacks { server, what } => match lack(what) {
             Some(what) => LinkEvent::Lacks { server, what },
             None => return Ok(None),

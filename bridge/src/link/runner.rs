@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harbor_child::reaper::{Exit, Group, Reaper, parent_of, send, send_group};
 use harbor_child::signal::Signal;
@@ -71,6 +71,9 @@ pub struct Runner {
     alive: Rc<Cell<bool>>,
     released: Rc<Notify>,
     containment: RefCell<Option<Rc<Containment>>>,
+    /// When it was asked for an echo, and how long the last one took.
+    asked: Cell<Option<Instant>>,
+    round_trip: Cell<Option<Duration>>,
 }
 
 impl Runner {
@@ -102,8 +105,16 @@ impl Runner {
         let (link, events) = Link::begin(mine)?;
         let (alive, released) = (Rc::new(Cell::new(true)), Rc::<Notify>::default());
         tokio::task::spawn_local(attend(pid, exited, released.clone(), alive.clone(), link.clone()));
-        let containment = RefCell::default();
-        Ok((Rc::new(Self { link, pid, alive, released, containment }), events))
+        let runner = Self {
+            link,
+            pid,
+            alive,
+            released,
+            containment: RefCell::default(),
+            asked: Cell::default(),
+            round_trip: Cell::default(),
+        };
+        Ok((Rc::new(runner), events))
     }
 
     /// Its process id.
@@ -121,6 +132,27 @@ impl Runner {
     /// Notes what it said about that.
     pub fn set_containment(&self, containment: Containment) {
         *self.containment.borrow_mut() = Some(Rc::new(containment));
+    }
+
+    /// Asks it for an echo, unless one is under way.
+    pub fn ask_for_echo(&self) {
+        if self.asked.get().is_none() {
+            self.asked.set(Some(Instant::now()));
+            self.link.send(&ToRunner::Echo);
+        }
+    }
+
+    /// It has answered.
+    pub fn note_echo(&self) {
+        if let Some(asked) = self.asked.take() {
+            self.round_trip.set(Some(asked.elapsed()));
+        }
+    }
+
+    /// How long the last echo took.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.round_trip.get()
     }
 
     /// Tells it to end its servers and exit.

@@ -16,6 +16,7 @@ use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::frame::{HEADER, NATIVE_MESSAGING_LIMIT, put_frame};
+use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Principal;
 use harbor_policy::limits;
 use harbor_policy::slots::{Slot, Slots};
@@ -23,6 +24,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::AbortHandle;
 
 use super::Handled;
+use super::status::Feed;
 use crate::host::asker::Sender;
 
 /// What may wait for a client that does not read; more means that it is cut off.
@@ -74,6 +76,8 @@ pub struct Client {
     has_listed: Cell<bool>,
     /// Servers whose log lines it wants, and how many of them it missed.
     followed: RefCell<HashMap<String, u64>>,
+    /// What is told to it of the status.
+    feed: RefCell<Option<Feed>>,
 }
 
 impl Client {
@@ -99,6 +103,7 @@ impl Client {
             watches_host: Cell::default(),
             has_listed: Cell::default(),
             followed: RefCell::default(),
+            feed: RefCell::default(),
         })
     }
 
@@ -206,7 +211,7 @@ impl Client {
         // Answers wait in the same queue: how long they are is no fault of who waits for them.
         let news = self.news.get().min(self.outbox.pending());
         if news > limits::PUSHES_MOST {
-            return self.outbox.close();
+            return self.outbox.cut();
         }
         self.news.set(news + body.len());
         self.send(None, |out| out.extend_from_slice(body));
@@ -253,7 +258,7 @@ impl Client {
             }
         });
         if pushed.is_err() {
-            self.outbox.close();
+            self.outbox.cut();
         }
     }
 
@@ -299,6 +304,30 @@ impl Client {
 
     pub(super) fn is_subscribed(&self, server: &str, uri: &str) -> bool {
         self.resources.borrow().contains(&(server.to_owned(), uri.to_owned()))
+    }
+
+    /// Follows the status from now on, or no more.
+    pub(super) fn follow_status(&self, feed: Option<Feed>) {
+        *self.feed.borrow_mut() = feed;
+    }
+
+    /// A server has changed.
+    pub(super) fn note_change(&self, server: &ServerId) {
+        if let Some(feed) = &*self.feed.borrow() {
+            feed.note_change(server);
+        }
+    }
+
+    /// A client has come or gone.
+    pub(super) fn note_clients(&self) {
+        if let Some(feed) = &*self.feed.borrow() {
+            feed.note_clients();
+        }
+    }
+
+    /// How many requests are open.
+    pub(super) fn open_requests(&self) -> usize {
+        self.open.borrow().len()
     }
 
     pub(super) fn watch_servers(&self, watch: bool) {

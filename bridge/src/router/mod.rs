@@ -8,17 +8,20 @@
 //! payload; handlers stay short and hand down.
 
 pub mod client;
+pub mod clients;
 mod grants;
 mod mcp;
 mod origins;
 mod sandbox;
 mod servers;
 mod session;
+mod status;
 mod views;
 pub mod watching;
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::time::Instant;
 
 use harbor_ipc_proto::client::Request;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
@@ -32,6 +35,7 @@ use crate::store::audit::Record;
 use crate::store::definitions::Definitions;
 use crate::supervisor::Supervisor;
 use client::Client;
+use clients::Clients;
 use mcp::Asked;
 pub(crate) use session::version_mismatch;
 
@@ -41,6 +45,9 @@ pub struct Router {
     supervisor: Rc<Supervisor>,
     host: Rc<Host>,
     definitions: Rc<Definitions>,
+    /// Who is connected.
+    pub clients: Clients,
+    began: Instant,
     /// Set off when a client asks for the bridge's end.
     pub shutdown: Notify,
     draining: Cell<bool>,
@@ -52,7 +59,15 @@ impl Router {
     /// A router to these servers.
     #[must_use]
     pub fn new(supervisor: Rc<Supervisor>, host: Rc<Host>, definitions: Rc<Definitions>) -> Rc<Self> {
-        Rc::new(Self { supervisor, host, definitions, shutdown: Notify::new(), draining: Cell::new(false) })
+        Rc::new(Self {
+            supervisor,
+            host,
+            definitions,
+            clients: Clients::default(),
+            began: Instant::now(),
+            shutdown: Notify::new(),
+            draining: Cell::new(false),
+        })
     }
 
     /// Refuses all requests from now on: the bridge is going. So the refusals of origins that were only counted are all
@@ -62,10 +77,17 @@ impl Router {
         self.host.trail.write_counted();
     }
 
+    /// A client has come.
+    pub fn join(&self, client: &Rc<Client>) {
+        self.clients.add(client);
+        self.clients.all().iter().for_each(|client| client.note_clients());
+    }
+
     /// A client has gone: its open requests end, and so do its subscriptions.
     pub fn leave(&self, client: &Client) {
         client.end();
         watching::forget(self, client);
+        self.clients.all().iter().for_each(|client| client.note_clients());
         self.host.leave(&client.sender(), client.has_named_session());
     }
 
@@ -170,6 +192,9 @@ impl Router {
             Request::McpGetLogs(message) => watching::logs(self, client, &message).await,
             Request::GetSandbox(message) => sandbox::get(self, &message.server_id).await,
             Request::SetSandbox(message) => sandbox::set(self, client, message).await,
+            Request::Status(message) => status::show(self, &message).await,
+            Request::SubscribeStatus(message) => status::subscribe(self, client, &message).await,
+            Request::Health(_) => status::health(self),
             Request::WatchServers(message) => watching::servers(self, client, &message),
             Request::HostGrantPermission(message) => grants::grant(self, client, message).await,
             Request::HostRevokePermission(message) => grants::revoke(self, client, message).await,
@@ -202,6 +227,8 @@ fn long_answer(request: &Request) -> Option<bool> {
         | Request::HostGetAudit(_)
         | Request::HostGetStats(_)
         | Request::ListServers(_)
+        | Request::Status(_)
+        | Request::SubscribeStatus(_)
         | Request::McpGetLogs(_) => Some(false),
         _ => None,
     }

@@ -55,6 +55,7 @@ pub(super) fn forget(router: &Router, client: &Client) {
 pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
     match told {
         Told::Change(change) => {
+            clients.iter().for_each(|client| client.note_change(&change.server));
             let interested = clients.iter().filter(|client| client.watches_servers());
             send(interested, "server_event", || event(change));
             if change.before == Some(State::Running) && change.now != Some(State::Running) {

@@ -27,23 +27,28 @@ pub(super) fn source(source: LogSource) -> Source {
 pub(super) struct Ring {
     lines: VecDeque<Line>,
     bytes: usize,
-    evicted: bool,
+    added: u64,
 }
 
 impl Ring {
     pub(super) fn add(&mut self, line: Line) {
         self.bytes += line.text.len();
         self.lines.push_back(line);
+        self.added += 1;
         while self.lines.len() > MAX_LINES || self.bytes > MAX_BYTES {
             let Some(oldest) = self.lines.pop_front() else { return };
             self.bytes -= oldest.text.len();
-            self.evicted = true;
         }
+    }
+
+    /// How many lines there have been.
+    pub(super) fn added(&self) -> u64 {
+        self.added
     }
 
     /// Whether every line since its beginning is still here.
     pub(super) fn is_whole(&self) -> bool {
-        !self.evicted
+        self.added == self.lines.len() as u64
     }
 
     /// At most `limit` lines, the newest, oldest first.

@@ -14,6 +14,7 @@ mod asks;
 mod facts;
 mod lists;
 mod logs;
+mod metering;
 mod runners;
 mod server;
 mod told;
@@ -40,6 +41,7 @@ use crate::store::written::Written;
 
 pub use lists::ListKind;
 pub use logs::{Line, MAX_LINES, Source};
+pub use metering::{Measured, Stores, Used};
 pub use server::{Confined, Denied, Note, Server, Status, Unavailable, Why};
 pub use told::{Change, Listener, Told};
 
@@ -52,6 +54,7 @@ pub struct Supervisor {
     /// Servers that were replaced or removed and may not be down yet.
     leaving: RefCell<Vec<Rc<Server>>>,
     runners: Rc<Runners>,
+    meter: metering::Meter,
 }
 
 /// What all servers share.
@@ -97,7 +100,18 @@ impl Supervisor {
             .into_iter()
             .map(|stored| (stored.server_id.clone(), Server::new(stored, runners.clone())))
             .collect();
-        Self { servers: RefCell::new(servers), leaving: RefCell::default(), runners }
+        Self {
+            servers: RefCell::new(servers),
+            leaving: RefCell::default(),
+            runners,
+            meter: metering::Meter::default(),
+        }
+    }
+
+    /// Whether each server has a runner of its own.
+    #[must_use]
+    pub fn is_isolated(&self) -> bool {
+        !self.runners.is_shared()
     }
 
     /// The server with this id.

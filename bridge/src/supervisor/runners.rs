@@ -208,6 +208,11 @@ impl Runners {
             LinkEvent::Lacks { server, what } => {
                 self.with(runner_pid, server, |server| server.on_lacking(&what));
             }
+            LinkEvent::Echoed => {
+                if let Some(runner) = runner.upgrade() {
+                    runner.note_echo();
+                }
+            }
             // Nobody asked this runner.
             LinkEvent::Offered(_) => {}
             LinkEvent::Contained(containment) => {

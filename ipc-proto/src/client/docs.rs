@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    HOST_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, STATS_OBJECTS, SandboxSettings, Supervision,
+    HOST_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, STATS_OBJECTS, STATUS_OBJECTS,
+    SandboxSettings, Supervision,
 };
 use crate::codes::Code;
 
@@ -49,6 +50,7 @@ pub fn render() -> String {
         .iter()
         .chain(HOST_OBJECTS)
         .chain(STATS_OBJECTS)
+        .chain(STATUS_OBJECTS)
         .for_each(|object| section(&mut out, object, "Field"));
     out.push_str("\n## Error codes\n\n| Code | in `rpc` | Meaning |\n|---|---|---|\n");
     for code in Code::ALL {

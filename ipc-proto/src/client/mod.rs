@@ -15,7 +15,9 @@ mod pushes;
 mod replies;
 mod requests;
 mod sandbox;
+mod schema;
 mod stats;
+mod status;
 mod supervision;
 
 pub use host::*;
@@ -23,7 +25,9 @@ pub use pushes::*;
 pub use replies::*;
 pub use requests::*;
 pub use sandbox::*;
+pub use schema::status_schema;
 pub use stats::*;
+pub use status::*;
 pub use supervision::*;
 
 /// One field, for the documentation.
@@ -33,6 +37,8 @@ pub struct FieldDoc {
     pub name: &'static str,
     /// What may stand in it.
     pub kind: &'static str,
+    /// Of an array or a map: what its members are; else empty.
+    pub member: &'static str,
     /// Whether it may be absent.
     pub optional: bool,
     /// What it means.
@@ -95,6 +101,7 @@ macro_rules! define_requests {
             fields: &[$($crate::client::FieldDoc {
                 name: stringify!($field),
                 kind: <$type as $crate::field::FromField>::EXPECTED,
+                member: "",
                 optional: <$type as $crate::field::FromField>::OPTIONAL,
                 doc: concat!($($fdoc, "\n"),*),
             },)*],
@@ -134,6 +141,7 @@ macro_rules! define_sent {
             fields: &[$($crate::client::FieldDoc {
                 name: stringify!($field),
                 kind: <$type as $crate::field::PutField>::TYPE,
+                member: <$type as $crate::field::PutField>::MEMBER,
                 optional: $crate::client::is_option(stringify!($type)),
                 doc: concat!($($fdoc, "\n"),*),
             },)*],
@@ -158,6 +166,7 @@ macro_rules! define_settings {
                 fields: &[$($crate::client::FieldDoc {
                     name: stringify!($field),
                     kind: <$type as $crate::field::FromField>::EXPECTED,
+                    member: "",
                     optional: true,
                     doc: concat!($($fdoc, "\n"),*),
                 },)*],

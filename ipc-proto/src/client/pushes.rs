@@ -1,6 +1,6 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
-use super::{GrantView, define_sent};
+use super::{BridgeStatus, GrantView, HealthView, ServerStatus, StoreSizes, define_sent};
 use crate::json::Json;
 
 define_sent! {
@@ -59,6 +59,24 @@ define_sent! {
         next_retry: Option<u64>,
         /// Process id of the server, while it runs.
         pid: Option<u32>,
+    }
+    /// Something of the status has changed, or numbers are due; comes to clients that sent `subscribe_status`. What is absent
+    /// has not changed.
+    "status_update" StatusUpdate {
+        /// `server`: one server has changed; `bridge`: clients or health have; `numbers`: all, since it is time.
+        category: &'static str,
+        /// When, in milliseconds since 1970.
+        timestamp: u64,
+        /// How it all is.
+        health: HealthView,
+        /// With `bridge` and `numbers`: the bridge.
+        bridge: Option<BridgeStatus>,
+        /// With `server`: that one; with `numbers`: all.
+        servers: Option<Vec<ServerStatus>>,
+        /// With `server`: the id of one that was removed.
+        removed: Option<String>,
+        /// With `numbers`: what is on the disk.
+        stores: Option<StoreSizes>,
     }
     /// A log line of a server; comes to clients that sent `mcp_get_logs` with `follow`.
     "server_log" ServerLog {

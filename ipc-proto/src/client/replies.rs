@@ -1,7 +1,8 @@
 //! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
 
 use super::{
-    GrantView, Provenance, SandboxSettings, StatsView, Supervision, ToolChange, UsableServer, define_sent,
+    GrantView, HealthView, Provenance, SandboxSettings, StatsView, StatusView, Supervision, ToolChange,
+    UsableServer, define_sent,
 };
 use crate::json::{Json, Pieces};
 
@@ -193,6 +194,23 @@ define_sent! {
         logs: Vec<LogLine>,
         /// Process id of the server, while it runs.
         pid: Option<u32>,
+    }
+    /// The state of everything.
+    "status" StatusResult {
+        /// As of now.
+        status: StatusView,
+    }
+    /// Whether pushes come from now on, and what they begin from.
+    "subscribe_status" SubscribeStatusResult {
+        /// As asked.
+        subscribed: bool,
+        /// As of now.
+        status: StatusView,
+    }
+    /// How it all is.
+    "health" HealthResult {
+        /// And why.
+        health: HealthView,
     }
     /// The servers now; the pushes tell what changes from here.
     "watch_servers" WatchServersResult {

@@ -245,6 +245,21 @@ define_requests! {
         /// together have every line once.
         follow: Option<bool>,
     }
+    /// Gives the state of everything, as of now and from memory.
+    "status" Status {
+        /// Whether what processes use is measured anew before the answer; else it is as of the last measurement.
+        fresh: Option<bool>,
+    }
+    /// Begins (or ends) `status_update` pushes: each change of a server, a client or the health as it happens, and in
+    /// between the numbers. The answer has what they begin from.
+    "subscribe_status" SubscribeStatus {
+        /// False ends them; true when absent.
+        subscribe: Option<bool>,
+        /// How often the numbers come, in milliseconds: 500 to 3,600,000; 10,000 when absent.
+        interval_ms: Option<u64>,
+    }
+    /// Says how it all is, in short.
+    "health" Health {}
     /// Begins (or ends) `server_event` pushes: every change of every server's state. The answer has the states from
     /// which they begin.
     "watch_servers" WatchServers {

@@ -86,6 +86,8 @@ pub enum ToRunner<'a> {
         /// Which server.
         server: u32,
     },
+    /// Answered at once by `Echo`, without any server: how long a message takes.
+    Echo,
 }
 
 /// What to start, and how.
@@ -330,6 +332,8 @@ pub enum FromRunner<'a> {
         /// What.
         what: Lack<'a>,
     },
+    /// The answer to `Echo`.
+    Echo,
 }
 
 /// A list that a server offers.

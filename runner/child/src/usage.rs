@@ -36,15 +36,32 @@ pub fn of_trees(roots: &[u32], most: usize) -> Usage {
         if usage.pids.len() >= most || !seen.insert(pid) {
             continue;
         }
-        let Some(stat) = stat(pid) else { continue };
-        usage.pids.push(pid);
-        usage.threads += stat.threads;
-        usage.resident += stat.resident;
-        usage.tables = usage.tables.saturating_add(tables(pid));
-        usage.ticks += stat.ticks;
-        todo.extend(children(pid));
+        if usage.add(pid) {
+            todo.extend(children(pid));
+        }
     }
     usage
+}
+
+/// Counts one process, without its descendants.
+#[must_use]
+pub fn of_one(pid: u32) -> Usage {
+    let mut usage = Usage::default();
+    usage.add(pid);
+    usage
+}
+
+impl Usage {
+    /// Counts one more; false when it has ended.
+    fn add(&mut self, pid: u32) -> bool {
+        let Some(stat) = stat(pid) else { return false };
+        self.pids.push(pid);
+        self.threads += stat.threads;
+        self.resident += stat.resident;
+        self.tables = self.tables.saturating_add(tables(pid));
+        self.ticks += stat.ticks;
+        true
+    }
 }
 
 /// Proportional shares of memory in bytes: what several processes share counts once.
@@ -91,6 +108,21 @@ pub fn shared_memory_seen_by(pid: u32) -> u64 {
     let path = format!("/proc/{pid}/root/dev/shm");
     let Ok(about) = nix::sys::statvfs::statvfs(path.as_str()) else { return 0 };
     about.blocks().saturating_sub(about.blocks_free()).saturating_mul(about.fragment_size())
+}
+
+/// How many files these processes have open together, at most `most` of each. What has ended, or cannot be seen, has none.
+#[must_use]
+pub fn open_files(pids: &[u32], most: usize) -> u64 {
+    let of = |pid: &u32| fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, |open| open.take(most).count());
+    pids.iter().map(of).sum::<usize>() as u64
+}
+
+/// Processor time in milliseconds.
+#[must_use]
+pub fn ticks_to_ms(ticks: u64) -> u64 {
+    let a_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten();
+    let a_second = a_second.and_then(|ticks| u64::try_from(ticks).ok()).filter(|ticks| *ticks > 0);
+    ticks.saturating_mul(1000) / a_second.unwrap_or(100)
 }
 
 struct Stat {
@@ -140,6 +172,10 @@ mod tests {
         assert!(usage.pids.contains(&own) && usage.threads > 0 && usage.resident > 100_000);
         assert!(shares(&[own]).is_some_and(|shares| 0 < shares.own && shares.own <= usage.resident * 2));
         assert_eq!(of_trees(&[own], 0), Usage::default());
+        assert!(
+            open_files(&[own], 1000) > 2 && open_files(&[own], 2) == 2 && open_files(&[u32::MAX], 9) == 0
+        );
+        assert!((1..=1000).contains(&ticks_to_ms(1)));
     }
 
     #[test]

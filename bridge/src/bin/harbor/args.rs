@@ -43,6 +43,8 @@ pub enum Command {
     Stats(Option<Origin>),
     Logs(Logs),
     Sandbox(Box<Sandbox>),
+    Status(StatusWanted),
+    Health,
     Events,
     Ping,
     Shutdown,
@@ -94,6 +96,15 @@ pub struct Logs {
     /// At most so many, the newest.
     pub lines: Option<u64>,
     /// Whether later ones are wanted too.
+    pub follow: bool,
+}
+
+/// What of the status is wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StatusWanted {
+    /// Whether what processes use is measured first.
+    pub fresh: bool,
+    /// Whether what changes is wanted, too.
     pub follow: bool,
 }
 
@@ -187,6 +198,8 @@ impl Words {
                 self.at_most(0)?;
                 match name {
                     "list" => Command::List,
+                    "status" => Command::Status(self.status_wanted()?),
+                    "health" => Command::Health,
                     "events" => Command::Events,
                     "ping" => Command::Ping,
                     "shutdown" => Command::Shutdown,
@@ -194,6 +207,13 @@ impl Words {
                 }
             }
         })
+    }
+
+    fn status_wanted(&self) -> Result<StatusWanted, String> {
+        match (self.has("--fresh"), self.has("--follow")) {
+            (true, true) => Err("--follow measures by itself; leave --fresh out".into()),
+            (fresh, follow) => Ok(StatusWanted { fresh, follow }),
+        }
     }
 
     fn definition(&self) -> Result<Definition, String> {

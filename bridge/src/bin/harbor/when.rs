@@ -31,6 +31,11 @@ pub fn until(then: u64, now: u64) -> String {
     format!("{day}{}Z ({})", time.get(..5).unwrap_or_default(), ahead(then, now))
 }
 
+/// `5 min`, of milliseconds.
+pub fn lasting(millis: u64) -> String {
+    span(millis / 1000)
+}
+
 /// In the largest unit of which there are two.
 fn span(seconds: u64) -> String {
     match seconds {

@@ -1,6 +1,7 @@
 //! What is to be seen of a server: its status, its lists, its log.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use harbor_policy::lifecycle::State;
 
@@ -33,8 +34,14 @@ pub struct Status {
     pub next_retry: Option<u64>,
     /// How it last ended without being told to.
     pub last_exit: Option<Rc<EndReport>>,
+    /// Calls that it is working on.
+    pub in_flight: u32,
     /// Calls that wait for it to run.
     pub queued: u32,
+    /// Lines that it has logged since its definition came to life.
+    pub log_lines: u64,
+    /// How long its runner took to answer the bridge the last time it was asked.
+    pub round_trip: Option<Duration>,
     /// Answers that came too late.
     pub late_answers: u64,
     /// What holds its processes together; none until it was started.
@@ -45,21 +52,32 @@ impl Server {
     /// What is to be seen of it.
     #[must_use]
     pub fn status(&self) -> Status {
-        let machine = self.machine.borrow();
+        let (machine, place) = (self.machine.borrow(), self.place.borrow());
+        let runner = place.as_ref().map(|place| &place.runner);
         Status {
             state: machine.state(),
             since: self.since.get(),
             busy: self.liveness.borrow().is_busy(),
             pid: self.pid.get(),
-            runner_pid: self.place.borrow().as_ref().map(|place| place.runner.pid()),
+            runner_pid: runner.map(|runner| runner.pid()),
             info: self.info.borrow().clone(),
             restarts: self.restarts.get(),
             attempt: machine.attempt(),
             next_retry: self.next_retry.get(),
             last_exit: self.last_exit.borrow().clone(),
+            in_flight: self.open.get(),
             queued: self.queue.taken(),
+            log_lines: self.logs.borrow().added(),
+            round_trip: runner.and_then(|runner| runner.round_trip()),
             late_answers: self.late.get() + self.late_of_start.get(),
             containment: self.containment.borrow().clone(),
+        }
+    }
+
+    /// Has its runner say how long a message takes to it and back.
+    pub(in crate::supervisor) fn ask_for_echo(&self) {
+        if let Some(place) = self.place.borrow().as_ref() {
+            place.runner.ask_for_echo();
         }
     }
 

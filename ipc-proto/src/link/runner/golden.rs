@@ -96,6 +96,7 @@ fn golden_bytes_to_runner() {
         ),
         (ToRunner::Probe { server: 1, ping: true }, b"\x08\x01\x01"),
         (ToRunner::Kill { server: 1 }, b"\x09\x01"),
+        (ToRunner::Echo, b"\x0a"),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);
@@ -227,6 +228,7 @@ fn golden_bytes_from_runner() {
             FromRunner::Denied { server: 1, path: "/p".into(), write: true, missing: false },
             b"\x0e\x01\x02/p\x01\x00",
         ),
+        (FromRunner::Echo, b"\x10"),
         (over(Resource::Memory), b"\x09\x01\x0d\x00\x05\x06\x01s"),
         (over(Resource::Processes), b"\x09\x01\x0d\x01\x05\x06\x01s"),
         (over(Resource::Disk), b"\x09\x01\x0d\x02\x05\x06\x01s"),

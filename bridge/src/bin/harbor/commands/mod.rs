@@ -17,6 +17,7 @@ mod restarts;
 mod sandbox;
 mod servers;
 mod stats;
+mod status;
 mod tools;
 
 use harbor_bridge::config::Paths;
@@ -62,6 +63,8 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Stats(origin) => stats::show(&mut connect()?, origin.as_ref(), screen),
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
+        Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
+        Command::Health => status::health(&paths()?, screen),
         Command::Events => events::show(&mut connect()?, screen),
     }
 }

@@ -145,6 +145,20 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("logs", "NAME", "show what a server logged")
     },
     Topic {
+        options: &[
+            opt("--fresh", "", "measure memory, processor time and open files first"),
+            Opt { short: "-f", ..opt("--follow", "", "go on with what changes, and numbers every 10 s, until Ctrl-C") },
+        ],
+        notes: "From memory: what has to be measured is as old as it says. With --json: the object of\n\
+                docs/status.schema.json; with --follow one JSON object per line, the first one the whole status.",
+        ..topic("status", "", "show the bridge, the servers, and how they do")
+    },
+    Topic {
+        notes: "Prints ok, degraded or failing, and why. The exit code is 1 when it is failing, and 3 when no bridge\n\
+                runs: this command starts none. With --json: {state, reasons}.",
+        ..topic("health", "", "ask whether all is well")
+    },
+    Topic {
         notes: "Runs until Ctrl-C. With --json: one JSON object per line.",
         ..topic("events", "", "show each change of a server's state as it comes")
     },

@@ -1,0 +1,152 @@
+//! Whether all is well, from what is known.
+//!
+//! ```text
+//!  audit log, servers ─► reasons, the worst first ─► ok | degraded | failing
+//! ```
+//!
+//! Owns what counts as wrong. A server that is stopped, slow or held less closely than it could be is none of it: that is how
+//! the person or the machine has it.
+
+use crate::lifecycle::State;
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Health {
+    /// Nothing is wrong.
+    #[default]
+    Ok,
+    /// Something does not work, and the rest does.
+    Degraded,
+    /// Calls are refused, or what happens is not written down.
+    Failing,
+}
+
+impl Health {
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Degraded => "degraded",
+            Self::Failing => "failing",
+        }
+    }
+}
+
+/// What is known of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// Its id.
+    pub id: String,
+    /// Where it is in its life.
+    pub state: State,
+    /// How it last ended against the person's will, a sentence.
+    pub last_error: Option<String>,
+}
+
+/// What is known of the audit log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AuditFacts {
+    /// It cannot be written at present.
+    pub failing: bool,
+    /// Lines that are in none since the bridge began.
+    pub lost: u64,
+    /// Calls are refused that cannot be written down.
+    pub required: bool,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// How bad it is.
+    pub health: Health,
+    /// Which server has it.
+    pub server: Option<String>,
+    /// A word for programs.
+    pub code: &'static str,
+    /// A sentence for people.
+    pub message: String,
+}
+
+/// All that is wrong, the worst first, then by server.
+#[must_use]
+pub fn reasons(audit: AuditFacts, servers: impl IntoIterator<Item = ServerFacts>) -> Vec<Reason> {
+    let mut all: Vec<_> =
+        of_audit(audit).into_iter().chain(servers.into_iter().filter_map(of_server)).collect();
+    all.sort_by(|a, b| b.health.cmp(&a.health).then_with(|| a.server.cmp(&b.server)));
+    all
+}
+
+/// How bad the worst is.
+#[must_use]
+pub fn worst(reasons: &[Reason]) -> Health {
+    reasons.iter().map(|reason| reason.health).max().unwrap_or_default()
+}
+
+fn of_audit(audit: AuditFacts) -> Option<Reason> {
+    let reason = |health, code, message: String| Some(Reason { health, server: None, code, message });
+    match audit {
+        AuditFacts { failing: true, required: true, .. } => {
+            let message = "the audit log cannot be written, so calls are refused; is the disk full?";
+            reason(Health::Failing, "audit_failing", message.into())
+        }
+        AuditFacts { failing: true, .. } => {
+            let message = "the audit log cannot be written: what happens is in none; is the disk full?";
+            reason(Health::Failing, "audit_failing", message.into())
+        }
+        AuditFacts { lost: 0, .. } => None,
+        AuditFacts { lost, .. } => reason(
+            Health::Degraded,
+            "audit_incomplete",
+            format!("{lost} lines are missing in the audit log since the bridge began"),
+        ),
+    }
+}
+
+fn of_server(server: ServerFacts) -> Option<Reason> {
+    let why = server.last_error.map(|why| format!(": {why}")).unwrap_or_default();
+    let (code, message) = match server.state {
+        State::Failed => ("server_failed", format!("{} has failed{why}", server.id)),
+        State::Crashed => ("server_crashed", format!("{} waits to be restarted{why}", server.id)),
+        State::Installing | State::Stopped | State::Starting | State::Running | State::Stopping => {
+            return None;
+        }
+    };
+    Some(Reason { health: Health::Degraded, server: Some(server.id), code, message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(id: &str, state: State) -> ServerFacts {
+        ServerFacts { id: id.into(), state, last_error: Some("it was killed".into()) }
+    }
+
+    #[test]
+    fn what_is_as_the_person_has_it_is_well() {
+        let states = [State::Stopped, State::Installing, State::Starting, State::Running, State::Stopping];
+        let reasons = reasons(AuditFacts::default(), states.map(|state| server("s", state)));
+        assert_eq!((worst(&reasons), reasons), (Health::Ok, vec![]));
+    }
+
+    #[test]
+    fn the_worst_comes_first_and_names_what_it_is() {
+        let audit = AuditFacts { failing: true, lost: 3, required: false };
+        let found = reasons(audit, [server("b", State::Crashed), server("a", State::Failed)]);
+        let shown: Vec<_> =
+            found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
+        assert_eq!(
+            shown,
+            [
+                (Health::Failing, "audit_failing", None),
+                (Health::Degraded, "server_failed", Some("a")),
+                (Health::Degraded, "server_crashed", Some("b")),
+            ]
+        );
+        assert_eq!(found[1].message, "a has failed: it was killed");
+        assert_eq!(worst(&found), Health::Failing);
+        let lost = reasons(AuditFacts { lost: 3, ..AuditFacts::default() }, []);
+        assert_eq!((worst(&lost), lost[0].code), (Health::Degraded, "audit_incomplete"));
+    }
+}

@@ -1,0 +1,234 @@
+//! status, health: everything at one glance, and whether all is well.
+//!
+//! Owns how the status looks to people; programs get the bridge's own object. Must never measure: the bridge does.
+
+use harbor_bridge::config::Paths;
+
+use super::{count, follow};
+use crate::args::StatusWanted;
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::{Exit, Failure};
+use crate::reply::Members;
+use crate::screen::{Screen, remark};
+use crate::table::{Table, flatten};
+use crate::when;
+
+pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> Result<(), Failure> {
+    if wanted.follow {
+        return follow_it(client, screen);
+    }
+    let ask = Ask::new("status");
+    let answer = client.request(&if wanted.fresh { ask.flag("fresh", true) } else { ask }, QUICK)?;
+    let status = answer.object("status");
+    if screen.json {
+        return Ok(screen.json(&status.to_json())?);
+    }
+    screen.text(&headlines(&status))?;
+    let servers = status.objects("servers");
+    if !servers.is_empty() {
+        screen.text("")?;
+        screen.table(&tabulate(&servers))?;
+    }
+    if !wanted.fresh
+        && servers.iter().any(|server| server.raw("usage").is_none() && server.raw("pid").is_some())
+    {
+        remark("memory, processor and files are measured with --fresh");
+    }
+    Ok(())
+}
+
+/// With `--json` the first line is the whole status, and each later one what has changed.
+fn follow_it(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.follow(&Ask::new("subscribe_status"), "status_update")?;
+    let status = answer.object("status");
+    follow::line(screen, &status, || headlines(&status))?;
+    follow::each(client, |update| follow::line(screen, &update, || describe(&update)))
+}
+
+/// Asks a bridge that runs, and starts none: whoever asks wants to know.
+pub fn health(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let running = Client::connect_running(paths)?;
+    let health = match running {
+        Some(mut client) => client.request(&Ask::new("health"), QUICK)?.object("health"),
+        None => Members::parse(DOWN.as_bytes()).unwrap_or_default(),
+    };
+    match screen.json {
+        true => screen.json(&health.to_json())?,
+        false => screen.text(&told(&health))?,
+    }
+    match health.text("state").as_str() {
+        "down" => Err(Failure::Said(Exit::NoBridge)),
+        "failing" => Err(Failure::Said(Exit::Failed)),
+        _ => Ok(()),
+    }
+}
+
+/// How it is without a bridge.
+const DOWN: &str = r#"{"state":"down","reasons":[{"state":"failing","code":"no_bridge","message":"no bridge is running; most other commands start one"}]}"#;
+
+fn told(health: &Members) -> String {
+    let reasons = health.objects("reasons");
+    let lines = reasons.iter().map(|reason| format!("  {}", flatten(&reason.text("message"))));
+    [health.text("state")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+fn headlines(status: &Members) -> String {
+    let (bridge, servers) = (status.object("bridge"), status.objects("servers"));
+    let running = servers.iter().filter(|server| server.text("state") == "running").count();
+    let health = told(&status.object("health"));
+    let calls = bridge.object("calls");
+    format!(
+        "health   {health}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running\ncalls    {}",
+        bridge.text("version"),
+        bridge.text("build"),
+        bridge.value("pid"),
+        when::lasting(bridge.number("uptime_ms").unwrap_or_default()),
+        usage(&bridge.object("usage")),
+        clients(&bridge.object("clients")),
+        count(servers.len(), "server"),
+        summed(&calls),
+    )
+}
+
+/// `, 12 MiB, 0.3 % of a processor`.
+fn usage(usage: &Members) -> String {
+    let memory = usage.number("memory").map(|bytes| format!(", {}", mib(bytes))).unwrap_or_default();
+    let cpu = usage.number("cpu_permille").map(|permille| format!(", {} of a processor", percent(permille)));
+    format!("{memory}{}", cpu.unwrap_or_default())
+}
+
+fn clients(clients: &Members) -> String {
+    let all = [("owner", "command line"), ("extension", "browser"), ("mcp", "AI client")];
+    let some = all.iter().filter_map(|(kind, what)| {
+        let number = clients.number(kind).filter(|number| *number > 0)?;
+        Some(count(usize::try_from(number).unwrap_or(usize::MAX), what))
+    });
+    some.collect::<Vec<_>>().join(", ")
+}
+
+fn summed(calls: &Members) -> String {
+    let times = calls.object("durationUs");
+    let failed = calls.number("failures").filter(|failed| *failed > 0);
+    let failed = failed.map(|failed| format!(", {failed} failed")).unwrap_or_default();
+    match calls.number("calls").unwrap_or_default() {
+        0 => "none yet".into(),
+        number => {
+            format!("{number}{failed}, p50 {} ms, p99 {} ms", millis(&times, "p50"), millis(&times, "p99"))
+        }
+    }
+}
+
+fn tabulate(servers: &[Members]) -> Table {
+    let header =
+        &["SERVER", "STATE", "CALLS", "FAILED", "P50 MS", "P99 MS", "MEMORY", "CPU", "FILES", "RESTARTS"];
+    let mut table = Table::new(header);
+    for server in servers {
+        let (calls, usage) = (server.object("calls"), server.object("usage"));
+        let times = calls.object("durationUs");
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+        table.add([
+            server.text("id"),
+            state(server),
+            or_none(calls.number("calls").map(|number| number.to_string())),
+            or_none(calls.number("failures").map(|number| number.to_string())),
+            millis(&times, "p50"),
+            millis(&times, "p99"),
+            or_none(usage.number("memory").map(mib)),
+            or_none(usage.number("cpu_permille").map(percent)),
+            or_none(usage.number("open_files").map(|number| number.to_string())),
+            or_none(server.number("restarts").map(|number| number.to_string())),
+        ]);
+    }
+    table
+}
+
+/// `running (busy, 2 open, 3 queued)`.
+fn state(server: &Members) -> String {
+    let number = |name: &str, what: &str| {
+        server.number(name).filter(|number| *number > 0).map(|number| format!("{number} {what}"))
+    };
+    let busy = (server.value("busy") == true).then(|| "busy".to_owned());
+    let more: Vec<_> =
+        [busy, number("in_flight", "open"), number("queued", "queued")].into_iter().flatten().collect();
+    let state = server.text("state");
+    if more.is_empty() { state } else { format!("{state} ({})", more.join(", ")) }
+}
+
+/// One line of what has changed.
+fn describe(update: &Members) -> String {
+    let time = when::utc(update.number("timestamp").unwrap_or_default());
+    let health = update.object("health").text("state");
+    let (servers, removed) = (update.objects("servers"), update.text("removed"));
+    let what = match (update.text("category").as_str(), servers.as_slice()) {
+        ("server", [server]) => format!("{}: {}", server.text("id"), state(server)),
+        ("server", _) => format!("{}: removed", flatten(&removed)),
+        ("bridge", _) => format!("clients: {}", clients(&update.object("bridge").object("clients"))),
+        _ => {
+            let bridge = update.object("bridge");
+            format!("calls: {}{}", summed(&bridge.object("calls")), usage(&bridge.object("usage")))
+        }
+    };
+    format!("{time} {health}  {what}")
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{}.{} MiB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20)
+}
+
+fn percent(permille: u64) -> String {
+    format!("{}.{} %", permille / 10, permille % 10)
+}
+
+/// Microseconds as milliseconds.
+fn millis(of: &Members, name: &str) -> String {
+    let micros = of.number(name);
+    micros.map_or_else(|| "-".into(), |micros| format!("{}.{}", micros / 1000, micros % 1000 / 100))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command;
+    use super::*;
+
+    const STATUS: &str = r#"{"version":1,"timestamp":1000,"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed: it was killed"}]},"bridge":{"version":"0.1.0","build":"abc","pid":7,"uptime_ms":7200000,"isolation":true,"clients":{"owner":1,"extension":0,"mcp":2},"open_requests":1,"waiting":0,"unread_bytes":0,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":30000000}},"usage":{"memory":13107200,"cpu_permille":3}},"servers":[{"id":"time","state":"running","busy":false,"pid":9,"in_flight":2,"queued":0,"restarts":1,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":2000}},"usage":{"memory":1048576,"cpu_permille":1005,"open_files":12}},{"id":"x","state":"failed","busy":false,"in_flight":0,"queued":0,"restarts":3}],"catalog":{"state":"off"}}"#;
+
+    fn answer(of: &str) -> String {
+        format!(r#"{{"type":"{of}_result","request_id":"1","status":{STATUS}}}"#)
+    }
+
+    #[test]
+    fn people_get_a_table_and_programs_the_object() {
+        let wanted = StatusWanted { fresh: true, follow: false };
+        let ran = command(false, &[&answer("status")], |client, screen| show(client, &wanted, screen));
+        assert_eq!(
+            ran.printed,
+            "health   degraded\n  x has failed: it was killed\n\
+             bridge   0.1.0 (build abc), process 7, up 2 h, 12.5 MiB, 0.3 % of a processor\n\
+             clients  1 command line, 2 AI clients\nservers  2 servers, 1 running\n\
+             calls    3, 1 failed, p50 1.2 ms, p99 30000.0 ms\n\n\
+             SERVER  STATE             CALLS  FAILED  P50 MS  P99 MS  MEMORY   CPU      FILES  RESTARTS\n\
+             time    running (2 open)  3      1       1.2     2.0     1.0 MiB  100.5 %  12     1\n\
+             x       failed            -      -       -       -       -        -        -      3\n"
+        );
+        assert_eq!(ran.asked, [r#"{"type":"status","request_id":"1","fresh":true}"#]);
+        let plain = StatusWanted::default();
+        let ran = command(true, &[&answer("status")], |client, screen| show(client, &plain, screen));
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(value(&ran.printed), value(STATUS));
+    }
+
+    #[test]
+    fn changes_are_lines() {
+        let line = |text: &str| describe(&Members::parse(text.as_bytes()).unwrap());
+        let at = "1970-01-01 00:00:01.000Z";
+        let server = r#"{"category":"server","timestamp":1000,"health":{"state":"ok"},"servers":[{"id":"s","state":"crashed","busy":false}]}"#;
+        assert_eq!(line(server), format!("{at} ok  s: crashed"));
+        let removed = r#"{"category":"server","timestamp":1000,"health":{"state":"ok"},"removed":"s"}"#;
+        assert_eq!(line(removed), format!("{at} ok  s: removed"));
+        let clients = r#"{"category":"bridge","timestamp":1000,"health":{"state":"ok"},"bridge":{"clients":{"owner":2}}}"#;
+        assert_eq!(line(clients), format!("{at} ok  clients: 2 command lines"));
+        let numbers = r#"{"category":"numbers","timestamp":1000,"health":{"state":"failing"},"bridge":{"calls":{"calls":0}},"servers":[]}"#;
+        assert_eq!(line(numbers), format!("{at} failing  calls: none yet"));
+    }
+}

@@ -1,0 +1,161 @@
+//! The state of everything, as it is shown.
+//!
+//! Owns which number comes from where. Must never measure or wait: what has to be measured is shown as it was the last time,
+//! with its age.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::BUILD;
+use harbor_ipc_proto::client::{
+    AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, STATUS_VERSION,
+    ServerStatus, StatusView, StoreSizes, UsageSample,
+};
+use harbor_policy::health::{AuditFacts, ServerFacts, reasons, worst};
+use harbor_policy::lifecycle::State;
+
+use super::Host;
+use super::counts::counts;
+use crate::clock::wall_clock;
+use crate::supervisor::{ListKind, Measured, Server, Stores, Used};
+
+/// What is known of the clients.
+#[derive(Debug)]
+pub struct Presence {
+    /// How many there are.
+    pub clients: ClientCounts,
+    /// Their open requests.
+    pub open_requests: u64,
+    /// Bytes that they have not read.
+    pub unread_bytes: u64,
+    /// When the bridge began.
+    pub began: Instant,
+}
+
+impl Host {
+    /// Everything.
+    #[must_use]
+    pub fn status(&self, presence: Presence) -> StatusView {
+        StatusView {
+            version: STATUS_VERSION,
+            timestamp: wall_clock(),
+            health: self.health(),
+            bridge: self.bridge_status(presence),
+            servers: self.server_statuses(),
+            catalog: CatalogStatus { state: "off", last_refresh: None, next_refresh: None, last_error: None },
+            limits: self.rate_limits(""),
+            stores: self.store_sizes(),
+        }
+    }
+
+    /// How it all is.
+    #[must_use]
+    pub fn health(&self) -> HealthView {
+        let (failing, lost) = self.trail.health();
+        let audit = AuditFacts { failing, lost, required: self.config.audit_required };
+        let facts = |server: Rc<Server>| {
+            let status = server.status();
+            let last_error = status.last_exit.map(|report| report.message.clone());
+            ServerFacts { id: server.id().to_string(), state: status.state, last_error }
+        };
+        let reasons = reasons(audit, self.supervisor.all().into_iter().map(facts));
+        let state = worst(&reasons).as_str();
+        let shown = reasons.into_iter().map(|reason| HealthReason {
+            state: reason.health.as_str(),
+            server: reason.server,
+            code: reason.code,
+            message: reason.message,
+        });
+        HealthView { state, reasons: shown.collect() }
+    }
+
+    /// The bridge.
+    #[must_use]
+    pub fn bridge_status(&self, presence: Presence) -> BridgeStatus {
+        let (failing, unaudited) = self.trail.health();
+        let measured = self.supervisor.measured();
+        BridgeStatus {
+            version: env!("CARGO_PKG_VERSION"),
+            build: BUILD,
+            pid: std::process::id(),
+            uptime_ms: millis(presence.began.elapsed()),
+            isolation: self.supervisor.is_isolated(),
+            clients: presence.clients,
+            open_requests: presence.open_requests,
+            waiting: self.admission.waiting() as u64,
+            unread_bytes: presence.unread_bytes,
+            calls: counts(self.stats.borrow().total()),
+            audit: AuditHealth { failing, unaudited },
+            usage: measured.map(|measured| sample(&measured, &measured.bridge)),
+        }
+    }
+
+    /// All servers, by id.
+    #[must_use]
+    pub fn server_statuses(&self) -> Vec<ServerStatus> {
+        self.supervisor.all().iter().map(|server| self.server_status(server)).collect()
+    }
+
+    /// One server.
+    #[must_use]
+    pub fn server_status(&self, server: &Server) -> ServerStatus {
+        let (status, confined) = (server.status(), server.confined());
+        let running = status.state == State::Running;
+        let (stats, measured) = (self.stats.borrow(), self.supervisor.measured());
+        let used = measured.as_ref().filter(|_| running);
+        let used = used.and_then(|measured| Some(sample(measured, measured.servers.get(server.id())?)));
+        ServerStatus {
+            id: server.id().to_string(),
+            label: server.label().to_owned(),
+            state: status.state.as_str(),
+            since: status.since,
+            busy: status.busy,
+            pid: status.pid,
+            runner_pid: status.runner_pid,
+            tools: running.then(|| server.list(ListKind::Tools).count),
+            restarts: status.restarts,
+            attempt: status.attempt,
+            next_retry: status.next_retry,
+            last_cause: status.last_exit.as_ref().map(|report| report.cause),
+            last_error: status.last_exit.map(|report| report.message.clone()),
+            in_flight: status.in_flight,
+            queued: status.queued,
+            calls: stats.server(server.id().as_str()).map(counts),
+            sandbox: confined.as_ref().map(|confined| confined.profile.level.as_str()),
+            sandbox_held_by: confined.map(|confined| confined.profile.held_by.clone()),
+            log_lines: status.log_lines,
+            ipc_us: status.round_trip.map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
+            usage: used,
+        }
+    }
+
+    /// What is on the disk.
+    #[must_use]
+    pub fn store_sizes(&self) -> Option<StoreSizes> {
+        self.supervisor.measured().map(|measured| {
+            let Stores { database, audit, server_logs } = measured.stores;
+            StoreSizes { age_ms: millis(measured.at.elapsed()), database, audit, server_logs }
+        })
+    }
+
+    /// Measures what processes use, unless that was done less than `max_age` ago.
+    pub async fn measure(&self, max_age: Duration) {
+        self.supervisor.measure(max_age).await;
+    }
+}
+
+fn sample(measured: &Measured, used: &Used) -> UsageSample {
+    UsageSample {
+        age_ms: millis(measured.at.elapsed()),
+        memory: used.memory,
+        cpu_ms: used.cpu_ms,
+        cpu_permille: used.cpu_permille,
+        open_files: used.open_files,
+        processes: used.processes,
+        threads: used.threads,
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,54 @@
+//! Who is connected.
+//!
+//! Owns the list, so that clients can be counted, told what changes, and told that the bridge ends. Must never keep one alive:
+//! its connection does.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use harbor_ipc_proto::client::ClientCounts;
+use harbor_policy::access::Principal;
+use tokio::sync::Notify;
+
+use super::client::Client;
+
+/// All clients whose role is known.
+#[derive(Debug, Default)]
+pub struct Clients {
+    all: RefCell<Vec<Weak<Client>>>,
+    /// Set off when one comes or goes.
+    pub changed: Notify,
+}
+
+impl Clients {
+    pub(super) fn add(&self, client: &Rc<Client>) {
+        let mut all = self.all.borrow_mut();
+        all.retain(|client| client.strong_count() > 0);
+        all.push(Rc::downgrade(client));
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.all.borrow().iter().filter(|client| client.strong_count() > 0).count()
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<Rc<Client>> {
+        self.all.borrow().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// How many of each kind there are.
+    pub(super) fn by_kind(&self) -> ClientCounts {
+        let mut counts = ClientCounts { owner: 0, extension: 0, mcp: 0 };
+        for client in self.all().iter().filter(|client| !client.has_left()) {
+            *match client.principal() {
+                Principal::Owner => &mut counts.owner,
+                Principal::Extension { .. } => &mut counts.extension,
+                Principal::Client { .. } => &mut counts.mcp,
+            } += 1;
+        }
+        counts
+    }
+}

@@ -1,0 +1,173 @@
+//! `status`, `subscribe_status`, `health`.
+//!
+//! ```text
+//!  a server changes ──► Feed: which ─┐
+//!  a client comes ────► Feed ────────┼─► one task per subscriber ─► status_update
+//!  time passes ────────► measured ───┘
+//! ```
+//!
+//! Owns what subscribers are told, and when. Several changes of one server that come at once are one push. A subscriber that
+//! does not read is cut off, like everybody who does not read what it wanted to be told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use harbor_ipc_proto::client::envelope::put_push;
+use harbor_ipc_proto::client::{
+    HealthResult, Status, StatusResult, StatusUpdate, SubscribeStatus, SubscribeStatusResult,
+};
+use harbor_ipc_proto::server_id::ServerId;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use super::client::Client;
+use super::{Handled, Router, invalid, reply};
+use crate::clock::wall_clock;
+use crate::host::Presence;
+
+/// How often numbers come, if nothing is said, and the bounds of what may be.
+const INTERVAL: u64 = 10_000;
+const INTERVALS: std::ops::RangeInclusive<u64> = 500..=3_600_000;
+
+/// What processes use is measured no more often than this for subscribers.
+const MAX_AGE: Duration = Duration::from_secs(10);
+
+/// How long `fresh` waits for a measurement.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Follows the status for one client, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Feed {
+    news: Rc<News>,
+    task: AbortHandle,
+}
+
+/// What a subscriber has not been told yet.
+#[derive(Debug, Default)]
+struct News {
+    servers: RefCell<BTreeSet<ServerId>>,
+    clients: Cell<bool>,
+    wake: Notify,
+}
+
+impl Feed {
+    fn begin(router: &Rc<Router>, client: &Rc<Client>, interval: Duration) -> Self {
+        let news = Rc::<News>::default();
+        let follow = follow(Rc::downgrade(router), Rc::downgrade(client), news.clone(), interval);
+        Self { news, task: tokio::task::spawn_local(follow).abort_handle() }
+    }
+
+    pub(super) fn note_change(&self, server: &ServerId) {
+        self.news.servers.borrow_mut().insert(server.clone());
+        self.news.wake.notify_one();
+    }
+
+    pub(super) fn note_clients(&self) {
+        self.news.clients.set(true);
+        self.news.wake.notify_one();
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+pub(super) async fn show(router: &Router, message: &Status) -> Handled {
+    if message.fresh == Some(true) {
+        // Where the machine is too slow for it, the age says so.
+        let _ = tokio::time::timeout(PATIENCE, router.host.measure(Duration::ZERO)).await;
+    }
+    reply(StatusResult { status: router.host.status(presence(router)) })
+}
+
+pub(super) async fn subscribe(
+    router: &Rc<Router>,
+    client: &Rc<Client>,
+    message: &SubscribeStatus,
+) -> Handled {
+    let interval = message.interval_ms.unwrap_or(INTERVAL);
+    if !INTERVALS.contains(&interval) {
+        return Err(invalid("interval_ms", "500 to 3600000 milliseconds"));
+    }
+    let subscribed = message.subscribe != Some(false);
+    let feed = subscribed.then(|| Feed::begin(router, client, Duration::from_millis(interval)));
+    client.follow_status(feed);
+    reply(SubscribeStatusResult { subscribed, status: router.host.status(presence(router)) })
+}
+
+pub(super) fn health(router: &Router) -> Handled {
+    reply(HealthResult { health: router.host.health() })
+}
+
+fn presence(router: &Router) -> Presence {
+    let clients = router.clients.all();
+    Presence {
+        clients: router.clients.by_kind(),
+        open_requests: clients.iter().map(|client| client.open_requests() as u64).sum(),
+        unread_bytes: clients.iter().map(|client| client.outbox().pending() as u64).sum(),
+        began: router.began,
+    }
+}
+
+async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<News>, interval: Duration) {
+    let mut due = tokio::time::interval(interval);
+    due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let is_due = tokio::select! {
+            () = news.wake.notified() => false,
+            _ = due.tick() => true,
+        };
+        let Some(router) = router.upgrade() else { return };
+        if is_due {
+            router.host.measure(MAX_AGE).await;
+        }
+        let Some(client) = client.upgrade() else { return };
+        let updates = if is_due { vec![numbers(&router)] } else { changes(&router, &news) };
+        for update in updates {
+            let mut body = Vec::new();
+            put_push(&mut body, "status_update", &update);
+            client.send_news(&body);
+        }
+    }
+}
+
+fn update(router: &Router, category: &'static str) -> StatusUpdate {
+    StatusUpdate {
+        category,
+        timestamp: wall_clock(),
+        health: router.host.health(),
+        bridge: None,
+        servers: None,
+        removed: None,
+        stores: None,
+    }
+}
+
+fn numbers(router: &Router) -> StatusUpdate {
+    StatusUpdate {
+        bridge: Some(router.host.bridge_status(presence(router))),
+        servers: Some(router.host.server_statuses()),
+        stores: router.host.store_sizes(),
+        ..update(router, "numbers")
+    }
+}
+
+fn changes(router: &Router, news: &News) -> Vec<StatusUpdate> {
+    let of_server = |id: ServerId| match router.supervisor.get(&id) {
+        Some(server) => {
+            let servers = Some(vec![router.host.server_status(&server)]);
+            StatusUpdate { servers, ..update(router, "server") }
+        }
+        None => StatusUpdate { removed: Some(id.to_string()), ..update(router, "server") },
+    };
+    let servers = news.servers.take();
+    let clients = news.clients.take().then(|| {
+        let bridge = Some(router.host.bridge_status(presence(router)));
+        StatusUpdate { bridge, ..update(router, "bridge") }
+    });
+    servers.into_iter().map(of_server).chain(clients).collect()
+}

@@ -1,0 +1,172 @@
+//! What `status`, `subscribe_status` and `health` show: the state of everything, and numbers.
+//!
+//! docs/status.schema.json is made from these types. What changes in them in a way that a reader could stumble over has
+//! another [`STATUS_VERSION`]; a field that is added has not.
+
+use super::{AuditHealth, CallCounts, RateLimits, define_sent};
+
+/// The version of these objects.
+pub const STATUS_VERSION: u32 = 1;
+
+define_sent! {
+    /// Objects of `status`.
+    STATUS_OBJECTS:
+    /// Everything, as of one moment. What has to be measured carries the time of its measurement.
+    "Status" StatusView {
+        /// The version of this object; other numbers mean other fields.
+        version: u32,
+        /// When it was made, in milliseconds since 1970.
+        timestamp: u64,
+        /// How it all is.
+        health: HealthView,
+        /// The bridge.
+        bridge: BridgeStatus,
+        /// The servers, by id.
+        servers: Vec<ServerStatus>,
+        /// The catalog worker.
+        catalog: CatalogStatus,
+        /// The limits of origins that have none of their own.
+        limits: RateLimits,
+        /// What is on the disk; absent until it was looked at.
+        stores: Option<StoreSizes>,
+    }
+    /// How it all is, and why.
+    "Health" HealthView {
+        /// `ok`; `degraded`: something does not work, and the rest does; `failing`: calls are refused, or what happens is not
+        /// written down.
+        state: &'static str,
+        /// What is wrong, the worst first; empty when nothing is.
+        reasons: Vec<HealthReason>,
+    }
+    /// Something that is wrong.
+    "HealthReason" HealthReason {
+        /// `degraded` or `failing`.
+        state: &'static str,
+        /// Which server has it, where it is one.
+        server: Option<String>,
+        /// A word for programs: `server_failed`, `server_crashed`, `audit_failing` or `audit_incomplete`.
+        code: &'static str,
+        /// The same as a sentence.
+        message: String,
+    }
+    /// The bridge.
+    "BridgeStatus" BridgeStatus {
+        /// Its version.
+        version: &'static str,
+        /// Its build.
+        build: &'static str,
+        /// Its process id.
+        pid: u32,
+        /// How long it has been there, in milliseconds.
+        uptime_ms: u64,
+        /// Whether each server has a runner of its own.
+        isolation: bool,
+        /// Who is connected.
+        clients: ClientCounts,
+        /// Requests of clients that are not answered yet.
+        open_requests: u64,
+        /// Calls that wait for their turn.
+        waiting: u64,
+        /// Bytes that wait to be read by clients.
+        unread_bytes: u64,
+        /// All calls since it began.
+        calls: CallCounts,
+        /// The audit log.
+        audit: AuditHealth,
+        /// What it uses; absent until it was measured.
+        usage: Option<UsageSample>,
+    }
+    /// How many clients of each kind are connected.
+    "ClientCounts" ClientCounts {
+        /// Command lines, and parents of `serve --stdio`.
+        owner: u64,
+        /// Browsers.
+        extension: u64,
+        /// AI clients.
+        mcp: u64,
+    }
+    /// A server.
+    "ServerStatus" ServerStatus {
+        /// Its id.
+        id: String,
+        /// A name for people.
+        label: String,
+        /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
+        state: &'static str,
+        /// Since when, in milliseconds since 1970.
+        since: u64,
+        /// Whether it has not answered a probe while calls are open.
+        busy: bool,
+        /// Its process id, while it runs.
+        pid: Option<u32>,
+        /// The process id of its runner, while there is one.
+        runner_pid: Option<u32>,
+        /// How many tools it offers, while it runs.
+        tools: Option<u32>,
+        /// How often it was restarted since a person last started it.
+        restarts: u32,
+        /// Restarts without a stable minute behind them.
+        attempt: u32,
+        /// When it is tried again, in milliseconds since 1970.
+        next_retry: Option<u64>,
+        /// How it last ended without being told to, one word; also while it runs again.
+        last_cause: Option<&'static str>,
+        /// The same as a sentence.
+        last_error: Option<String>,
+        /// Calls that it is working on.
+        in_flight: u32,
+        /// Calls that wait until it runs.
+        queued: u32,
+        /// Its calls since the bridge began; absent when there were none.
+        calls: Option<CallCounts>,
+        /// The level of its sandbox; absent until it was started.
+        sandbox: Option<&'static str>,
+        /// What holds it, in short.
+        sandbox_held_by: Option<String>,
+        /// Lines that it has logged since the bridge began or its definition was changed: where the end of its log is.
+        log_lines: u64,
+        /// How long a message takes from the bridge to its runner and back, in microseconds, when `usage` was last measured.
+        ipc_us: Option<u64>,
+        /// What its processes use, its own runner among them; absent until it was measured, and when it does not run.
+        usage: Option<UsageSample>,
+    }
+    /// What processes use.
+    "UsageSample" UsageSample {
+        /// How old this is, in milliseconds.
+        age_ms: u64,
+        /// Memory, in bytes: what several processes share counts once (PSS).
+        memory: u64,
+        /// Processor time since they began, that of their ended children too, in milliseconds.
+        cpu_ms: u64,
+        /// Processor time in thousandths of one processor, since the sample before; absent in the first one.
+        cpu_permille: Option<u64>,
+        /// Open files.
+        open_files: u64,
+        /// Processes.
+        processes: u64,
+        /// Threads.
+        threads: u64,
+    }
+    /// The catalog worker.
+    "CatalogStatus" CatalogStatus {
+        /// `off`: it is not started.
+        state: &'static str,
+        /// When it last fetched the catalog, in milliseconds since 1970.
+        last_refresh: Option<u64>,
+        /// When it will do so again, in milliseconds since 1970.
+        next_refresh: Option<u64>,
+        /// What went wrong the last time.
+        last_error: Option<String>,
+    }
+    /// What is on the disk, in bytes.
+    "StoreSizes" StoreSizes {
+        /// How old this is, in milliseconds.
+        age_ms: u64,
+        /// `harbor.db` with its write-ahead log.
+        database: u64,
+        /// The audit log, the older files too.
+        audit: u64,
+        /// The logs of the servers.
+        server_logs: u64,
+    }
+}
