@@ -8,8 +8,8 @@
 //! Owns the order of both. Must never hold logic of its own.
 
 use std::io::{self, Write as _};
-use std::path::Path;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use harbor_child::cgroup::Delegated;
@@ -19,7 +19,8 @@ use harbor_ipc_proto::BUILD;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::config::{ConfigError, Paths, Settings};
+use crate::config::watch::Watch;
+use crate::config::{ConfigError, LiveConfig, Paths, Settings, file};
 use crate::front::{socket, stdio};
 use crate::host::Host;
 use crate::link::runner::Executable;
@@ -133,24 +134,26 @@ impl Bridge {
         let definitions = Definitions::new(database.clone()).await.map_err(AppError::Store)?;
         let definitions = Rc::new(definitions);
         let stored = definitions.all().await.map_err(AppError::Store)?;
+        let config = LiveConfig::new(settings.host.clone());
         let shared = Shared {
             paths: paths.clone(),
             definitions: definitions.clone(),
             written: Written::open(database.clone()).await.map_err(AppError::Store)?,
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
-            check_output: settings.host.check_output,
+            config: config.clone(),
             offered: settings.offered,
         };
         let reaper = Reaper::start()?;
         let supervisor =
             Rc::new(Supervisor::new(Rc::new(shared), executable, settings.isolation, reaper, stored));
         let audit = Audit::open(&paths.audit_log(), Limits::default()).map_err(AppError::Store)?;
-        let host = Host::open(supervisor.clone(), &database, audit, settings.host.clone());
+        let host = Host::open(supervisor.clone(), &database, audit, config.clone());
         let host = host.await.map_err(AppError::Store)?;
         let router = Router::new(supervisor.clone(), host.clone(), definitions);
         listen(&supervisor, &host, &router);
         tokio::task::spawn_local(supervisor.clone().begin());
+        tokio::task::spawn_local(follow_config(paths.config_file(), config, Rc::downgrade(&router)));
         Ok(Self { supervisor, router })
     }
 
@@ -253,6 +256,29 @@ fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
             tell_of_host(&router.clients.all(), news);
         }
     }));
+}
+
+/// Reads `config.toml` again each time when it may have changed.
+async fn follow_config(path: PathBuf, config: Rc<LiveConfig>, router: Weak<Router>) {
+    let mut watch = match Watch::begin(&path) {
+        Ok(watch) => watch,
+        Err(error) => {
+            return tracing::warn!(%error, "config.toml is not watched: changes hold from the next start on");
+        }
+    };
+    while watch.changed().await.is_ok() {
+        let path = path.clone();
+        let Ok(read) = tokio::task::spawn_blocking(move || file::read(&path)).await else { return };
+        if !config.take(read) {
+            continue;
+        }
+        match config.refused() {
+            Some(why) => tracing::warn!(why, "config.toml is wrong; what was in force stays"),
+            None => tracing::info!("config.toml was read again"),
+        }
+        let Some(router) = router.upgrade() else { return };
+        router.clients.all().iter().for_each(|client| client.note_bridge());
+    }
 }
 
 async fn serve_stdio(mode: Mode, router: Rc<Router>) -> io::Result<()> {

@@ -4,7 +4,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use harbor_tests::{Bridge, Home, PROMPT, Program};
+use harbor_tests::{Bridge, Client, Double, Home, LIMIT, PROMPT, Program, wait_until};
+use serde_json::json;
 
 const WRONG: &str = "[limits]\nmaxCallsPerRun = 5\nqueueLength = 1025\n";
 const WHY: &str =
@@ -59,4 +60,67 @@ fn a_file_that_was_corrected_is_read_by_the_next_bridge() {
     assert_eq!(first.wait(PROMPT).and_then(|status| status.code()), Some(2));
     fs::write(home.path().join("config.toml"), WRONG.replace("1025", "1024")).unwrap();
     assert!(Bridge::start(&home).is_alive());
+}
+
+/// What is in force, as the bridge shows it.
+fn in_force(bridge: &Client, line: &str) -> bool {
+    let answer = bridge.call("get_config", &json!({})).unwrap();
+    answer["config"].as_str().unwrap().lines().any(|shown| shown == line)
+}
+
+#[test]
+fn a_file_that_changes_is_read_again_and_servers_go_on() {
+    let home = configured("[grants]\nonceSeconds = 30\n");
+    let bridge = Bridge::start(&home);
+    let pid = bridge.add_and_connect("s", &Double::sound(&home))["pid"].clone();
+    assert!(in_force(&bridge, "onceSeconds = 30"));
+    let watcher = Client::attach(&home);
+    watcher.call("subscribe_status", &json!({})).unwrap();
+    let health = |wanted: &str| {
+        let _ = watcher.wait_for_push("status_update", LIMIT, |push| {
+            push["category"] == "bridge" && push["health"]["state"] == wanted
+        });
+    };
+    let file = home.path().join("config.toml");
+    // As editors do.
+    let new = home.path().join("config.toml.new");
+    fs::write(&new, "[grants]\nonceSeconds = 40\n[limits]\nmaxCallsPerRun = 2\n").unwrap();
+    fs::rename(&new, &file).unwrap();
+    wait_until("it to be in force", LIMIT, || in_force(&bridge, "onceSeconds = 40"));
+    assert!(in_force(&bridge, "maxCallsPerRun = 2"));
+
+    fs::write(&file, WRONG).unwrap();
+    health("degraded");
+    let answer = bridge.call("get_config", &json!({})).unwrap();
+    assert_eq!(answer["refused"], WHY.trim_start_matches("harbor-bridge: ").trim_end());
+    assert!(in_force(&bridge, "onceSeconds = 40"), "what was in force stays");
+    let reason = bridge.call("health", &json!({})).unwrap()["health"]["reasons"][0].clone();
+    assert_eq!((&reason["code"], &reason["state"]), (&json!("config_refused"), &json!("degraded")));
+
+    fs::remove_file(&file).unwrap();
+    health("ok");
+    assert!(in_force(&bridge, "onceSeconds = 600"), "without a file the defaults hold");
+    assert_eq!(bridge.server("s")["pid"], pid);
+}
+
+#[test]
+fn a_file_can_be_checked_and_what_holds_be_shown() {
+    let home = configured(WRONG);
+    let why = WHY.trim_start_matches("harbor-bridge: ");
+    let harbor = |args: &[&str]| {
+        let output = home.command("harbor").args(args).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(harbor(&["config", "check"]), (Some(1), why.to_owned()));
+    assert_eq!(home.locked_by(), None, "no bridge is needed");
+    fs::write(home.path().join("config.toml"), "[limits]\nqueueLength = 7\n").unwrap();
+    assert_eq!(harbor(&["config", "check"]).0, Some(0));
+    let bridge = Bridge::start_with(&home, &[("HARBOR_LOG", "warn")]);
+    assert!(bridge.is_alive());
+    let (code, shown) = harbor(&["config"]);
+    assert!(code == Some(0) && shown.contains("\nqueueLength = 7\n"), "{shown}");
+    let copy = home.path().join("copy.toml");
+    fs::write(&copy, &shown).unwrap();
+    assert_eq!(harbor(&["config", "check", copy.to_str().unwrap()]).0, Some(0), "it can be put in place");
+    assert!(shown.starts_with("# HARBOR_HOME=") && shown.contains("# HARBOR_LOG=warn\n"), "{shown}");
 }

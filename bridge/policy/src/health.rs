@@ -55,6 +55,15 @@ pub struct AuditFacts {
     pub required: bool,
 }
 
+/// What is known besides.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The audit log.
+    pub audit: AuditFacts,
+    /// Why `config.toml` as it is now is not in force.
+    pub config: Option<String>,
+}
+
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
@@ -70,9 +79,10 @@ pub struct Reason {
 
 /// All that is wrong, the worst first, then by server.
 #[must_use]
-pub fn reasons(audit: AuditFacts, servers: impl IntoIterator<Item = ServerFacts>) -> Vec<Reason> {
+pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> Vec<Reason> {
+    let of_servers = servers.into_iter().filter_map(of_server);
     let mut all: Vec<_> =
-        of_audit(audit).into_iter().chain(servers.into_iter().filter_map(of_server)).collect();
+        of_audit(facts.audit).into_iter().chain(facts.config.map(of_config)).chain(of_servers).collect();
     all.sort_by(|a, b| b.health.cmp(&a.health).then_with(|| a.server.cmp(&b.server)));
     all
 }
@@ -103,6 +113,11 @@ fn of_audit(audit: AuditFacts) -> Option<Reason> {
     }
 }
 
+fn of_config(why: String) -> Reason {
+    let message = format!("what was in force before stays: {why}");
+    Reason { health: Health::Degraded, server: None, code: "config_refused", message }
+}
+
 fn of_server(server: ServerFacts) -> Option<Reason> {
     let why = server.last_error.map(|why| format!(": {why}")).unwrap_or_default();
     let (code, message) = match server.state {
@@ -126,27 +141,30 @@ mod tests {
     #[test]
     fn what_is_as_the_person_has_it_is_well() {
         let states = [State::Stopped, State::Installing, State::Starting, State::Running, State::Stopping];
-        let reasons = reasons(AuditFacts::default(), states.map(|state| server("s", state)));
+        let reasons = reasons(Facts::default(), states.map(|state| server("s", state)));
         assert_eq!((worst(&reasons), reasons), (Health::Ok, vec![]));
     }
 
     #[test]
     fn the_worst_comes_first_and_names_what_it_is() {
         let audit = AuditFacts { failing: true, lost: 3, required: false };
-        let found = reasons(audit, [server("b", State::Crashed), server("a", State::Failed)]);
+        let facts = Facts { audit, config: Some("config.toml:3: no".into()) };
+        let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
         assert_eq!(
             shown,
             [
                 (Health::Failing, "audit_failing", None),
+                (Health::Degraded, "config_refused", None),
                 (Health::Degraded, "server_failed", Some("a")),
                 (Health::Degraded, "server_crashed", Some("b")),
             ]
         );
-        assert_eq!(found[1].message, "a has failed: it was killed");
+        assert_eq!(found[2].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
-        let lost = reasons(AuditFacts { lost: 3, ..AuditFacts::default() }, []);
+        let lost =
+            reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, config: None }, []);
         assert_eq!((worst(&lost), lost[0].code), (Health::Degraded, "audit_incomplete"));
     }
 }

@@ -7,6 +7,7 @@
 //! Owns the names and ranges of the keys, in the tables below. Must never guess: a file that is wrong anywhere
 //! configures nothing, since it decides about permissions.
 
+mod show;
 mod table;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use toml::de::DeTable;
 
+pub use self::show::show;
 use self::table::{Key, Table};
 use super::ConfigError;
 use super::host::{ChangedTools, HostConfig, OWNER, OriginLimits, ServerLimits};

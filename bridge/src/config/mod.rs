@@ -1,10 +1,12 @@
 //! Where things are and how the bridge is set up: paths under `HARBOR_HOME`, the environment's switches, `config.toml`.
 //!
-//! Owns reading environment and file, once, at start. Must never create a file: rooms that own a file create it.
+//! Owns reading environment and file, at the start and when the file changes. Must never create a file: rooms that own a file create it.
 
 pub mod file;
 mod host;
+mod live;
 mod paths;
+pub mod watch;
 
 use std::env;
 use std::fmt;
@@ -13,7 +15,17 @@ use std::time::Duration;
 use harbor_policy::sandbox::offer::Lowered;
 
 pub use self::host::{ChangedTools, HostConfig, OWNER, OriginLimits, ServerLimits};
+pub use self::live::LiveConfig;
 pub use self::paths::Paths;
+
+/// The environment's switches, and where everything is. They are read at the start only.
+pub const SWITCHES: &[&str] = &[
+    "HARBOR_HOME",
+    "HARBOR_MCP_ISOLATION",
+    "HARBOR_LOG",
+    "HARBOR_IDLE_EXIT_SECONDS",
+    "HARBOR_SANDBOX_OFFER",
+];
 
 /// How long a bridge that a client started stays without clients.
 const IDLE_EXIT: Duration = Duration::from_secs(300);

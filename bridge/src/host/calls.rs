@@ -90,11 +90,11 @@ impl Host {
             Caller::Origin(_) => Reader::Origin,
         };
         let server = self.resolve(&caller, &call)?;
-        let limits = self.config.limits_of(accounted(&caller));
+        let limits = self.config.now().limits_of(accounted(&caller));
         let mut limit = self.time_limit_of(&call, &server, &limits)?;
         let reserved = match (&call.run_id, &caller) {
             (Some(run_id), Caller::Origin(asker)) => {
-                let most = self.config.server_limits(call.server.as_str()).max_calls_per_run;
+                let most = self.config.now().server_limits(call.server.as_str()).max_calls_per_run;
                 let share = most.map(|most| Share { server: call.server.shared(), most });
                 Some(self.runs.reserve(asker, run_id, share)?)
             }
@@ -149,7 +149,7 @@ impl Host {
         server: &Server,
         limits: &OriginLimits,
     ) -> Result<TimeLimit, ErrorBody> {
-        let of_server = self.config.server_limits(call.server.as_str()).default_timeout;
+        let of_server = self.config.now().server_limits(call.server.as_str()).default_timeout;
         let is_defined = server.definition().supervision.call_timeout_ms.is_some();
         let of_origin = limits.default_timeout.filter(|_| !is_defined);
         let default = of_server.or(of_origin).unwrap_or(server.settings().call_timeout);
@@ -171,7 +171,7 @@ impl Host {
             Caller::Owner(sender, _) => sender.client,
             Caller::Origin(asker) => asker.lane(),
         };
-        let of_server = self.config.server_limits(server);
+        let of_server = self.config.now().server_limits(server);
         let of_origin = Limits {
             concurrent: limits.concurrent,
             queue: limits.queue,

@@ -86,7 +86,7 @@ impl Host {
     }
 
     pub(super) fn rate_limits(&self, origin: &str) -> RateLimits {
-        let limits = self.config.limits_of(origin);
+        let limits = self.config.now().limits_of(origin);
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         RateLimits {
             maxCallsPerRun: limits.max_calls_per_run,

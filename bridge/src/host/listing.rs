@@ -94,7 +94,7 @@ impl Host {
 
     /// As many lists in a minute as calls.
     async fn may_list_again(&self, asker: &Asker) -> Result<(), ErrorBody> {
-        let per_minute = self.config.limits_of(asker.origin.as_str()).per_minute;
+        let per_minute = self.config.now().limits_of(asker.origin.as_str()).per_minute;
         let limits = Limits { concurrent: 0, queue: 0, queue_wait_ms: 0, per_minute };
         // No origin has a space in it: this is a count of its own.
         let lists = format!("{} lists", asker.origin);

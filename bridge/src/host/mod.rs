@@ -41,7 +41,7 @@ use harbor_policy::runs::RunView;
 use harbor_policy::scope::Scope;
 use harbor_policy::stats::{OTHERS, Stats};
 
-use crate::config::{ChangedTools, HostConfig, OWNER};
+use crate::config::{LiveConfig, OWNER};
 use crate::link::TimeLimit;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Record};
@@ -71,7 +71,8 @@ const HOUSEKEEPING: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Host {
     supervisor: Rc<Supervisor>,
-    config: HostConfig,
+    /// What `config.toml` says.
+    pub config: Rc<LiveConfig>,
     /// What origins may do.
     pub permissions: Rc<Permissions>,
     /// The tools as the person saw them.
@@ -96,21 +97,19 @@ impl Host {
         supervisor: Rc<Supervisor>,
         database: &Rc<Database>,
         audit: Audit,
-        config: HostConfig,
+        config: Rc<LiveConfig>,
     ) -> Result<Rc<Self>, StoreError> {
-        let trail = Rc::new(Trail::new(audit, config.audit_required));
+        let trail = Rc::new(Trail::new(audit, config.clone()));
         let listeners = Rc::<Listeners>::default();
         let grants = GrantFile::new(database.clone()).await?;
-        let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.once).await?;
-        let stale_ms = u64::try_from(config.run_stale.as_millis()).unwrap_or(u64::MAX);
-        let blocks = config.changed_tools == ChangedTools::Block;
-        let registry = Registry::open(Pins::new(database.clone()).await?, blocks).await?;
+        let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.clone()).await?;
+        let registry = Registry::open(Pins::new(database.clone()).await?, config.clone()).await?;
         let host = Rc::new(Self {
             supervisor,
+            runs: Runs::new(config.clone()),
             config,
             permissions,
             registry,
-            runs: Runs::new(stale_ms),
             trail,
             admission: Admission::new(),
             stats: RefCell::default(),
@@ -153,7 +152,7 @@ impl Host {
         asked: Option<u32>,
     ) -> Result<(String, RunView), ErrorBody> {
         self.allowed(asker, Scope::McpToolsCall).await?;
-        self.runs.create(asker, asked, self.config.limits_of(asker.origin.as_str()).max_calls_per_run)
+        self.runs.create(asker, asked, self.config.now().limits_of(asker.origin.as_str()).max_calls_per_run)
     }
 
     /// That an origin may do something; that it may not is written down.

@@ -30,6 +30,7 @@ use super::news::{Listeners, News};
 use super::refused::refused;
 use super::trail::Trail;
 use crate::clock::{boot_clock, wall_clock};
+use crate::config::LiveConfig;
 use crate::store::StoreError;
 use crate::store::audit::Record;
 use crate::store::grants::GrantFile;
@@ -49,8 +50,8 @@ pub struct Permissions {
     listeners: Rc<Listeners>,
     /// Keys of which the disk has a row that cannot be read.
     unread: RefCell<HashSet<Key>>,
-    /// How long an ALLOW_ONCE lasts that does not say, in milliseconds.
-    once_ms: u64,
+    /// How long an ALLOW_ONCE lasts that does not say.
+    config: Rc<LiveConfig>,
     /// Connections per browser session.
     sessions: RefCell<HashMap<Arc<str>, Session>>,
     /// Set off when the next end may be another one.
@@ -85,7 +86,7 @@ impl Permissions {
         file: GrantFile,
         trail: Rc<Trail>,
         listeners: Rc<Listeners>,
-        once: Duration,
+        config: Rc<LiveConfig>,
     ) -> Result<Rc<Self>, StoreError> {
         let (mut grants, mut unread) = (Grants::default(), HashSet::new());
         for row in file.all().await? {
@@ -97,7 +98,7 @@ impl Permissions {
             trail,
             listeners,
             unread: RefCell::new(unread),
-            once_ms: u64::try_from(once.as_millis()).unwrap_or(u64::MAX),
+            config,
             sessions: RefCell::default(),
             changed: Notify::new(),
         });
@@ -115,7 +116,7 @@ impl Permissions {
         let (created_at, now) = (wall_clock(), boot_clock());
         if grant.grant_type == GrantType::AllowOnce {
             grant.lifetime_ms = Some(match expires_at {
-                None => self.once_ms,
+                None => u64::try_from(self.config.now().once.as_millis()).unwrap_or(u64::MAX),
                 Some(at) => at.checked_sub(created_at).filter(|left| *left > 0).ok_or_else(ended_already)?,
             });
         }

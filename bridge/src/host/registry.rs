@@ -28,6 +28,7 @@ use harbor_policy::flood::Flood;
 use super::pinned::{PinnedTools, Standing, pin};
 use super::refused::{too_many_tools, tool_changed, tool_not_found};
 use crate::clock::boot_clock;
+use crate::config::{ChangedTools, LiveConfig};
 use crate::link::{Tool, ToolHash, ToolList};
 use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
@@ -45,7 +46,7 @@ pub struct Registry {
     file: Rc<Pins>,
     pinned: Rc<RefCell<BTreeMap<ServerId, PinnedTools>>>,
     /// Whether a changed tool is kept from origins.
-    blocks: bool,
+    config: Rc<LiveConfig>,
     /// Each server's tools as they are listed; made anew when its list is another one.
     written: RefCell<HashMap<ServerId, Rc<Written>>>,
     /// Hashes of changed tools of which the person was told, and how many that were of late.
@@ -100,11 +101,16 @@ impl Written {
 }
 
 impl Registry {
+    /// Whether tools that have changed are kept from origins.
+    fn blocks(&self) -> bool {
+        self.config.now().changed_tools == ChangedTools::Block
+    }
+
     /// The registry with the pins of `file`.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn open(file: Pins, blocks: bool) -> Result<Self, StoreError> {
+    pub async fn open(file: Pins, config: Rc<LiveConfig>) -> Result<Self, StoreError> {
         let mut pinned = BTreeMap::<_, PinnedTools>::new();
         for (server, pin) in file.all().await? {
             pinned.entry(server).or_default().restore(&pin);
@@ -112,7 +118,7 @@ impl Registry {
         Ok(Self {
             file: Rc::new(file),
             pinned: Rc::new(RefCell::new(pinned)),
-            blocks,
+            config,
             written: RefCell::default(),
             told: RefCell::default(),
             flood: RefCell::default(),
@@ -174,7 +180,7 @@ impl Registry {
             before: before.and_then(shown),
             after: before.and_then(|_| shown(now)),
             is_new: before.is_none(),
-            blocked: before.is_some() && self.blocks,
+            blocked: before.is_some() && self.blocks(),
             hidden_characters: now.hidden,
         })
     }
@@ -208,8 +214,8 @@ impl Registry {
     /// Why not.
     pub fn admit(&self, server: &ServerId, tool: &Tool) -> Result<(), ErrorBody> {
         match self.standing(server, tool) {
-            Standing::Changed if self.blocks => Err(tool_changed(server, &tool.name)),
-            Standing::NotKept if self.blocks => Err(too_many_tools(server, &tool.name)),
+            Standing::Changed if self.blocks() => Err(tool_changed(server, &tool.name)),
+            Standing::NotKept if self.blocks() => Err(too_many_tools(server, &tool.name)),
             _ => Ok(()),
         }
     }
@@ -226,7 +232,7 @@ impl Registry {
             tool_hash: hex(&now.hash),
             before: before.shown(),
             after: now.shown(),
-            blocked: self.blocks,
+            blocked: self.blocks(),
             hidden_characters: now.hidden,
         }
     }

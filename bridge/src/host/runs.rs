@@ -14,6 +14,7 @@ use super::asker::Asker;
 use super::invalid;
 use super::refused::{budget_exceeded, no_run};
 use crate::clock::boot_clock;
+use crate::config::LiveConfig;
 use crate::store::instance::random_token;
 
 /// The runs.
@@ -21,14 +22,14 @@ use crate::store::instance::random_token;
 pub struct Runs {
     runs: Rc<RefCell<runs::Runs>>,
     /// A run that is not used for so long has ended.
-    stale_ms: u64,
+    config: Rc<LiveConfig>,
 }
 
 impl Runs {
     /// No run yet.
     #[must_use]
-    pub fn new(stale_ms: u64) -> Self {
-        Self { runs: Rc::default(), stale_ms }
+    pub fn new(config: Rc<LiveConfig>) -> Self {
+        Self { runs: Rc::default(), config }
     }
 
     /// Begins a run of `asked` calls, at most and by default as many as `most`. Gives its id.
@@ -104,7 +105,8 @@ impl Runs {
 
     /// Ends what was not used for long enough.
     pub fn purge(&self) {
-        self.runs.borrow_mut().purge(boot_clock(), self.stale_ms);
+        let stale = u64::try_from(self.config.now().run_stale.as_millis()).unwrap_or(u64::MAX);
+        self.runs.borrow_mut().purge(boot_clock(), stale);
     }
 
     /// How many there are.

@@ -11,7 +11,7 @@ use harbor_ipc_proto::client::{
     AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, STATUS_VERSION,
     ServerStatus, StatusView, StoreSizes, UsageSample,
 };
-use harbor_policy::health::{AuditFacts, ServerFacts, reasons, worst};
+use harbor_policy::health::{AuditFacts, Facts, ServerFacts, reasons, worst};
 use harbor_policy::lifecycle::State;
 
 use super::Host;
@@ -52,13 +52,14 @@ impl Host {
     #[must_use]
     pub fn health(&self) -> HealthView {
         let (failing, lost) = self.trail.health();
-        let audit = AuditFacts { failing, lost, required: self.config.audit_required };
+        let audit = AuditFacts { failing, lost, required: self.config.now().audit_required };
         let facts = |server: Rc<Server>| {
             let status = server.status();
             let last_error = status.last_exit.map(|report| report.message.clone());
             ServerFacts { id: server.id().to_string(), state: status.state, last_error }
         };
-        let reasons = reasons(audit, self.supervisor.all().into_iter().map(facts));
+        let known = Facts { audit, config: self.config.refused() };
+        let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {
             state: reason.health.as_str(),

@@ -9,6 +9,7 @@
 //! Must never see arguments or results.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -17,24 +18,25 @@ use harbor_policy::flood::Flood;
 
 use super::asker::Sender;
 use crate::clock::{boot_clock, wall_clock};
+use crate::config::LiveConfig;
 use crate::store::audit::{Audit, Query, Record};
 
 /// The audit log.
 #[derive(Debug)]
 pub struct Trail {
     audit: Audit,
-    required: bool,
+    config: Rc<LiveConfig>,
     refusals: RefCell<Flood>,
     /// The bridge itself, in records of what happens by itself.
     bridge: Arc<str>,
 }
 
 impl Trail {
-    /// A trail in `audit`; `required` says whether nothing happens without it.
+    /// A trail in `audit`; `config` says whether nothing happens without it.
     #[must_use]
-    pub fn new(audit: Audit, required: bool) -> Self {
+    pub fn new(audit: Audit, config: Rc<LiveConfig>) -> Self {
         let bridge = "harbor".into();
-        Self { audit, required, refusals: RefCell::default(), bridge }
+        Self { audit, config, refusals: RefCell::default(), bridge }
     }
 
     /// Writes down what a person has decided, before it holds. `allows` says whether somebody may do more then: less is
@@ -51,7 +53,7 @@ impl Trail {
     ) -> Result<(), ErrorBody> {
         let record = Record { event, by: sender.by.clone(), ..stamped(record) };
         match self.audit.append_durably(record).await {
-            Err(error) if self.required && allows => Err(not_written(&error.to_string())),
+            Err(error) if self.config.now().audit_required && allows => Err(not_written(&error.to_string())),
             // Counted by the log itself.
             Ok(()) | Err(_) => Ok(()),
         }
@@ -100,7 +102,7 @@ impl Trail {
     /// # Errors
     /// When it cannot, and has to be.
     pub fn is_open(&self) -> Result<(), ErrorBody> {
-        match self.required && self.audit.is_failing() {
+        match self.config.now().audit_required && self.audit.is_failing() {
             true => Err(not_written("the disk refuses")),
             false => Ok(()),
         }

@@ -318,10 +318,10 @@ impl Client {
         }
     }
 
-    /// A client has come or gone.
-    pub(super) fn note_clients(&self) {
+    /// Something about the bridge has changed: its clients, its configuration.
+    pub fn note_bridge(&self) {
         if let Some(feed) = &*self.feed.borrow() {
-            feed.note_clients();
+            feed.note_bridge();
         }
     }
 

@@ -9,6 +9,7 @@
 
 pub mod client;
 pub mod clients;
+mod config;
 mod grants;
 mod mcp;
 mod origins;
@@ -80,14 +81,14 @@ impl Router {
     /// A client has come.
     pub fn join(&self, client: &Rc<Client>) {
         self.clients.add(client);
-        self.clients.all().iter().for_each(|client| client.note_clients());
+        self.clients.all().iter().for_each(|client| client.note_bridge());
     }
 
     /// A client has gone: its open requests end, and so do its subscriptions.
     pub fn leave(&self, client: &Client) {
         client.end();
         watching::forget(self, client);
-        self.clients.all().iter().for_each(|client| client.note_clients());
+        self.clients.all().iter().for_each(|client| client.note_bridge());
         self.host.leave(&client.sender(), client.has_named_session());
     }
 
@@ -195,6 +196,7 @@ impl Router {
             Request::Status(message) => status::show(self, &message).await,
             Request::SubscribeStatus(message) => status::subscribe(self, client, &message).await,
             Request::Health(_) => status::health(self),
+            Request::GetConfig(_) => config::get(self),
             Request::WatchServers(message) => watching::servers(self, client, &message),
             Request::HostGrantPermission(message) => grants::grant(self, client, message).await,
             Request::HostRevokePermission(message) => grants::revoke(self, client, message).await,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  a server changes ──► Feed: which ─┐
-//!  a client comes ────► Feed ────────┼─► one task per subscriber ─► status_update
+//!  a client comes, the configuration changes ► Feed ┼─► one task per subscriber ─► status_update
 //!  time passes ────────► measured ───┘
 //! ```
 //!
@@ -48,7 +48,7 @@ pub(super) struct Feed {
 #[derive(Debug, Default)]
 struct News {
     servers: RefCell<BTreeSet<ServerId>>,
-    clients: Cell<bool>,
+    bridge: Cell<bool>,
     wake: Notify,
 }
 
@@ -64,8 +64,8 @@ impl Feed {
         self.news.wake.notify_one();
     }
 
-    pub(super) fn note_clients(&self) {
-        self.news.clients.set(true);
+    pub(super) fn note_bridge(&self) {
+        self.news.bridge.set(true);
         self.news.wake.notify_one();
     }
 }
@@ -165,9 +165,9 @@ fn changes(router: &Router, news: &News) -> Vec<StatusUpdate> {
         None => StatusUpdate { removed: Some(id.to_string()), ..update(router, "server") },
     };
     let servers = news.servers.take();
-    let clients = news.clients.take().then(|| {
-        let bridge = Some(router.host.bridge_status(presence(router)));
-        StatusUpdate { bridge, ..update(router, "bridge") }
+    let bridge = news.bridge.take().then(|| {
+        let now = Some(router.host.bridge_status(presence(router)));
+        StatusUpdate { bridge: now, ..update(router, "bridge") }
     });
-    servers.into_iter().map(of_server).chain(clients).collect()
+    servers.into_iter().map(of_server).chain(bridge).collect()
 }

@@ -31,7 +31,7 @@ use harbor_policy::limits;
 use harbor_policy::sandbox::offer::Lowered;
 use tokio::sync::Semaphore;
 
-use crate::config::Paths;
+use crate::config::{LiveConfig, Paths};
 use crate::link::EndReport;
 use crate::link::runner::Executable;
 use crate::store::definitions::{Definition, Definitions, Stored};
@@ -70,8 +70,8 @@ pub struct Shared {
     pub logs: ServerLogs,
     /// The mark of this home's processes.
     pub instance: String,
-    /// Whether results are checked against output schemas.
-    pub check_output: bool,
+    /// What `config.toml` says.
+    pub config: Rc<LiveConfig>,
     /// What of the kernel is not to be used for sandboxes.
     pub offered: Lowered,
 }

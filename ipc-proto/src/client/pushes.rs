@@ -63,7 +63,7 @@ define_sent! {
     /// Something of the status has changed, or numbers are due; comes to clients that sent `subscribe_status`. What is absent
     /// has not changed.
     "status_update" StatusUpdate {
-        /// `server`: one server has changed; `bridge`: clients or health have; `numbers`: all, since it is time.
+        /// `server`: one server has changed; `bridge`: the bridge has, by its clients or its configuration; `numbers`: all, since it is time.
         category: &'static str,
         /// When, in milliseconds since 1970.
         timestamp: u64,

@@ -1,5 +1,7 @@
 //! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
 
+use std::collections::BTreeMap;
+
 use super::{
     GrantView, HealthView, Provenance, SandboxSettings, StatsView, StatusView, Supervision, ToolChange,
     UsableServer, define_sent,
@@ -211,6 +213,17 @@ define_sent! {
     "health" HealthResult {
         /// And why.
         health: HealthView,
+    }
+    /// What is in force.
+    "get_config" GetConfigResult {
+        /// A `config.toml` that says it, with every key.
+        config: String,
+        /// Why the file as it is now is not in force; absent when it is.
+        refused: Option<String>,
+        /// How often other values have come into force since the bridge began.
+        changes: u64,
+        /// The environment's switches that are set.
+        environment: BTreeMap<String, String>,
     }
     /// The servers now; the pushes tell what changes from here.
     "watch_servers" WatchServersResult {

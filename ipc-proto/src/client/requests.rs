@@ -260,6 +260,8 @@ define_requests! {
     }
     /// Says how it all is, in short.
     "health" Health {}
+    /// Gives what `config.toml` says, as it is in force.
+    "get_config" GetConfig {}
     /// Begins (or ends) `server_event` pushes: every change of every server's state. The answer has the states from
     /// which they begin.
     "watch_servers" WatchServers {

@@ -44,7 +44,8 @@ define_sent! {
         state: &'static str,
         /// Which server has it, where it is one.
         server: Option<String>,
-        /// A word for programs: `server_failed`, `server_crashed`, `audit_failing` or `audit_incomplete`.
+        /// A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete` or
+        /// `config_refused`.
         code: &'static str,
         /// The same as a sentence.
         message: String,

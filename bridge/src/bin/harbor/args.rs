@@ -10,6 +10,7 @@ mod times;
 mod values;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
@@ -45,6 +46,7 @@ pub enum Command {
     Sandbox(Box<Sandbox>),
     Status(StatusWanted),
     Health,
+    Config(Config),
     Events,
     Ping,
     Shutdown,
@@ -106,6 +108,15 @@ pub struct StatusWanted {
     pub fresh: bool,
     /// Whether what changes is wanted, too.
     pub follow: bool,
+}
+
+/// What of the configuration is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Config {
+    /// What is in force.
+    Show,
+    /// Whether a file could be; that of `HARBOR_HOME` when none is said.
+    Check(Option<PathBuf>),
 }
 
 /// A command, and whether its result is to be JSON.
@@ -193,6 +204,7 @@ impl Words {
             "stats" => Command::Stats(self.some_origin()?),
             "logs" => Command::Logs(self.logs()?),
             "sandbox" => Command::Sandbox(self.sandbox()?.into()),
+            "config" => Command::Config(self.config()?),
             "help" => Command::Help(self.help_topic()?),
             name => {
                 self.at_most(0)?;
@@ -207,6 +219,15 @@ impl Words {
                 }
             }
         })
+    }
+
+    fn config(&self) -> Result<Config, String> {
+        self.at_most(2)?;
+        match (self.plain.first().map(String::as_str), self.plain.get(1)) {
+            (None | Some("show"), None) => Ok(Config::Show),
+            (Some("check"), file) => Ok(Config::Check(file.map(PathBuf::from))),
+            _ => Err("say `show`, or `check [FILE]`".into()),
+        }
     }
 
     fn status_wanted(&self) -> Result<StatusWanted, String> {

@@ -134,7 +134,7 @@ impl Server {
                 Ok(()) => {}
                 Err(why) => server.remark(format!("its {kind:?} could not be listed: {why}")),
             };
-            let check_output = server.runners.shared.check_output;
+            let check_output = server.runners.shared.config.now().check_output;
             lists.fetch_wanted(&place.runner.link, place.number, check_output, tell).await;
         });
     }

@@ -7,6 +7,7 @@ mod audit;
 mod bridge;
 mod call;
 mod changes;
+mod config;
 mod events;
 mod follow;
 mod grants;
@@ -23,7 +24,7 @@ mod tools;
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::DialError;
 
-use crate::args::{Command, Listing};
+use crate::args::{Command, Config, Listing};
 use crate::client::Client;
 use crate::errors::Failure;
 use crate::help;
@@ -65,6 +66,8 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
         Command::Health => status::health(&paths()?, screen),
+        Command::Config(Config::Show) => config::show(&mut connect()?, screen),
+        Command::Config(Config::Check(file)) => config::check(&paths()?, file.as_deref(), screen),
         Command::Events => events::show(&mut connect()?, screen),
     }
 }

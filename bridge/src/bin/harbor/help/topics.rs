@@ -159,6 +159,12 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("health", "", "ask whether all is well")
     },
     Topic {
+        notes: "`show` prints what is in force as a config.toml that says it. `check` reads a file, that of HARBOR_HOME if\n\
+                none is named, and says what is wrong with it: exit code 1. A bridge reads its file again when it changes;\n\
+                one that is wrong changes nothing, and `harbor health` says so.",
+        ..topic("config", "[show | check [FILE]]", "show or check the configuration")
+    },
+    Topic {
         notes: "Runs until Ctrl-C. With --json: one JSON object per line.",
         ..topic("events", "", "show each change of a server's state as it comes")
     },

@@ -1,0 +1,105 @@
+//! Writes what is in force as a file that says it: every key, with its value.
+//!
+//! Must never leave a key out that differs from the default: what is written, read again, is the same.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::super::host::{ChangedTools, HostConfig, OriginLimits, ServerLimits};
+
+/// The whole file.
+#[must_use]
+pub fn show(config: &HostConfig) -> String {
+    let HostConfig { every_origin, every_server, .. } = config;
+    let changed = match config.changed_tools {
+        ChangedTools::Block => "block",
+        ChangedTools::Warn => "warn",
+    };
+    let mut out = format!(
+        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[limits]\n",
+        config.once.as_secs(),
+        config.audit_required,
+        config.check_output,
+    );
+    of_origin(&mut out, every_origin);
+    number(&mut out, "callsPerMinutePerServer", every_server.per_minute.or(Some(0)));
+    number(&mut out, "runStaleSeconds", Some(config.run_stale.as_secs()));
+    for (origin, limits) in &config.origins {
+        let _ = writeln!(out, "\n[limits.origin.{}]", quoted(origin));
+        of_origin(&mut out, limits);
+    }
+    for (server, limits) in &config.servers {
+        let _ = writeln!(out, "\n[limits.server.{}]", quoted(server));
+        of_server(&mut out, limits);
+    }
+    out
+}
+
+fn of_origin(out: &mut String, limits: &OriginLimits) {
+    number(out, "maxCallsPerRun", limits.max_calls_per_run);
+    number(out, "maxConcurrentPerOrigin", Some(limits.concurrent).filter(|n| *n > 0));
+    number(out, "defaultTimeoutMs", limits.default_timeout.map(millis));
+    number(out, "queueLength", Some(limits.queue));
+    number(out, "queueWaitMs", Some(limits.queue_wait_ms));
+    number(out, "callsPerMinutePerOrigin", limits.per_minute.or(Some(0)));
+}
+
+fn of_server(out: &mut String, limits: &ServerLimits) {
+    number(out, "maxCallsPerRun", limits.max_calls_per_run);
+    number(out, "maxConcurrentPerOrigin", limits.concurrent);
+    number(out, "defaultTimeoutMs", limits.default_timeout.map(millis));
+    number(out, "callsPerMinutePerServer", limits.per_minute.or(Some(0)));
+}
+
+fn number(out: &mut String, name: &str, value: Option<impl std::fmt::Display>) {
+    if let Some(value) = value {
+        let _ = writeln!(out, "{name} = {value}");
+    }
+}
+
+fn millis(time: Duration) -> u128 {
+    time.as_millis()
+}
+
+/// Origins and servers' names have nothing in them that would have to be written otherwise.
+fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_what_was_read() {
+        let file = r#"
+            [grants]
+            onceSeconds = 30
+            [host]
+            auditRequired = true
+            checkOutput = true
+            changedTools = "warn"
+            [limits]
+            maxCallsPerRun = 7
+            callsPerMinutePerOrigin = 0
+            callsPerMinutePerServer = 9
+            runStaleSeconds = 99
+            [limits.origin."https://a.example"]
+            queueLength = 0
+            [limits.origin.owner]
+            maxConcurrentPerOrigin = 4
+            [limits.server.time]
+            maxCallsPerRun = 1
+            callsPerMinutePerServer = 0
+        "#;
+        for text in ["", file] {
+            let config = parse(text).unwrap();
+            assert_eq!(parse(&show(&config)), Ok(config));
+        }
+        assert!(
+            show(&parse(file).unwrap())
+                .contains("[limits.origin.\"owner\"]\nmaxConcurrentPerOrigin = 4\nqueueLength = 16\n")
+        );
+    }
+}

@@ -1,0 +1,21 @@
+//! `get_config`: what is in force, and what of the environment says so.
+
+use std::collections::BTreeMap;
+use std::env;
+
+use harbor_ipc_proto::client::GetConfigResult;
+
+use super::{Handled, Router, reply};
+use crate::config::{SWITCHES, file};
+
+pub(super) fn get(router: &Router) -> Handled {
+    let value =
+        |name: &&str| Some(((*name).to_owned(), env::var(name).ok().filter(|value| !value.is_empty())?));
+    let config = &router.host.config;
+    reply(GetConfigResult {
+        config: file::show(&config.now()),
+        refused: config.refused(),
+        changes: config.changes(),
+        environment: SWITCHES.iter().filter_map(value).collect::<BTreeMap<_, _>>(),
+    })
+}
