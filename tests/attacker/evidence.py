@@ -18,7 +18,7 @@ NUMBERS = {
     "perf_event_open": 298, "name_to_handle_at": 303, "open_by_handle_at": 304, "setns": 308,
     "process_vm_readv": 310, "process_vm_writev": 311, "finit_module": 313, "bpf": 321, "userfaultfd": 323,
     "io_uring_setup": 425, "open_tree": 428, "fsopen": 430, "pidfd_open": 434, "clone3": 435, "pidfd_getfd": 438,
-    "fchmodat2": 452,
+    "landlock_create_ruleset": 444, "fchmodat2": 452,
 }
 assert platform.machine() == "x86_64", "the numbers of another machine are not known here"
 

@@ -1,6 +1,7 @@
 """Attacks on files: reading what is not the server's, by all kinds of names, and changing it."""
 
 import ctypes
+import fcntl
 import os
 import struct
 import subprocess
@@ -42,6 +43,20 @@ def watch(path):
         return "it is told of all that happens there"
     finally:
         os.close(notifier)
+
+
+@attack
+def hold_up(own):
+    """A lease has whoever opens the file wait, for 45 seconds; any file that can be read can have one."""
+    path = fresh(own, "leased")
+    file = os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        return "whoever opens it has to wait"
+    finally:
+        os.close(file)
+        os.remove(path)
 
 
 @attack

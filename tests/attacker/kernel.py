@@ -39,7 +39,7 @@ def has_right(number):
 
 @attack
 def load_module():
-    image = os.memfd_create("module")
+    image = os.open("/dev/null", os.O_RDONLY)
     try:
         return reaches("finit_module", image, b"", 0, right=LOAD_MODULES)
     finally:
@@ -79,6 +79,19 @@ def cloned(name, *arguments):
         os._exit(0)
     os.waitpid(child, 0)
     return "a child in a user namespace of its own"
+
+
+@attack
+def make_rules():
+    """A set of Landlock's: the kernel's memory, of which it takes any amount."""
+    return f"descriptor {call('landlock_create_ruleset', (ctypes.c_uint64 * 1)(1), 8, 0)}"
+
+
+@attack
+def make_memory():
+    """A file without a name, which is no process's once it is mapped and closed."""
+    os.close(os.memfd_create("nobody's"))
+    return "memory that nobody counts"
 
 
 @attack

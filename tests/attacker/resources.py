@@ -4,13 +4,15 @@ An attack of these holds what it got for some seconds, since some of it is only 
 """
 
 import ctypes
+import errno
 import mmap
 import os
 import resource
 import shutil
+import threading
 import time
 
-from evidence import NoEvidence, attack
+from evidence import LIBC, NoEvidence, attack
 
 MIB = 1 << 20
 
@@ -157,6 +159,46 @@ def eat_page_tables(mib, seconds):
     time.sleep(seconds)
     area.close()
     return held("MiB", mib, mib)
+
+
+@attack
+def eat_memory_without_first_thread(mib, children, seconds):
+    """A process whose first thread has ended shows no memory there."""
+    pids = []
+    for _ in range(children):
+        child = os.fork()
+        if child == 0:
+            threading.Thread(target=live_as_thread, args=(mib // children, seconds)).start()
+            # Only this thread, which is the first one.
+            LIBC.syscall(60, 0)
+        pids.append(child)
+    ends = [os.waitpid(pid, 0)[1] for pid in pids]
+    return held("children with memory", ends.count(0), children)
+
+
+def live_as_thread(mib, seconds):
+    try:
+        kept = bytearray(os.urandom(16)) * (mib * MIB // 16)
+        time.sleep(seconds)
+        os._exit(0 if kept else 1)
+    except MemoryError:
+        os._exit(1)
+
+
+@attack
+def take_descriptors_apart():
+    """Those of a thread that has its own are not among those of its process."""
+    outcome = []
+
+    def apart():
+        outcome.append(LIBC.unshare(0x400))
+
+    thread = threading.Thread(target=apart)
+    thread.start()
+    thread.join()
+    if outcome[0] < 0 or LIBC.syscall(436, 1 << 20, 1 << 21, 2) < 0:
+        raise OSError(errno.EPERM, "unshare")
+    return "a thread has descriptors that its process has not"
 
 
 @attack

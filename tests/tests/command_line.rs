@@ -180,7 +180,12 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
     let other = programs::double("echo-server");
     let changed = "s: 1 tool has changed since you first saw it: `harbor tools --changed s`\n";
     let told = |args: &[&str]| harbor(&home, args).1;
-    assert_eq!(told(&["add", "s", "--", other.to_str().unwrap()]), format!("{changed}{REACHES}"));
+    let journals = home.scratch("journals");
+    let gone = format!(
+        "s: what its earlier sandbox settings said is gone; `harbor sandbox s --write {}` says it again\n",
+        journals.display()
+    );
+    assert_eq!(told(&["add", "s", "--", other.to_str().unwrap()]), format!("{gone}{changed}{REACHES}"));
     for args in [&["list"][..], &["tools"], &["tools", "s"], &["tools", "--as", ORIGIN], &["restart", "s"]] {
         let said = told(args);
         assert!(said.ends_with(changed), "{args:?}: {said}");

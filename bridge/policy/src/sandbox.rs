@@ -61,7 +61,9 @@ pub struct Facts {
     /// Those of the granted paths, as given, on whose way a link leads out of a directory that the server can change: it
     /// can have laid that link.
     pub led_out: Vec<String>,
-    /// Symbolic links on the ways to all of this that the server cannot have laid: where each lies, and where it leads.
+    /// The same of the command, the working directory and the arguments: they are not granted then.
+    pub not_followed: Vec<String>,
+    /// Symbolic links on the ways to all of this: where each lies, and where it leads.
     pub links: Vec<(String, String)>,
     /// Directories of its own PATH that are not among `program`: they are none of programs by their names.
     pub left_out: Vec<String>,
@@ -79,7 +81,7 @@ pub struct Facts {
     pub not_sockets: Vec<String>,
     /// Where protected places are that are symbolic links (`protected::of_home`).
     pub protected: Vec<String>,
-    /// Which directories of `system::HIDEABLE` exist.
+    /// Which directories of `system::HIDEABLE`, and which that are somebody's, exist.
     pub hideable: Vec<String>,
     /// The bridge's own socket.
     pub socket: String,

@@ -10,7 +10,8 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::link::sandbox::PathAccess;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::sandbox::{Profile, Why, settings};
+use harbor_policy::sandbox::paths::clean;
+use harbor_policy::sandbox::{Facts, Profile, Why, settings};
 
 use super::client::Client;
 use super::servers::{about, stored};
@@ -86,18 +87,27 @@ pub(super) fn checked(sandbox: SandboxSettings) -> Result<SandboxSettings, Error
         let body = ErrorBody::new(Code::InvalidParams, wrong.to_string());
         body.with("field", wrong.field).with("expected", &wrong.expected)
     })?;
-    Ok(without_empty(sandbox))
+    Ok(in_one_form(sandbox))
 }
 
-/// An empty list says what none says: settings that mean the same are to be equal.
-fn without_empty(sandbox: SandboxSettings) -> SandboxSettings {
-    let full = |list: Option<Vec<String>>| list.filter(|list| !list.is_empty());
+/// Settings that mean the same are to be equal: an empty list says what none says, and a place is named in one way, once.
+fn in_one_form(sandbox: SandboxSettings) -> SandboxSettings {
+    let each = |list: Option<Vec<String>>, form: fn(&String) -> String| {
+        let mut named: Vec<String> = Vec::new();
+        for entry in list.iter().flatten().map(form) {
+            if !named.contains(&entry) {
+                named.push(entry);
+            }
+        }
+        Some(named).filter(|list| !list.is_empty())
+    };
+    let path = |path: &String| clean(path).unwrap_or_else(|| path.clone());
     SandboxSettings {
         required: sandbox.required.filter(|required| *required),
-        read: full(sandbox.read),
-        write: full(sandbox.write),
-        sockets: full(sandbox.sockets),
-        hosts: full(sandbox.hosts),
+        read: each(sandbox.read, path),
+        write: each(sandbox.write, path),
+        sockets: each(sandbox.sockets, path),
+        hosts: each(sandbox.hosts, |host| host.to_ascii_lowercase()),
         ..sandbox
     }
 }
@@ -110,7 +120,7 @@ async fn view(server: &Server) -> SandboxView {
             settings,
             summary: summary(&confined.profile),
             refused: None,
-            paths: confined.profile.places.iter().map(place).collect(),
+            paths: confined.profile.places.iter().map(|found| place(found, &confined.facts)).collect(),
             hidden: hidden(&confined.profile),
             limits: limits(&confined.profile),
             env_names: server.env_names(&confined),
@@ -165,13 +175,15 @@ fn limits(profile: &Profile) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-fn place(place: &harbor_policy::sandbox::Place) -> SandboxPath {
+fn place(place: &harbor_policy::sandbox::Place, facts: &Facts) -> SandboxPath {
     let access = match place.access {
         PathAccess::Read => "read",
         PathAccess::Write => "write",
         PathAccess::Device => "device",
     };
-    SandboxPath { path: place.path.clone(), access, why: why(place.why) }
+    let mut granted = facts.granted.iter().filter(|(given, real)| *real == place.path && given != real);
+    let granted_as = granted.next().filter(|_| place.why == Why::Granted).map(|(given, _)| given.clone());
+    SandboxPath { path: place.path.clone(), access, why: why(place.why), granted_as }
 }
 
 fn why(why: Why) -> &'static str {
@@ -206,6 +218,9 @@ mod tests {
         let parsed = |text: &str| checked(SandboxSettings::parse(text).unwrap()).unwrap();
         let empty = r#"{"required":false,"read":[],"write":[],"sockets":[],"hosts":[]}"#;
         assert_eq!(parsed(empty), SandboxSettings::default());
+        let twice = r#"{"read":["/a/","/a","//a/."],"network":"hosts","hosts":["X.org","x.ORG"]}"#;
+        let once = r#"{"read":["/a"],"network":"hosts","hosts":["x.org"]}"#;
+        assert_eq!(parsed(twice), SandboxSettings::parse(once).unwrap());
         let full = r#"{"level":"strict","required":true,"read":["/a"],"write":["/b"],"sockets":["/c"],"network":"hosts","hosts":["x.org"],"memory_mb":64}"#;
         assert_eq!(parsed(full), SandboxSettings::parse(full).unwrap());
     }

@@ -37,12 +37,16 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
         // Before it can run and write there itself.
         let left = router.supervisor.data_left(&server_id).await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
+        let says = definition.sandbox.clone();
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
         if let Some(before) = &before {
             before.down().await;
         }
         let old_data = left.filter(|_| before.is_none()).map(text);
-        reply(AddServerResult { server: view(&router, &server), replaced: before.is_some(), old_data })
+        let old_sandbox = before.as_ref().map(|before| before.definition().sandbox.clone());
+        let old_sandbox = old_sandbox.filter(|old| *old != says && *old != SandboxSettings::default());
+        let (server, replaced) = (view(&router, &server), before.is_some());
+        reply(AddServerResult { server, replaced, old_data, old_sandbox })
     })
     .await
 }

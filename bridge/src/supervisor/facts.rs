@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_policy::environment::CA_FILES;
-use harbor_policy::sandbox::paths::is_within;
+use harbor_policy::sandbox::paths::{below, is_within};
 use harbor_policy::sandbox::{Facts, protected, system};
 
 mod named;
@@ -67,6 +67,9 @@ struct Surroundings {
     programs: PathBuf,
 }
 
+/// Directories of the root that are looked at.
+const MAX_OF_ROOT: usize = 256;
+
 /// The egress proxy's executable, beside the bridge's own.
 const EGRESS: &str = "harbor-egress";
 
@@ -111,13 +114,14 @@ fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
     granted(wanted.sandbox, &mut facts);
     let path = wanted.path.unwrap_or(&around.path);
     let needed = program::find(&facts, wanted.command, wanted.cwd, path, &around.authorities);
-    let (named, more) = named::find(&facts, wanted.cwd, wanted.args);
-    facts.links.extend(needed.links.into_iter().chain(more));
+    let named = named::find(&facts, wanted.cwd, wanted.args);
+    facts.links.extend(needed.links.into_iter().chain(named.links));
     facts.links.sort_unstable();
     facts.links.dedup();
     // What the person's own PATH has in it is no matter of this server.
     let left_out = if wanted.path.is_some() { needed.left_out } else { Vec::new() };
-    Facts { program: needed.program, named, left_out, ..facts }
+    let not_followed = needed.led_out.into_iter().chain(named.led_out).collect();
+    Facts { program: needed.program, named: named.named, left_out, not_followed, ..facts }
 }
 
 /// A path without symbolic links; what does not exist keeps its name. `None` when that is no text, or not absolute.
@@ -162,8 +166,12 @@ fn of_the_system() -> Vec<(String, harbor_ipc_proto::link::sandbox::PathAccess)>
 
 fn hideable() -> Vec<String> {
     let keeps_run = Path::new(system::KEEPS_RUN).exists();
-    let all = system::HIDEABLE.iter().filter(|path| !(keeps_run && **path == "/run"));
-    let mut all: Vec<_> = all.filter_map(|path| real(path)).filter(|path| Path::new(path).is_dir()).collect();
+    let root = fs::read_dir("/").into_iter().flatten().flatten().take(MAX_OF_ROOT);
+    let names = root.filter_map(|entry| entry.file_name().into_string().ok());
+    let somebodys = names.filter(|name| system::is_somebodys(name)).map(|name| below("/", &name));
+    let all = system::HIDEABLE.iter().map(ToString::to_string).chain(somebodys);
+    let all = all.filter(|path| !(keeps_run && path == "/run")).filter_map(|path| real(&path));
+    let mut all: Vec<_> = all.filter(|path| Path::new(path).is_dir()).collect();
     all.sort();
     all.dedup();
     all

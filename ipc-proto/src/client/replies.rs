@@ -61,6 +61,8 @@ define_sent! {
         /// Where an earlier server with this id left files, which the new one gets as its home. Absent when there are
         /// none, and when a definition is replaced.
         old_data: Option<String>,
+        /// What the definition that was replaced said about its sandbox, where this one says something else.
+        old_sandbox: Option<SandboxSettings>,
     }
     /// What holds the server.
     "get_sandbox" GetSandboxResult {
@@ -452,6 +454,8 @@ define_sent! {
         access: &'static str,
         /// Why: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`.
         why: &'static str,
+        /// Of what was granted by another name, that one: the way there has symbolic links on it.
+        granted_as: Option<String>,
     }
     /// Something that a server was refused.
     "Denied" DeniedView {

@@ -15,7 +15,7 @@ pub use walk::{Found, Walk};
 /// What processes use up together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The processes that were counted.
+    /// The processes that were counted; of one whose first thread has ended, another thread, by which the rest is seen.
     pub pids: Vec<u32>,
     /// Their threads.
     pub threads: u64,
@@ -54,7 +54,7 @@ pub fn of_one(pid: u32) -> Usage {
 impl Usage {
     /// Counts one more; false when it has ended.
     fn add(&mut self, pid: u32) -> bool {
-        let Some(stat) = stat(pid) else { return false };
+        let Some((pid, stat)) = living(pid) else { return false };
         self.pids.push(pid);
         self.threads += stat.threads;
         self.resident += stat.resident;
@@ -125,8 +125,22 @@ pub fn ticks_to_ms(ticks: u64) -> u64 {
     ticks.saturating_mul(1000) / a_second.unwrap_or(100)
 }
 
+/// A process, seen by a thread that lives: where the first one has ended, it shows neither memory nor files.
+fn living(pid: u32) -> Option<(u32, Stat)> {
+    let first = stat(pid)?;
+    if first.size > 0 || first.threads < 2 {
+        return Some((pid, first));
+    }
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let mut threads = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok());
+    let other = threads.find_map(|thread| Some((thread, stat(thread).filter(|stat| stat.size > 0)?)));
+    Some(other.unwrap_or((pid, first)))
+}
+
 struct Stat {
     threads: u64,
+    /// Of its address space; none when it has ended.
+    size: u64,
     resident: u64,
     ticks: u64,
 }
@@ -140,8 +154,10 @@ fn stat(pid: u32) -> Option<Stat> {
     // Of its children that have ended: what they did between two looks counts too.
     let (ended_user, ended_system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     let threads = fields.nth(2)?.parse().ok()?;
-    let pages: u64 = fields.nth(3)?.parse().ok()?;
-    Some(Stat { threads, resident: pages * page_size(), ticks: user + system + ended_user + ended_system })
+    let size = fields.nth(2)?.parse().ok()?;
+    let pages: u64 = fields.next()?.parse().ok()?;
+    let ticks = user + system + ended_user + ended_system;
+    Some(Stat { threads, size, resident: pages * page_size(), ticks })
 }
 
 fn page_size() -> u64 {

@@ -27,7 +27,7 @@ pub(super) struct Found {
 
 /// What a server may reach; `own_memory` says that its shared memory is its own.
 pub(super) fn find(settings: &SandboxSettings, facts: &Facts, own_memory: bool) -> Result<Found, String> {
-    let mut places = Places { facts, by_path: BTreeMap::new(), warnings: Vec::new() };
+    let mut places = Places { facts, by_path: BTreeMap::new(), alone: Vec::new(), warnings: Vec::new() };
     places.system(own_memory);
     places.program();
     places.own();
@@ -40,6 +40,8 @@ pub(super) fn find(settings: &SandboxSettings, facts: &Facts, own_memory: bool) 
 struct Places<'a> {
     facts: &'a Facts,
     by_path: BTreeMap<String, (PathAccess, Why)>,
+    /// Scripts that are named without what lies beside them.
+    alone: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -83,9 +85,7 @@ impl Places<'_> {
             let (path, directory) = (&named.path, parent(&named.path));
             let alone = root.is_none() && !named.is_cwd && is_script(path) && !self.is_covered(path);
             if alone && why_not_by_name(directory, self.facts).is_none() {
-                self.warnings.push(format!(
-                    "of {directory} it can read {path} only: if that needs its neighbours, `--read {directory}` grants them"
-                ));
+                self.alone.push(path.clone());
             }
         }
     }
@@ -126,8 +126,22 @@ impl Places<'_> {
         Ok(())
     }
 
-    /// Directories of its PATH that nobody has granted otherwise.
+    /// Neighbours of scripts, directories of its PATH, and names behind links, that nobody has granted otherwise.
     fn left_out(&mut self) {
+        for path in &self.alone {
+            let directory = parent(path);
+            if !self.by_path.keys().any(|place| is_within(directory, place)) {
+                self.warnings.push(format!(
+                    "of {directory} it can read {path} only: if that needs its neighbours, `--read {directory}` grants them"
+                ));
+            }
+        }
+        for path in &self.facts.not_followed {
+            self.warnings.push(format!(
+                "{path} is not followed: a symbolic link on its way lies where a server may write, or once might, and leads \
+                 out of there. Name the place that it leads to instead"
+            ));
+        }
         for path in &self.facts.left_out {
             if !self.by_path.keys().any(|place| is_within(path, place)) {
                 self.warnings.push(format!(

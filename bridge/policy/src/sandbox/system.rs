@@ -107,6 +107,18 @@ pub const SYSTEM: &[(&str, PathAccess)] = &[
 /// all kinds, sockets.
 pub const HIDEABLE: &[&str] = &["/home", "/media", "/mnt", "/root", "/run", "/var/home", "/var/run"];
 
+/// The directories of the root that are the system's. Every other one is somebody's, and hidden as well.
+const OF_THE_ROOT: &[&str] = &[
+    "bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "sbin",
+    "snap", "sys", "tmp", "usr", "var",
+];
+
+/// Whether a directory of the root is none of the system's.
+#[must_use]
+pub fn is_somebodys(name: &str) -> bool {
+    !OF_THE_ROOT.contains(&name)
+}
+
 /// Where this exists, /run is not hidden: all programs are found through a symbolic link in it.
 pub const KEEPS_RUN: &str = "/run/current-system";
 
@@ -150,5 +162,9 @@ mod tests {
             assert_eq!(can_be_hidden(directory), wanted, "{directory}");
         }
         assert!(HIDEABLE.iter().all(|directory| can_be_hidden(directory)));
+        for (path, _) in SYSTEM {
+            assert!(!is_somebodys(path.split('/').nth(1).unwrap()), "{path}");
+        }
+        assert!(["home", "srv", "work", "data"].iter().all(|name| is_somebodys(name)));
     }
 }

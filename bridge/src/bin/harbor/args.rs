@@ -18,7 +18,7 @@ use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
-pub use self::sandbox::{Sandbox, option_of};
+pub use self::sandbox::{Sandbox, option_of, options_of};
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, TOPICS, Topic};

@@ -10,44 +10,71 @@ use harbor_policy::sandbox::prefixes::{MANIFESTS, of_installed, path_in_argument
 use harbor_policy::sandbox::protected::why_not_by_name;
 use harbor_policy::sandbox::{Facts, Named};
 
-use super::way::{Way, changeable, found};
+use super::way::{Way, changeable, found, walk};
 
 /// Arguments that are looked at.
 const MAX_ARGS: usize = 64;
 /// Directories above a file that are looked at.
 const MAX_LEVELS: usize = 32;
 
-/// The working directory and the arguments that exist, each once; and the links on the ways to them.
-pub(super) fn find(facts: &Facts, cwd: &str, args: &[String]) -> (Vec<Named>, Vec<(String, String)>) {
-    let (mut all, mut links): (Vec<Named>, Vec<_>) = (Vec::new(), Vec::new());
-    let mut add = |way: Way, is_cwd: bool| {
-        links.extend(way.pairs(facts));
-        if is_cwd || !all.iter().any(|named| named.path == way.real) {
+/// What a definition names.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The working directory and the arguments that exist, each once.
+    pub named: Vec<Named>,
+    /// The links on the ways to them, with the places that they lead to.
+    pub links: Vec<(String, String)>,
+    /// Those of them, as given, that a link leads where a server may have led it.
+    pub led_out: Vec<String>,
+}
+
+/// Looks for them.
+pub(super) fn find(facts: &Facts, cwd: &str, args: &[String]) -> Found {
+    let mut found = Found::default();
+    if let Some(way) = found.accepted(cwd, cwd, facts).filter(|way| Path::new(&way.real).is_dir()) {
+        found.add(way, true, facts);
+    }
+    for argument in args.iter().take(MAX_ARGS) {
+        let path = in_argument(argument, cwd);
+        let is_path = path_in_argument(argument).is_some();
+        let way = path.and_then(|path| found.accepted(argument, &path, facts));
+        // Words like `start` are no names of directories.
+        if let Some(way) = way.filter(|way| is_path || Path::new(&way.real).is_file()) {
+            found.add(way, false, facts);
+        }
+    }
+    found
+}
+
+impl Found {
+    /// The way to what exists, unless a server may have laid it and it leads out: then it is noted as it was `given`.
+    fn accepted(&mut self, given: &str, path: &str, facts: &Facts) -> Option<Way> {
+        let way = walk(path, facts).filter(|way| way.exists)?;
+        if !way.is_accepted() {
+            self.led_out.push(given.to_owned());
+            return None;
+        }
+        Some(way)
+    }
+
+    fn add(&mut self, way: Way, is_cwd: bool, facts: &Facts) {
+        self.links.extend(way.pairs(facts));
+        if is_cwd || !self.named.iter().any(|named| named.path == way.real) {
             let root = match is_cwd {
                 true => root_from(&way.real, facts),
                 false if Path::new(&way.real).is_file() => package_root(&way.real, facts),
                 false => None,
             };
             let package_root = root.filter(|root| way.may_reach(root));
-            all.push(Named { package_root, path: way.real, is_cwd });
+            self.named.push(Named { package_root, path: way.real, is_cwd });
         }
-    };
-    if let Some(way) = found(cwd, facts).filter(|way| Path::new(&way.real).is_dir()) {
-        add(way, true);
     }
-    let arguments = args.iter().take(MAX_ARGS);
-    arguments.filter_map(|argument| in_argument(argument, cwd, facts)).for_each(|way| add(way, false));
-    (all, links)
 }
 
-/// What an argument names: an absolute path, or a file as seen from the working directory.
-fn in_argument(argument: &str, cwd: &str, facts: &Facts) -> Option<Way> {
-    if let Some(path) = path_in_argument(argument) {
-        return found(&path, facts);
-    }
-    // Words like `start` are no names of directories.
-    let file = !argument.is_empty() && !argument.starts_with('-');
-    file.then(|| found(&below(cwd, argument), facts)).flatten().filter(|way| Path::new(&way.real).is_file())
+/// What an argument names: an absolute path, or something as seen from the working directory.
+fn in_argument(argument: &str, cwd: &str) -> Option<String> {
+    let relative = || (!argument.is_empty() && !argument.starts_with('-')).then(|| below(cwd, argument));
+    path_in_argument(argument).or_else(relative)
 }
 
 /// The root of the package that a file belongs to.

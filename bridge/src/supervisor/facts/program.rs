@@ -23,7 +23,7 @@ use harbor_policy::sandbox::prefixes::{
 use nix::fcntl::OFlag;
 
 use super::named::{marks, package_root};
-use super::way::{found, is_changeable, pair, walk};
+use super::way::{changeable, found, is_changeable, pair, walk};
 
 /// Links, interpreters and venvs that are followed, all together.
 const MAX_HOPS: usize = 40;
@@ -46,6 +46,8 @@ pub(super) struct Needed {
     pub links: Vec<(String, String)>,
     /// Directories of the PATH that are not there.
     pub left_out: Vec<String>,
+    /// The command, if a link on its way leads where a server may have led it.
+    pub led_out: Option<String>,
 }
 
 /// Follows a command.
@@ -59,7 +61,9 @@ pub(super) fn find(facts: &Facts, command: &str, cwd: &str, path: &str, authorit
         left_out: Vec::new(),
         todo: VecDeque::new(),
     };
-    program.enqueue(command, cwd, true);
+    program.enqueue(command, cwd, &[]);
+    let first = program.todo.front().and_then(|hop| walk(&hop.path, facts));
+    let led_out = first.filter(|way| way.exists && !way.is_accepted()).map(|_| command.to_owned());
     for _ in 0..MAX_HOPS {
         let Some(next) = program.todo.pop_front() else { break };
         program.hop(&next);
@@ -69,7 +73,7 @@ pub(super) fn find(facts: &Facts, command: &str, cwd: &str, path: &str, authorit
         program.links.extend(way.pairs(facts));
         program.add(way.real);
     }
-    Needed { program: program.found, links: program.links, left_out: program.left_out }
+    Needed { program: program.found, links: program.links, left_out: program.left_out, led_out }
 }
 
 struct Program<'a> {
@@ -84,20 +88,26 @@ struct Program<'a> {
 /// A file to look at.
 struct Hop {
     path: String,
-    /// Whether the person, or somebody else whom the server is not, says that it is needed.
-    trusted: bool,
+    /// The directories that a server can change and by which the way came: what is not in all of them is not of the
+    /// person's choosing.
+    within: Vec<String>,
+}
+
+/// Whether a place lies in all of these.
+fn is_chosen(place: &str, within: &[String]) -> bool {
+    within.iter().all(|directory| is_within(place, directory))
 }
 
 impl Program<'_> {
     /// A command as `execvp` finds it.
-    fn enqueue(&mut self, command: &str, cwd: &str, trusted: bool) {
+    fn enqueue(&mut self, command: &str, cwd: &str, within: &[String]) {
         let found = match command {
             "" => None,
             command if command.starts_with('/') => Some(command.to_owned()),
             command if command.contains('/') => Some(below(cwd, command)),
             command => self.path.iter().map(|dir| below(dir, command)).find(|file| is_executable(file)),
         };
-        self.todo.extend(found.map(|path| Hop { path, trusted }));
+        self.todo.extend(found.map(|path| Hop { path, within: within.to_vec() }));
     }
 
     fn add(&mut self, path: String) {
@@ -120,43 +130,43 @@ impl Program<'_> {
             return;
         }
         let path = below(&way.real, name);
-        let trusted = hop.trusted && !way.is_laid();
-        let further = trusted && !is_changeable(&path, facts);
+        let within = [hop.within.as_slice(), &way.laid].concat();
+        let own = changeable(&path, facts).map(ToOwned::to_owned);
+        let further: Vec<_> = within.iter().cloned().chain(own).collect();
         for place in way.links.iter().chain([&path]) {
             self.add_manager(place);
         }
-        if trusted {
-            self.add_prefix(&path, further);
+        if is_chosen(&path, &within) {
+            self.add_prefix(&path, &further);
         }
         self.links.extend(way.pairs(facts));
         match fs::read_link(&path) {
             Ok(target) => {
                 // A link in a directory that is hidden would not be there: the directory has to be.
                 let directory = parent(&path);
-                if trusted && may_be_whole(directory, facts) {
+                if is_chosen(directory, &within) && may_be_whole(directory, facts) {
                     self.add(directory.to_owned());
                 }
-                if !is_changeable(&path, facts) {
-                    self.links.extend(pair(&path, facts));
-                }
+                self.links.extend(pair(&path, facts));
                 let target = Path::new(directory).join(target);
-                self.todo.extend(target.to_str().map(|path| Hop { path: path.into(), trusted: further }));
+                self.todo.extend(target.to_str().map(|path| Hop { path: path.into(), within: further }));
             }
-            Err(_) => self.file(&path, trusted, further),
+            Err(_) => self.file(&path, &within, &further),
         }
     }
 
-    /// A file that is needed if that is `trusted`; `further` says whether what it names is.
-    fn file(&mut self, path: &str, trusted: bool, further: bool) {
+    /// A file that is needed if that is chosen; what it names lies in `further`, or is not.
+    fn file(&mut self, path: &str, within: &[String], further: &[String]) {
         let start = start_of(path, FIRST_LINE);
         if start.is_empty() {
             return;
         }
         let interpreters = interpreters(&start);
-        if trusted {
+        if is_chosen(path, within) {
             let root = package_root(path, self.facts).filter(|_| !interpreters.is_empty());
             let installed = of_installed(path).filter(|root| may_be_whole(root, self.facts));
-            root.into_iter().chain(installed.map(ToOwned::to_owned)).for_each(|root| self.add(root));
+            let around = root.into_iter().chain(installed.map(ToOwned::to_owned));
+            around.filter(|root| is_chosen(root, within)).for_each(|root| self.add(root));
             self.add(path.to_owned());
         } else if start.starts_with(MACHINE_CODE) && is_executable(path) && !is_changeable(path, self.facts) {
             // No text of the person's: the server has chosen this file.
@@ -175,7 +185,7 @@ impl Program<'_> {
             let real = way.real;
             if self.is_known(&real)
                 || self.add_manager(&real)
-                || self.add_prefix(&below(&real, "x"), true)
+                || self.add_prefix(&below(&real, "x"), &[])
                 || !may_be_whole(&real, self.facts)
             {
                 continue;
@@ -194,7 +204,7 @@ impl Program<'_> {
     }
 
     /// All of an interpreter's or venv's prefix.
-    fn add_prefix(&mut self, path: &str, trusted: bool) -> bool {
+    fn add_prefix(&mut self, path: &str, within: &[String]) -> bool {
         let Some(prefix) = of_program(path, self.facts) else { return false };
         if !MARKS.iter().any(|mark| marks(prefix, mark, self.facts)) {
             return false;
@@ -205,10 +215,11 @@ impl Program<'_> {
         if let Some(settings) = settings
             && let Some(base) = base_of_venv(&settings.real)
         {
-            let trusted = trusted && !settings.is_laid() && !is_changeable(&settings.real, self.facts);
+            let own = changeable(&settings.real, self.facts).map(ToOwned::to_owned);
+            let within: Vec<_> = within.iter().chain(&settings.laid).cloned().chain(own).collect();
             let pythons = ["python3", "python"].map(|name| below(&base, name));
             let python = pythons.into_iter().find(|python| is_executable(python));
-            self.todo.extend(python.map(|path| Hop { path, trusted }));
+            self.todo.extend(python.map(|path| Hop { path, within }));
         }
         true
     }

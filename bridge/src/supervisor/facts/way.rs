@@ -17,6 +17,9 @@ use harbor_policy::sandbox::paths::{below, is_within, parent};
 /// The kernel's own limit.
 const MAX_LINKS: usize = 40;
 
+/// Bytes of a path and of the links on its way together. The kernel takes 4,096 of each.
+const MAX_TEXT: usize = 16 * 1024;
+
 /// Where a path leads, and how.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Way {
@@ -24,18 +27,13 @@ pub(super) struct Way {
     pub real: String,
     /// Whether the end exists.
     pub exists: bool,
-    /// Where the links lie that were followed before any that the server can have laid.
+    /// Where the links lie that were followed.
     pub links: Vec<String>,
-    /// The directories, which the server can change, of the links that it can have laid.
-    laid: Vec<String>,
+    /// The directories, which a server can change, of the links that it can have laid.
+    pub laid: Vec<String>,
 }
 
 impl Way {
-    /// Whether the server can have laid a link on it.
-    pub(super) fn is_laid(&self) -> bool {
-        !self.laid.is_empty()
-    }
-
     /// Whether a place at its end lies where the links on it may lead.
     pub(super) fn may_reach(&self, place: &str) -> bool {
         self.laid.iter().all(|directory| is_within(place, directory))
@@ -58,7 +56,7 @@ pub(super) fn walk(path: &str, facts: &Facts) -> Option<Way> {
         return None;
     }
     let mut way = Way { real: "/".into(), exists: true, ..Way::default() };
-    let (mut todo, mut followed) = (names(path), 0);
+    let (mut todo, mut followed, mut left) = (names(path), 0, MAX_TEXT.checked_sub(path.len())?);
     while let Some(name) = todo.pop() {
         if name == ".." {
             if !way.exists {
@@ -72,10 +70,9 @@ pub(super) fn walk(path: &str, facts: &Facts) -> Option<Way> {
             Ok(target) => {
                 followed += 1;
                 let target = target.to_str().filter(|_| followed <= MAX_LINKS)?;
+                left = left.checked_sub(target.len())?;
                 way.laid.extend(changeable(&way.real, facts).map(ToOwned::to_owned));
-                if !way.is_laid() {
-                    way.links.push(place);
-                }
+                way.links.push(place);
                 if target.starts_with('/') {
                     way.real = "/".into();
                 }

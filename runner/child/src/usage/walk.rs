@@ -100,7 +100,8 @@ impl Walk {
         let Some(entry) = entry else { return };
         let Ok(about) = entry.metadata() else { return };
         if about.is_dir() {
-            self.found.bytes = self.found.bytes.saturating_add(LEAST);
+            // Many names make one large, and it stays so when they are gone.
+            self.found.bytes = self.found.bytes.saturating_add(on_disk(&about).max(LEAST));
             if let Some(level) = self.levels.last_mut() {
                 level.below.push(entry.file_name());
             }

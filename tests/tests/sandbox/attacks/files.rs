@@ -87,6 +87,11 @@ pub const ATTACKS: &[Attack] = &[
         &[Mounts],
     ),
     Attack::new(
+        "have others wait for a file that it may read (lease)",
+        |s| ("hold_up", json!({"own": s.own()})),
+        &[Filter],
+    ),
+    Attack::new(
         "run a program of the home",
         |s| ("run_program", json!({"path": s.person_home("tool"), "secret": s.secret})),
         FILES,

@@ -36,6 +36,8 @@ pub const ATTACKS: &[Attack] = &[
         CALLS_OF_ROOT,
     ),
     Attack::new("make a device (mknod)", |s| ("make_device", json!({"own": s.own()})), CALLS_OF_ROOT),
+    Attack::new("make rules of its own (Landlock)", |_| plain("make_rules"), CALLS),
+    Attack::new("make memory that no process has (memfd)", |_| plain("make_memory"), CALLS),
     Attack::new("use io_uring", |_| plain("ring"), CALLS),
     Attack::new("leave a key in the keyring (add_key)", |_| plain("keep_key"), CALLS),
     Attack::new("look into the keyring (keyctl)", |_| plain("list_keys"), CALLS),

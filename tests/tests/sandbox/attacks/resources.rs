@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Server::Small;
 use super::{Attack, Call, Effect};
-use crate::rows::Guard::{self, Landlock, Limits, Mounts, Pids};
+use crate::rows::Guard::{self, Filter, Landlock, Limits, Mounts, Pids};
 use crate::scene::Scene;
 
 const LIMITS: &[Guard] = &[Limits];
@@ -105,6 +105,22 @@ pub const ATTACKS: &[Attack] = &[
         LIMITS,
     )
     .by(Small),
+    Attack::new(
+        "eat memory in processes whose first threads have ended",
+        |s| {
+            (
+                "eat_memory_without_first_thread",
+                json!({"mib": MEMORY_MB, "children": 8, "seconds": seconds(s)}),
+            )
+        },
+        LIMITS,
+    )
+    .by(Small),
+    Attack::new(
+        "hide descriptors in a thread (unshare, close_range)",
+        |_| ("take_descriptors_apart", json!({})),
+        &[Filter],
+    ),
 ];
 
 fn memfd(s: &Scene, mapped: bool) -> Call {

@@ -4,7 +4,11 @@
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 
+use serde_json::Value;
+
 use super::Words;
+use crate::reply::Members;
+use crate::table::flatten;
 
 /// What `harbor sandbox` is to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,4 +113,32 @@ fn setting(name: &str) -> Result<String, String> {
         let names: Vec<_> = SETTINGS.iter().map(|(option, _)| *option).collect();
         format!("--reset {name}: use one of {}", names.join(", "))
     })
+}
+
+/// Settings, as the bridge shows them, as they are typed for `harbor sandbox`.
+pub fn options_of(settings: &Members) -> String {
+    let mut words = Vec::new();
+    for (option, field) in SETTINGS {
+        match settings.value(field) {
+            Value::Array(entries) => {
+                let entries = entries.iter().filter_map(Value::as_str);
+                words.extend(entries.map(|entry| format!("--{option} {}", quote(entry))));
+            }
+            Value::Bool(true) => words.push(format!("--{option}")),
+            Value::String(word) => words.push(format!("--{option} {word}")),
+            Value::Number(number) => words.push(format!("--{option} {number}")),
+            Value::Bool(false) | Value::Null | Value::Object(_) => {}
+        }
+    }
+    words.join(" ")
+}
+
+/// As one word of a shell.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-*:[]~".contains(c);
+    if word.chars().all(plain) && !word.contains('*') {
+        word.to_owned()
+    } else {
+        format!("'{}'", flatten(word).replace('\'', "'\\''"))
+    }
 }

@@ -3,18 +3,18 @@
 //! Owns turning what was typed here into what means the same elsewhere: the bridge runs in another directory.
 
 use std::env;
-use std::path::{self, Path, PathBuf};
+use std::path::{self, Component, Path, PathBuf};
 
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 
 use super::servers::{self, STOP};
 use super::{print, remarks, sandbox};
-use crate::args::Definition;
+use crate::args::{Definition, options_of};
 use crate::ask::Ask;
 use crate::client::Client;
 use crate::errors::Failure;
 use crate::reply::Members;
-use crate::screen::{Screen, Status};
+use crate::screen::{Screen, Status, remark};
 
 pub fn current_dir() -> Result<PathBuf, Failure> {
     env::current_dir().map_err(|error| Failure::Io("find the current directory", error))
@@ -60,6 +60,8 @@ pub fn run(
     let mut added = define(client, name, ask)?;
     // Also where the result is JSON, and before the server runs: it may well be an old trap.
     remarks::on_old_data(name, &added);
+    old_sandbox(name, &added).iter().for_each(|text| remark(text));
+    relative(definition, &current_dir()?).iter().for_each(|text| remark(text));
     if !screen.json {
         let verb = if added.value("replaced") == true { "replaced" } else { "added" };
         screen.text(&format!("{verb} {name}"))?;
@@ -79,6 +81,24 @@ pub fn run(
         added.insert("connection", connected.to_json());
     }
     print(screen, &added, |_| format!("start it with `harbor start {name}`"))
+}
+
+/// What the definition that was replaced allowed, and how it is allowed again.
+fn old_sandbox(name: &str, added: &Members) -> Option<String> {
+    let options = options_of(&added.object("old_sandbox"));
+    (!options.is_empty()).then(|| {
+        format!("{name}: what its earlier sandbox settings said is gone; `harbor sandbox {name} {options}` says it again")
+    })
+}
+
+/// A script that was named as seen from here, while the server runs elsewhere.
+fn relative(definition: &Definition, here: &Path) -> Option<String> {
+    let is_script = |arg: &&String| !arg.starts_with(['-', '/']) && here.join(arg).is_file();
+    let script = definition.args.iter().find(is_script).filter(|_| definition.cwd.is_none())?;
+    let name = &definition.name;
+    Some(format!(
+        "{name}: {script} is looked for in the server's data directory; name it by its whole path, or say `--cwd .`"
+    ))
 }
 
 /// A running server of this name is stopped first.
@@ -108,9 +128,12 @@ fn start(client: &mut Client, name: &str) -> Result<Members, Failure> {
 }
 
 pub fn absolute(path: &str, here: &Path) -> Result<String, Failure> {
-    // `..` stays, since behind a link it means another place than its text says.
-    let whole =
+    let mut whole =
         path::absolute(here.join(path)).map_err(|error| Failure::Io("make a path absolute", error))?;
+    // Behind a link `..` means another place than its text says; what is not there keeps it.
+    if whole.components().any(|part| part == Component::ParentDir) {
+        whole = whole.canonicalize().unwrap_or(whole);
+    }
     let whole = whole.into_os_string().into_string();
     whole.map_err(|whole| Failure::Usage(format!("{} is not UTF-8", whole.display())))
 }
@@ -243,5 +266,28 @@ mod tests {
             "time did not start: no\nthe definition of time stays; `harbor start time` tries again\n\
              `harbor logs time` shows what the server said"
         );
+    }
+
+    #[test]
+    fn what_a_replaced_definition_allowed_is_told_as_it_is_typed() {
+        let added = |old: &str| Members::parse(format!(r#"{{"replaced":true{old}}}"#).as_bytes()).unwrap();
+        assert_eq!(old_sandbox("s", &added("")), None);
+        let old = r#","old_sandbox":{"level":"strict","required":true,"write":["/a","/b c"],"hosts":["*.x.org"],"memory_mb":64}"#;
+        let said = old_sandbox("s", &added(old)).unwrap();
+        let options = "--level strict --required --write /a --write '/b c' --host '*.x.org' --memory 64";
+        assert!(said.contains(&format!("`harbor sandbox s {options}`")), "{said}");
+    }
+
+    #[test]
+    fn a_script_that_is_named_from_here_is_told() {
+        let here = tempfile::tempdir().unwrap();
+        std::fs::write(here.path().join("server.py"), "").unwrap();
+        let with = |args: &[&str], cwd: Option<&str>| {
+            let args = args.iter().map(ToString::to_string).collect();
+            let cwd = cwd.map(Into::into);
+            relative(&Definition { args, cwd, ..definition("python3") }, here.path()).is_some()
+        };
+        assert!(with(&["-I", "server.py"], None));
+        assert!(!with(&["server.py"], Some(".")) && !with(&["stdio"], None));
     }
 }

@@ -81,8 +81,12 @@ fn is_open(value: &Value) -> bool {
 /// Says what of its sandbox this kernel cannot hold, and what it may reach that one would not think, of a server that has
 /// just been added.
 pub fn on_sandbox(server: &Members) {
-    let (name, sandbox) = (server.text("server_id"), server.object("sandbox"));
-    let sentences = ["missing", "warnings"].iter().flat_map(|list| strings(&sandbox, list));
+    on_summary(&server.text("server_id"), &server.object("sandbox"));
+}
+
+/// The same of the summary alone.
+pub fn on_summary(name: &str, sandbox: &Members) {
+    let sentences = ["missing", "warnings"].iter().flat_map(|list| strings(sandbox, list));
     sentences.for_each(|sentence| remark(&format!("{name}: {}", flatten(&sentence))));
 }
 

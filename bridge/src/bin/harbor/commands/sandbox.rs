@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
+use harbor_policy::sandbox::paths::clean;
 
 use super::add::{absolute, current_dir};
 use super::print;
@@ -22,73 +23,108 @@ pub fn run(client: &mut Client, wanted: &Sandbox, screen: &mut Screen) -> Result
     if !wanted.changes_something() {
         return print(screen, &shown, |shown| describe(&shown.object("sandbox"), wanted.explain));
     }
-    let before = shown.object("sandbox").object("settings");
-    for entry in unknown(wanted, &before, &current_dir()?)? {
-        remark(&format!("{entry} was not granted"));
-    }
-    let changed = client.request(&change(wanted, &before, &current_dir()?)?, STOP)?;
+    let before = shown.object("sandbox");
+    let change = Change::of(wanted, &before, &current_dir()?)?;
+    change.remarks.iter().for_each(|text| remark(text));
+    let changed = client.request(&change.ask, STOP)?;
     if !screen.json {
-        outcome(&wanted.server, &before, &changed).iter().for_each(|text| remark(text));
+        remark(&outcome(&wanted.server, &before.object("settings"), &changed));
     }
     print(screen, &changed, |changed| describe(&changed.object("sandbox"), wanted.explain))
 }
 
-/// What a change has led to, where that is more than the change.
-fn outcome(server: &str, before: &Members, changed: &Members) -> Option<String> {
-    if changed.value("restarting") == true {
-        return Some(format!("{server} is being restarted with this"));
-    }
+/// What a change has led to.
+fn outcome(server: &str, before: &Members, changed: &Members) -> String {
     let same = changed.object("sandbox").object("settings").to_json() == before.to_json();
-    same.then(|| "nothing changed".into())
-}
-
-/// What is to be forgotten and is in no list.
-fn unknown(wanted: &Sandbox, before: &Members, here: &Path) -> Result<Vec<String>, Failure> {
-    let lists = ["read", "write", "sockets", "hosts"].map(|name| strings(before, name)).concat();
-    let typed = wanted.forgotten.iter().cloned().zip(absolutes(&wanted.forgotten, here)?);
-    Ok(typed
-        .filter(|(word, path)| !lists.contains(word) && !lists.contains(path))
-        .map(|(word, _)| word)
-        .collect())
-}
-
-/// The request for what was typed in the directory `here`, where `before` holds.
-fn change(wanted: &Sandbox, before: &Members, here: &Path) -> Result<Ask, Failure> {
-    let settings = settings(&wanted.changes, here)?;
-    let forgotten = absolutes(&wanted.forgotten, here)?;
-    let goes = |entry: &String| forgotten.contains(entry) || wanted.forgotten.contains(entry);
-    let list = |name: &str, added: Option<Vec<String>>| {
-        let there: Vec<String> = serde_json::from_value(before.value(name)).unwrap_or_default();
-        let kept = if wanted.reset.iter().any(|reset| reset == name) { Vec::new() } else { there.clone() };
-        let mut now: Vec<String> = kept.into_iter().filter(|entry| !goes(entry)).collect();
-        for entry in added.into_iter().flatten() {
-            if !now.contains(&entry) {
-                now.push(entry);
-            }
-        }
-        (now != there).then_some(now)
-    };
-    let typed = settings.network;
-    let leaves_hosts = match typed {
-        Some(kind) => kind != NetworkKind::Hosts,
-        None => wanted.reset.iter().any(|reset| reset == "network"),
-    };
-    let hosts = list("hosts", settings.hosts.clone());
-    let settings = SandboxSettings {
-        read: list("read", settings.read),
-        write: list("write", settings.write),
-        sockets: list("sockets", settings.sockets),
-        // Whoever wants another network does not want these hosts any more.
-        hosts: if leaves_hosts { Some(Vec::new()) } else { hosts.clone() },
-        ..settings
-    };
-    let mut reset = wanted.reset.clone();
-    // And without any host there is no such network.
-    if typed.is_none() && hosts.is_some_and(|hosts| hosts.is_empty()) {
-        reset.push("network".into());
+    match changed.value("restarting") == true {
+        true => format!("{server} is being restarted with this"),
+        false if same => "nothing changed".into(),
+        false => format!("it holds from the next start on: `harbor start {server}`"),
     }
-    let ask = Ask::about("set_sandbox", &wanted.server).object("sandbox", &settings);
-    Ok(if reset.is_empty() { ask } else { ask.list("reset", &reset) })
+}
+
+/// What is asked of the bridge, and what is to be said about it.
+struct Change {
+    ask: Ask,
+    remarks: Vec<String>,
+}
+
+/// Entries that are to go, in every form in which they may be stored.
+struct Forgotten {
+    forms: Vec<(String, Vec<String>)>,
+}
+
+impl Forgotten {
+    /// As they were typed in the directory `here`; what is shown of a grant is its place, which may have another name.
+    fn of(typed: &[String], sandbox: &Members, here: &Path) -> Result<Self, Failure> {
+        let places = sandbox.objects("paths");
+        let named = |path: &str| {
+            let of = places.iter().filter(|place| place.text("path") == path);
+            of.map(|place| place.text("granted_as")).find(|name| !name.is_empty())
+        };
+        let forms = typed.iter().zip(absolutes(typed, here)?).map(|(word, path)| {
+            let path = clean(&path).unwrap_or(path);
+            let named = named(&path);
+            (word.clone(), [word.to_ascii_lowercase(), path].into_iter().chain(named).collect())
+        });
+        Ok(Self { forms: forms.collect() })
+    }
+
+    fn has(&self, entry: &String) -> bool {
+        self.forms.iter().any(|(_, forms)| forms.contains(entry))
+    }
+
+    /// Those that are in no list.
+    fn unknown(&self, lists: &[String]) -> impl Iterator<Item = String> {
+        let unknown = self.forms.iter().filter(|(_, forms)| !lists.iter().any(|entry| forms.contains(entry)));
+        unknown.map(|(word, _)| format!("{word} was not granted"))
+    }
+}
+
+impl Change {
+    /// For what was typed in the directory `here`, where `sandbox` is what holds.
+    fn of(wanted: &Sandbox, sandbox: &Members, here: &Path) -> Result<Self, Failure> {
+        let (before, settings) = (sandbox.object("settings"), settings(&wanted.changes, here)?);
+        let forgotten = Forgotten::of(&wanted.forgotten, sandbox, here)?;
+        let list = |name: &str, added: Option<Vec<String>>| {
+            let there = strings(&before, name);
+            let kept =
+                if wanted.reset.iter().any(|reset| reset == name) { Vec::new() } else { there.clone() };
+            let mut now: Vec<String> = kept.into_iter().filter(|entry| !forgotten.has(entry)).collect();
+            for entry in added.into_iter().flatten() {
+                if !now.contains(&entry) {
+                    now.push(entry);
+                }
+            }
+            (now != there).then_some(now)
+        };
+        let lists = ["read", "write", "sockets", "hosts"].map(|name| strings(&before, name)).concat();
+        let mut remarks: Vec<_> = forgotten.unknown(&lists).collect();
+        let leaves_hosts = match settings.network {
+            Some(kind) => kind != NetworkKind::Hosts,
+            None => wanted.reset.iter().any(|reset| reset == "network"),
+        };
+        // Whoever wants another network does not want these hosts any more.
+        let hosts = if leaves_hosts { Some(Vec::new()) } else { list("hosts", settings.hosts.clone()) };
+        let mut network = settings.network;
+        if network.is_none() && !leaves_hosts && hosts.as_ref().is_some_and(Vec::is_empty) {
+            // Without any host there is no such network, and taking one back gives nothing else.
+            network = Some(NetworkKind::None);
+            remarks
+                .push("no host is left: it has no network from now on; `--network all` gives it all".into());
+        }
+        let settings = SandboxSettings {
+            read: list("read", settings.read),
+            write: list("write", settings.write),
+            sockets: list("sockets", settings.sockets),
+            hosts,
+            network,
+            ..settings
+        };
+        let ask = Ask::about("set_sandbox", &wanted.server).object("sandbox", &settings);
+        let ask = if wanted.reset.is_empty() { ask } else { ask.list("reset", &wanted.reset) };
+        Ok(Self { ask, remarks })
+    }
 }
 
 /// The settings with paths that mean the same to the bridge, which runs in another directory.
@@ -162,8 +198,7 @@ fn places(sandbox: &Members, explain: bool) -> Vec<String> {
         let shown: Vec<_> = all.iter().filter(wanted).collect();
         if !shown.is_empty() {
             lines.push(format!("\n{title}"));
-            let line =
-                |place: &&Members| format!("  {}  ({})", flatten(&place.text("path")), place.text("why"));
+            let line = |place: &&Members| format!("  {}  ({})", flatten(&place.text("path")), why(place));
             lines.extend(shown.iter().map(line));
         }
     }
@@ -175,6 +210,14 @@ fn places(sandbox: &Members, explain: bool) -> Vec<String> {
         lines.push("  and files of the system (--explain lists them)".into());
     }
     lines
+}
+
+/// `granted as /home/me/link`: why it may be reached.
+fn why(place: &Members) -> String {
+    match place.text("granted_as") {
+        name if name.is_empty() => place.text("why"),
+        name => format!("granted as {}", flatten(&name)),
+    }
 }
 
 fn denied(sandbox: &Members) -> Vec<String> {
@@ -224,35 +267,53 @@ mod tests {
         );
     }
 
-    #[test]
-    fn lists_are_added_to_and_entries_go() {
-        let before = Members::parse(SHOWN.as_bytes()).unwrap().object("sandbox").object("settings");
-        let asked = |wanted: Sandbox| {
-            let frame = change(&wanted, &before, Path::new("/here")).unwrap().to_frame("1");
-            String::from_utf8_lossy(&frame[4..]).into_owned()
-        };
-        let changes = SandboxSettings { read: Some(vec!["b".into()]), ..SandboxSettings::default() };
-        let added = asked(Sandbox { server: "x".into(), changes, ..Sandbox::default() });
-        assert!(added.contains(r#""sandbox":{"read":["/a","/here/b"]}"#), "{added}");
-        let forgotten = vec!["/a".into(), "x.org".into()];
-        let gone = asked(Sandbox { server: "x".into(), forgotten, ..Sandbox::default() });
-        assert!(gone.contains(r#""sandbox":{"read":[],"hosts":[]}"#), "{gone}");
+    /// What is asked for, and what is said.
+    fn asked(wanted: &Sandbox, sandbox: &str) -> (String, Vec<String>) {
+        let sandbox = Members::parse(sandbox.as_bytes()).unwrap();
+        let change = Change::of(wanted, &sandbox, Path::new("/here")).unwrap();
+        let frame = change.ask.to_frame("1");
+        let text = String::from_utf8_lossy(&frame[4..]).into_owned();
+        (text[text.find("\"sandbox\":").unwrap()..].to_owned(), change.remarks)
     }
 
     #[test]
-    fn hosts_go_with_their_network() {
-        let before = Members::parse(br#"{"network":"hosts","hosts":["x.org"]}"#).unwrap();
-        let asked = |network: Option<NetworkKind>, reset: &[&str]| {
-            let changes = SandboxSettings { network, ..SandboxSettings::default() };
-            let reset = reset.iter().map(ToString::to_string).collect();
-            let wanted = Sandbox { server: "x".into(), changes, reset, ..Sandbox::default() };
-            let frame = change(&wanted, &before, Path::new("/here")).unwrap().to_frame("1");
-            let text = String::from_utf8_lossy(&frame[4..]).into_owned();
-            text[text.find("\"sandbox\":").unwrap()..].to_owned()
+    fn lists_are_added_to_and_entries_go() {
+        let before = r#"{"settings":{"read":["/a","/here/link"]},"paths":[{"path":"/real","why":"granted","granted_as":"/here/link"}]}"#;
+        let forget = |words: &[&str]| {
+            let forgotten = words.iter().map(ToString::to_string).collect();
+            asked(&Sandbox { server: "x".into(), forgotten, ..Sandbox::default() }, before)
         };
-        assert_eq!(asked(Some(NetworkKind::None), &[]), r#""sandbox":{"network":"none","hosts":[]}}"#);
-        assert_eq!(asked(None, &["network"]), r#""sandbox":{"hosts":[]},"reset":["network"]}"#);
-        assert_eq!(asked(None, &["hosts"]), r#""sandbox":{"hosts":[]},"reset":["hosts","network"]}"#);
+        let changes = SandboxSettings { read: Some(vec!["b".into()]), ..SandboxSettings::default() };
+        let added = asked(&Sandbox { server: "x".into(), changes, ..Sandbox::default() }, before);
+        assert_eq!(added, (r#""sandbox":{"read":["/a","/here/link","/here/b"]}}"#.into(), vec![]));
+        assert_eq!(forget(&["/a/"]), (r#""sandbox":{"read":["/here/link"]}}"#.into(), vec![]));
+        for name in ["link", "/real", "/real/."] {
+            assert_eq!(forget(&[name]), (r#""sandbox":{"read":["/a"]}}"#.into(), vec![]), "{name}");
+        }
+        assert_eq!(forget(&["/c"]), (r#""sandbox":{}}"#.into(), vec!["/c was not granted".to_owned()]));
+    }
+
+    #[test]
+    fn hosts_go_with_their_network_and_never_leave_a_wider_one() {
+        let before = r#"{"settings":{"network":"hosts","hosts":["x.org"]}}"#;
+        let change = |network: Option<NetworkKind>, reset: &[&str], forgotten: &[&str]| {
+            let changes = SandboxSettings { network, ..SandboxSettings::default() };
+            let [reset, forgotten] =
+                [reset, forgotten].map(|words| words.iter().map(ToString::to_string).collect());
+            asked(&Sandbox { server: "x".into(), changes, reset, forgotten, ..Sandbox::default() }, before)
+        };
+        let none = r#""sandbox":{"network":"none","hosts":[]}"#;
+        let said = "no host is left: it has no network from now on; `--network all` gives it all".to_owned();
+        assert_eq!(change(Some(NetworkKind::None), &[], &[]), (format!("{none}}}"), vec![]));
+        assert_eq!(
+            change(None, &["network"], &[]),
+            (r#""sandbox":{"hosts":[]},"reset":["network"]}"#.into(), vec![])
+        );
+        assert_eq!(
+            change(None, &["hosts"], &[]),
+            (format!(r#"{none},"reset":["hosts"]}}"#), vec![said.clone()])
+        );
+        assert_eq!(change(None, &[], &["X.org"]), (format!("{none}}}"), vec![said]));
     }
 
     #[test]
@@ -262,8 +323,8 @@ mod tests {
             let answer = format!(r#"{{"restarting":{restarting},"sandbox":{{"settings":{settings}}}}}"#);
             outcome("x", &before, &Members::parse(answer.as_bytes()).unwrap())
         };
-        assert_eq!(told(true, "{}").unwrap(), "x is being restarted with this");
-        assert_eq!(told(false, "{}"), None);
-        assert_eq!(told(false, r#"{"read":["/a"]}"#).unwrap(), "nothing changed");
+        assert_eq!(told(true, "{}"), "x is being restarted with this");
+        assert_eq!(told(false, "{}"), "it holds from the next start on: `harbor start x`");
+        assert_eq!(told(false, r#"{"read":["/a"]}"#), "nothing changed");
     }
 }

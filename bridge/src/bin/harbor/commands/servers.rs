@@ -9,7 +9,7 @@ use harbor_ipc_proto::codes::Code;
 use super::{count, print, remarks};
 use crate::args::Removal;
 use crate::ask::Ask;
-use crate::client::Client;
+use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::reply::Members;
 use crate::screen::{Screen, Status};
@@ -58,6 +58,9 @@ fn tell_refusals(client: &mut Client, server: &str, failure: &Failure) {
     if let Failure::Refused(refusal) = failure {
         let tail = refusal.details.as_deref().unwrap_or_default();
         remarks::on_refusals(client, server, &format!("{} {tail}", refusal.message));
+        if let Ok(answer) = client.request(&Ask::about("get_sandbox", server), QUICK) {
+            remarks::on_summary(server, &answer.object("sandbox").object("summary"));
+        }
     }
 }
 

@@ -23,6 +23,7 @@ fn links_on_all_ways_are_told() {
     let pair = |link: &str, real: &str| (home.at(link), home.at(real));
     let mut wanted = vec![
         (below(&top, "home"), below(&top, "var/home")),
+        pair(".harbor/servers/s/data/own", ".harbor/servers/s/data/own.txt"),
         pair("link", "src/app"),
         pair("run", "src/app/run"),
         pair("way", "notes"),

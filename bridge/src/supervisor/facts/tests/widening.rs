@@ -30,10 +30,16 @@ fn a_server_does_not_widen_its_next_start() {
     home.sandbox.write = Some(vec![home.at("proj")]);
     let own = |facts: &Facts| facts.named.iter().map(|named| named.path.clone()).collect::<Vec<_>>();
     let facts = home.look(&home.at("proj/.venv/bin/by-sh"), &["stdio"], &data, &[]);
-    assert_eq!((own(&facts), facts.program), (vec![data.clone()], vec![home.at("proj/.venv")]));
+    let within = [home.at("proj/.venv"), home.at("proj/py"), home.at("proj")];
+    assert_eq!(
+        (own(&facts), facts.program),
+        (vec![data.clone()], within.to_vec()),
+        "what it may write anyway"
+    );
     let facts = home.look(&home.at("proj/.venv/bin/by-node"), &[&home.at("proj/sh")], &data, &[]);
     assert_eq!(own(&facts), [data]);
-    assert_eq!(facts.program, [home.at("proj/.venv"), home.at("node-22/bin/node")]);
+    assert_eq!(facts.program, [&within[..], &[home.at("node-22/bin/node")]].concat());
+    assert_eq!(facts.not_followed, [home.at("proj/sh")]);
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn what_a_server_lays_within_its_own_directory_is_followed() {
     home.sandbox.write = Some(vec![home.at("proj")]);
     let facts = home.look("x", &["build/run.js"], &home.at("proj"), &[]);
     assert_eq!(named(&facts), [home.at("proj"), real]);
-    assert_eq!(facts.links, []);
+    assert_eq!(facts.links, [(home.at("proj/build"), home.at("proj/build-2"))]);
 }
 
 #[test]
@@ -179,9 +185,26 @@ fn a_server_is_not_led_by_what_another_one_has_laid() {
     assert!(trusted.program.contains(&home.at("private")));
     home.ever_written = vec![home.at("proj")];
     let facts = home.look(&script, &[&out], "/not/there", &[]);
-    assert_eq!(facts.led_out, [out, theirs]);
+    assert_eq!(facts.led_out, [out.clone(), theirs]);
     assert!(named(&facts).is_empty());
-    assert_eq!(facts.program, [home.at("proj")]);
+    assert_eq!((facts.program.as_slice(), &facts.not_followed), (&[home.at("proj")][..], &vec![script, out]));
+}
+
+/// As in `current -> release-2`: whoever laid it could as well have changed what is there.
+#[test]
+fn a_link_that_stays_in_what_another_server_may_write_is_followed() {
+    let mut home = Home::new();
+    let server = home.file("proj/release-2/server.py", "#!/usr/bin/env python3\n");
+    home.link("proj/current", "release-2");
+    home.link("proj/bin/serve", "../release-2/server.py");
+    home.ever_written = vec![home.at("proj")];
+    let (behind, linked) = (home.at("proj/current/server.py"), home.at("proj/bin/serve"));
+    let current = (home.at("proj/current"), home.at("proj/release-2"));
+    let facts = home.look("python3", &[&behind], "/not/there", &[]);
+    assert_eq!(named(&facts), [&*server]);
+    assert_eq!((facts.links, facts.not_followed), (vec![current], vec![]));
+    assert_eq!(home.program(&behind, &[]), [server.as_str()]);
+    assert_eq!(home.program(&linked, &[]), [home.at("proj/bin"), server]);
 }
 
 #[test]

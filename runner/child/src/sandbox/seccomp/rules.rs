@@ -18,6 +18,18 @@ const SYS_REMOVEXATTRAT: c_long = 466;
 const SYS_OPEN_TREE_ATTR: c_long = 467;
 const SYS_FILE_SETATTR: c_long = 469;
 
+/// Answered as by a kernel that does not have them, whatever the arguments are: libraries do without then.
+#[rustfmt::skip]
+const UNKNOWN: &[c_long] = &[
+    // A structure in memory holds its flags, which no program of the kernel's can look at. With ENOSYS, and with
+    // nothing else, libraries go back to `clone`.
+    libc::SYS_clone3,
+    // Memory that is no process's once it is mapped or on its way through a socket, and that nobody can count then.
+    libc::SYS_memfd_create, libc::SYS_memfd_secret,
+    // The kernel's memory, without a limit. Programs that hold themselves do so where they can; these are held already.
+    libc::SYS_landlock_create_ruleset, libc::SYS_landlock_add_rule, libc::SYS_landlock_restrict_self,
+];
+
 /// Refused whatever the arguments are.
 #[rustfmt::skip]
 const NEVER: &[c_long] = &[
@@ -109,7 +121,8 @@ const OF_A_USER: u32 = 3;
 /// The rules for a server that may do what `filter` says. Those with cases are first: a server's calls pass
 /// them only, while the calls that are refused at once are not worth a place in front.
 pub(super) fn of(filter: &Filter) -> Vec<Rule> {
-    let mut rules = vec![sockets(filter), pairs(filter), control(), limits(), clone(), unshare()];
+    let mut rules =
+        vec![sockets(filter), pairs(filter), control(), leases(), limits(), clone(), unshare(), ranges()];
     rules.push(buffers());
     rules.extend(devices());
     rules.extend(if filter.scheduling { priorities().to_vec() } else { scheduling() });
@@ -121,9 +134,9 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
         allow(&[Test::is(0, u32::MAX)]),
         refuse(&[Test::any_of(0, UNPROTECTED)]),
     ));
-    // A structure in memory holds its flags, which no program of the kernel's can look at. With ENOSYS, and
-    // with nothing else, libraries go back to `clone`.
-    rules.push(Rule { number: libc::SYS_clone3, cases: Vec::new(), otherwise: Refuse(Errno::ENOSYS) });
+    let unknown =
+        |number: &c_long| Rule { number: *number, cases: Vec::new(), otherwise: Refuse(Errno::ENOSYS) };
+    rules.extend(UNKNOWN.iter().map(unknown));
     let mut never = vec![NEVER, NEVER_HERE];
     if !filter.attributes_by_path {
         rules.push(times());
@@ -208,13 +221,30 @@ fn limits() -> Rule {
     }
 }
 
+/// A lease has whoever opens the file wait for its holder, and a server may have one on all that it may read. To be told of
+/// directories like this is as old as inotify's predecessor.
+fn leases() -> Rule {
+    let [lease, notify] =
+        [libc::F_SETLEASE, libc::F_NOTIFY].map(|command| refuse(&[Test::is(1, command.cast_unsigned())]));
+    when(libc::SYS_fcntl, lease, notify)
+}
+
+/// A thread has the descriptors of its process: others are looked at by nobody.
 fn clone() -> Rule {
-    Rule { number: libc::SYS_clone, cases: vec![refuse(&[Test::any_of(0, NAMESPACES)])], otherwise: Allow }
+    let both = (libc::CLONE_THREAD | libc::CLONE_FILES).cast_unsigned();
+    let own = Test::masked(0, both, libc::CLONE_THREAD.cast_unsigned());
+    when(libc::SYS_clone, refuse(&[Test::any_of(0, NAMESPACES)]), refuse(&[own]))
 }
 
 fn unshare() -> Rule {
-    let any = Test::any_of(0, NAMESPACES | TIME_NAMESPACE);
+    let any = Test::any_of(0, NAMESPACES | TIME_NAMESPACE | libc::CLONE_FILES.cast_unsigned());
     Rule { number: libc::SYS_unshare, cases: vec![refuse(&[any])], otherwise: Allow }
+}
+
+/// The same by another call.
+fn ranges() -> Rule {
+    let own = Test::any_of(2, libc::CLOSE_RANGE_UNSHARE);
+    Rule { number: libc::SYS_close_range, cases: vec![refuse(&[own])], otherwise: Allow }
 }
 
 /// Making devices, which are ways past the file system; pipes and files are made by the same call.
