@@ -31,6 +31,7 @@ pub mod processes;
 pub mod program;
 pub mod programs;
 pub mod random;
+pub mod said;
 
 use std::time::Duration;
 
@@ -43,6 +44,7 @@ pub use faults::Fault;
 pub use home::Home;
 pub use processes::{Process, wait_until};
 pub use program::Program;
+pub use said::said;
 
 /// How long anything may take that is not itself about time. Generous: the machine may be busy.
 pub const LIMIT: Duration = Duration::from_secs(30);

@@ -1,7 +1,7 @@
 //! An MCP server that repeats what it is told, in whatever place of an answer it is asked to: `parrot-server GREETING`.
 //!
 //! ```text
-//!  say {as, text}    result | is_error | rpc_error | progress | wrong_kind | neither | twice | nobody | wrong_type | die
+//!  say {as, text}    result | content | is_error | rpc_error | progress | wrong_kind | neither | twice | nobody | wrong_type | die
 //! ```
 //!
 //! For tests of what becomes of payloads, and of tools that change: the greeting is part of the tool's description.
@@ -66,6 +66,10 @@ fn say(id: &Value, params: &Value) {
             answer(id, &result);
         }
         "wrong_kind" => answer(id, text),
+        "content" => {
+            let content: Value = serde_json::from_str(text.as_str().unwrap_or_default()).unwrap_or_default();
+            answer(id, &json!({"content": content}));
+        }
         "neither" => print(&json!({"id": id, "said": text})),
         "twice" => {
             answer(id, &result);

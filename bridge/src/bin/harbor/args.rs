@@ -3,6 +3,7 @@
 //! Owns the way from words to a [`Command`]. Must never touch the system: what a word means on this machine
 //! is found out when the command runs.
 
+mod arguments;
 mod host;
 mod sandbox;
 mod supervision;
@@ -17,6 +18,7 @@ use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
+pub use self::arguments::{Argument, Arguments, Value};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
 pub use self::sandbox::{Sandbox, option_of, options_of};
 use self::values::{checked_id, variable};
@@ -83,12 +85,13 @@ pub struct Removal {
 pub struct Call {
     pub server: String,
     pub tool: String,
-    /// JSON text, or `-` for stdin.
-    pub arguments: Option<String>,
+    pub arguments: Arguments,
     pub timeout: Option<Duration>,
     pub max_timeout: Option<Duration>,
     /// On whose behalf; the person's when absent.
     pub asker: Option<Asker>,
+    /// The directory for what is no text.
+    pub save: Option<String>,
 }
 
 /// Which log lines are wanted.
@@ -185,7 +188,7 @@ impl Words {
     }
 
     fn command(&self, topic: &Topic) -> Result<Command, String> {
-        if self.behind.is_some() && topic.name != "add" {
+        if self.behind.is_some() && !matches!(topic.name, "add" | "call") {
             return Err("`--` has no meaning here".into());
         }
         Ok(match topic.name {
@@ -260,16 +263,16 @@ impl Words {
     }
 
     fn call(&self) -> Result<Call, String> {
-        self.at_most(2)?;
-        let target = self.plain.first().ok_or("which tool? Name it as SERVER/TOOL")?;
+        let words = self.all_plain();
+        let (target, words) = words.split_first().ok_or("which tool? Name it as SERVER/TOOL")?;
         let (server, tool) = target.split_once('/').unwrap_or((target, ""));
         if tool.is_empty() {
             return Err(format!("{target}: a tool is named as SERVER/TOOL"));
         }
         let (timeout, max_timeout) = self.call_timeouts()?;
-        let (arguments, asker) = (self.plain.get(1).cloned(), self.on_behalf()?);
-        let (server, tool) = (checked_id(server)?, tool.to_owned());
-        Ok(Call { server, tool, arguments, timeout, max_timeout, asker })
+        let (arguments, asker) = (Arguments::read(words)?, self.on_behalf()?);
+        let (server, tool, save) = (checked_id(server)?, tool.to_owned(), self.save()?);
+        Ok(Call { server, tool, arguments, timeout, max_timeout, asker, save })
     }
 
     fn logs(&self) -> Result<Logs, String> {

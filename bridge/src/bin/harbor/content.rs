@@ -1,10 +1,11 @@
-//! What a tool answered, as text for people.
+//! What a server answered, as text for people: the content of a tool's result, of a resource, of a prompt.
 //!
-//! Owns which parts of MCP's CallToolResult are shown, and how. Must never fail: what it does not know is shown
-//! as JSON.
+//! Owns which parts of it are shown, and how. Must never fail: what it does not know is shown as JSON.
 
+use crate::media::{Media, Shelf};
 use crate::pretty::pretty;
 use crate::reply::Members;
+use crate::table::flatten;
 
 /// A tool's answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,11 +16,11 @@ pub struct Content {
 }
 
 /// Renders a CallToolResult: texts as they are, other kinds in a word, and the structured content when there
-/// is no text.
-pub fn render(result: &str) -> Content {
+/// is no text. What is no text goes to the shelf.
+pub fn render(result: &str, shelf: &mut Shelf) -> Content {
     let members = Members::parse(result.as_bytes()).unwrap_or_default();
     let items = members.objects("content");
-    let mut lines: Vec<String> = items.iter().map(render_item).collect();
+    let mut lines: Vec<String> = items.iter().map(|item| render_item(item, shelf)).collect();
     let has_text = items.iter().any(|item| item.text("type") == "text");
     match members.raw("structuredContent") {
         Some(structured) if !has_text => lines.push(pretty(structured)),
@@ -29,36 +30,22 @@ pub fn render(result: &str) -> Content {
     Content { text: lines.join("\n"), is_error: members.value("isError") == true }
 }
 
-fn render_item(item: &Members) -> String {
+/// Renders a content block, as it stands in results and in prompts.
+pub fn render_item(item: &Members, shelf: &mut Shelf) -> String {
     let kind = item.text("type");
     match kind.as_str() {
         "text" => item.text("text"),
-        "image" | "audio" => bracket(&[kind, item.text("mimeType"), binary_size(&item.text("data"))]),
-        "resource" => {
-            let inner =
-                item.raw("resource").and_then(|text| Members::parse(text.as_bytes())).unwrap_or_default();
-            bracket(&[kind, inner.text("uri"), inner.text("mimeType"), resource_size(&inner)])
-        }
+        "image" | "audio" => shelf.put(&Media::of_block(item)),
+        "resource" => shelf.put(&Media::of_resource(&item.object("resource"))),
         "resource_link" => bracket(&["link".into(), item.text("uri"), item.text("name")]),
         "" => pretty(&item.to_json()),
         _ => bracket(&[kind]),
     }
 }
 
-fn resource_size(resource: &Members) -> String {
-    match resource.raw("blob") {
-        Some(_) => binary_size(&resource.text("blob")),
-        None => format!("{} bytes", resource.text("text").len()),
-    }
-}
-
-/// The size of what `base64` stands for.
-fn binary_size(base64: &str) -> String {
-    format!("{} bytes", base64.trim_end_matches('=').len() * 3 / 4)
-}
-
-fn bracket(parts: &[String]) -> String {
-    let parts: Vec<_> = parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect();
+/// The parts that are not empty, each on one line, in brackets.
+pub fn bracket(parts: &[String]) -> String {
+    let parts: Vec<_> = parts.iter().filter(|part| !part.is_empty()).map(|part| flatten(part)).collect();
     format!("[{}]", parts.join(" "))
 }
 
@@ -66,8 +53,12 @@ fn bracket(parts: &[String]) -> String {
 mod tests {
     use super::*;
 
+    fn rendered(result: &str) -> Content {
+        render(result, &mut Shelf::default())
+    }
+
     fn text(result: &str) -> String {
-        render(result).text
+        rendered(result).text
     }
 
     #[test]
@@ -81,11 +72,11 @@ mod tests {
                     {"type":"resource","resource":{"uri":"file:///x","mimeType":"text/plain","text":"hello"}},
                     {"type":"resource","resource":{"uri":"file:///y","blob":"AAAA"}},
                     {"type":"resource_link","uri":"file:///z","name":"z"},
-                    {"type":"hologram"}
+                    {"type":"hologram\u001b[2J\n[image"}
                 ],"structuredContent":{"not":"shown"}}"#
             ),
             "a\nb\n[image image/png 4 bytes]\n[audio audio/wav 0 bytes]\n[resource file:///x text/plain 5 bytes]\n\
-             [resource file:///y 3 bytes]\n[link file:///z z]\n[hologram]"
+             [resource file:///y 3 bytes]\n[link file:///z z]\n[hologram\\u{1b}[2J [image]"
         );
     }
 
@@ -107,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_tool_may_say_that_it_failed() {
-        assert!(render(r#"{"content":[],"isError":true}"#).is_error);
-        assert!(!render(r#"{"content":[],"isError":false}"#).is_error);
-        assert!(!render("{}").is_error);
+        assert!(rendered(r#"{"content":[],"isError":true}"#).is_error);
+        assert!(!rendered(r#"{"content":[],"isError":false}"#).is_error);
+        assert!(!rendered("{}").is_error);
     }
 }

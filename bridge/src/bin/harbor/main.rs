@@ -3,7 +3,7 @@
 //! ```text
 //!  args ─► Command ─► commands ─► ask ─► client ─► the bridge
 //!                        │          reply, chunks ◄──┘
-//!                        └─► table, content, diff, pretty ─► screen
+//!                        └─► table, content, media, diff, pretty ─► screen
 //! ```
 //!
 //! Owns how people and scripts meet Harbor: words, tables, exit codes. Must never keep state or decide anything:
@@ -17,6 +17,7 @@ mod content;
 mod diff;
 mod errors;
 mod help;
+mod media;
 mod pretty;
 mod reply;
 mod screen;

@@ -190,10 +190,10 @@ fn settings_out_of_range_are_refused() {
 
 #[test]
 fn calls() {
-    let call = |arguments: Option<&str>, timeout| {
+    let call = |arguments, timeout| {
         let (server, tool) = ("time".to_owned(), "a/b".to_owned());
-        let (arguments, max_timeout) = (arguments.map(str::to_owned), None);
-        Command::Call(Call { server, tool, arguments, timeout, max_timeout, asker: None })
+        let max_timeout = None;
+        Command::Call(Call { server, tool, arguments, timeout, max_timeout, asker: None, save: None })
     };
     let Command::Call(long) = command(&["call", "time/a/b", "--timeout", "3", "--max-timeout=9"]) else {
         panic!("call")
@@ -202,15 +202,22 @@ fn calls() {
         (long.timeout, long.max_timeout),
         (Some(Duration::from_secs(3)), Some(Duration::from_secs(9)))
     );
-    assert_eq!(command(&["call", "time/a/b"]), call(None, None));
-    assert_eq!(command(&["call", "time/a/b", "{}"]), call(Some("{}"), None));
+    assert_eq!(command(&["call", "time/a/b"]), call(Arguments::Nothing, None));
+    assert_eq!(command(&["call", "time/a/b", "{}"]), call(Arguments::Json("{}".into()), None));
+    let text = |key: &str, text: &str| Argument { key: key.into(), value: Value::Text(text.into()) };
+    let arguments = || Arguments::Words(vec![text("a", "1"), text("-b", "--json")]);
+    assert_eq!(command(&["call", "time/a/b", "a=1", "--", "-b=--json"]), call(arguments(), None));
+    assert_eq!(command(&["call", "--", "time/a/b", "a=1", "-b=--json"]), call(arguments(), None));
     assert_eq!(
         command(&["call", "time/a/b", "-", "--timeout", "3"]),
-        call(Some("-"), Some(Duration::from_secs(3)))
+        call(Arguments::Stdin, Some(Duration::from_secs(3)))
     );
-    let Command::Call(other) = command(&["call", "time/a/b", "--as", "client://x", "--profile", "p"]) else {
+    let Command::Call(other) =
+        command(&["call", "time/a/b", "--as", "client://x", "--profile", "p", "--save", "d"])
+    else {
         panic!("call")
     };
+    assert_eq!(other.save.as_deref(), Some("d"));
     let (origin, profile) = (Origin::parse("client://x").unwrap(), Some("p".into()));
     assert_eq!(other.asker, Some(Asker { origin, profile }));
 }
@@ -266,7 +273,10 @@ fn what_is_wrong_is_named() {
         (&["start", "a", "--", "b"], "`--` has no meaning here"),
         (&["list", "a"], "unexpected argument a"),
         (&["call", "time"], "time: a tool is named as SERVER/TOOL"),
-        (&["call", "time/x", "{}", "y"], "unexpected argument y"),
+        (&["call", "time/x", "{}", "y"], "y: arguments are one JSON object, or key=value words, not both"),
+        (&["call", "time/x", "a=1", "b"], "b: an argument is key=text"),
+        (&["call", "time/x", "--save="], "--save is empty: name a directory; `.` is the current one"),
+        (&["call", "time/x", "-b=1"], "unknown option -b"),
         (
             &["call", "time/x", "--timeout", "9", "--max-timeout", "3"],
             "--max-timeout is shorter than --timeout",

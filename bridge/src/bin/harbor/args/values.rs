@@ -19,6 +19,11 @@ impl Words {
         self.plain.get(count).map_or(Ok(()), |word| Err(format!("unexpected argument {word}")))
     }
 
+    /// The plain words and those behind `--`, which may begin with a dash.
+    pub(super) fn all_plain(&self) -> Vec<&String> {
+        self.plain.iter().chain(self.behind.iter().flatten()).collect()
+    }
+
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.options.iter().filter(move |(option, _)| *option == name).map(|(_, value)| value.as_str())
     }
@@ -30,6 +35,11 @@ impl Words {
             false => Ok(text.to_owned()),
         };
         self.all(name).map(one).collect()
+    }
+
+    /// The directory for what is no text.
+    pub(super) fn save(&self) -> Result<Option<String>, String> {
+        Ok(self.named("--save", "a directory; `.` is the current one")?.pop())
     }
 
     /// The last one wins, as everywhere.

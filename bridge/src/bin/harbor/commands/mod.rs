@@ -3,6 +3,7 @@
 //! Owns one short file per group. Must never reach past the client: no file of the bridge is read here.
 
 mod add;
+mod arguments;
 mod audit;
 mod bridge;
 mod call;
@@ -13,6 +14,7 @@ mod follow;
 mod grants;
 mod list;
 mod logs;
+mod progress;
 mod remarks;
 mod restarts;
 mod sandbox;
@@ -54,7 +56,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Tools(listing) => show_tools(&mut connect()?, &listing, screen),
         Command::Accept(accept) => changes::accept(&mut connect()?, &accept, screen),
         Command::Call(call) => {
-            let ask = call::ask(&call)?;
+            let ask = call::ask(&call, call::shows_progress(screen))?;
             call::run(&mut connect()?, &call, &ask, screen)
         }
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),

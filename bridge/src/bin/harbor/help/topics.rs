@@ -84,15 +84,19 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 "how long the call may take: up to 3600; 30 if absent here and in the definition",
             ),
             opt("--max-timeout", "SECONDS", "how long with all its progress: up to 3600, 600 if absent"),
+            opt("--save", "DIR", SAVE),
             opt("--as", "ORIGIN", "call it on behalf of an origin, which needs the permission for it"),
             opt("--profile", "NAME", "with --as: which of the origin's profiles, `default` if absent"),
         ],
-        notes: "The arguments are a JSON object; `-` reads it from stdin. A server that is stopped is started; one\n\
-                that failed is not. Each sign of progress gives a call its timeout again.\n\
+        notes: "The arguments are a JSON object, or `-`, which reads it from stdin; or words: key=text, key:=JSON, and\n\
+                key=@FILE for the text of a file. Words that begin with a dash stand behind `--`.\n\
+                A server that is stopped is started; one that failed is not. Each sign of progress gives a call its\n\
+                timeout again.\n\
                 \n\
                 With --as you get what the origin gets, so a server that is stopped is started only if it was added\n\
                 with --lazy. That or --auto-start is how a server is there for pages and AI clients.\n\
                 \n\
+                harbor call time/get_current_time timezone=Europe/Oslo\n\
                 harbor call time/get_current_time '{\"timezone\": \"Europe/Oslo\"}'",
         ..topic("call", "SERVER/TOOL [ARGUMENTS]", "call a tool")
     },
@@ -176,6 +180,8 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     topic("help", "[COMMAND]", "show this, or how a command is used"),
     topic("version", "", "show the version"),
 ];
+
+const SAVE: &str = "write images, audio and resources to new files in this directory";
 
 /// The notes of `grant`, with every scope there is.
 const SCOPES: &str = "\

@@ -4,7 +4,7 @@ use harbor_policy::origin::Origin;
 
 use super::super::rig::{Ran, command};
 use super::*;
-use crate::args::Asker;
+use crate::args::{Arguments, Asker};
 
 const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"3","server":{}}"#;
 const STOPPED: &str = r#"{"type":"error","request_id":"1","error":{"code":"ERR_SERVER_UNAVAILABLE","message":"time is stopped","details":{"cause":"stopped","state":"stopped","sent":false}}}"#;
@@ -20,19 +20,27 @@ fn result(result: &str) -> String {
 
 fn typed(tool: &str, arguments: Option<&str>) -> Call {
     let (timeout, max_timeout) = (Some(Duration::from_millis(1500)), Some(Duration::from_secs(9)));
-    let arguments = arguments.map(str::to_owned);
-    Call { server: "time".into(), tool: tool.into(), arguments, timeout, max_timeout, asker: None }
+    let arguments = arguments.map_or(Arguments::Nothing, |text| Arguments::Json(text.into()));
+    Call {
+        server: "time".into(),
+        tool: tool.into(),
+        arguments,
+        timeout,
+        max_timeout,
+        asker: None,
+        save: None,
+    }
 }
 
 fn called_for(asker: Option<Asker>, json: bool, answers: &[&str]) -> Ran {
     let call = Call { asker, ..typed("now", Some("{}")) };
-    let ask = ask(&call).unwrap();
+    let ask = ask(&call, false).unwrap();
     command(json, answers, |client, screen| run(client, &call, &ask, screen))
 }
 
 fn called(json: bool, tool: &str, answers: &[&str]) -> Ran {
     let call = typed(tool, Some(r#" {"b":1.0,"a":12345678901234567890} "#));
-    let ask = ask(&call).unwrap();
+    let ask = ask(&call, false).unwrap();
     command(json, answers, |client, screen| run(client, &call, &ask, screen))
 }
 
@@ -154,15 +162,16 @@ fn for_an_origin_the_call_is_judged_as_the_origins() {
 #[test]
 fn arguments_are_checked_before_anything_is_asked() {
     for text in ["", "{", "[1]", "7", "{} {}", "{\"a\":}"] {
-        let failure = ask(&typed("now", Some(text))).unwrap_err();
+        let failure = ask(&typed("now", Some(text)), false).unwrap_err();
         assert_eq!(failure.exit(), Exit::Usage, "{text}");
     }
-    assert!(ask(&typed("now", None)).is_ok());
+    assert!(ask(&typed("now", None), false).is_ok());
 }
 
 #[test]
-fn progress_in_a_line() {
-    let line = |json: &str| describe(&Members::parse(json.as_bytes()).unwrap());
-    assert_eq!(line(r#"{"progress":3,"total":10,"message":"half\nway"}"#), "3/10 half\nway");
-    assert_eq!(line(r#"{"progress":0.5}"#), "0.5");
+fn progress_is_wanted_where_it_is_shown() {
+    let asked = |shown| {
+        String::from_utf8(ask(&typed("now", None), shown).unwrap().to_frame("1")[4..].to_vec()).unwrap()
+    };
+    assert!(asked(true).ends_with(r#","progress":true}"#) && !asked(false).contains("progress"));
 }
