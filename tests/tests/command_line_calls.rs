@@ -117,3 +117,47 @@ fn images_and_resources_of_a_result_are_written_to_files() {
     let (said, code) = home.refused(&taken);
     assert_eq!((said, code), (format!("harbor: --save {}: it is no directory\n", image.display()), Some(2)));
 }
+
+#[test]
+fn resources_and_prompts_are_listed_and_had() {
+    let home = Home::new();
+    let (bridge, _) = bridge(&home);
+    let parrot = programs::double("parrot-server");
+    bridge.call("add_server", &json!({"server_id": "p", "command": parrot})).unwrap();
+    let shown = "SERVER  URI                   TYPE        DESCRIPTION\n\
+                 s       double://note         text/plain  note\n\
+                 s       double://note/{name}              named note\n";
+    assert_eq!(home.done(&["resources"]), shown);
+    assert_eq!(home.done(&["resources", "s"]), shown);
+    bridge.connect("p");
+    assert_eq!(home.done(&["resources"]), shown, "one that has none hides nothing");
+    assert_eq!(home.harbor(&["resources", "p"]), (String::new(), "no resources\n".into(), Some(0)));
+    let list: Value = serde_json::from_str(&home.done(&["resources", "s", "--json"])).unwrap();
+    assert_eq!(list["resources"][0]["novel"], json!([1e2]));
+    assert_eq!(list["resource_templates"][0]["uriTemplate"], "double://note/{name}");
+
+    let read = ["resources", "read", "s", "double://note"];
+    assert_eq!(home.done(&read), "a note\n");
+    let answer: Value = serde_json::from_str(&home.done(&[&read[..], &["--json"]].concat())).unwrap();
+    assert_eq!(answer["resource"]["contents"][0]["text"], "a note");
+    let directory = home.scratch("out");
+    let saved = home.done(&[&read[..], &["--save", directory.to_str().unwrap()]].concat());
+    let file = directory.join("note-1.txt");
+    let line = format!("[resource double://note text/plain 6 bytes: saved as {}]\n", file.display());
+    assert_eq!((saved, fs::read_to_string(file).unwrap()), (line, "a note".into()));
+    let (said, code) = home.refused(&["resources", "read", "s", "nothing://here"]);
+    assert!(said.contains("Resource not found") && code != Some(0), "{said}");
+
+    let shown = "SERVER  PROMPT  ARGUMENTS  DESCRIPTION\ns       greet   who        greet\n";
+    assert_eq!(home.done(&["prompts"]), shown);
+    assert_eq!(home.done(&["prompts", "s"]), shown);
+    let get = ["prompts", "get", "s", "greet", "who=Ada"];
+    assert_eq!(home.done(&get), "user: Hello, Ada!\n");
+    let answer: Value = serde_json::from_str(&home.done(&[&get[..], &["--json"]].concat())).unwrap();
+    assert_eq!(answer["prompt"]["messages"][0]["content"]["text"], "Hello, Ada!");
+    assert_ne!(home.refused(&["prompts", "get", "s", "greet"]).1, Some(0));
+
+    let _ = home.done(&["stop", "s"]);
+    let (said, code) = home.refused(&read);
+    assert!(said.ends_with("start it with `harbor start s`\n") && code == Some(5), "{said}");
+}

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod host;
+mod offers;
 mod sandbox;
 mod supervision;
 mod times;
@@ -20,6 +21,7 @@ use harbor_policy::suggest::hint;
 
 pub use self::arguments::{Argument, Arguments, Value};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
+pub use self::offers::{Prompt, Reading, Whose};
 pub use self::sandbox::{Sandbox, option_of, options_of};
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
@@ -39,6 +41,10 @@ pub enum Command {
     Tools(Listing),
     Accept(Accept),
     Call(Call),
+    Resources(Whose),
+    ReadResource(Reading),
+    Prompts(Whose),
+    GetPrompt(Prompt),
     Grant(Grant),
     Revoke(Revoke),
     Grants(Option<Origin>),
@@ -188,7 +194,7 @@ impl Words {
     }
 
     fn command(&self, topic: &Topic) -> Result<Command, String> {
-        if self.behind.is_some() && !matches!(topic.name, "add" | "call") {
+        if self.behind.is_some() && !matches!(topic.name, "add" | "call" | "resources" | "prompts") {
             return Err("`--` has no meaning here".into());
         }
         Ok(match topic.name {
@@ -200,6 +206,8 @@ impl Words {
             "tools" => Command::Tools(self.listing()?),
             "accept" => Command::Accept(self.accept()?),
             "call" => Command::Call(self.call()?),
+            "resources" => self.resources()?,
+            "prompts" => self.prompts()?,
             "grant" => Command::Grant(self.grant()?),
             "revoke" => Command::Revoke(self.revoke()?),
             "grants" => Command::Grants(self.some_origin()?),

@@ -14,6 +14,8 @@ pub struct Topic {
     pub name: &'static str,
     /// What stands behind the name, options aside.
     pub usage: &'static str,
+    /// What else may stand there: a word of ours, and what belongs to it.
+    pub forms: &'static [&'static str],
     pub summary: &'static str,
     pub options: &'static [Opt],
     /// More options, under a title: a command with many stays readable.
@@ -52,7 +54,7 @@ const fn opt(name: &'static str, value: &'static str, meaning: &'static str) -> 
 }
 
 const fn topic(name: &'static str, usage: &'static str, summary: &'static str) -> Topic {
-    Topic { name, usage, summary, options: &[], groups: &[], notes: "" }
+    Topic { name, usage, forms: &[], summary, options: &[], groups: &[], notes: "" }
 }
 
 /// The options of every command.
@@ -66,15 +68,23 @@ pub fn find(name: &str) -> Option<&'static Topic> {
     TOPICS.iter().find(|topic| topic.name == name)
 }
 
-/// `usage: harbor …` in one line.
+/// `usage: harbor …`, a line for each form.
 pub fn usage(topic: &Topic) -> String {
+    let lines: Vec<_> = usages(topic).collect();
+    format!("usage: {}", lines.join("\n       "))
+}
+
+/// `harbor …` for each form.
+fn usages(topic: &Topic) -> impl Iterator<Item = String> {
     let options = if topic.all_options().next().is_none() { "" } else { " [OPTIONS]" };
-    let behind = if topic.usage.is_empty() { String::new() } else { format!(" {}", topic.usage) };
-    // The server's own arguments end the line, so our options stand before the dashes.
-    match behind.split_once(" -- ") {
-        Some((before, after)) => format!("usage: harbor {}{before}{options} -- {after}", topic.name),
-        None => format!("usage: harbor {}{behind}{options}", topic.name),
-    }
+    std::iter::once(&topic.usage).chain(topic.forms).map(move |form| {
+        let behind = if form.is_empty() { String::new() } else { format!(" {form}") };
+        // The server's own arguments end the line, so our options stand before the dashes.
+        match behind.split_once(" -- ") {
+            Some((before, after)) => format!("harbor {}{before}{options} -- {after}", topic.name),
+            None => format!("harbor {}{behind}{options}", topic.name),
+        }
+    })
 }
 
 /// How one command is used.
@@ -127,6 +137,10 @@ mod tests {
         assert_eq!(line("add"), "usage: harbor add NAME [OPTIONS] -- COMMAND ARGS…");
         assert_eq!(line("call"), "usage: harbor call SERVER/TOOL [ARGUMENTS] [OPTIONS]");
         assert_eq!(line("list"), "usage: harbor list");
+        assert_eq!(
+            line("resources"),
+            "usage: harbor resources [SERVER] [OPTIONS]\n       harbor resources read SERVER URI [OPTIONS]"
+        );
     }
 
     #[test]

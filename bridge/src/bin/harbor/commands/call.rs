@@ -107,6 +107,11 @@ fn send(client: &mut Client, call: &Call, ask: &Ask, shown: bool) -> Result<Memb
     })
 }
 
+/// When we give the bridge up that was asked for something else than a tool.
+pub fn longest() -> Duration {
+    LONGEST + QUEUE_WAIT + GRACE
+}
+
 /// When we give the bridge up, which ends a call by itself. What only the definition knows is taken for the most that
 /// it may be.
 fn limit(call: &Call, progress: bool) -> Duration {

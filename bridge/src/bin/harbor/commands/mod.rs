@@ -14,6 +14,7 @@ mod follow;
 mod grants;
 mod list;
 mod logs;
+mod offers;
 mod progress;
 mod remarks;
 mod restarts;
@@ -30,6 +31,7 @@ use crate::args::{Command, Config, Listing};
 use crate::client::Client;
 use crate::errors::Failure;
 use crate::help;
+use crate::media::Shelf;
 use crate::reply::Members;
 use crate::screen::Screen;
 
@@ -58,6 +60,18 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Call(call) => {
             let ask = call::ask(&call, call::shows_progress(screen))?;
             call::run(&mut connect()?, &call, &ask, screen)
+        }
+        Command::Resources(whose) => {
+            offers::list(&mut connect()?, &offers::RESOURCES, whose.as_deref(), screen)
+        }
+        Command::ReadResource(reading) => {
+            Shelf::check(reading.save.as_deref())?;
+            offers::read(&mut connect()?, &reading, screen)
+        }
+        Command::Prompts(whose) => offers::list(&mut connect()?, &offers::PROMPTS, whose.as_deref(), screen),
+        Command::GetPrompt(prompt) => {
+            let ask = offers::prompt_ask(&prompt)?;
+            offers::get(&mut connect()?, &prompt, &ask, screen)
         }
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
         Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),

@@ -101,6 +101,22 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("call", "SERVER/TOOL [ARGUMENTS]", "call a tool")
     },
     Topic {
+        forms: &["read SERVER URI"],
+        options: &[opt("--save", "DIR", "with `read`: write what it holds to new files in this directory")],
+        notes: "Without SERVER: of all running servers. A URI with {names} is a template: put values for them.\n\
+                \n\
+                harbor resources read docs file:///guide.md",
+        ..topic("resources", "[SERVER]", "show or read resources of servers")
+    },
+    Topic {
+        forms: &["get SERVER PROMPT [KEY=TEXT…]"],
+        notes: "Without SERVER: of all running servers. Arguments are texts: key=text, or key=@FILE for that of a file;\n\
+                those that begin with a dash stand behind `--`.\n\
+                \n\
+                harbor prompts get docs greet who=Ada",
+        ..topic("prompts", "[SERVER]", "show or get prompts of servers")
+    },
+    Topic {
         options: &[
             opt("--once", "", "for a while, and at most as long as this bridge runs; if nothing is said"),
             opt("--always", "", "until it is revoked"),
