@@ -3,6 +3,7 @@
 //! Owns the way from words to a [`Command`]. Must never touch the system: what a word means on this machine
 //! is found out when the command runs.
 
+mod about;
 mod arguments;
 mod host;
 mod offers;
@@ -19,18 +20,22 @@ use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
+pub use self::about::Wanted;
 pub use self::arguments::{Argument, Arguments, Value};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
 pub use self::offers::{Prompt, Reading, Whose};
 pub use self::sandbox::{Sandbox, option_of, options_of};
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
-use crate::help::{self, Opt, TOPICS, Topic};
+use crate::help::{self, Opt, Shell, TOPICS, Topic};
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     Help(Option<&'static str>),
+    Manual,
+    Completions(Shell),
+    Complete(Wanted),
     Version,
     Add(Box<Definition>),
     Remove(Removal),
@@ -216,7 +221,9 @@ impl Words {
             "logs" => Command::Logs(self.logs()?),
             "sandbox" => Command::Sandbox(self.sandbox()?.into()),
             "config" => Command::Config(self.config()?),
-            "help" => Command::Help(self.help_topic()?),
+            "help" => self.help_wanted()?,
+            "completions" => Command::Completions(self.completions()?),
+            "complete" => Command::Complete(self.wanted()?),
             name => {
                 self.at_most(0)?;
                 match name {
@@ -285,13 +292,6 @@ impl Words {
 
     fn logs(&self) -> Result<Logs, String> {
         Ok(Logs { server: self.server()?, lines: self.lines()?, follow: self.has("--follow") })
-    }
-
-    fn help_topic(&self) -> Result<Option<&'static str>, String> {
-        self.at_most(1)?;
-        let Some(name) = self.plain.first() else { return Ok(None) };
-        let topic = help::find(name).ok_or_else(|| unknown_command(name))?;
-        Ok(Some(topic.name))
     }
 }
 

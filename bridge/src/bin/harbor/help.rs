@@ -3,8 +3,12 @@
 //! Owns how the help is laid out; the texts are in topics.rs. Must never parse: args.rs reads the command line with
 //! this table.
 
+mod completions;
+mod man;
 mod topics;
 
+pub use self::completions::Shell;
+pub use self::man::page as manual;
 pub use self::topics::TOPICS;
 use crate::errors::Exit;
 
@@ -63,9 +67,9 @@ const EVERYWHERE: &[Opt] = &[
     opt("--help", "", "show how the command is used"),
 ];
 
-/// The command of that name.
+/// The command of that name, also one that only scripts use.
 pub fn find(name: &str) -> Option<&'static Topic> {
-    TOPICS.iter().find(|topic| topic.name == name)
+    TOPICS.iter().chain([&topics::COMPLETE]).find(|topic| topic.name == name)
 }
 
 /// `usage: harbor …`, a line for each form.

@@ -40,8 +40,8 @@ impl Arguments {
             [] => Ok(Self::Nothing),
             [only] if *only == "-" => Ok(Self::Stdin),
             [only] if is_json(only) => Ok(Self::Json((*only).clone())),
-            // Whatever has no sign and stands alone was meant as JSON, too.
-            [only] if !only.contains('=') => Ok(Self::Json((*only).clone())),
+            // JSON of another kind, or a variable of the shell that is not set: said where objects are checked.
+            [only] if only.is_empty() || only.starts_with(['[', '"']) => Ok(Self::Json((*only).clone())),
             many => match many.iter().position(|word| is_json(word) || *word == "-") {
                 Some(0) => Err(both(many[1])),
                 Some(at) => Err(both(many[at])),
@@ -140,7 +140,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_its_key() {
         for (line, said) in [
-            (&["a=1", "b"][..], "b: an argument is key=text, key:=JSON or key=@FILE"),
+            (&["UTC"][..], "UTC: an argument is key=text, key:=JSON or key=@FILE"),
+            (&["a=1", "b"], "b: an argument is key=text, key:=JSON or key=@FILE"),
             (&["a=1", "b=2", "a:=3"], "a: this argument is there twice"),
             (&["{}", "zone=UTC"], "zone: arguments are one JSON object, or key=value words, not both"),
             (&["n:=1", "{\"a\":1}"], "{…}: arguments are one JSON object"),

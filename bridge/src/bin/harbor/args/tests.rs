@@ -240,6 +240,7 @@ fn every_command_of_the_table_is_known() {
     for topic in TOPICS {
         let line = match topic.name {
             "add" => vec!["add", "x", "--", "y"],
+            "completions" => vec![topic.name, "bash"],
             "call" | "accept" => vec![topic.name, "x/y"],
             "grant" | "revoke" => vec![topic.name, "https://a.example", "web:fetch"],
             name if topic.usage.starts_with("NAME") => vec![name, "x"],

@@ -8,6 +8,7 @@ mod audit;
 mod bridge;
 mod call;
 mod changes;
+mod complete;
 mod config;
 mod events;
 mod follow;
@@ -43,6 +44,9 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             let text = topic.and_then(help::find).map_or_else(help::overview, help::explain);
             Ok(screen.text(&text)?)
         }
+        Command::Manual => Ok(screen.text(&help::manual())?),
+        Command::Completions(shell) => Ok(screen.text(&shell.script())?),
+        Command::Complete(wanted) => complete::show(&paths()?, &wanted, screen),
         Command::Version => bridge::show_version(screen),
         Command::Ping => bridge::ping(&mut connect()?, screen),
         Command::Shutdown => bridge::shut_down(&paths()?, screen),

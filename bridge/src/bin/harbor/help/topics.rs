@@ -89,9 +89,11 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
             opt("--profile", "NAME", "with --as: which of the origin's profiles, `default` if absent"),
         ],
         notes: "The arguments are a JSON object, or `-`, which reads it from stdin; or words: key=text, key:=JSON, and\n\
-                key=@FILE for the text of a file. Words that begin with a dash stand behind `--`.\n\
-                A server that is stopped is started; one that failed is not. Each sign of progress gives a call its\n\
-                timeout again.\n\
+                key=@FILE for the text of a file; a text that begins with @ is typed as JSON. Words that begin with a\n\
+                dash stand behind `--`.\n\
+                \n\
+                A server that is stopped is started; one that failed is not. Where progress is shown, on a terminal\n\
+                and without --json, each sign of it gives a call its timeout again.\n\
                 \n\
                 With --as you get what the origin gets, so a server that is stopped is started only if it was added\n\
                 with --lazy. That or --auto-start is how a server is there for pages and AI clients.\n\
@@ -193,9 +195,25 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         notes: "Stops all servers. When no bridge runs, it says so and starts none.",
         ..topic("shutdown", "", "end the bridge")
     },
-    topic("help", "[COMMAND]", "show this, or how a command is used"),
+    Topic {
+        notes: "bash:  source <(harbor completions bash), in ~/.bashrc\n\
+                zsh:   harbor completions zsh > a directory of $fpath, as _harbor\n\
+                fish:  harbor completions fish > ~/.config/fish/completions/harbor.fish",
+        ..topic("completions", "SHELL", "print a completion script for bash, zsh or fish")
+    },
+    Topic {
+        options: &[opt("--man", "", "print the manual page of all commands")],
+        notes: "harbor help --man > ~/.local/share/man/man1/harbor.1",
+        ..topic("help", "[COMMAND]", "show this, or how a command is used")
+    },
     topic("version", "", "show the version"),
 ];
+
+/// What the scripts of `completions` ask; no person needs it.
+pub const COMPLETE: Topic = Topic {
+    notes: "Names for a shell, one per line; none when no bridge runs.",
+    ..topic("complete", "servers|tools [WORD]", "print names for the completion of a shell")
+};
 
 const SAVE: &str = "write images, audio and resources to new files in this directory";
 

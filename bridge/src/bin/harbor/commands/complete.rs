@@ -1,0 +1,77 @@
+//! complete: names for the completion of a shell, one per line.
+//!
+//! Owns which names are given. Must never start a bridge, take long, or complain: somebody has only pressed a key. A name
+//! with anything but letters, digits and `._-` is left out, for a shell might act on it.
+
+use std::time::Duration;
+
+use harbor_bridge::config::Paths;
+
+use super::tools;
+use crate::args::Wanted;
+use crate::ask::Ask;
+use crate::client::Client;
+use crate::errors::Failure;
+use crate::screen::Screen;
+
+/// Longer nobody waits for a word.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub fn show(paths: &Paths, wanted: &Wanted, screen: &mut Screen) -> Result<(), Failure> {
+    let Ok(Some(mut client)) = Client::connect_running(paths) else { return Ok(()) };
+    let names = names(&mut client, wanted).unwrap_or_default();
+    match names.is_empty() {
+        true => Ok(()),
+        false => Ok(screen.text(&names.join("\n"))?),
+    }
+}
+
+fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
+    Ok(match wanted {
+        Wanted::Servers => servers(client)?,
+        Wanted::Tools(begun) => match begun.split_once('/') {
+            None => servers(client)?.into_iter().map(|server| format!("{server}/")).collect(),
+            Some((server, _)) => {
+                let (tools, _) = tools::read(&client.request(&tools::request(server), PATIENCE)?);
+                let names = tools.iter().map(|tool| tool.text("name")).filter(|name| is_harmless(name));
+                names.map(|name| format!("{server}/{name}")).collect()
+            }
+        },
+    })
+}
+
+fn servers(client: &mut Client) -> Result<Vec<String>, Failure> {
+    let servers = client.request(&Ask::new("list_servers"), PATIENCE)?.objects("servers");
+    Ok(servers.iter().map(|server| server.text("server_id")).filter(|name| is_harmless(name)).collect())
+}
+
+fn is_harmless(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{command, error};
+    use super::*;
+
+    fn named(wanted: &Wanted, answer: &str) -> (Vec<String>, Vec<String>) {
+        let mut given = Vec::new();
+        let ran = command(false, &[answer], |client, _| {
+            given = names(client, wanted)?;
+            Ok(())
+        });
+        (given, ran.asked)
+    }
+
+    #[test]
+    fn servers_and_then_their_tools() {
+        let servers = r#"{"type":"list_servers_result","request_id":"1","servers":[{"server_id":"a"},{"server_id":"b"}]}"#;
+        assert_eq!(named(&Wanted::Servers, servers).0, ["a", "b"]);
+        assert_eq!(named(&Wanted::Tools("x".into()), servers).0, ["a/", "b/"]);
+        let tools = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now"},{"name":"a/b"},{"name":"$(reboot)"},{"name":"x y"},{"name":"`w`\n"}]}"#;
+        let (given, asked) = named(&Wanted::Tools("a/n".into()), tools);
+        assert_eq!(given, ["a/now", "a/a/b"]);
+        assert_eq!(asked, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a"}"#]);
+        assert_eq!(named(&Wanted::Tools("a/".into()), &error("not_connected")).0, [""; 0]);
+    }
+}
