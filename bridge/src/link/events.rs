@@ -8,10 +8,11 @@ use std::rc::Rc;
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Lack, List, LogSource, Resource};
+use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Lack, List, LogSource};
 use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::sandbox::paths::MAX_PATH;
 
+use super::held::Held;
 use crate::clock::wall_clock;
 
 /// An event of a runner. `server` is the number of one start.
@@ -168,8 +169,8 @@ pub struct EndReport {
 }
 
 impl EndReport {
-    pub(super) fn new(cause: &EndCause<'_>, stderr_tail: &str) -> Self {
-        let (word, message) = describe(cause);
+    pub(super) fn new(cause: &EndCause<'_>, stderr_tail: &str, held: &Held) -> Self {
+        let (word, message) = describe(cause, held);
         // Part of it may be the server's own words: they must not look like more than one sentence.
         let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let (exit_code, signal) = match *cause {
@@ -203,7 +204,7 @@ impl EndReport {
     }
 }
 
-fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
+fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
     match cause {
         EndCause::Stopped => ("stopped", "it was stopped".into()),
         EndCause::Exited { code } => ("exited", format!("it exited with code {code}")),
@@ -234,35 +235,13 @@ fn describe(cause: &EndCause<'_>) -> (&'static str, String) {
             format!("it speaks the MCP revision {versions}, which this Harbor does not know"),
         ),
         EndCause::ClosedStdout => ("closed_stdout", "it closed its output and was ended".into()),
-        EndCause::OutOfMemory { .. } => ("out_of_memory", "it ran out of memory".into()),
+        EndCause::OutOfMemory { .. } => ("out_of_memory", held.out_of_memory()),
         EndCause::Hung => ("hung", "it gave no sign of life after a call's timeout and was killed".into()),
         EndCause::Overdue { limit_ms } => {
             ("timeout", format!("it took longer than {} s and was ended", seconds(*limit_ms)))
         }
-        EndCause::OverLimit { resource, limit, used } => over_limit(*resource, *limit, *used),
+        EndCause::OverLimit { resource, limit, used } => held.over_limit(*resource, *limit, *used),
     }
-}
-
-fn over_limit(resource: Resource, limit: u64, used: u64) -> (&'static str, String) {
-    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    if used == u64::MAX {
-        let what = "it keeps files whose size cannot be seen (in directories that cannot be listed or are too deep, or open in processes that cannot be looked into)";
-        return ("disk_full", format!("{what}, and was killed"));
-    }
-    let (word, what, option) = match resource {
-        Resource::Memory => {
-            ("out_of_memory", format!("{} MiB of memory and may use {}", mib(used), mib(limit)), "--memory")
-        }
-        Resource::Disk => {
-            let what = "MiB in its data and temporary files and may use";
-            ("disk_full", format!("{} {what} {}", mib(used), mib(limit)), "--disk")
-        }
-        Resource::Processes => {
-            let what = format!("{used} processes and threads and may have {limit}");
-            ("too_many_processes", what, "--processes")
-        }
-    };
-    (word, format!("it had {what}, and was killed; {option} of `harbor sandbox` allows more"))
 }
 
 fn seconds(ms: u64) -> f64 {
@@ -364,5 +343,8 @@ fn lack(what: Lack<'_>) -> Option<Lack<'static>> {
         Lack::Module(name) => Lack::Module(own(name)?),
         Lack::Socket { path, listen } => Lack::Socket { path: own(path)?, listen },
         Lack::Host(name) => Lack::Host(own(name)?),
+        Lack::Threads => Lack::Threads,
+        Lack::Attributes(path) => Lack::Attributes(own(path)?),
+        Lack::Listen => Lack::Listen,
     })
 }

@@ -14,6 +14,7 @@
 mod calls;
 mod deadlines;
 mod events;
+mod held;
 pub mod runner;
 mod tools;
 
@@ -35,6 +36,7 @@ pub use events::{Containment, EndReport, Info, LinkEvent};
 pub use tools::{Tool, ToolHash, ToolList};
 
 use calls::Calls;
+use held::{Held, HeldStarts};
 
 /// What may wait for a runner that does not read: then calls are refused.
 const LIMIT: usize = 128 * 1024 * 1024;
@@ -47,6 +49,8 @@ const EVENTS: usize = 256;
 pub struct Link {
     outbox: Outbox,
     calls: RefCell<Calls>,
+    /// What its servers are held to.
+    held: RefCell<HeldStarts>,
     /// Set off when the timer of the calls' deadlines must be armed anew.
     rearm: Notify,
 }
@@ -60,8 +64,12 @@ impl Link {
         stream: std::os::unix::net::UnixStream,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
         let (reader, writer) = socket::split(stream)?;
-        let link =
-            Rc::new(Self { outbox: Outbox::new(LIMIT), calls: RefCell::default(), rearm: Notify::new() });
+        let link = Rc::new(Self {
+            outbox: Outbox::new(LIMIT),
+            calls: RefCell::default(),
+            held: RefCell::default(),
+            rearm: Notify::new(),
+        });
         link.send(&ToRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
         let (events, receiver) = mpsc::channel(EVENTS);
         tokio::task::spawn_local({
@@ -78,6 +86,9 @@ impl Link {
 
     /// Sends a message that is not a call; one that finds the runner gone is dropped.
     pub fn send(&self, message: &ToRunner<'_>) {
+        if let ToRunner::Connect { server, launch } | ToRunner::Run { server, launch } = message {
+            self.held.borrow_mut().insert(*server, Held::of(launch));
+        }
         let _ = self.outbox.push(|out| put_message(out, message));
     }
 
@@ -230,7 +241,8 @@ impl Link {
                 Ok(None)
             }
             FromRunner::Ended { server, cause, stderr_tail } => {
-                let report = Rc::new(EndReport::new(&cause, &stderr_tail));
+                let held = self.held.borrow_mut().remove(&server).unwrap_or_default();
+                let report = Rc::new(EndReport::new(&cause, &stderr_tail, &held));
                 let open = self.calls.borrow_mut().take_of(server);
                 open.for_each(|open| open.end(Err(CallError::Ended(report.clone()))));
                 Ok(Some(LinkEvent::Ended { server, report }))

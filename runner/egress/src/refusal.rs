@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use harbor_policy::sandbox::hint::shell;
+use harbor_policy::sandbox::hint::{NOT_ALLOWED, shell};
 use harbor_policy::sandbox::hosts::Target;
 
 /// Why.
@@ -67,7 +67,7 @@ impl fmt::Display for Refusal {
                 let rule = target.rule();
                 write!(
                     f,
-                    "refused {target}: it is not among the allowed hosts; to allow it: harbor sandbox NAME --host {}",
+                    "refused {target}{NOT_ALLOWED}; to allow it: harbor sandbox NAME --host {}",
                     shell(&rule)
                 )
             }

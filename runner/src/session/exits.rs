@@ -18,6 +18,7 @@ const LAST_WORDS: &[&str] = &[
     "java.lang.OutOfMemoryError",
     "std::bad_alloc",
     "Cannot allocate memory",
+    "Array buffer allocation failed",
 ];
 
 /// How often the kernel has killed for want of memory since it started; see proc(5) on /proc/vmstat.
@@ -67,6 +68,8 @@ mod tests {
         assert_eq!(cause(abort, true, "assertion failed"), EndCause::Signalled { signal: 6 });
         let rust = "memory allocation of 1048576 bytes failed";
         assert_eq!(cause(abort, false, rust), EndCause::OutOfMemory { code: None, signal: Some(6) });
+        let node = "RangeError: Array buffer allocation failed";
+        assert_eq!(cause(Exit::Code(1), false, node), EndCause::OutOfMemory { code: Some(1), signal: None });
         let python = "Traceback …\nMemoryError";
         assert_eq!(
             cause(Exit::Code(1), false, python),

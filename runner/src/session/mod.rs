@@ -82,7 +82,7 @@ pub struct Session {
     /// The call that an overlong line answers shows itself only at the line's end.
     overlong: Cell<bool>,
     alive: Alive,
-    refusals: Refusals,
+    refusals: Rc<Refusals>,
     /// Whether what it says is looked at for refusals.
     is_held: bool,
     stop_wanted: Cell<bool>,
@@ -112,7 +112,7 @@ impl Session {
             listening: RefCell::default(),
             overlong: Cell::new(false),
             alive: Alive::new(Instant::now()),
-            refusals: Refusals::default(),
+            refusals: Rc::default(),
             is_held: launch.sandbox != Sandbox::default(),
             stop_wanted: Cell::new(false),
             kill_wanted: Cell::new(false),

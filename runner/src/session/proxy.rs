@@ -14,6 +14,7 @@ use harbor_ipc_proto::link::runner::LogSource;
 use tokio::net::unix::pipe;
 
 use super::Session;
+use super::refusals::Refusals;
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::{LineSplitter, Popped};
 use crate::up::Up;
@@ -44,10 +45,10 @@ impl Proxy {
         let proxy = Self { pid: helper.pid };
         let exited = reaper.watch(helper.pid, Group::Own);
         helper.executed().await.map_err(|failure| io::Error::other(failure.what))?;
-        let (up, number) = (session.up.clone(), session.number);
+        let (up, number, refusals) = (session.up.clone(), session.number, session.refusals.clone());
         let name = name.to_owned();
         tokio::task::spawn_local(async move {
-            tell(&up, number, &name, helper.stderr).await;
+            tell(&up, number, &refusals, &name, helper.stderr).await;
             if exited.await.is_ok() {
                 up.remark(number, "its egress proxy has ended: it has no network until it is started again");
             }
@@ -63,15 +64,19 @@ impl Drop for Proxy {
     }
 }
 
-/// Passes its lines on until it closes its stderr.
-async fn tell(up: &Up, server: u32, name: &str, mut stderr: pipe::Receiver) {
+/// Passes on what it says until it closes its stderr: as a refusal what an option would allow, the rest as lines.
+async fn tell(up: &Up, server: u32, refusals: &Refusals, name: &str, mut stderr: pipe::Receiver) {
     let mut lines = LineSplitter::new(MAX_LINE);
     while let Ok(n @ 1..) = read_some(&mut stderr, lines.space()).await {
         lines.filled(n);
         while let Some(line) = lines.pop() {
             if let Popped::Line(line) = line {
                 // It knows rules, and not whose they are.
-                let text = readable(line, false).replacen(" NAME ", &format!(" {name} "), 1);
+                let text = readable(line, false);
+                if refusals.of_proxy(up, server, &text) {
+                    continue;
+                }
+                let text = text.replacen(" NAME ", &format!(" {name} "), 1);
                 up.log(server, LogSource::Runner, None, &text);
             }
         }

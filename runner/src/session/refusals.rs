@@ -7,11 +7,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use harbor_ipc_proto::link::runner::FromRunner;
-use harbor_policy::sandbox::hint::{Reader, Refusal, Said, said};
+use harbor_policy::sandbox::hint::{Reader, Refusal, Said, refused_host, said};
 use memchr::memmem;
 use serde::Deserialize;
 
 use super::Session;
+use crate::up::Up;
 
 /// How many different ones are told of one start.
 const MOST: usize = 64;
@@ -72,15 +73,51 @@ impl Session {
     }
 
     fn tell_refusal(&self, said: Said) {
-        if !self.refusals.told.borrow_mut().insert(said.clone()) {
+        self.refusals.tell(&self.up, self.number, said);
+    }
+}
+
+impl Refusals {
+    /// What its egress proxy says: whether it was told, or is to be told as a line of the log.
+    pub(super) fn of_proxy(&self, up: &Up, server: u32, line: &str) -> bool {
+        let Some(host) = refused_host(line).map(Said::Lacks) else { return false };
+        let is_known = self.told.borrow().contains(&host);
+        if !is_known && self.told.borrow().len() >= MOST {
+            return false;
+        }
+        self.tell(up, server, host);
+        true
+    }
+
+    fn tell(&self, up: &Up, server: u32, said: Said) {
+        if !self.told.borrow_mut().insert(said.clone()) {
             return;
         }
-        let server = self.number;
-        self.up.send(&match said {
+        up.send(&match said {
             Said::Refused(Refusal { path, write, missing }) => {
                 FromRunner::Denied { server, path: path.into(), write, missing }
             }
             Said::Lacks(what) => FromRunner::Lacks { server, what },
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_the_proxy_refused_is_told_once_and_is_no_line() {
+        let (refusals, up) = (Refusals::default(), Up::new());
+        let line =
+            |host: usize| format!("refused {host}.example.com:443: it is not among the allowed hosts; to");
+        assert!(refusals.of_proxy(&up, 1, &line(0)));
+        let pending = up.pending();
+        assert!(pending > 0);
+        assert!(refusals.of_proxy(&up, 1, &line(0)));
+        assert_eq!(up.pending(), pending);
+        assert!(!refusals.of_proxy(&up, 1, "refused 2 more connections in the last minute"));
+        assert!((1..MOST).all(|host| refusals.of_proxy(&up, 1, &line(host))));
+        assert!(!refusals.of_proxy(&up, 1, &line(MOST)) && refusals.of_proxy(&up, 1, &line(1)));
     }
 }

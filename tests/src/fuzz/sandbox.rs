@@ -125,12 +125,17 @@ fn hinted(lack: &Lack<'_>) {
             assert!(!what.contains(char::is_control) && !what.contains('\u{202e}'), "{what:?}");
             assert!(only_if.iter().all(|path| clean(path).as_ref() == Some(path)), "{only_if:?}");
             let Ok(Advice { option, .. }) = advice else { continue };
-            let (name, word) = option.split_once(' ').expect("an option and its value");
+            // Of numbers there may be two.
+            let (first, second) = option.split_once(" --memory ").unwrap_or((&option, "1"));
+            let (name, word) = first.split_once(' ').expect("an option and its value");
             let granted = unquoted(word);
             let is_read = name == "--read";
             assert!(!is_read || why_never(&granted, &facts).is_none(), "{option}");
             assert!(
-                is_read || matches!(name, "--socket" | "--host") || granted.parse::<u64>().is_ok(),
+                is_read
+                    || matches!(name, "--socket" | "--host")
+                    || (name, word) == ("--network", "loopback")
+                    || granted.parse::<u64>().is_ok() && second.parse::<u64>().is_ok(),
                 "{option}"
             );
         }

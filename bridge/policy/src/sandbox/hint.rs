@@ -17,11 +17,13 @@ mod lack;
 mod lacking;
 mod module;
 mod path;
+mod proxy;
 
-pub use about::is_about;
+pub use about::{is_about, may_be_about};
 pub use advice::{Advice, advice, shell};
 pub use lacking::{Hint, hints};
 pub use path::Refusal;
+pub use proxy::{NOT_ALLOWED, refused_host};
 
 /// Of longer texts only this much is read, in bytes.
 const MAX_TEXT: usize = 8 << 10;
@@ -51,6 +53,7 @@ impl Reader {
         let module = self.modules.line(line).map(Lack::Module);
         let lack = module.or_else(|| lack::socket(line, &lower)).or_else(|| lack::limit(&lower));
         let lack = lack.or_else(|| lack::host(line, &lower).map(Lack::Host));
+        let lack = lack.or_else(|| lack::listen(line, &lower)).or_else(|| lack::attributes(line, &lower));
         let said = lack.map(Said::Lacks).or_else(|| path::in_line(line, &lower).map(Said::Refused));
         said.or(told.map(Said::Lacks))
     }

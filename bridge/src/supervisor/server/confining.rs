@@ -3,12 +3,13 @@
 //! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::SandboxSettings;
+use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::sandbox::hint::{Advice, advice};
-use harbor_policy::sandbox::paths::is_within;
 use harbor_policy::sandbox::{Profile, profile};
 
 use super::Server;
@@ -104,27 +105,23 @@ impl Server {
         let (profile, facts) = (&confined.profile, &confined.facts);
         // What may be read and was refused was to be written, whatever the words say.
         let write = write || !missing && profile.allows(&path, false);
-        // Where system calls are not filtered, nothing of its own is refused.
-        let is_own = profile.launch.filter.is_some()
-            && [&facts.data, &facts.tmp].into_iter().any(|own| is_within(&path, own));
-        if profile.allows(&path, write) && (missing || !is_own) {
+        if profile.allows(&path, write) {
             // The file's own mode, or its absence: no sandbox is in the way.
             return;
         }
-        let advice = advice(&path, write, &confined.facts);
+        let advice = advice(&path, write, facts);
         let denied = Denied { path, write, advice };
-        if !missing {
+        if !missing && !write {
             return self.note_denied(denied);
         }
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            // What is not there for us either is no matter of the sandbox.
-            let path = PathBuf::from(&denied.path);
-            // A new file needs its directory only.
-            let looked = if denied.write { path.parent().map(Path::to_owned).unwrap_or(path) } else { path };
-            let there = tokio::task::spawn_blocking(move || std::fs::symlink_metadata(looked).is_ok());
-            if there.await.unwrap_or(false) {
-                server.note_denied(denied);
+            match tokio::task::spawn_blocking(move || looked_at(denied, missing)).await {
+                Ok(Looked::Denied(denied)) => server.note_denied(denied),
+                Ok(Looked::Socket(path)) => {
+                    server.on_lacking(&Lack::Socket { path: path.into(), listen: false });
+                }
+                Ok(Looked::Nothing) | Err(_) => {}
             }
         });
     }
@@ -142,6 +139,34 @@ impl Server {
     }
 }
 
+/// What was found where a server was refused.
+#[derive(Debug, PartialEq, Eq)]
+enum Looked {
+    /// What it was refused, with what is to be minded.
+    Denied(Denied),
+    /// It is a socket, which is no file to be read.
+    Socket(String),
+    /// What is not there for us either: no matter of the sandbox.
+    Nothing,
+}
+
+fn looked_at(denied: Denied, missing: bool) -> Looked {
+    let path = Path::new(&denied.path);
+    // A new file needs its directory only.
+    let looked = if denied.write { path.parent().unwrap_or(path) } else { path };
+    match looked.symlink_metadata() {
+        Err(_) if missing => Looked::Nothing,
+        Ok(found) if missing && found.file_type().is_socket() => Looked::Socket(denied.path),
+        _ => Looked::Denied(Denied { advice: denied.advice.map(with_its_path), ..denied }),
+    }
+}
+
+/// To grant what does not exist grants nothing.
+fn with_its_path(advice: Advice) -> Advice {
+    let is_there = advice.written.as_ref().is_none_or(|path| Path::new(path).exists());
+    if is_there { advice } else { advice.without_its_path() }
+}
+
 /// A sentence for the server's log.
 fn hint(id: &str, denied: &Denied) -> String {
     let what = match denied.path.starts_with('/') {
@@ -150,7 +175,7 @@ fn hint(id: &str, denied: &Denied) -> String {
         false => denied.path.clone(),
     };
     match &denied.advice {
-        Ok(Advice { option, mind }) => {
+        Ok(Advice { option, mind, .. }) => {
             let mind = mind.map(|mind| format!(", but {mind}")).unwrap_or_default();
             format!("the sandbox refused {what}; `harbor sandbox {id} {option}` allows it{mind}")
         }
@@ -168,7 +193,7 @@ mod tests {
     #[test]
     fn a_hint_says_what_to_mind() {
         let of = |advice| hint("s", &Denied { path: "/h/.vimrc".into(), write: true, advice });
-        let advice = |mind| Ok(Advice { option: "--write /h/.vimrc".into(), mind });
+        let advice = |mind| Ok(Advice { mind, ..Advice::plain("--write /h/.vimrc".into()) });
         let plain =
             "the sandbox refused writing \"/h/.vimrc\"; `harbor sandbox s --write /h/.vimrc` allows it";
         assert_eq!(of(advice(None)), plain);
@@ -177,11 +202,34 @@ mod tests {
         let words = Denied {
             path: "more memory than 1 MiB".into(),
             write: false,
-            advice: Ok(Advice { option: "--memory 2".into(), mind: None }),
+            advice: Ok(Advice::plain("--memory 2".into())),
         };
         assert_eq!(
             hint("s", &words),
             "the sandbox refused more memory than 1 MiB; `harbor sandbox s --memory 2` allows it"
         );
+    }
+
+    #[test]
+    fn what_is_to_be_written_is_created_first_and_a_socket_is_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+        let denied = |path: String, write, written| Denied {
+            path,
+            write,
+            advice: Ok(Advice { written, ..Advice::plain("--x".into()) }),
+        };
+        let minded = |looked: Looked| match looked {
+            Looked::Denied(Denied { advice: Ok(advice), .. }) => Some(advice.mind.is_some()),
+            Looked::Denied(_) | Looked::Socket(_) | Looked::Nothing => None,
+        };
+        std::fs::write(at("there"), "").unwrap();
+        assert_eq!(minded(looked_at(denied(at("new"), true, Some(at("new"))), false)), Some(true));
+        assert_eq!(minded(looked_at(denied(at("there"), true, Some(at("there"))), false)), Some(false));
+        assert_eq!(minded(looked_at(denied(at("new"), true, Some(at(""))), true)), Some(false));
+        assert_eq!(looked_at(denied(at("no/new"), true, None), true), Looked::Nothing);
+        assert_eq!(looked_at(denied(at("new"), false, None), true), Looked::Nothing);
+        let _listener = std::os::unix::net::UnixListener::bind(at("s")).unwrap();
+        assert_eq!(looked_at(denied(at("s"), false, None), true), Looked::Socket(at("s")));
     }
 }

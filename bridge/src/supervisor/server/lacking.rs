@@ -15,6 +15,11 @@ impl Server {
     /// follows from it but a hint.
     pub(in crate::supervisor) fn on_lacking(self: &Rc<Self>, lack: &Lack<'_>) {
         let Some(confined) = self.confined() else { return };
+        if let Lack::Attributes(path) = lack
+            && !confined.profile.allows(path, true)
+        {
+            return self.on_denied(path.to_string(), true, false);
+        }
         let hints = hints(lack, &confined.profile, &confined.facts);
         if hints.iter().all(|hint| hint.only_if.is_none()) {
             return hints.into_iter().for_each(|hint| self.note_denied(denied(hint)));

@@ -243,7 +243,7 @@ fn golden_bytes_from_runner() {
 #[test]
 fn golden_bytes_of_what_is_lacking() {
     let lacks = |what| FromRunner::Lacks { server: 1, what };
-    let golden: [(FromRunner<'_>, &[u8]); 7] = [
+    let golden: [(FromRunner<'_>, &[u8]); 10] = [
         (lacks(Lack::Memory), b"\x0f\x01\x00"),
         (lacks(Lack::FileSize), b"\x0f\x01\x01"),
         (lacks(Lack::OpenFiles), b"\x0f\x01\x02"),
@@ -251,6 +251,9 @@ fn golden_bytes_of_what_is_lacking() {
         (lacks(Lack::Module("m".into())), b"\x0f\x01\x04\x01m"),
         (lacks(Lack::Socket { path: "/s".into(), listen: true }), b"\x0f\x01\x05\x02/s\x01"),
         (lacks(Lack::Host("h".into())), b"\x0f\x01\x06\x01h"),
+        (lacks(Lack::Threads), b"\x0f\x01\x07"),
+        (lacks(Lack::Attributes("/a".into())), b"\x0f\x01\x08\x02/a"),
+        (lacks(Lack::Listen), b"\x0f\x01\x09"),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);

@@ -15,7 +15,7 @@ pub enum Lack<'a> {
     FileSize,
     /// More open files.
     OpenFiles,
-    /// More processes or threads.
+    /// More processes.
     Processes,
     /// A part of its program: an absolute path, with or without its ending, or the name of a module.
     Module(Cow<'a, str>),
@@ -28,4 +28,10 @@ pub enum Lack<'a> {
     },
     /// The address of a host of this name.
     Host(Cow<'a, str>),
+    /// More threads: they lack processes or memory, and the words do not say which.
+    Threads,
+    /// To change the mode, the owner, the times or the attributes of what has this absolute path.
+    Attributes(Cow<'a, str>),
+    /// To listen on a port.
+    Listen,
 }

@@ -4,15 +4,22 @@
 
 use harbor_ipc_proto::link::runner::Lack;
 
-use super::lacking::{OWN_SOCKETS, label};
+use super::lacking::{CHANGES, OWN_SOCKETS, label};
+use super::proxy::is_of_proxy;
 use super::{Said, said};
 
 /// What stands before a path or a name.
-const SUBJECTS: &[&str] = &["the socket ", "the host "];
+const SUBJECTS: &[&str] = &["the socket ", CHANGES];
+
+/// What stands before a host.
+const HOST: &str = "the host ";
 
 /// Whether a text speaks of this: a path, or what a [`super::Hint`] says.
 #[must_use]
 pub fn is_about(text: &str, what: &str) -> bool {
+    if let Some(host) = what.strip_prefix(HOST) {
+        return names_host(text, host);
+    }
     let subject = SUBJECTS.iter().find_map(|before| what.strip_prefix(before)).unwrap_or(what);
     // Of a long trace the end may be all that is shown.
     let is_socket = what == OWN_SOCKETS && text.contains("[Errno 1] Operation not permitted");
@@ -50,6 +57,26 @@ fn names(text: &str, path: &str) -> bool {
     !path.is_empty() && text.match_indices(path).any(|(at, _)| stands(at))
 }
 
+/// Whether a host stands in a text, with or without its port.
+fn names_host(text: &str, host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).map_or(host, |(name, _)| name);
+    let of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let lower = text.to_ascii_lowercase();
+    let stands = |at: usize| {
+        let (before, after) = (lower[..at].chars().next_back(), &lower[at + name.len()..]);
+        // A dot may end a sentence, or lead on to another name.
+        let after = after.strip_prefix('.').unwrap_or(after).chars().next();
+        !before.is_some_and(|c| of_a_name(c) || c == '.') && !after.is_some_and(of_a_name)
+    };
+    !name.is_empty() && lower.match_indices(name).any(|(at, _)| stands(at))
+}
+
+/// Whether a text is about a host that the proxy refused, by its answer: it names none.
+#[must_use]
+pub fn may_be_about(text: &str, what: &str) -> bool {
+    what.starts_with(HOST) && is_of_proxy(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +94,17 @@ mod tests {
             ("MemoryError", "larger files than 1024 MiB", false),
             ("getaddrinfo ENOTFOUND example.com", "the host example.com", true),
             ("getaddrinfo ENOTFOUND example.com", "the host example.com.au", false),
+            ("getaddrinfo ENOTFOUND example.com.au", "the host example.com", false),
+            ("GET http://Example.com/x failed.", "the host example.com:8080", true),
+            ("HTTPSConnectionPool(host='a.example.com', port=443)", "the host example.com", false),
+            ("connect to [2001:db8::1]:443", "the host [2001:db8::1]", true),
+            ("RuntimeError: can't start new thread", "more threads than 512", true),
+            ("listen EACCES: permission denied 0.0.0.0:3000", "listening on ports", true),
+            (
+                "error: chmod on /d/c.lock failed: Operation not permitted",
+                &format!("{CHANGES}/d/c.lock"),
+                true,
+            ),
             ("ModuleNotFoundError: No module named 'x'", "/srv/a/x.py", true),
             ("ModuleNotFoundError: No module named 'x'", "/srv/a/x/y.py", false),
             ("Error: Cannot find module '../lib/x'\nRequire stack:\n- /o/bin/t.js", "/o/lib/x.js", true),

@@ -11,9 +11,33 @@ use crate::sandbox::protected::{is_run_later, why_never, why_never_written};
 pub struct Advice {
     /// The option of `harbor sandbox`.
     pub option: String,
-    /// What to mind before it is given: a sentence, where it leads out of the sandbox.
+    /// What to mind before it is given: a sentence, where it leads out of the sandbox, costs something or is not enough.
     pub mind: Option<&'static str>,
+    /// The path that it lets be written.
+    pub written: Option<String>,
 }
+
+impl Advice {
+    /// An option with nothing to mind.
+    #[must_use]
+    pub fn plain(option: String) -> Self {
+        Self { option, mind: None, written: None }
+    }
+
+    /// What it is where the path is not there that it lets be written.
+    #[must_use]
+    pub fn without_its_path(self) -> Self {
+        let mind = if self.mind.is_some() { CREATE_IT_AND_RUN } else { CREATE_IT };
+        Self { mind: Some(mind), ..self }
+    }
+}
+
+/// Said where a grant would grant nothing.
+pub(super) const CREATE_IT: &str = "what does not exist cannot be granted: create it first";
+
+/// Said where [`RUN_OUTSIDE`] is to be said, too.
+const CREATE_IT_AND_RUN: &str = "what does not exist cannot be granted: create it first; and what is written there is run by \
+                                 you, your shell, your editor or git, outside of the sandbox";
 
 /// Said of what others than the server run.
 pub(super) const RUN_OUTSIDE: &str =
@@ -25,17 +49,12 @@ pub(super) const RUN_OUTSIDE: &str =
 /// # Errors
 /// Why nothing allows it.
 pub fn advice(path: &str, write: bool, facts: &Facts) -> Result<Advice, String> {
-    let plain = |option: String| Advice { option, mind: None };
     if facts.package.as_deref().is_some_and(|package| is_within(path, package)) {
         return Err(of_its_package(path, facts));
     }
-    if is_within(path, &facts.data) || is_within(path, &facts.tmp) {
-        // Its own already: what is refused there is a socket.
-        let own = if is_within(path, &facts.tmp) { &facts.tmp } else { &facts.data };
-        return Ok(plain(format!("--socket {}", shell(own))));
-    }
     if !write {
-        return why_never(path, facts).map_or_else(|| Ok(plain(format!("--read {}", shell(path)))), Err);
+        let option = || Advice::plain(format!("--read {}", shell(path)));
+        return why_never(path, facts).map_or_else(|| Ok(option()), Err);
     }
     if let Some(never) = why_never_written(path, facts) {
         return Err(never);
@@ -44,7 +63,7 @@ pub fn advice(path: &str, write: bool, facts: &Facts) -> Result<Advice, String> 
     let wide = why_never_written(directory, facts).is_some();
     let granted = if wide { path } else { directory };
     let mind = is_run_later(granted, facts).then_some(RUN_OUTSIDE);
-    Ok(Advice { option: format!("--write {}", shell(granted)), mind })
+    Ok(Advice { option: format!("--write {}", shell(granted)), mind, written: Some(granted.to_owned()) })
 }
 
 /// What a server keeps in its installation goes with the next one.

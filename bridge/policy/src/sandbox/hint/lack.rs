@@ -23,20 +23,51 @@ const MEMORY: &[&str] = &[
     "std::bad_alloc",
     "runtime: out of memory",
     "java.lang.outofmemoryerror",
+    "array buffer allocation failed",
 ];
 
-/// Of processes and threads.
-const PROCESSES: &[&str] = &[
+/// Of processes.
+const PROCESSES: &[&str] = &["fork: retry"];
+
+/// Of threads.
+const THREADS: &[&str] = &[
     "can't start new thread",
-    "fork: retry",
     "failed to create new os thread",
     "unable to create native thread",
+    "failed to spawn thread",
 ];
 
 /// Of the same, where it is about one of [`STARTS`].
 const AGAIN: &[&str] = &["resource temporarily unavailable", "eagain"];
 
-const STARTS: &[&str] = &["fork", "clone", "spawn", "thread"];
+const STARTS: &[&str] = &["fork", "clone", "spawn"];
+
+/// Of modes, owners, times and attributes, as calls and as programs name them.
+const ATTRIBUTES: &[&str] = &[
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "lchmod",
+    "chown",
+    "fchown",
+    "fchownat",
+    "lchown",
+    "utime",
+    "utimes",
+    "lutimes",
+    "futimes",
+    "utimensat",
+    "setxattr",
+    "removexattr",
+    "changing permissions of",
+    "changing ownership of",
+    "preserving permissions for",
+    "preserving times for",
+    "setting times of",
+];
+
+/// What a program listens on that is a port.
+const PORTS: &[&str] = &["0.0.0.0", "127.0.0.1", "[::", " ::", "'::", "localhost", "tcp"];
 
 /// Of a name that is not resolved.
 const UNRESOLVED: &[&str] = &[
@@ -107,8 +138,11 @@ pub(super) fn socket(line: &str, lower: &str) -> Option<Lack<'static>> {
             .or_else(|| first_path(line).filter(|_| listen || connect))?,
     };
     let ends = [".sock", ".socket", ".pipe"].iter().any(|ending| path.ends_with(ending));
-    let is_socket = told.is_some() || listen || connect || ends || path.contains("/.s.PGSQL.");
-    let listen = listen || ["listen", "bind"].iter().any(|word| find_word(lower, word).is_some());
+    let around = lower.replace(&path.to_ascii_lowercase(), " ");
+    let says = |words: &[&str]| words.iter().any(|word| find_word(&around, word).is_some());
+    let named = says(&["bind", "listen", "socket"]) && says(&["operation not permitted", "eperm"]);
+    let is_socket = told.is_some() || listen || connect || ends || named || path.contains("/.s.PGSQL.");
+    let listen = listen || says(&["listen", "bind"]);
     is_socket.then(|| Lack::Socket { path: path.into(), listen })
 }
 
@@ -136,7 +170,11 @@ pub(super) fn limit(lower: &str) -> Option<Lack<'static>> {
         ["errno ", "os error "].iter().any(|word| find_word(lower, &format!("{word}{number}")).is_some())
     };
     // Before memory, which Java speaks of here, too.
-    if any(PROCESSES) || (any(AGAIN) || numbered(11)) && any(STARTS) {
+    let again = any(AGAIN) || numbered(11);
+    if any(THREADS) || again && lower.contains("thread") {
+        return Some(Lack::Threads);
+    }
+    if any(PROCESSES) || again && any(STARTS) {
         return Some(Lack::Processes);
     }
     if any(MEMORY) || numbered(12) {
@@ -149,6 +187,24 @@ pub(super) fn limit(lower: &str) -> Option<Lack<'static>> {
     let is_others = any(&["open files in system", "inotify", ", watch"]);
     let is_full = find_word(lower, "emfile").is_some() || numbered(24) || any(&["too many open files"]);
     (is_full && !is_others).then_some(Lack::OpenFiles)
+}
+
+/// A port that it may not listen on.
+pub(super) fn listen(line: &str, lower: &str) -> Option<Lack<'static>> {
+    let says = |words: &[&str]| words.iter().any(|word| find_word(lower, word).is_some());
+    let refused = says(&["permission denied", "operation not permitted", "eacces", "eperm"]);
+    // What has a path is a Unix socket, or a file.
+    let is_port = PORTS.iter().any(|part| lower.contains(part)) && starts_of_paths(line).next().is_none();
+    (refused && is_port && says(&["listen", "bind"])).then_some(Lack::Listen)
+}
+
+/// A mode, an owner, times or attributes that could not be changed: only EPERM is the sandbox's word for it.
+pub(super) fn attributes(line: &str, lower: &str) -> Option<Lack<'static>> {
+    let path = in_line(line, lower)?.path;
+    let around = lower.replace(&path.to_ascii_lowercase(), " ");
+    let says = |words: &[&str]| words.iter().any(|word| find_word(&around, word).is_some());
+    let refused = says(&["operation not permitted", "eperm"]) && says(ATTRIBUTES);
+    refused.then(|| Lack::Attributes(path.into()))
 }
 
 /// A host whose name was not resolved.

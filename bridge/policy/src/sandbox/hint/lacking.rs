@@ -17,6 +17,9 @@ use crate::sandbox::{Facts, Profile, REPLACED};
 const MOST: u64 = 1 << 20;
 const MOST_PROCESSES: u64 = 65_536;
 
+/// The stack of a thread, which counts as memory, in MiB: what the C library takes where nothing else is said.
+const STACK: u64 = 8;
+
 /// How a file of a program may end that is named without it.
 const ENDINGS: &[&str] = &["", ".js", ".mjs", ".cjs", ".json", ".node", ".ts", ".py", ".so"];
 
@@ -28,6 +31,26 @@ pub(super) const OWN_SOCKETS: &str = "Unix sockets of its own";
 
 /// Said of sockets on which other programs answer.
 const LEADS_OUT: &str = "who speaks there can leave the sandbox";
+
+/// Said where listening needs a network of its own.
+const ALONE: &str =
+    "it has then a loopback of its own, on which nobody else reaches it, and no other network";
+
+/// Said of a port where nothing allows it.
+const NO_LOOPBACK: &str = "a server may not listen on ports; `--network loopback` would give it a loopback of its own, and needs \
+                           namespaces, which do not work here";
+
+/// Said of a port where hosts are allowed.
+const HOSTS_OR_PORTS: &str = "a server with allowed hosts may not listen; one with `--network loopback` may, on a loopback \
+                              of its own, and reaches no host";
+
+/// Said of a host that is allowed.
+const NO_PROXY: &str = "it is allowed, but the program asks for its address itself instead of using the proxy that \
+                        HTTPS_PROXY names; Node uses it from 22.21 and 24.5 on";
+
+/// Said where no mount holds a server to its own files.
+const NO_ATTRIBUTES: &str = "without namespaces, which do not work here, no server may change modes, owners, times and \
+                             attributes by path, not even of its own files";
 
 /// What a server may have been refused, in words or as a path, and what would allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,11 +70,17 @@ pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &Facts) -> Vec<Hint> {
         Lack::Module(name) => modules(name, profile, facts),
         Lack::Socket { path, listen } => socket(path, *listen, profile, facts).into_iter().collect(),
         Lack::Host(host) => of_host(host, profile).into_iter().collect(),
+        Lack::Threads => threads(profile).into_iter().collect(),
+        Lack::Attributes(path) => attributes(path, profile).into_iter().collect(),
+        Lack::Listen => listen(profile).into_iter().collect(),
         Lack::Memory | Lack::FileSize | Lack::OpenFiles | Lack::Processes => {
             limit(lack, profile).into_iter().collect()
         }
     }
 }
+
+/// What stands before the path whose attributes are meant.
+pub(super) const CHANGES: &str = "changing the mode, owner, times or attributes of ";
 
 /// How `Hint::what` begins.
 pub(super) fn label(lack: &Lack<'_>) -> String {
@@ -60,6 +89,9 @@ pub(super) fn label(lack: &Lack<'_>) -> String {
         Lack::FileSize => "larger files than".into(),
         Lack::OpenFiles => "more open files than".into(),
         Lack::Processes => "more processes and threads than".into(),
+        Lack::Threads => "more threads than".into(),
+        Lack::Attributes(path) => format!("{CHANGES}{path}"),
+        Lack::Listen => "listening on ports".into(),
         Lack::Module(path) => path.to_string(),
         Lack::Socket { path, .. } if path.is_empty() => OWN_SOCKETS.into(),
         Lack::Socket { path, .. } => format!("the socket {path}"),
@@ -68,7 +100,52 @@ pub(super) fn label(lack: &Lack<'_>) -> String {
 }
 
 fn plain(what: String, option: String) -> Hint {
-    Hint { what, only_if: None, advice: Ok(Advice { option, mind: None }) }
+    Hint { what, only_if: None, advice: Ok(Advice::plain(option)) }
+}
+
+/// Where nothing allows it.
+fn never(what: String, why: &str) -> Hint {
+    Hint { what, only_if: None, advice: Err(why.to_owned()) }
+}
+
+/// Twice as many, and the memory for their stacks, where it is short.
+fn threads(profile: &Profile) -> Option<Hint> {
+    let limits = &profile.launch.limits;
+    let (now, memory) = (limits.processes?, limits.memory.map_or(u64::MAX, |bytes| bytes >> 20));
+    let more = now.saturating_mul(2).min(MOST_PROCESSES);
+    let stacks = more.saturating_mul(STACK).min(MOST);
+    let processes = (more > now).then(|| format!("--processes {more}"));
+    let stacks = (stacks > memory).then(|| format!("--memory {stacks}"));
+    let option: Vec<String> = [processes, stacks].into_iter().flatten().collect();
+    let room = match now.saturating_mul(STACK) > memory {
+        true => format!(", or than {memory} MiB have room for ({STACK} MiB each)"),
+        false => String::new(),
+    };
+    let what = format!("{} {now}{room}", label(&Lack::Threads));
+    (!option.is_empty()).then(|| plain(what, option.join(" ")))
+}
+
+fn listen(profile: &Profile) -> Option<Hint> {
+    let is_free = profile.launch.filter.as_ref().is_none_or(|filter| filter.listen);
+    if is_free && profile.launch.network != Network::Outgoing {
+        return None;
+    }
+    let what = label(&Lack::Listen);
+    if profile.launch.mounts.is_none() {
+        return Some(never(what, NO_LOOPBACK));
+    }
+    if profile.network == NetworkKind::Hosts {
+        return Some(never(what, HOSTS_OR_PORTS));
+    }
+    let advice = Advice { mind: Some(ALONE), ..Advice::plain("--network loopback".into()) };
+    Some(Hint { what, only_if: None, advice: Ok(advice) })
+}
+
+/// Of what it may write; for the rest it may not be written at all.
+fn attributes(path: &str, profile: &Profile) -> Option<Hint> {
+    let refused = profile.launch.filter.as_ref().is_some_and(|filter| !filter.attributes_by_path);
+    let what = || label(&Lack::Attributes(path.into()));
+    (refused && profile.allows(path, true)).then(|| never(what(), NO_ATTRIBUTES))
 }
 
 /// Twice as much as it has.
@@ -93,7 +170,10 @@ fn of_host(host: &str, profile: &Profile) -> Option<Hint> {
     };
     let (target, allowed) = (Target::parse(host, Some(443))?, Allowed::parse(&allowed).ok()?);
     let what = label(&Lack::Host(host.into()));
-    (!allowed.permits(&target)).then(|| plain(what, format!("--host {}", shell(&target.rule()))))
+    Some(match allowed.permits(&target) {
+        true => never(what, NO_PROXY),
+        false => plain(what, format!("--host {}", shell(&target.rule()))),
+    })
 }
 
 fn socket(path: &str, listen: bool, profile: &Profile, facts: &Facts) -> Option<Hint> {
@@ -105,7 +185,10 @@ fn socket(path: &str, listen: bool, profile: &Profile, facts: &Facts) -> Option<
         path if path.is_empty() || replaced || is_within(path, &facts.tmp) => Some(&facts.tmp),
         _ => None,
     };
-    if let Some(own) = own {
+    // With sockets allowed, what it does not find in its own /tmp may be in that of all others.
+    let hidden =
+        replaced && !listen && filter.is_none_or(|filter| filter.unix_sockets) && !profile.allows(path, true);
+    if let Some(own) = own.filter(|_| !hidden) {
         let refused = filter.is_some_and(|filter| !filter.unix_sockets || listen && !filter.listen);
         return refused.then(|| plain(what, format!("--socket {}", shell(own))));
     }
@@ -121,7 +204,7 @@ fn socket(path: &str, listen: bool, profile: &Profile, facts: &Facts) -> Option<
         )),
         false => {
             let mind = is_way_out(path).then_some(LEADS_OUT);
-            Ok(Advice { option: format!("--socket {}", shell(path)), mind })
+            Ok(Advice { mind, ..Advice::plain(format!("--socket {}", shell(path))) })
         }
     };
     // A socket that nobody has made has nobody behind it.
@@ -166,7 +249,7 @@ fn alone(profile: &Profile, facts: &Facts) -> Vec<String> {
 fn module(file: String, facts: &Facts) -> Hint {
     let directory = parent(&file);
     let granted = if why_never(directory, facts).is_some() { &file } else { directory };
-    let option = Advice { option: format!("--read {}", shell(granted)), mind: None };
+    let option = Advice::plain(format!("--read {}", shell(granted)));
     let advice = why_never(granted, facts).map_or(Ok(option), Err);
     Hint { only_if: Some(file.clone()), advice, what: file }
 }

@@ -162,6 +162,8 @@ fn in_front(before: &str) -> Option<&str> {
     let before = before.trim_end().strip_suffix(':')?;
     let part = before.rsplit(": ").next()?;
     let path = &part[starts_of_paths(part).next()?..];
+    // `chmod on /x/y failed: Operation not permitted`.
+    let path = path.strip_suffix(" failed").unwrap_or(path);
     // `rename /a /b`: two.
     Some(path.find(" /").map_or(path, |end| &path[..end]))
 }

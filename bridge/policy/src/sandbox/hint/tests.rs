@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
+use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::sandbox::Offer;
 use proptest::prelude::*;
 
@@ -93,6 +93,7 @@ fn what_a_server_lacks_is_read() {
     let module = |name: &'static str| Some(Lack::Module(name.into()));
     let socket = |path: &'static str, listen| Some(Lack::Socket { path: path.into(), listen });
     let host = |name: &'static str| Some(Lack::Host(name.into()));
+    let attributes = |path: &'static str| Some(Lack::Attributes(path.into()));
     for (text, wanted) in [
         // Modules.
         ("ModuleNotFoundError: No module named 'helper'", module("helper")),
@@ -122,10 +123,16 @@ fn what_a_server_lacks_is_read() {
         ("dd: error writing '/d/x': File too large", Some(Lack::FileSize)),
         ("OSError: [Errno 24] Too many open files: '/x'", Some(Lack::OpenFiles)),
         ("Error: EMFILE: too many open files, open '/x'", Some(Lack::OpenFiles)),
-        ("RuntimeError: can't start new thread", Some(Lack::Processes)),
+        ("RuntimeError: can't start new thread", Some(Lack::Threads)),
+        (
+            "thread 'main' panicked: failed to spawn thread: Os { code: 11, kind: WouldBlock }",
+            Some(Lack::Threads),
+        ),
+        ("runtime: failed to create new OS thread (have 9 already; errno=11)", Some(Lack::Threads)),
+        ("RangeError: Array buffer allocation failed", Some(Lack::Memory)),
         ("bash: fork: retry: Resource temporarily unavailable", Some(Lack::Processes)),
         ("Error: spawn /usr/bin/git EAGAIN", Some(Lack::Processes)),
-        ("java.lang.OutOfMemoryError: unable to create native thread", Some(Lack::Processes)),
+        ("java.lang.OutOfMemoryError: unable to create native thread", Some(Lack::Threads)),
         // Sockets.
         ("Error: listen EPERM: operation not permitted /d/x.sock", socket("/d/x.sock", true)),
         ("Error: connect EPERM /run/x - Local (undefined:undefined)", socket("/run/x", false)),
@@ -150,6 +157,21 @@ fn what_a_server_lacks_is_read() {
              PermissionError: [Errno 1] Operation not permitted",
             socket("", true),
         ),
+        ("failed to bind socket: '/d/control': Operation not permitted", socket("/d/control", true)),
+        // Ports.
+        ("Error: listen EACCES: permission denied 0.0.0.0:3000", Some(Lack::Listen)),
+        ("Error: listen EPERM: operation not permitted :::3000", Some(Lack::Listen)),
+        ("Error: listen EACCES: permission denied 127.0.0.1:80", Some(Lack::Listen)),
+        ("listen tcp :8080: bind: permission denied", Some(Lack::Listen)),
+        (
+            "[Errno 13] error while attempting to bind on address ('127.0.0.1', 8000): permission denied",
+            Some(Lack::Listen),
+        ),
+        // Attributes.
+        ("error: chmod on /d/c.lock failed: Operation not permitted", attributes("/d/c.lock")),
+        ("Error: EPERM: operation not permitted, chmod '/d/x'", attributes("/d/x")),
+        ("chmod: changing permissions of '/d/x': Operation not permitted", attributes("/d/x")),
+        ("cp: preserving times for '/d/chmod': Operation not permitted", attributes("/d/chmod")),
         // Hosts.
         ("Error: getaddrinfo ENOTFOUND api.example.com", host("api.example.com")),
         ("getaddrinfo EAI_AGAIN API.Example.com:443", host("api.example.com")),
@@ -176,7 +198,11 @@ fn what_others_limit_is_not_lacking() {
         "Resource temporarily unavailable",
         "PermissionError: [Errno 1] Operation not permitted",
         "listen EADDRINUSE: address already in use /x.sock",
-        "listen EPERM: operation not permitted 0.0.0.0:80",
+        "listen: permission denied",
+        "0.0.0.0: permission denied",
+        "open '/d/listen/0.0.0.0': permission denied",
+        "chmod /d/x: permission denied",
+        "open /d/chmod: operation not permitted",
         "Error: Cannot find module './x'\nat load",
         "Cannot find module '../\u{202e}'\nRequire stack:\n- /x/y.js",
         "No module named '../../x y'",
@@ -205,7 +231,17 @@ fn hinted(
     settings: &SandboxSettings,
     facts: &Facts,
 ) -> Vec<(String, Option<String>, String)> {
-    let offer = Offer { landlock: 7, seccomp: true, namespaces: true, why_no_namespaces: "".into() };
+    hinted_on(lack, settings, facts, true)
+}
+
+/// The same with namespaces or without.
+fn hinted_on(
+    lack: &Lack<'_>,
+    settings: &SandboxSettings,
+    facts: &Facts,
+    namespaces: bool,
+) -> Vec<(String, Option<String>, String)> {
+    let offer = Offer { landlock: 7, seccomp: true, namespaces, why_no_namespaces: "".into() };
     let profile = profile(settings, facts, &offer).unwrap();
     let shown =
         |hint: Hint| (hint.what, hint.only_if, hint.advice.map_or_else(|why| why, |advice| advice.option));
@@ -225,6 +261,49 @@ fn limits_are_doubled_up_to_the_most_that_can_be_set() {
 }
 
 #[test]
+fn threads_need_room_for_their_stacks() {
+    let of = |processes, memory_mb| {
+        let settings =
+            SandboxSettings { processes: Some(processes), memory_mb: Some(memory_mb), ..Default::default() };
+        hinted(&Lack::Threads, &settings, &facts()).pop().map(|(what, _, option)| (what, option))
+    };
+    let said = |what: &str, option: &str| Some((what.to_owned(), option.to_owned()));
+    let short = "more threads than 512, or than 2048 MiB have room for (8 MiB each)";
+    assert_eq!(of(512, 2_048), said(short, "--processes 1024 --memory 8192"));
+    assert_eq!(of(100, 1_024), said("more threads than 100", "--processes 200 --memory 1600"));
+    assert_eq!(of(100, 2_048), said("more threads than 100", "--processes 200"));
+    assert_eq!(of(65_536, 1 << 19), None);
+}
+
+#[test]
+fn who_may_not_listen_is_given_a_loopback_of_its_own() {
+    let of = |network, namespaces| {
+        let settings = SandboxSettings { network, ..SandboxSettings::default() };
+        hinted_on(&Lack::Listen, &settings, &facts(), namespaces).pop().map(|(_, _, option)| option)
+    };
+    let option = Some("--network loopback".to_owned());
+    assert_eq!(of(None, true), option);
+    assert_eq!(of(Some(NetworkKind::None), true), option);
+    assert_eq!(of(Some(NetworkKind::Loopback), true), None);
+    assert!(of(None, false).unwrap().ends_with("needs namespaces, which do not work here"));
+    let off = SandboxSettings { level: Some(Level::Off), ..SandboxSettings::default() };
+    assert_eq!(hinted(&Lack::Listen, &off, &facts()), []);
+}
+
+#[test]
+fn nothing_changes_its_own_modes_without_namespaces() {
+    let own = "/home/u/.harbor/servers/s/data/x";
+    let of = |path: &'static str, namespaces| {
+        hinted_on(&Lack::Attributes(path.into()), &SandboxSettings::default(), &facts(), namespaces).pop()
+    };
+    let (what, only_if, why) = of(own, false).unwrap();
+    assert_eq!((what, only_if), (format!("changing the mode, owner, times or attributes of {own}"), None));
+    assert!(why.ends_with("not even of its own files"), "{why}");
+    assert_eq!(of(own, true), None);
+    assert_eq!(of("/srv/x", false), None, "that is a path to be written");
+}
+
+#[test]
 fn hosts_matter_where_not_all_are_reached() {
     let of = |network, hosts: Option<&str>, host: &str| {
         let hosts = hosts.map(|host| vec![host.to_owned()]);
@@ -237,7 +316,8 @@ fn hosts_matter_where_not_all_are_reached() {
     assert_eq!(of(NetworkKind::None, None, "a.example.com"), option);
     assert_eq!(of(NetworkKind::Loopback, None, "a.example.com"), option);
     assert_eq!(of(NetworkKind::Hosts, Some("b.example.com"), "a.example.com"), option);
-    assert_eq!(of(NetworkKind::Hosts, Some("*.example.com"), "a.example.com"), None);
+    let allowed = of(NetworkKind::Hosts, Some("*.example.com"), "a.example.com").unwrap();
+    assert!(allowed.starts_with("it is allowed, but the program asks for its address itself"), "{allowed}");
 }
 
 #[test]
@@ -257,6 +337,9 @@ fn sockets_are_allowed_by_their_own_option() {
     let wanted = said(&format!("the socket {data}"), None, "--socket /home/u/.harbor/servers/s/data");
     assert_eq!(of(data, true, None), wanted);
     assert_eq!(of(data, true, Some("/home/u/.harbor/servers/s/data")), None, "it is allowed already");
+    let (what, only_if, option) = of("/tmp/x", false, Some("/home/u/.harbor/servers/s/tmp")).unwrap();
+    assert_eq!((what, only_if), ("the socket /tmp/x".into(), Some("/tmp/x".into())), "that of all others");
+    assert_eq!(option, "--socket /tmp/x");
     let docker = "/var/run/docker.sock";
     let wanted = said("the socket /var/run/docker.sock", Some(docker), "--socket /var/run/docker.sock");
     assert_eq!(of(docker, false, None), wanted);
@@ -358,9 +441,13 @@ fn advice_says_what_is_run_outside() {
         ("/home/u/notes/a.md", "--write /home/u/notes", false),
     ] {
         let mind = is_minded.then_some(RUN_OUTSIDE);
-        assert_eq!(advice(path, true, &facts), Ok(Advice { option: option.into(), mind }), "{path}");
+        let written = option.strip_prefix("--write ").map(str::to_owned);
+        let wanted = Advice { option: option.into(), mind, written };
+        assert_eq!(advice(path, true, &facts), Ok(wanted.clone()), "{path}");
+        let mind = wanted.without_its_path().mind.unwrap();
+        assert!(mind.contains("create it first") && mind.contains(RUN_OUTSIDE) == is_minded, "{mind}");
     }
-    let read = Advice { option: "--read /home/u/.bashrc".into(), mind: None };
+    let read = Advice::plain("--read /home/u/.bashrc".into());
     assert_eq!(advice("/home/u/.bashrc", false, &facts), Ok(read));
 }
 
@@ -377,7 +464,7 @@ proptest! {
                 Just("EACCES"), Just("permission denied"), Just(": "), Just(" "), Just("'"), Just("`"), Just("\""),
                 Just("/x/y"), Just("/"), Just(" -> "), Just("\\"), Just("\u{2018}"), Just("é"), Just(".."),
                 Just("ENOENT"), Just("\n"), Just("Cannot find module '"), Just("../x"), Just("\nRequire stack:\n- "),
-                Just("listen "), Just("connect "), Just("unix://"), Just("ENOTFOUND "), Just("a.example"), Just("\u{202e}"), Just("mkdir"),
+                Just("listen "), Just("connect "), Just("chmod "), Just(" failed: "), Just("0.0.0.0"), Just("unix://"), Just("ENOTFOUND "), Just("a.example"), Just("\u{202e}"), Just("mkdir"),
             ],
             0..24,
         ),
@@ -385,7 +472,7 @@ proptest! {
         for said in said(&words.concat()) {
             let (path, may_be_none) = match said {
                 Said::Refused(found) => (found.path, false),
-                Said::Lacks(Lack::Module(path) | Lack::Socket { path, .. }) => (path.into_owned(), true),
+                Said::Lacks(Lack::Module(path) | Lack::Socket { path, .. } | Lack::Attributes(path)) => (path.into_owned(), true),
                 Said::Lacks(_) => continue,
             };
             prop_assert!(clean(&path).as_ref() == Some(&path) || may_be_none && !path.starts_with('/'), "{:?}", path);

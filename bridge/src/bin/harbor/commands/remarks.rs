@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use harbor_ipc_proto::hidden::has_hidden;
-use harbor_policy::sandbox::hint::is_about;
+use harbor_policy::sandbox::hint::{is_about, may_be_about};
 use serde_json::Value;
 
 use super::changes::PARTS;
@@ -126,8 +126,19 @@ pub fn on_refusals(client: &mut Client, server: &str, text: &str) {
     let denied = answer.object("sandbox").objects("denied");
     // It may be JSON.
     let text = text.replace("\\n", "\n");
-    let meant = denied.iter().filter(|denied| is_about(&text, &denied.text("path")));
-    meant.filter_map(|denied| refused(server, denied)).for_each(|text| remark(&text));
+    meant(&denied, &text)
+        .into_iter()
+        .filter_map(|denied| refused(server, denied))
+        .for_each(|text| remark(&text));
+}
+
+/// The refusals that a text names; else those that it may be about, of which nobody says which.
+fn meant<'a>(denied: &'a [Members], text: &str) -> Vec<&'a Members> {
+    let of = |is_meant: fn(&str, &str) -> bool| {
+        denied.iter().filter(|denied| is_meant(text, &denied.text("path"))).collect::<Vec<_>>()
+    };
+    let named = of(is_about);
+    if named.is_empty() { of(may_be_about) } else { named }
 }
 
 fn refused(server: &str, denied: &Members) -> Option<String> {
@@ -217,6 +228,17 @@ mod tests {
             kept_data(&removal(true), &kept).unwrap(),
             "time: not all of its data could be deleted; what is left is in /h/data"
         );
+    }
+
+    #[test]
+    fn a_refusal_of_the_proxy_is_of_the_host_that_is_named_or_of_any() {
+        let denied = ["the host a.example", "the host b.example:8080", "/x"];
+        let denied = denied.map(|path| members(&format!(r#"{{"path":"{path}"}}"#)));
+        let meant =
+            |text: &str| meant(&denied, text).iter().map(|denied| denied.text("path")).collect::<Vec<_>>();
+        assert_eq!(meant("HTTP Error 403: Forbidden"), ["the host a.example", "the host b.example:8080"]);
+        assert_eq!(meant("http://b.example/: 403 Forbidden"), ["the host b.example:8080"]);
+        assert!(meant("no").is_empty());
     }
 
     #[test]

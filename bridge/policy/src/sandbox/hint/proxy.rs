@@ -1,0 +1,73 @@
+//! What the egress proxy refuses: in its own words, and in those of a program that it answered.
+//!
+//! Owns the words that the proxy and its readers share.
+
+use std::borrow::Cow;
+
+use harbor_ipc_proto::link::runner::Lack;
+
+use crate::sandbox::hosts::Target;
+
+/// What the proxy says behind `refused HOST:PORT` where no rule permits it.
+pub const NOT_ALLOWED: &str = ": it is not among the allowed hosts";
+
+/// What programs say of its answer, mostly without the host: Python, curl, Node and its `fetch`.
+const OF_PROXY: &[&str] = &[
+    "403 forbidden",
+    "error 403: forbidden",
+    "tunnel connection failed: 403",
+    "tunnel failed, response 403",
+    "proxy response (403)",
+    "err_proxy_tunnel",
+    "fetch failed",
+];
+
+/// The host that a line of the proxy's says that it refused, where an option would allow it.
+#[must_use]
+pub fn refused_host(line: &str) -> Option<Lack<'static>> {
+    let (target, _) = line.strip_prefix("refused ")?.split_once(NOT_ALLOWED)?;
+    Target::parse(target, None).map(|target| Lack::Host(Cow::Owned(target.rule())))
+}
+
+/// Whether a text may speak of the proxy's answer.
+pub(super) fn is_of_proxy(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    OF_PROXY.iter().any(|words| lower.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refused_host_is_read_as_the_rule_that_would_allow_it() {
+        let host = |line: &str| refused_host(line);
+        let of = |rule: &'static str| Some(Lack::Host(rule.into()));
+        assert_eq!(
+            host("refused example.com:443: it is not among the allowed hosts; to allow"),
+            of("example.com")
+        );
+        assert_eq!(host("refused [2001:db8::1]:7: it is not among the allowed hosts"), of("[2001:db8::1]:7"));
+        for other in [
+            "refused example.com:443: this name has no public address",
+            "refused 3 more connections in the last minute",
+            "refused \u{202e}:443: it is not among the allowed hosts",
+            "",
+        ] {
+            assert_eq!(host(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn programs_tell_of_the_proxys_answer_without_the_host() {
+        for text in [
+            "HTTP Error 403: Forbidden",
+            "OSError('Tunnel connection failed: 403 Forbidden')",
+            "curl: (56) CONNECT tunnel failed, response 403",
+            "TypeError: fetch failed",
+        ] {
+            assert!(is_of_proxy(text), "{text:?}");
+        }
+        assert!(!is_of_proxy("room 403 is closed") && !is_of_proxy(""));
+    }
+}

@@ -1,0 +1,136 @@
+//! What a server was held to when it used up too much, in sentences.
+//!
+//! Owns what the link remembers of each start, and the commands that would give more. Must never take them from a runner: its
+//! words are not trusted.
+
+use std::collections::HashMap;
+
+use harbor_ipc_proto::link::runner::{Launch, Resource};
+use harbor_policy::environment::SERVER_MARK;
+use harbor_policy::sandbox::hint::shell;
+
+/// The largest numbers that can be set: of MiB, of processes.
+const MOST: u64 = 1 << 20;
+const MOST_PROCESSES: u64 = 65_536;
+
+/// The starts of one runner, by their numbers.
+pub(super) type HeldStarts = HashMap<u32, Held>;
+
+/// What is remembered of a start.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    /// The server's name.
+    name: String,
+    /// The directory of its data; empty where its disk is not limited.
+    data: String,
+    /// Bytes of memory.
+    memory: Option<u64>,
+}
+
+impl Held {
+    pub(super) fn of(launch: &Launch<'_>) -> Self {
+        let name = launch.env.iter().find(|(name, _)| name == SERVER_MARK);
+        let limits = &launch.sandbox.limits;
+        Self {
+            name: name.map(|(_, value)| value.to_string()).unwrap_or_default(),
+            data: limits.writable.first().map(ToString::to_string).unwrap_or_default(),
+            memory: limits.memory,
+        }
+    }
+
+    /// By itself, for want of memory.
+    pub(super) fn out_of_memory(&self) -> String {
+        let of = |limit: u64| {
+            let more = self.more("--memory", mib(limit), MOST, " MiB");
+            format!("it ran out of memory; each of its processes may use {} MiB: {more}", mib(limit))
+        };
+        self.memory.map_or_else(|| "it ran out of memory".into(), of)
+    }
+
+    /// The cause in one word, and in a sentence.
+    pub(super) fn over_limit(&self, resource: Resource, limit: u64, used: u64) -> (&'static str, String) {
+        if used == u64::MAX {
+            let what = "it keeps files whose size cannot be seen (in directories that cannot be listed or are too deep, or open in processes that cannot be looked into)";
+            return ("disk_full", format!("{what}, and was killed"));
+        }
+        let (word, what, more) = match resource {
+            Resource::Memory => (
+                "out_of_memory",
+                format!("{} MiB of memory and may use {}", mib(used), mib(limit)),
+                self.more("--memory", mib(limit), MOST, " MiB"),
+            ),
+            Resource::Disk => (
+                "disk_full",
+                format!("{} MiB in its data and temporary files and may use {}", mib(used), mib(limit)),
+                format!(
+                    "delete what it does not need in {}, or {}",
+                    self.data,
+                    self.more("--disk", mib(limit), MOST, " MiB")
+                ),
+            ),
+            Resource::Processes => (
+                "too_many_processes",
+                format!("{used} processes and threads and may have {limit}"),
+                self.more("--processes", limit, MOST_PROCESSES, ""),
+            ),
+        };
+        (word, format!("it had {what}, and was killed; {more}"))
+    }
+
+    /// Twice as much.
+    fn more(&self, option: &str, limit: u64, most: u64, unit: &str) -> String {
+        let more = limit.saturating_mul(2).min(most);
+        match more > limit {
+            true => format!("`harbor sandbox {} {option} {more}` allows it more", shell(&self.name)),
+            false => format!("more than {most}{unit} cannot be allowed"),
+        }
+    }
+}
+
+fn mib(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
+
+    use super::*;
+
+    fn held() -> Held {
+        let limits = Limits {
+            memory: Some(2 << 30),
+            writable: vec!["/h/s/data".into(), "/h/s/tmp".into()],
+            ..Limits::default()
+        };
+        Held::of(&Launch {
+            env: vec![("PATH".into(), "/bin".into()), (SERVER_MARK.into(), "time".into())],
+            sandbox: Sandbox { limits, ..Sandbox::default() },
+            ..Launch::default()
+        })
+    }
+
+    #[test]
+    fn who_used_up_too_much_is_told_with_the_whole_command() {
+        let said = |resource, limit, used| held().over_limit(resource, limit, used).1;
+        assert_eq!(
+            said(Resource::Disk, 4 << 30, (4 << 30) + 1),
+            "it had 4097 MiB in its data and temporary files and may use 4096, and was killed; delete what it does not need \
+             in /h/s/data, or `harbor sandbox time --disk 8192` allows it more"
+        );
+        assert_eq!(
+            said(Resource::Memory, 64 << 20, 70 << 20),
+            "it had 70 MiB of memory and may use 64, and was killed; `harbor sandbox time --memory 128` allows it more"
+        );
+        assert_eq!(
+            said(Resource::Processes, 65_536, 70_000),
+            "it had 70000 processes and threads and may have 65536, and was killed; more than 65536 cannot be allowed"
+        );
+        assert!(!said(Resource::Disk, 1, u64::MAX).contains("harbor sandbox"));
+        assert_eq!(
+            held().out_of_memory(),
+            "it ran out of memory; each of its processes may use 2048 MiB: `harbor sandbox time --memory 4096` allows it more"
+        );
+        assert_eq!(Held::default().out_of_memory(), "it ran out of memory");
+    }
+}
