@@ -8,7 +8,7 @@ use harbor_tests::attacker::PYTHON;
 use harbor_tests::{Bridge, Home, LIMIT, wait_until};
 use serde_json::json;
 
-/// A server with one tool, which needs a neighbour and a lot of memory.
+/// A server with one tool, which does what its neighbour says.
 const SERVER: &str = r#"
 import json, sys
 import helper
@@ -19,7 +19,7 @@ def answer(method):
     if method == "tools/list":
         return {"tools": [{"name": "eat", "inputSchema": {"type": "object"}}]}
     try:
-        text, failed = str(len(bytearray(helper.SIZE))), False
+        text, failed = str(helper.act()), False
     except BaseException as error:
         text, failed = repr(error), True
     return {"content": [{"type": "text", "text": text}], "isError": failed}
@@ -42,10 +42,21 @@ fn harbor(home: &Home, args: &[&str]) -> (String, String, bool) {
     (text(output.stdout), text(output.stderr), output.status.success())
 }
 
-fn script(home: &Home) -> PathBuf {
+/// Needs a lot of memory.
+const EATS: &str = "def act():\n    return len(bytearray(100 << 20))\n";
+
+/// Asks for a page, by the proxy that it finds in its environment.
+const ASKS: &str = r#"
+import urllib.request
+
+def act():
+    return urllib.request.urlopen("http://refused.example/").status
+"#;
+
+fn script(home: &Home, helper: &str) -> PathBuf {
     let directory = home.scratch("tool");
     fs::create_dir(&directory).unwrap();
-    fs::write(directory.join("helper.py"), "SIZE = 100 << 20\n").unwrap();
+    fs::write(directory.join("helper.py"), helper).unwrap();
     fs::write(directory.join("server.py"), SERVER).unwrap();
     directory
 }
@@ -56,7 +67,7 @@ fn a_missing_neighbour_and_too_little_memory_are_told_with_what_helps() {
     let bridge = Bridge::start(&home);
     // Until it answers, `harbor` would start another one.
     bridge.call("ping", &json!({})).unwrap();
-    let directory = script(&home);
+    let directory = script(&home, EATS);
     let (tool, server) = (directory.to_str().unwrap(), directory.join("server.py"));
     let add = ["add", "s", "--memory", "64", "--restart", "never", "--", PYTHON, server.to_str().unwrap()];
     let (_, said, done) = harbor(&home, &add);
@@ -88,4 +99,31 @@ fn a_missing_neighbour_and_too_little_memory_are_told_with_what_helps() {
     assert!(done, "{remarks}");
     assert!(harbor(&home, &["start", "s"]).2);
     assert_eq!(harbor(&home, &["call", "s/eat", "{}"]).0, format!("{}\n", 100 << 20));
+}
+
+#[test]
+fn a_host_that_the_proxy_refuses_is_told_beside_the_call_and_once_in_the_log() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.call("ping", &json!({})).unwrap();
+    let directory = script(&home, ASKS);
+    let (tool, server) = (directory.to_str().unwrap(), directory.join("server.py"));
+    let network = ["--network", "hosts", "--host", "allowed.example", "--read", tool];
+    let add = [&["add", "s"][..], &network, &["--", PYTHON, server.to_str().unwrap()]].concat();
+    let (_, said, done) = harbor(&home, &add);
+    assert!(done, "{said}");
+    for _ in 0..2 {
+        let (said, remarks, done) = harbor(&home, &["call", "s/eat", "{}"]);
+        assert!(!done && said.contains("403"), "{said}{remarks}");
+        let hint = "its sandbox refused the host refused.example; this allows it: harbor sandbox s --host refused.example\n";
+        assert!(remarks.contains(hint), "{remarks}");
+    }
+    let shown = harbor(&home, &["sandbox", "s"]).0;
+    assert!(shown.contains("the host refused.example: --host refused.example allows it\n"), "{shown}");
+    let hint =
+        "the sandbox refused the host refused.example; `harbor sandbox s --host refused.example` allows it";
+    wait_until("it to be in the log, once", LIMIT, || {
+        let log = harbor(&home, &["logs", "s"]).0;
+        log.matches(hint).count() == 1 && log.matches("refused.example").count() == 2
+    });
 }

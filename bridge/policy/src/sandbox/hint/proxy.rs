@@ -6,21 +6,17 @@ use std::borrow::Cow;
 
 use harbor_ipc_proto::link::runner::Lack;
 
+use super::path::find_word;
 use crate::sandbox::hosts::Target;
 
 /// What the proxy says behind `refused HOST:PORT` where no rule permits it.
 pub const NOT_ALLOWED: &str = ": it is not among the allowed hosts";
 
-/// What programs say of its answer, mostly without the host: Python, curl, Node and its `fetch`.
-const OF_PROXY: &[&str] = &[
-    "403 forbidden",
-    "error 403: forbidden",
-    "tunnel connection failed: 403",
-    "tunnel failed, response 403",
-    "proxy response (403)",
-    "err_proxy_tunnel",
-    "fetch failed",
-];
+/// What stands beside `403` in what programs say of its answer, mostly without the host: Python, curl, Node.
+const OF_PROXY: &[&str] = &["forbidden", "proxy", "tunnel"];
+
+/// What Node says of any failure.
+const OF_FETCH: &str = "fetch failed";
 
 /// The host that a line of the proxy's says that it refused, where an option would allow it.
 #[must_use]
@@ -32,7 +28,8 @@ pub fn refused_host(line: &str) -> Option<Lack<'static>> {
 /// Whether a text may speak of the proxy's answer.
 pub(super) fn is_of_proxy(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    OF_PROXY.iter().any(|words| lower.contains(words))
+    let forbidden = find_word(&lower, "403").is_some() && OF_PROXY.iter().any(|word| lower.contains(word));
+    forbidden || lower.contains(OF_FETCH)
 }
 
 #[cfg(test)]
@@ -62,6 +59,8 @@ mod tests {
     fn programs_tell_of_the_proxys_answer_without_the_host() {
         for text in [
             "HTTP Error 403: Forbidden",
+            "<HTTPError 403: 'Forbidden'>",
+            "Proxy response (403) !== 200 when HTTP Tunneling",
             "OSError('Tunnel connection failed: 403 Forbidden')",
             "curl: (56) CONNECT tunnel failed, response 403",
             "TypeError: fetch failed",

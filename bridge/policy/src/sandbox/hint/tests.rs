@@ -93,7 +93,6 @@ fn what_a_server_lacks_is_read() {
     let module = |name: &'static str| Some(Lack::Module(name.into()));
     let socket = |path: &'static str, listen| Some(Lack::Socket { path: path.into(), listen });
     let host = |name: &'static str| Some(Lack::Host(name.into()));
-    let attributes = |path: &'static str| Some(Lack::Attributes(path.into()));
     for (text, wanted) in [
         // Modules.
         ("ModuleNotFoundError: No module named 'helper'", module("helper")),
@@ -158,6 +157,26 @@ fn what_a_server_lacks_is_read() {
             socket("", true),
         ),
         ("failed to bind socket: '/d/control': Operation not permitted", socket("/d/control", true)),
+        // Hosts.
+        ("Error: getaddrinfo ENOTFOUND api.example.com", host("api.example.com")),
+        ("getaddrinfo EAI_AGAIN API.Example.com:443", host("api.example.com")),
+        ("curl: (6) Could not resolve host: example.com", host("example.com")),
+        ("dial tcp: lookup example.com on 127.0.0.53:53: no such host", host("example.com")),
+        (
+            "HTTPSConnectionPool(host='example.com', port=443): NameResolutionError(\"Failed to resolve 'example.com' \
+             ([Errno -3] Temporary failure in name resolution)\")",
+            host("example.com"),
+        ),
+        ("wget: unable to resolve host address \u{2018}example.com\u{2019}", host("example.com")),
+    ] {
+        assert_eq!(lacks(text), wanted, "{text:?}");
+    }
+}
+
+#[test]
+fn what_a_server_may_not_do_is_read() {
+    let attributes = |path: &'static str| Some(Lack::Attributes(path.into()));
+    for (text, wanted) in [
         // Ports.
         ("Error: listen EACCES: permission denied 0.0.0.0:3000", Some(Lack::Listen)),
         ("Error: listen EPERM: operation not permitted :::3000", Some(Lack::Listen)),
@@ -172,17 +191,6 @@ fn what_a_server_lacks_is_read() {
         ("Error: EPERM: operation not permitted, chmod '/d/x'", attributes("/d/x")),
         ("chmod: changing permissions of '/d/x': Operation not permitted", attributes("/d/x")),
         ("cp: preserving times for '/d/chmod': Operation not permitted", attributes("/d/chmod")),
-        // Hosts.
-        ("Error: getaddrinfo ENOTFOUND api.example.com", host("api.example.com")),
-        ("getaddrinfo EAI_AGAIN API.Example.com:443", host("api.example.com")),
-        ("curl: (6) Could not resolve host: example.com", host("example.com")),
-        ("dial tcp: lookup example.com on 127.0.0.53:53: no such host", host("example.com")),
-        (
-            "HTTPSConnectionPool(host='example.com', port=443): NameResolutionError(\"Failed to resolve 'example.com' \
-             ([Errno -3] Temporary failure in name resolution)\")",
-            host("example.com"),
-        ),
-        ("wget: unable to resolve host address \u{2018}example.com\u{2019}", host("example.com")),
     ] {
         assert_eq!(lacks(text), wanted, "{text:?}");
     }
