@@ -3,6 +3,7 @@
 //! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::rc::Rc;
@@ -109,14 +110,11 @@ impl Server {
             // The file's own mode, or its absence: no sandbox is in the way.
             return;
         }
-        let advice = advice(&path, write, facts);
-        let denied = Denied { path, write, advice };
-        if !missing && !write {
-            return self.note_denied(denied);
-        }
+        let of = |write| Denied { advice: advice(&path, write, facts), write, path: path.clone() };
+        let (denied, made) = (of(write), of(true));
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            match tokio::task::spawn_blocking(move || looked_at(denied, missing)).await {
+            match tokio::task::spawn_blocking(move || looked_at(denied, made, missing)).await {
                 Ok(Looked::Denied(denied)) => server.note_denied(denied),
                 Ok(Looked::Socket(path)) => {
                     server.on_lacking(&Lack::Socket { path: path.into(), listen: false });
@@ -150,12 +148,17 @@ enum Looked {
     Nothing,
 }
 
-fn looked_at(denied: Denied, missing: bool) -> Looked {
+/// `made`: the same, to be written.
+fn looked_at(denied: Denied, made: Denied, missing: bool) -> Looked {
     let path = Path::new(&denied.path);
     // A new file needs its directory only.
     let looked = if denied.write { path.parent().unwrap_or(path) } else { path };
     match looked.symlink_metadata() {
         Err(_) if missing => Looked::Nothing,
+        // Who reads what does not exist is told so: this was to be made.
+        Err(error) if error.kind() == ErrorKind::NotFound && !denied.write => {
+            Looked::Denied(Denied { advice: made.advice.map(with_its_path), ..made })
+        }
         Ok(found) if missing && found.file_type().is_socket() => Looked::Socket(denied.path),
         _ => Looked::Denied(Denied { advice: denied.advice.map(with_its_path), ..denied }),
     }
@@ -223,13 +226,19 @@ mod tests {
             Looked::Denied(Denied { advice: Ok(advice), .. }) => Some(advice.mind.is_some()),
             Looked::Denied(_) | Looked::Socket(_) | Looked::Nothing => None,
         };
+        let looked = |denied: Denied, missing| {
+            let made = Denied { write: true, ..denied.clone() };
+            looked_at(denied, made, missing)
+        };
         std::fs::write(at("there"), "").unwrap();
-        assert_eq!(minded(looked_at(denied(at("new"), true, Some(at("new"))), false)), Some(true));
-        assert_eq!(minded(looked_at(denied(at("there"), true, Some(at("there"))), false)), Some(false));
-        assert_eq!(minded(looked_at(denied(at("new"), true, Some(at(""))), true)), Some(false));
-        assert_eq!(looked_at(denied(at("no/new"), true, None), true), Looked::Nothing);
-        assert_eq!(looked_at(denied(at("new"), false, None), true), Looked::Nothing);
+        assert_eq!(minded(looked(denied(at("new"), true, Some(at("new"))), false)), Some(true));
+        assert_eq!(minded(looked(denied(at("there"), true, Some(at("there"))), false)), Some(false));
+        assert_eq!(minded(looked(denied(at("new"), true, Some(at(""))), true)), Some(false));
+        assert_eq!(looked(denied(at("no/new"), true, None), true), Looked::Nothing);
+        assert_eq!(looked(denied(at("new"), false, None), true), Looked::Nothing);
+        let made = looked(denied(at("new"), false, None), false);
+        assert!(matches!(made, Looked::Denied(Denied { write: true, .. })), "{made:?}");
         let _listener = std::os::unix::net::UnixListener::bind(at("s")).unwrap();
-        assert_eq!(looked_at(denied(at("s"), false, None), true), Looked::Socket(at("s")));
+        assert_eq!(looked(denied(at("s"), false, None), true), Looked::Socket(at("s")));
     }
 }

@@ -40,10 +40,6 @@ const ALONE: &str =
 const NO_LOOPBACK: &str = "a server may not listen on ports; `--network loopback` would give it a loopback of its own, and needs \
                            namespaces, which do not work here";
 
-/// Said of a port where hosts are allowed.
-const HOSTS_OR_PORTS: &str = "a server with allowed hosts may not listen; one with `--network loopback` may, on a loopback \
-                              of its own, and reaches no host";
-
 /// Said of a host that is allowed.
 const NO_PROXY: &str = "it is allowed, but the program asks for its address itself instead of using the proxy that \
                         HTTPS_PROXY names; Node uses it from 22.21 and 24.5 on";
@@ -133,9 +129,6 @@ fn listen(profile: &Profile) -> Option<Hint> {
     let what = label(&Lack::Listen);
     if profile.launch.mounts.is_none() {
         return Some(never(what, NO_LOOPBACK));
-    }
-    if profile.network == NetworkKind::Hosts {
-        return Some(never(what, HOSTS_OR_PORTS));
     }
     let advice = Advice { mind: Some(ALONE), ..Advice::plain("--network loopback".into()) };
     Some(Hint { what, only_if: None, advice: Ok(advice) })
