@@ -112,9 +112,15 @@ impl Server {
         }
         let of = |write| Denied { advice: advice(&path, write, facts), write, path: path.clone() };
         let (denied, made) = (of(write), of(true));
+        // Who asks at once finds what is known so far.
+        let kept = (!missing && self.keep(denied.clone())).then(|| denied.clone());
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            match tokio::task::spawn_blocking(move || looked_at(denied, made, missing)).await {
+            let looked = tokio::task::spawn_blocking(move || looked_at(denied, made, missing)).await;
+            if let Some(kept) = kept {
+                server.denied.borrow_mut().retain(|denied| *denied != kept);
+            }
+            match looked {
                 Ok(Looked::Denied(denied)) => server.note_denied(denied),
                 Ok(Looked::Socket(path)) => {
                     server.on_lacking(&Lack::Socket { path: path.into(), listen: false });
@@ -125,15 +131,23 @@ impl Server {
     }
 
     pub(super) fn note_denied(&self, denied: Denied) {
-        if self.denied.borrow().contains(&denied) {
-            return;
+        let hint = hint(self.id.as_str(), &denied);
+        if self.keep(denied) {
+            self.remark(hint);
         }
-        self.remark(hint(self.id.as_str(), &denied));
+    }
+
+    /// Whether it is new.
+    fn keep(&self, denied: Denied) -> bool {
         let mut all = self.denied.borrow_mut();
-        all.push_back(denied);
-        while all.len() > KEPT {
-            all.pop_front();
+        let is_new = !all.contains(&denied);
+        if is_new {
+            all.push_back(denied);
+            while all.len() > KEPT {
+                all.pop_front();
+            }
         }
+        is_new
     }
 }
 
