@@ -75,14 +75,14 @@ const ROOTS: &[(&str, &str)] = &[
 ];
 
 /// What a sandbox changes about an environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confined<'a> {
     /// The server's data directory: its home. What it keeps below `~/.config` or `~/.cache` is there, too.
     pub home: &'a str,
     /// Its directory for temporary files.
     pub tmp: &'a str,
-    /// Whether it reaches the network through a proxy at [`PROXY_PORT`] only.
-    pub proxied: bool,
+    /// Where it connects without its egress proxy, if it has one: a list for `NO_PROXY`.
+    pub no_proxy: Option<String>,
     /// What its program needs: the roots of version managers among it are told.
     pub program: &'a [String],
     /// The directory that this start installs a package into.
@@ -123,11 +123,11 @@ impl Confined<'_> {
     fn variables(&self) -> Vec<(String, String)> {
         let mut all = vec![("HOME".to_owned(), self.home.to_owned())];
         all.extend(["TMPDIR", "TMP", "TEMP"].map(|name| (name.into(), self.tmp.into())));
-        if self.proxied {
+        if let Some(direct) = &self.no_proxy {
             let address = format!("http://127.0.0.1:{PROXY_PORT}");
             let both = PROXIES.iter().flat_map(|name| [(*name).to_owned(), name.to_ascii_lowercase()]);
             all.extend(both.map(|name| (name, address.clone())));
-            all.extend(["NO_PROXY", "no_proxy"].map(|name| (name.into(), "localhost,127.0.0.1,::1".into())));
+            all.extend(["NO_PROXY", "no_proxy"].map(|name| (name.into(), direct.clone())));
             // Node looks at the others only when it is told to.
             all.push(("NODE_USE_ENV_PROXY".into(), "1".into()));
         }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     const PLAIN: Confined<'_> =
-        Confined { home: "/d", tmp: "/t", proxied: false, program: &[], installs_into: None };
+        Confined { home: "/d", tmp: "/t", no_proxy: None, program: &[], installs_into: None };
 
     #[test]
     fn secrets_stay_behind() {
@@ -258,7 +258,14 @@ mod tests {
             ("no_proxy", "localhost,127.0.0.1,::1"),
         ]);
         wanted.sort();
-        assert_eq!(environment(&inherited, &own, Some(Confined { proxied: true, ..PLAIN })), wanted);
+        assert_eq!(
+            environment(
+                &inherited,
+                &own,
+                Some(Confined { no_proxy: Some("localhost,127.0.0.1,::1".into()), ..PLAIN })
+            ),
+            wanted
+        );
     }
 
     #[test]

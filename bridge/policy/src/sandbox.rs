@@ -158,7 +158,10 @@ impl Profile {
         (self.level != Level::Off).then(|| Confined {
             home: &facts.data,
             tmp: &facts.tmp,
-            proxied: matches!(self.launch.network, Network::Hosts { .. }),
+            no_proxy: match &self.launch.network {
+                Network::Hosts { allowed, .. } => Some(direct(allowed)),
+                _ => None,
+            },
             program: &facts.program,
             installs_into: facts.package.as_deref().filter(|_| facts.installs),
         })
@@ -172,6 +175,18 @@ impl Profile {
         self.launch.landlock == 0 && self.launch.mounts.is_none()
             || places.any(|place| paths::is_within(path, &place.path))
     }
+}
+
+/// Names of its own loopback interface, but for those that stand for this machine's since they are granted.
+fn direct(allowed: &[Cow<'_, str>]) -> String {
+    let host = |entry: &str| match entry.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default().to_owned(),
+        None => entry.split(':').next().unwrap_or_default().to_owned(),
+    };
+    let granted: Vec<_> = allowed.iter().map(|entry| host(entry)).collect();
+    let own =
+        ["localhost", "127.0.0.1", "::1"].into_iter().filter(|name| !granted.iter().any(|host| host == name));
+    own.collect::<Vec<_>>().join(",")
 }
 
 /// Decides what a server is held to.

@@ -344,11 +344,21 @@ fn links_are_there_where_they_are_hidden_and_lead_to_what_is_granted() {
 fn the_environment_follows_the_profile() {
     let confined = |settings: &SandboxSettings, facts: &Facts| {
         let confined = profile(settings, facts, &full()).unwrap().confined(facts)?;
-        Some((confined.home.to_owned(), confined.proxied, confined.installs_into.map(ToOwned::to_owned)))
+        Some((confined.home.to_owned(), confined.no_proxy, confined.installs_into.map(ToOwned::to_owned)))
     };
     let (data, package) = (facts().data, "/home/u/.harbor/servers/s/package".to_owned());
     assert_eq!(confined(&at(Level::Off), &facts()), None);
-    assert_eq!(confined(&at(Level::Basic), &facts()), Some((data.clone(), false, None)));
+    assert_eq!(confined(&at(Level::Basic), &facts()), Some((data.clone(), None, None)));
     let installs = Facts { installs: true, package: Some(package.clone()), ..facts() };
-    assert_eq!(confined(&at(Level::Strict), &installs), Some((data, false, Some(package))));
+    assert_eq!(confined(&at(Level::Strict), &installs), Some((data, None, Some(package))));
+    for (hosts, direct) in [
+        (&["a.b"][..], "localhost,127.0.0.1,::1"),
+        (&["127.0.0.1:80", "[::1]"], "localhost"),
+        (&["localhost:8080"], "127.0.0.1,::1"),
+    ] {
+        let settings =
+            SandboxSettings { network: Some(NetworkKind::Hosts), hosts: list(hosts), ..at(Level::Standard) };
+        let found = confined(&settings, &facts()).unwrap().1;
+        assert_eq!(found.as_deref(), Some(direct), "{hosts:?}");
+    }
 }

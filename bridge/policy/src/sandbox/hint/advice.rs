@@ -2,9 +2,11 @@
 //!
 //! Owns that choice. Must never name an option that the settings would be refused for.
 
+use harbor_ipc_proto::hidden::has_hidden;
+
 use crate::sandbox::Facts;
 use crate::sandbox::paths::{is_within, parent};
-use crate::sandbox::protected::{is_run_later, why_never, why_never_written};
+use crate::sandbox::protected::{is_run_later, why_never_written, why_not_by_name};
 
 /// What would allow an access.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,13 @@ impl Advice {
     }
 }
 
+/// Of longer paths nobody reads the end, in bytes.
+const LONGEST: usize = 1024;
+
+/// Said of a path that a shell or an eye could take for another one: it is a server that has named it.
+const ODD: &str = "its name is very long, or has characters that a shell or an eye takes for something else; if it is meant, type \
+                   it yourself";
+
 /// Said where a grant would grant nothing.
 pub(super) const CREATE_IT: &str = "what does not exist cannot be granted: create it first";
 
@@ -49,19 +58,25 @@ pub(super) const RUN_OUTSIDE: &str =
 /// # Errors
 /// Why nothing allows it.
 pub fn advice(path: &str, write: bool, facts: &Facts) -> Result<Advice, String> {
+    if path.len() > LONGEST || path.contains('\\') || has_hidden(path) {
+        return Err(ODD.into());
+    }
     if facts.package.as_deref().is_some_and(|package| is_within(path, package)) {
         return Err(of_its_package(path, facts));
     }
     if !write {
         let option = || Advice::plain(format!("--read {}", shell(path)));
-        return why_never(path, facts).map_or_else(|| Ok(option()), Err);
+        return why_not_by_name(path, facts).map_or_else(|| Ok(option()), Err);
     }
     if let Some(never) = why_never_written(path, facts) {
         return Err(never);
     }
     let directory = parent(path);
-    let wide = why_never_written(directory, facts).is_some();
-    let granted = if wide { path } else { directory };
+    let why_not = |place: &str| why_never_written(place, facts).or_else(|| why_not_by_name(place, facts));
+    let granted = if why_not(directory).is_some() { path } else { directory };
+    if let Some(why) = why_not(granted) {
+        return Err(why);
+    }
     let mind = is_run_later(granted, facts).then_some(RUN_OUTSIDE);
     Ok(Advice { option: format!("--write {}", shell(granted)), mind, written: Some(granted.to_owned()) })
 }

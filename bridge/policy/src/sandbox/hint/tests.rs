@@ -488,3 +488,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn no_command_is_made_of_what_could_be_read_otherwise_or_is_too_wide() {
+    let odd = ["/srv/a\\'; touch x #", "/srv/a\u{200b}b", "/srv/a\u{3164}b"];
+    for path in odd.iter().map(ToString::to_string).chain([format!("/srv/{}", "a".repeat(1100))]) {
+        let why = advice(&path, false, &facts()).unwrap_err();
+        assert!(why.contains("type it yourself"), "{path}: {why}");
+    }
+    for (path, write, wanted) in [
+        ("/opt", false, None),
+        ("/mnt", false, None),
+        ("/opt/x", true, Some("--write /opt/x")),
+        ("/srv/app/x", true, Some("--write /srv/app")),
+        ("/opt/app", false, Some("--read /opt/app")),
+    ] {
+        let option = advice(path, write, &facts()).ok().map(|advice| advice.option);
+        assert_eq!(option.as_deref(), wanted, "{path}");
+    }
+}
