@@ -34,6 +34,8 @@ enum Reach {
     Everybody,
     /// The person, at the command line or on the extension's own pages.
     Owner,
+    /// An AI client: what it says is about itself.
+    Client,
 }
 
 /// Each message type and who may send it. A type that is missing here may be sent by nobody.
@@ -88,6 +90,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_get_audit", Reach::Owner),
     ("host_list_tool_changes", Reach::Owner),
     ("host_accept_tool_change", Reach::Owner),
+    ("mcp_begin", Reach::Client),
 ];
 
 /// Proof that a message may be sent by who sent it.
@@ -120,6 +123,7 @@ pub fn check(principal: &Principal, tag: &str) -> Result<Pass, Denied> {
     match (reach, principal) {
         (Some(Reach::Everybody), _) => Ok(Pass(Reach::Everybody)),
         (Some(Reach::Owner), Principal::Owner | Principal::Extension { .. }) => Ok(Pass(Reach::Owner)),
+        (Some(Reach::Client), Principal::Client { .. }) => Ok(Pass(Reach::Client)),
         _ => Err(Denied),
     }
 }
@@ -149,7 +153,11 @@ mod tests {
         "host_get_run",
         "host_get_stats",
         "host_watch",
+        "mcp_begin",
     ];
+
+    /// What nobody else may.
+    const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin"];
 
     /// Every message × every kind of principal.
     #[test]
@@ -157,8 +165,9 @@ mod tests {
         let extension = Principal::Extension { id: "x".into() };
         let client = Principal::Client { origin: Origin::client("x").unwrap() };
         for request in REQUESTS.iter().filter(|request| request.tag != "attach") {
-            assert!(check(&Principal::Owner, request.tag).is_ok(), "{}", request.tag);
-            assert!(check(&extension, request.tag).is_ok(), "{}", request.tag);
+            let of_owner = !OF_CLIENTS_ONLY.contains(&request.tag);
+            assert_eq!(check(&Principal::Owner, request.tag).is_ok(), of_owner, "{}", request.tag);
+            assert_eq!(check(&extension, request.tag).is_ok(), of_owner, "{}", request.tag);
             let pass = check(&client, request.tag);
             assert_eq!(pass.is_ok(), OF_CLIENTS.contains(&request.tag), "{}", request.tag);
             assert!(pass.is_err() || pass.is_ok_and(|pass| pass.permit().is_none()), "{}", request.tag);

@@ -30,7 +30,7 @@ use toml::de::DeTable;
 pub use self::show::show;
 use self::table::{Key, Table};
 use super::ConfigError;
-use super::host::{ChangedTools, HostConfig, OWNER, OriginLimits, ServerLimits};
+use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 
 /// The file's name, with which every message about a line of it begins.
 pub const FILE_NAME: &str = "config.toml";
@@ -52,6 +52,15 @@ const HOST: &[Key<HostConfig>] = &[
         ],
     ),
 ];
+
+const MCP: &[Key<HostConfig>] = &[Key::word(
+    "firstUse",
+    &[
+        ("all", |host| host.first_use = FirstUse::All),
+        ("ask", |host| host.first_use = FirstUse::Ask),
+        ("none", |host| host.first_use = FirstUse::None),
+    ],
+)];
 
 const RUNS: &[Key<HostConfig>] =
     &[Key::number("runStaleSeconds", 1..=86_400, |host, n| host.run_stale = seconds(n))];
@@ -135,10 +144,11 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host"])?;
+    file.knows(["grants", "limits", "host", "mcp"])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;
+    file.table("mcp")?.read_only(MCP, &mut host)?;
     let limits = file.table("limits")?;
     let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);
     limits.knows(names.chain(RUNS.iter().map(|key| key.name)).chain(["origin", "server"]))?;

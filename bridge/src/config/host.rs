@@ -23,6 +23,8 @@ pub struct HostConfig {
     pub check_output: bool,
     /// What becomes of a tool that has changed since it was first seen.
     pub changed_tools: ChangedTools,
+    /// What an AI client gets whose name is new.
+    pub first_use: FirstUse,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
     /// The limits of servers that have none of their own.
@@ -40,6 +42,17 @@ pub enum ChangedTools {
     Block,
     /// Calls go on; the person is told.
     Warn,
+}
+
+/// What an AI client gets whose name is new. That the person has put Harbor into its configuration is the consent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FirstUse {
+    /// All tools, or those that its configuration names.
+    All,
+    /// Nothing: the person is asked by what its calls are told.
+    Ask,
+    /// Nothing.
+    None,
 }
 
 /// The limits of one origin.
@@ -80,6 +93,7 @@ impl Default for HostConfig {
             audit_required: false,
             check_output: false,
             changed_tools: ChangedTools::Block,
+            first_use: FirstUse::All,
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),
             origins: BTreeMap::new(),

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use harbor_policy::sandbox::offer::Lowered;
 
-pub use self::host::{ChangedTools, HostConfig, OWNER, OriginLimits, ServerLimits};
+pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 pub use self::live::LiveConfig;
 pub use self::paths::Paths;
 

@@ -54,6 +54,11 @@ pub enum Role {
     },
     /// The command line.
     Cli,
+    /// The MCP server of an AI client.
+    Mcp {
+        /// The name under which the person has configured it.
+        client: String,
+    },
 }
 
 /// Connects to the bridge in this role, starting it if need be, within `limit`.
@@ -231,7 +236,7 @@ fn bridge_program(role: &Role) -> Result<PathBuf, DialError> {
         .map_err(|error| DialError::Io("find", PathBuf::from("this program"), error))?;
     Ok(match role {
         Role::Relay { .. } => own,
-        Role::Cli => own.with_file_name("harbor-bridge"),
+        Role::Cli | Role::Mcp { .. } => own.with_file_name("harbor-bridge"),
     })
 }
 
@@ -245,6 +250,10 @@ fn attach_body(role: &Role, token: &str) -> Value {
             body["extension_id"] = extension_id.as_str().into();
         }
         Role::Cli => body["role"] = "cli".into(),
+        Role::Mcp { client } => {
+            body["role"] = "mcp".into();
+            body["client"] = client.as_str().into();
+        }
     }
     body
 }

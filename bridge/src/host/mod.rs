@@ -14,6 +14,7 @@ pub mod asker;
 mod calls;
 mod counts;
 mod errors;
+mod first_use;
 mod grant_forms;
 mod listing;
 mod news;
@@ -47,6 +48,7 @@ use crate::store::StoreError;
 use crate::store::audit::{Audit, Record};
 use crate::store::database::Database;
 use crate::store::grants::GrantFile;
+use crate::store::met_clients::MetClients;
 use crate::store::pins::Pins;
 use crate::supervisor::{Server, Supervisor, Told};
 
@@ -62,6 +64,7 @@ pub use trail::Trail;
 use admission::Admission;
 use asker::{Asker, Sender};
 use errors::Reader;
+use first_use::Newcomers;
 use news::Listeners;
 
 /// How often what has gone stale is looked for.
@@ -84,6 +87,7 @@ pub struct Host {
     admission: Rc<Admission>,
     stats: RefCell<Stats>,
     listeners: Rc<Listeners>,
+    newcomers: Newcomers,
     /// The name under which the person's calls are counted.
     owner: Arc<str>,
 }
@@ -104,6 +108,7 @@ impl Host {
         let grants = GrantFile::new(database.clone()).await?;
         let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.clone()).await?;
         let registry = Registry::open(Pins::new(database.clone()).await?, config.clone()).await?;
+        let newcomers = Newcomers::new(MetClients::open(database.clone()).await?);
         let host = Rc::new(Self {
             supervisor,
             runs: Runs::new(config.clone()),
@@ -114,6 +119,7 @@ impl Host {
             admission: Admission::new(),
             stats: RefCell::default(),
             listeners,
+            newcomers,
             owner: OWNER.into(),
         });
         tokio::task::spawn_local(keep_house(Rc::downgrade(&host)));

@@ -12,6 +12,7 @@ pub mod clients;
 mod config;
 mod grants;
 mod mcp;
+mod mcp_client;
 mod origins;
 mod sandbox;
 mod servers;
@@ -215,6 +216,7 @@ impl Router {
             Request::HostGetAudit(message) => origins::audit(self, message).await,
             Request::HostListToolChanges(message) => origins::changes(self, &message),
             Request::HostAcceptToolChange(message) => origins::accept(self, client, message).await,
+            Request::McpBegin(message) => mcp_client::begin(self, client, message).await,
         }
     }
 }
@@ -245,6 +247,7 @@ pub fn shutting_down() -> ErrorBody {
 fn denied(tag: &str) -> ErrorBody {
     let message = match tag {
         "attach" => "attach is the first frame of a connection and cannot be repeated".to_owned(),
+        "mcp_begin" => "only an AI client sends mcp_begin: `harbor mcp`".to_owned(),
         _ => format!("this connection may not send {tag}; only the owner may"),
     };
     ErrorBody::new(Code::PermissionDenied, message)

@@ -10,6 +10,7 @@ pub mod definitions;
 pub mod grants;
 pub mod instance;
 mod lines;
+pub mod met_clients;
 pub mod packages;
 pub mod pins;
 pub mod removal;

@@ -351,6 +351,11 @@ define_sent! {
         /// Always true; a failure is an error.
         accepted: bool,
     }
+    /// The AI client may serve; what it may do is in its grants.
+    "mcp_begin" McpBeginResult {
+        /// Whether it has got its first grants by this.
+        granted: bool,
+    }
 }
 
 define_sent! {

@@ -455,4 +455,10 @@ define_requests! {
         /// not accepted unseen.
         tool_hash: String,
     }
+    /// An AI client begins to serve. One of whose name the bridge has neither heard before nor has a grant or a DENY gets
+    /// `mcp:tools.list` and `mcp:tools.call` for good, where `mcp.firstUse` is `all`. Only with the role `mcp`.
+    "mcp_begin" McpBegin {
+        /// Tools that it is for, `server/tool` or `server/*`. Absent: all.
+        only: Option<Vec<String>>,
+    }
 }

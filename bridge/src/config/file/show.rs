@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::super::host::{ChangedTools, HostConfig, OriginLimits, ServerLimits};
+use super::super::host::{ChangedTools, FirstUse, HostConfig, OriginLimits, ServerLimits};
 
 /// The whole file.
 #[must_use]
@@ -15,8 +15,13 @@ pub fn show(config: &HostConfig) -> String {
         ChangedTools::Block => "block",
         ChangedTools::Warn => "warn",
     };
+    let first_use = match config.first_use {
+        FirstUse::All => "all",
+        FirstUse::Ask => "ask",
+        FirstUse::None => "none",
+    };
     let mut out = format!(
-        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[limits]\n",
+        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[limits]\n",
         config.once.as_secs(),
         config.audit_required,
         config.check_output,
@@ -80,6 +85,8 @@ mod tests {
             auditRequired = true
             checkOutput = true
             changedTools = "warn"
+            [mcp]
+            firstUse = "ask"
             [limits]
             maxCallsPerRun = 7
             callsPerMinutePerOrigin = 0

@@ -46,6 +46,9 @@ defaultTimeoutMs = 3600000
 auditRequired = true
 checkOutput = true
 changedTools = "warn"
+
+[mcp]
+firstUse = "ask"
 "#;
 
 const DEFAULT_LIMITS: OriginLimits = OriginLimits {
@@ -74,6 +77,7 @@ fn an_empty_file_means_the_defaults() {
         audit_required: false,
         check_output: false,
         changed_tools: ChangedTools::Block,
+        first_use: FirstUse::All,
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
@@ -126,6 +130,7 @@ fn every_key_is_read() {
             audit_required: true,
             check_output: true,
             changed_tools: ChangedTools::Warn,
+            first_use: FirstUse::Ask,
             every_origin,
             every_server: ServerLimits { per_minute: Some(90), ..ServerLimits::default() },
             origins: [("https://example.com".to_owned(), example), (OWNER.to_owned(), owner)].into(),
@@ -220,6 +225,10 @@ fn a_value_of_another_kind_is_told_by_line_and_key() {
             "[host]\nchangedTools = \"Warn\"\n",
             "config.toml:2: host.changedTools: expected \"block\" or \"warn\"",
         ),
+        (
+            "[mcp]\nfirstUse = \"some\"\n",
+            "config.toml:2: mcp.firstUse: expected \"all\" or \"ask\" or \"none\"",
+        ),
         ("[host]\nchangedTools = true\n", "config.toml:2: host.changedTools: expected \"block\" or \"warn\""),
         ("\nlimits = 5\n", "config.toml:2: limits: expected a table"),
         ("[[limits]]\n", "config.toml:1: limits: expected a table"),
@@ -254,7 +263,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         ("\n[limit]\n", "config.toml:2: limit: unknown key; did you mean limits?"),
         (
             "onceSeconds = 1\n",
-            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host",
+            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -273,7 +282,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
              maxConcurrentPerOrigin, defaultTimeoutMs, queueLength, queueWaitMs, callsPerMinutePerOrigin",
         ),
         // The first one in the file, whatever the alphabet says.
-        ("z = 1\na = 2\n", "config.toml:1: z: unknown key; the keys here are grants, limits, host"),
+        ("z = 1\na = 2\n", "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp"),
     ] {
         assert_eq!(complaint(text), wanted, "{text}");
     }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use harbor_policy::environment::INSTANCE_MARK;
 
-use super::{Dial, DialError, RETRY, is_ours, is_timeout};
+use super::{Dial, DialError, RETRY, Role, is_ours, is_timeout};
 
 /// The exit code of a bridge that found the lock held.
 pub const EXIT_LOCKED: i32 = 75;
@@ -40,6 +40,10 @@ impl Dial {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let mut child = self.spawn(log, theirs).map_err(failed)?;
         if self.hear_ready(&ours).map_err(failed)? {
+            if matches!(self.role, Role::Mcp { .. }) {
+                // This program may outlive that bridge, which would stay in the table of processes until then.
+                thread::spawn(move || child.wait());
+            }
             return Ok(true);
         }
         match self.wait_for_exit(&mut child).map_err(failed)? {
@@ -135,7 +139,6 @@ fn read_tail(path: &Path, from: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Role;
     use super::*;
     use std::ffi::OsStr;
     use std::time::Instant;

@@ -1,0 +1,77 @@
+//! What an AI client gets whose name is new: its first grants.
+//!
+//! ```text
+//!  welcome ─► met before? granted or denied anything? firstUse not all? ─► nothing
+//!                │ no to each
+//!                └─► noted in harbor.db ─► mcp:tools.list, mcp:tools.call: ALLOW_ALWAYS
+//! ```
+//!
+//! Owns that this happens once for a name. Must never give back what the person has taken: a name is noted before it is
+//! granted anything, and stays noted.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::grants::{GrantType, Key, NewGrant};
+use harbor_policy::scope::Scope;
+use harbor_policy::tool_name::Allowlist;
+use tokio::sync::Mutex;
+
+use super::asker::{Asker, Sender};
+use super::{Host, Wish};
+use crate::clock::wall_clock;
+use crate::config::FirstUse;
+use crate::store::StoreError;
+use crate::store::met_clients::MetClients;
+
+/// What `harbor mcp` needs to be of use.
+const FIRST: [Scope; 2] = [Scope::McpToolsList, Scope::McpToolsCall];
+
+/// Who makes these grants, for the audit log.
+const BRIDGE: &str = "harbor";
+
+/// Names that come for the first time, one after the other: two connections of one name are one newcomer.
+#[derive(Debug)]
+pub(super) struct Newcomers(Mutex<MetClients>);
+
+impl Newcomers {
+    pub(super) fn new(met: MetClients) -> Self {
+        Self(Mutex::new(met))
+    }
+}
+
+impl Host {
+    /// An AI client has come. Gives whether it got its first grants, of these tools or of all.
+    ///
+    /// # Errors
+    /// When the disk refuses: then nothing is granted.
+    pub async fn welcome(&self, asker: &Asker, only: Option<Allowlist>) -> Result<bool, ErrorBody> {
+        let met = self.newcomers.0.lock().await;
+        let name = asker.origin.as_str();
+        let is_known = self.permissions.knows(name);
+        let is_new = met.note(name, wall_clock()).await.map_err(|error| not_noted(&error))?;
+        if !is_new || is_known || self.config.now().first_use != FirstUse::All {
+            return Ok(false);
+        }
+        let granted = self.grant_first(asker, only).await;
+        if granted.is_err() {
+            // It is as new as before.
+            let _ = met.forget(name).await;
+        }
+        granted.map(|()| true)
+    }
+
+    async fn grant_first(&self, asker: &Asker, only: Option<Allowlist>) -> Result<(), ErrorBody> {
+        let sender = Sender { by: BRIDGE.into(), ..asker.sender.clone() };
+        for scope in FIRST {
+            let key = Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope };
+            let tools = only.clone();
+            let grant = NewGrant { grant_type: GrantType::AllowAlways, tools, tab: None, lifetime_ms: None };
+            self.permissions.grant(&sender, Wish { key, grant, expires_at: None }).await?;
+        }
+        Ok(())
+    }
+}
+
+fn not_noted(error: &StoreError) -> ErrorBody {
+    ErrorBody::new(Code::Internal, format!("{error}; nothing was granted"))
+}

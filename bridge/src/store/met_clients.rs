@@ -1,0 +1,86 @@
+//! The AI clients that have been here.
+//!
+//! ```text
+//!  met_clients(name PK, at ms)
+//! ```
+//!
+//! Owns this table. Must never forget a name that was granted something: what a person has revoked does not come back with
+//! the client's next connection.
+
+use std::rc::Rc;
+
+use rusqlite::params;
+
+use super::StoreError;
+use super::database::Database;
+
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS met_clients (
+        name TEXT PRIMARY KEY,
+        at   INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// The table.
+#[derive(Debug)]
+pub struct MetClients(Rc<Database>);
+
+impl MetClients {
+    /// The table of this database, which is made when there is none.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn open(database: Rc<Database>) -> Result<Self, StoreError> {
+        database.create(TABLES).await?;
+        Ok(Self(database))
+    }
+
+    /// Notes that a client was here at a time, in milliseconds since 1970; whether it is new.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn note(&self, name: &str, at: u64) -> Result<bool, StoreError> {
+        let (name, at) = (name.to_owned(), i64::try_from(at).unwrap_or(i64::MAX));
+        let noted = self.0.run(move |connection| {
+            let rows =
+                connection.execute("INSERT OR IGNORE INTO met_clients VALUES (?1, ?2)", params![name, at])?;
+            Ok(rows == 1)
+        });
+        noted.await
+    }
+
+    /// Takes a note back of which nothing came.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn forget(&self, name: &str) -> Result<(), StoreError> {
+        let name = name.to_owned();
+        let forgotten = self.0.run(move |connection| {
+            connection.execute("DELETE FROM met_clients WHERE name = ?1", params![name])?;
+            Ok(())
+        });
+        forgotten.await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "local")]
+    async fn a_name_is_new_once_also_for_the_next_bridge() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("harbor.db");
+        let open = async || MetClients::open(Rc::new(Database::open(&path).unwrap())).await.unwrap();
+        {
+            let met = open().await;
+            assert!(met.note("client://a", 5).await.unwrap());
+            assert!(!met.note("client://a", 6).await.unwrap());
+            assert!(met.note("client://b", u64::MAX).await.unwrap());
+            met.forget("client://b").await.unwrap();
+        }
+        let met = open().await;
+        assert!(!met.note("client://a", 7).await.unwrap());
+        assert!(met.note("client://b", 8).await.unwrap());
+    }
+}
