@@ -6,6 +6,7 @@
 mod about;
 mod arguments;
 mod host;
+mod mcp;
 mod offers;
 mod sandbox;
 mod supervision;
@@ -23,6 +24,7 @@ use harbor_policy::suggest::hint;
 pub use self::about::Wanted;
 pub use self::arguments::{Argument, Arguments, Value};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
+pub use self::mcp::Mcp;
 pub use self::offers::{Prompt, Reading, Whose};
 pub use self::sandbox::{Sandbox, option_of, options_of};
 use self::values::{checked_id, variable};
@@ -61,6 +63,7 @@ pub enum Command {
     Health,
     Config(Config),
     Events,
+    Mcp(Mcp),
     Ping,
     Shutdown,
 }
@@ -219,6 +222,7 @@ impl Words {
             "audit" => Command::Audit(self.audit()?),
             "stats" => Command::Stats(self.some_origin()?),
             "logs" => Command::Logs(self.logs()?),
+            "mcp" => Command::Mcp(self.mcp()?),
             "sandbox" => Command::Sandbox(self.sandbox()?.into()),
             "config" => Command::Config(self.config()?),
             "help" => self.help_wanted()?,

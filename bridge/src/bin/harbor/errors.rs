@@ -160,9 +160,14 @@ impl Refusal {
         let (origin, scope) = (self.text("origin")?, self.text("scope")?);
         let profile = self.profile.as_ref().map(|profile| format!(" --profile {profile:?}"));
         let profile = profile.unwrap_or_default();
+        let is_client = origin.starts_with("client://");
         Some(match code {
             Code::PermissionDenied => {
                 format!("`harbor revoke {origin} {scope} --deny{profile}` takes the denial back")
+            }
+            // It is in an AI client's configuration for good.
+            Code::ScopeRequired if is_client => {
+                format!("`harbor grant {origin} {scope} --always{profile}` allows it")
             }
             Code::ScopeRequired => format!("`harbor grant {origin} {scope}{profile}` allows it for a while"),
             _ => format!(

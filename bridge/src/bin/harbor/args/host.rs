@@ -205,7 +205,7 @@ impl Words {
             };
         }
         for pattern in &patterns {
-            checked_pattern(pattern)?;
+            checked_pattern("--tool", pattern)?;
         }
         Ok(Some(patterns).filter(|patterns| !patterns.is_empty()))
     }
@@ -222,12 +222,12 @@ fn checked_scope(text: &str) -> Result<Scope, String> {
     })
 }
 
-fn checked_pattern(text: &str) -> Result<(), String> {
+pub(super) fn checked_pattern(option: &str, text: &str) -> Result<(), String> {
     let Err(wrong) = tool_name::split(text) else { return Ok(()) };
     // Only a server: probably all of its tools are meant.
     let every = (wrong == WrongToolName::NoSlash && ServerId::parse(text).is_some())
         .then(|| format!("; did you mean {text}/*?"));
-    Err(format!("--tool {text}: {wrong}{}", every.unwrap_or_default()))
+    Err(format!("{option} {text}: {wrong}{}", every.unwrap_or_default()))
 }
 
 fn checked_hash(text: &str) -> Result<String, String> {

@@ -316,6 +316,21 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
+fn an_ai_client_has_a_name_and_maybe_a_choice_of_tools() {
+    let mcp = |client: &str, only: &[&str]| Command::Mcp(Mcp { client: client.into(), only: words(only) });
+    assert_eq!(command(&["mcp"]), mcp("default", &[]));
+    let line = ["mcp", "--client", "Some Client", "--only", "a/b", "--only=c/*"];
+    assert_eq!(command(&line), mcp("Some Client", &["a/b", "c/*"]));
+    for (line, text) in [
+        (&["mcp", "--json"][..], "--json has no meaning here"),
+        (&["mcp", "--only", "time"], "--only time: a tool is named server/tool"),
+        (&["mcp", "--client="], "--client: use 1 to 128 bytes"),
+    ] {
+        assert!(complaint(line).starts_with(text), "{}", complaint(line));
+    }
+}
+
+#[test]
 fn a_secret_is_not_repeated() {
     assert!(!complaint(&["add", "x", "--env", "hunter2", "--", "y"]).contains("hunter2"));
 }

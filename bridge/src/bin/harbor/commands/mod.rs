@@ -15,6 +15,7 @@ mod follow;
 mod grants;
 mod list;
 mod logs;
+mod mcp;
 mod offers;
 mod progress;
 mod remarks;
@@ -89,6 +90,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Config(Config::Show) => config::show(&mut connect()?, screen),
         Command::Config(Config::Check(file)) => config::check(&paths()?, file.as_deref(), screen),
         Command::Events => events::show(&mut connect()?, screen),
+        Command::Mcp(wanted) => mcp::serve(&wanted, &paths()?),
     }
 }
 

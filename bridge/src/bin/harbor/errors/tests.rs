@@ -83,6 +83,12 @@ fn a_refusal_names_the_command_that_changes_it() {
             "`harbor grant https://a.example mcp:tools.call --profile \"my work\"` allows it for a while",
         ),
         (
+            "ERR_SCOPE_REQUIRED",
+            r#"{"origin":"client://ai","scope":"mcp:tools.call"}"#,
+            None,
+            "`harbor grant client://ai mcp:tools.call --always` allows it",
+        ),
+        (
             "ERR_PERMISSION_DENIED",
             about,
             None,

@@ -190,6 +190,19 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         notes: "Runs until Ctrl-C. With --json: one JSON object per line.",
         ..topic("events", "", "show each change of a server's state as it comes")
     },
+    Topic {
+        options: &[
+            opt("--client", "NAME", "the client's name: its grants are those of client://NAME; `default` if absent"),
+            opt("--only", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
+        ],
+        notes: "For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools are\n\
+                named server__tool there. That the command stands there is the consent: a NAME that comes for the\n\
+                first time gets all tools, or those of --only, as grants that `harbor grants` shows and `harbor\n\
+                revoke` takes back. `mcp.firstUse` in config.toml has it begin with none.\n\
+                \n\
+                harbor mcp --client claude-code --only 'time/*'",
+        ..topic("mcp", "", "serve an AI client as one MCP server")
+    },
     topic("ping", "", "ask whether the bridge is alive"),
     Topic {
         notes: "Stops all servers. When no bridge runs, it says so and starts none.",

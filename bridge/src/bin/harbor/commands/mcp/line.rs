@@ -1,0 +1,134 @@
+//! Reads one line of the AI client: JSON-RPC, envelope only.
+//!
+//! Owns telling what a line is, and JSON-RPC's numbers for what it is not. Must never judge payloads, or repeat them.
+
+use harbor_ipc_proto::json::Fields;
+use serde::de::IgnoredAny;
+
+/// The line is no JSON.
+pub const PARSE_ERROR: i64 = -32700;
+/// It is JSON, but no request.
+pub const INVALID_REQUEST: i64 = -32600;
+/// There is no such method.
+pub const NO_METHOD: i64 = -32601;
+/// The parameters are wrong, or name a tool that does not exist.
+pub const INVALID_PARAMS: i64 = -32602;
+/// A revision of MCP that is not spoken here.
+pub const UNSUPPORTED_VERSION: i64 = -32022;
+/// The bridge refuses, or there is none.
+pub const REFUSED: i64 = -32000;
+
+/// What a line is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// Something is asked; `id` and `params` are JSON text.
+    Request { id: &'a str, method: String, params: &'a str },
+    /// Something is told.
+    Notification { method: String, params: &'a str },
+    /// Nothing that has to be acted upon: an empty line, or the answer to what was never asked.
+    Nothing,
+    /// Neither; `id` is that of the request, if it shows one.
+    Wrong { id: Option<&'a str>, code: i64, message: &'static str },
+}
+
+/// Reads a line.
+pub fn read(line: &[u8]) -> Line<'_> {
+    if line.trim_ascii().is_empty() {
+        return Line::Nothing;
+    }
+    let Ok(fields) = Fields::parse(line) else { return no_object(line) };
+    let id = fields.get("id");
+    let request_id = id.filter(|id| is_id(id));
+    let wrong = |message| Line::Wrong { id: request_id, code: INVALID_REQUEST, message };
+    if fields.twice().is_some() || fields.are_too_many() {
+        return wrong("a member stands twice, or there are too many");
+    }
+    if fields.get("jsonrpc") != Some("\"2.0\"") {
+        return wrong("`jsonrpc` is not \"2.0\"");
+    }
+    let params = fields.get("params").unwrap_or("{}");
+    match (fields.get("method").map(serde_json::from_str), id) {
+        (Some(Err(_)), _) => wrong("`method` is no string"),
+        (Some(Ok(method)), None) => Line::Notification { method, params },
+        (Some(Ok(method)), Some(id)) if is_id(id) => Line::Request { id, method, params },
+        (Some(Ok(_)), Some(_)) => wrong("`id` is neither a string nor a number"),
+        (None, Some(_)) if fields.get("result").or(fields.get("error")).is_some() => Line::Nothing,
+        (None, _) => wrong("there is no `method`"),
+    }
+}
+
+fn no_object(line: &[u8]) -> Line<'_> {
+    let json = std::str::from_utf8(line).ok().map(serde_json::from_str::<IgnoredAny>);
+    match json {
+        Some(Ok(_)) => Line::Wrong {
+            id: None,
+            code: INVALID_REQUEST,
+            message: "a message is a JSON object; batches are not taken",
+        },
+        _ => Line::Wrong { id: None, code: PARSE_ERROR, message: "the line is no JSON" },
+    }
+}
+
+/// Whether this JSON text is a string or a number.
+pub fn is_id(text: &str) -> bool {
+    text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wrong(text: &str) -> (Option<&str>, i64) {
+        match read(text.as_bytes()) {
+            Line::Wrong { id, code, .. } => (id, code),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        let text = r#"{"jsonrpc":"2.0","id":"a","method":"x","params":{"n":12345678901234567890.10}}"#;
+        let params = r#"{"n":12345678901234567890.10}"#;
+        assert_eq!(read(text.as_bytes()), Line::Request { id: "\"a\"", method: "x".into(), params });
+        let text = r#"{"jsonrpc":"2.0","method":"notifications/x"}"#;
+        assert_eq!(
+            read(text.as_bytes()),
+            Line::Notification { method: "notifications/x".into(), params: "{}" }
+        );
+        for text in ["", " \r", r#"{"jsonrpc":"2.0","id":7,"result":{}}"#] {
+            assert_eq!(read(text.as_bytes()), Line::Nothing, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_under_its_id_where_it_shows_one() {
+        for (text, id, code) in [
+            ("hello", None, PARSE_ERROR),
+            ("{\"id\":1", None, PARSE_ERROR),
+            ("{} {}", None, PARSE_ERROR),
+            ("7", None, INVALID_REQUEST),
+            ("[]", None, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0"}"#, None, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1}"#, Some("1"), INVALID_REQUEST),
+            (r#"{"id":1,"method":"ping"}"#, Some("1"), INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, Some("1"), INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, None, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, None, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}"#, Some("1"), INVALID_REQUEST),
+        ] {
+            assert_eq!(wrong(text), (id, code), "{text}");
+        }
+        assert!(matches!(
+            read(b"{\"jsonrpc\":\"2.0\",\"x\":\"\xff\"}"),
+            Line::Wrong { code: PARSE_ERROR, .. }
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_read(line in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = read(&line);
+        }
+    }
+}

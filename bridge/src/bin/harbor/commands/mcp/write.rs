@@ -1,0 +1,179 @@
+//! Writes the lines that go to the AI client.
+//!
+//! Owns their shape. JSON that others wrote is put in as it is, except that raw line ends in it (only possible between
+//! tokens) become spaces: a line is a message.
+
+use std::borrow::Cow;
+
+use harbor_ipc_proto::json::{Fields, put_str};
+
+/// The revisions with `initialize`, newest first.
+pub const LEGACY: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// The revision without.
+pub const MODERN: &str = "2026-07-28";
+
+const SERVER_INFO: &str =
+    concat!("{\"name\":\"harbor\",\"title\":\"Harbor\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
+
+const CAPABILITIES: &str = "{\"tools\":{\"listChanged\":true}}";
+
+const INSTRUCTIONS: &str = "The tools of several MCP servers that run on this machine, each named server__tool. Which of \
+                            them there are changes as servers come and go, and as the person allows more or less.";
+
+/// Where a modern result says what it is.
+const RESULT_TYPE: &str = "resultType";
+
+/// The notification that another list can be had.
+pub const LIST_CHANGED: &str = "notifications/tools/list_changed";
+
+/// The answer to `id`: a result, as JSON text.
+pub fn result(id: &str, result: &str) -> Vec<u8> {
+    let mut out = head(id);
+    out.extend_from_slice(b",\"result\":");
+    put_raw(&mut out, result);
+    out.extend_from_slice(b"}\n");
+    out
+}
+
+/// The answer to `id`, or to nobody: an error, with data as JSON text.
+pub fn error(id: Option<&str>, code: i64, message: &str, data: Option<&str>) -> Vec<u8> {
+    let mut out = head(id.unwrap_or("null"));
+    out.extend_from_slice(format!(",\"error\":{{\"code\":{code},\"message\":").as_bytes());
+    put_str(&mut out, message);
+    if let Some(data) = data {
+        out.extend_from_slice(b",\"data\":");
+        put_raw(&mut out, data);
+    }
+    out.extend_from_slice(b"}}\n");
+    out
+}
+
+/// A notification; `params` is JSON text.
+pub fn notification(method: &str, params: Option<&str>) -> Vec<u8> {
+    let mut out = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"").into_bytes();
+    if let Some(params) = params {
+        out.extend_from_slice(b",\"params\":");
+        put_raw(&mut out, params);
+    }
+    out.extend_from_slice(b"}\n");
+    out
+}
+
+/// The result of `initialize`, for a client that asked for this revision.
+pub fn initialized(asked: Option<&str>) -> String {
+    let version = LEGACY.iter().find(|known| asked == Some(**known)).unwrap_or(&LEGACY[0]);
+    format!(
+        "{{\"protocolVersion\":\"{version}\",\"capabilities\":{CAPABILITIES},\"serverInfo\":{SERVER_INFO},\
+         \"instructions\":\"{INSTRUCTIONS}\"}}"
+    )
+}
+
+/// The result of `server/discover`.
+pub fn discovered() -> String {
+    format!(
+        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{MODERN}\"],\"capabilities\":{CAPABILITIES},\
+         \"instructions\":\"{INSTRUCTIONS}\",\"ttlMs\":0,\"cacheScope\":\"private\",\
+         \"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{SERVER_INFO}}}}}"
+    )
+}
+
+/// What a client of the modern generation is told that asks for another revision.
+pub fn supported(asked: &str) -> String {
+    let mut out = format!("{{\"supported\":[\"{MODERN}\"],\"requested\":").into_bytes();
+    put_str(&mut out, asked);
+    out.push(b'}');
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// The result of a call that came to nothing, for the model and the person to read.
+pub fn failed(text: &str) -> String {
+    let mut out = b"{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":".to_vec();
+    put_str(&mut out, text);
+    out.extend_from_slice(b"}],\"isError\":true}");
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// A server's result for a client of the modern generation, which demands a word that older servers do not say. All else
+/// stays as it is.
+pub fn complete(result: &str) -> Cow<'_, str> {
+    let says_so = Fields::parse(result.as_bytes()).is_ok_and(|fields| fields.get(RESULT_TYPE).is_some());
+    match result.trim_start().strip_prefix('{') {
+        Some(members) if !says_so => {
+            let comma = if members.trim_start().starts_with('}') { "" } else { "," };
+            format!("{{\"{RESULT_TYPE}\":\"complete\"{comma}{members}").into()
+        }
+        _ => result.into(),
+    }
+}
+
+/// What a subscription's notifications carry.
+pub fn of_subscription(id: &str) -> String {
+    format!("\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}")
+}
+
+fn head(id: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id}").into_bytes()
+}
+
+fn put_raw(out: &mut Vec<u8>, json: &str) {
+    out.extend(json.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn each_message_is_one_line_of_json() {
+        for (line, golden) in [
+            (
+                result("\"a\"", "{\n\"x\":1e2}"),
+                "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{ \"x\":1e2}}\n",
+            ),
+            (
+                error(None, -32700, "no \"JSON\"", None),
+                "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32700,\"message\":\"no \\\"JSON\\\"\"}}\n",
+            ),
+            (
+                error(Some("7"), -32022, "no", Some(&supported("1\"2"))),
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32022,\"message\":\"no\",\
+                 \"data\":{\"supported\":[\"2026-07-28\"],\"requested\":\"1\\\"2\"}}}\n",
+            ),
+            (
+                notification(LIST_CHANGED, None),
+                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n",
+            ),
+        ] {
+            assert_eq!(String::from_utf8(line).unwrap(), golden);
+        }
+    }
+
+    #[test]
+    fn a_result_of_an_older_server_is_completed_for_a_modern_client() {
+        for (written, completed) in [
+            ("{}", r#"{"resultType":"complete"}"#),
+            (" { }", r#"{"resultType":"complete" }"#),
+            (r#"{"a":1e2,"a":2}"#, r#"{"resultType":"complete","a":1e2,"a":2}"#),
+            (r#"{"a":{},"resultType":"task"}"#, r#"{"a":{},"resultType":"task"}"#),
+        ] {
+            assert_eq!(complete(written), completed, "{written}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_revision_is_answered_by_the_newest_of_the_older_generation() {
+        for (asked, answered) in [
+            (Some("2025-06-18"), "2025-06-18"),
+            (Some("2030-01-01"), LEGACY[0]),
+            (Some(MODERN), LEGACY[0]),
+            (None, LEGACY[0]),
+        ] {
+            let result: Value = serde_json::from_str(&initialized(asked)).unwrap();
+            assert_eq!(result["protocolVersion"], answered, "{asked:?}");
+        }
+        let discovered: Value = serde_json::from_str(&discovered()).unwrap();
+        assert_eq!(discovered["supportedVersions"], serde_json::json!([MODERN]));
+    }
+}
