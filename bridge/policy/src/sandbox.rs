@@ -205,6 +205,13 @@ pub fn profile(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> 
     }
 }
 
+/// What a kernel with this offer cannot hold of a server whose definition says nothing, a sentence each; and what holds it.
+#[must_use]
+pub fn of_kernel(offer: &Offer<'_>) -> (String, Vec<String>) {
+    let landlock = offer.landlock.min(NEWEST_LANDLOCK);
+    (gaps::held_by(offer, landlock), gaps::missing(&SandboxSettings::default(), offer, landlock))
+}
+
 /// Without a rule for anything outside the server.
 fn open(level: Level, launch: Sandbox<'static>, held_by: &str) -> Profile {
     Profile {

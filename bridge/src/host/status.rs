@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::client::{
-    AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, STATUS_VERSION,
-    ServerStatus, StatusView, StoreSizes, UsageSample,
+    AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, KernelStatus,
+    STATUS_VERSION, ServerStatus, StatusView, StoreSizes, UsageSample,
 };
 use harbor_policy::health::{AuditFacts, Facts, ServerFacts, reasons, worst};
 use harbor_policy::lifecycle::State;
+use harbor_policy::sandbox::of_kernel;
 
 use super::Host;
 use super::counts::counts;
@@ -81,6 +82,10 @@ impl Host {
             pid: std::process::id(),
             uptime_ms: millis(presence.began.elapsed()),
             isolation: self.supervisor.is_isolated(),
+            kernel: self.supervisor.offer().map(|offer| {
+                let (held_by, missing) = of_kernel(&offer);
+                KernelStatus { held_by, missing }
+            }),
             clients: presence.clients,
             open_requests: presence.open_requests,
             waiting: self.admission.waiting() as u64,

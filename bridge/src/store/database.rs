@@ -9,10 +9,12 @@
 //! Owns the connection and how it is set up: what a job has committed is on disk before its result is known. Must
 //! never know a table: each belongs to the file that makes it.
 
+use std::io;
 use std::path::Path;
 use std::sync::mpsc;
+use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
 use super::{StoreError, private_file};
@@ -69,6 +71,31 @@ impl Database {
     }
 }
 
+/// Whether a database is whole, as far as SQLite finds out quickly; one that is not there is. Changes nothing, also while a
+/// bridge works with it.
+///
+/// # Errors
+/// What is wrong with it, as SQLite says it.
+pub fn check(path: &Path) -> Result<(), StoreError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    connection.busy_timeout(CHECK_WAIT)?;
+    let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if said == "ok" {
+        return Ok(());
+    }
+    let source = io::Error::new(io::ErrorKind::InvalidData, said);
+    Err(StoreError::File { what: format!("check {}", path.display()), source })
+}
+
+/// How long a check waits for a writer.
+const CHECK_WAIT: Duration = Duration::from_secs(2);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,5 +106,17 @@ mod tests {
         let path = home.path().join("harbor.db");
         std::fs::write(&path, "this is no database, but it is long enough to be read as one").unwrap();
         assert!(matches!(Database::open(&path), Err(StoreError::Database { .. })));
+    }
+
+    #[test]
+    fn a_database_is_checked_without_being_changed() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("harbor.db");
+        assert!(check(&path).is_ok() && !path.exists());
+        let database = Database::open(&path).unwrap();
+        assert!(check(&path).is_ok());
+        drop(database);
+        std::fs::write(&path, [b"SQLite format 3\0".as_slice(), &[7; 5000]].concat()).unwrap();
+        assert!(check(&path).is_err());
     }
 }

@@ -100,6 +100,8 @@ impl Supervisor {
 
     /// Measures, unless that was done less than `max_age` ago.
     pub async fn measure(&self, max_age: Duration) {
+        // Before that nothing runs, and what the kernel offers is not known.
+        self.runners.swept().await;
         let Ok(_turn) = self.meter.turn.acquire().await else { return };
         let before = self.measured();
         if before.as_ref().is_some_and(|before| before.at.elapsed() < max_age) {

@@ -26,6 +26,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
+use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::limits;
 use harbor_policy::sandbox::offer::Lowered;
@@ -112,6 +113,12 @@ impl Supervisor {
     #[must_use]
     pub fn is_isolated(&self) -> bool {
         !self.runners.is_shared()
+    }
+
+    /// What this kernel offers for sandboxes; none until that was tried.
+    #[must_use]
+    pub fn offer(&self) -> Option<Offer<'static>> {
+        self.runners.is_swept().then(|| self.runners.offer())
     }
 
     /// The server with this id.

@@ -62,6 +62,8 @@ define_sent! {
         uptime_ms: u64,
         /// Whether each server has a runner of its own.
         isolation: bool,
+        /// What this kernel can hold servers to; absent until that was tried, right after the start.
+        kernel: Option<KernelStatus>,
         /// Who is connected.
         clients: ClientCounts,
         /// Requests of clients that are not answered yet.
@@ -76,6 +78,13 @@ define_sent! {
         audit: AuditHealth,
         /// What it uses; absent until it was measured.
         usage: Option<UsageSample>,
+    }
+    /// What this kernel can hold servers to.
+    "KernelStatus" KernelStatus {
+        /// `landlock 7, seccomp, namespaces`, or less.
+        held_by: String,
+        /// What of the sandbox level `standard` it cannot hold, a sentence each.
+        missing: Vec<String>,
     }
     /// How many clients of each kind are connected.
     "ClientCounts" ClientCounts {

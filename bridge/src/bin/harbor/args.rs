@@ -62,6 +62,8 @@ pub enum Command {
     Status(StatusWanted),
     Health,
     Config(Config),
+    /// Whether what can be mended is mended.
+    Doctor(bool),
     Events,
     Mcp(Mcp),
     Ping,
@@ -234,6 +236,7 @@ impl Words {
                     "list" => Command::List,
                     "status" => Command::Status(self.status_wanted()?),
                     "health" => Command::Health,
+                    "doctor" => Command::Doctor(self.has("--fix")),
                     "events" => Command::Events,
                     "ping" => Command::Ping,
                     "shutdown" => Command::Shutdown,

@@ -38,8 +38,8 @@ impl Advice {
 const LONGEST: usize = 1024;
 
 /// Said of a path that a shell or an eye could take for another one: it is a server that has named it.
-const ODD: &str = "its name is very long, or has characters that a shell or an eye takes for something else; if it is meant, type \
-                   it yourself";
+const ODD: &str = "a name that is very long, or has characters that a shell or an eye takes for others, is not granted by a command \
+                   to copy; if it is meant, type it yourself";
 
 /// Said where a grant would grant nothing.
 pub(super) const CREATE_IT: &str = "what does not exist cannot be granted: create it first";

@@ -10,6 +10,7 @@ mod call;
 mod changes;
 mod complete;
 mod config;
+mod doctor;
 mod events;
 mod follow;
 mod grants;
@@ -87,6 +88,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
         Command::Health => status::health(&paths()?, screen),
+        Command::Doctor(fix) => doctor::run(&paths()?, fix, screen),
         Command::Config(Config::Show) => config::show(&mut connect()?, screen),
         Command::Config(Config::Check(file)) => config::check(&paths()?, file.as_deref(), screen),
         Command::Events => events::show(&mut connect()?, screen),

@@ -181,6 +181,13 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("health", "", "ask whether all is well")
     },
     Topic {
+        options: &[opt("--fix", "", "mend modes of files, and remove a socket that nobody listens on")],
+        notes: "Looks at the files of HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers need,\n\
+                what this kernel can hold servers to, and servers that fail; starts a bridge if none runs. The exit code is\n\
+                1 when something is broken, 0 with warnings. With --json: {broken, warnings, findings}.",
+        ..topic("doctor", "", "find out what is wrong, and what to do about it")
+    },
+    Topic {
         notes: "`show` prints what is in force as a config.toml that says it. `check` reads a file, that of HARBOR_HOME if\n\
                 none is named, and says what is wrong with it: exit code 1. A bridge reads its file again when it changes;\n\
                 one that is wrong changes nothing, and `harbor health` says so.",

@@ -1,0 +1,93 @@
+//! What the bridge says: what this kernel can hold, which servers fail and why.
+//!
+//! Owns what of it is a finding.
+
+use super::{Finding, State};
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::reply::Members;
+
+pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
+    // What the kernel offers is tried right after the start: whatever is measured waits for that.
+    let status = client.request(&Ask::new("status").flag("fresh", true), QUICK)?.object("status");
+    Ok(findings(&status))
+}
+
+fn findings(status: &Members) -> Vec<Finding> {
+    let bridge = status.object("bridge");
+    let mut all = vec![Finding::ok(
+        "bridge",
+        format!(
+            "{} (build {}) runs, process {}",
+            bridge.text("version"),
+            bridge.text("build"),
+            bridge.value("pid")
+        ),
+    )];
+    all.extend(kernel(&bridge.object("kernel")));
+    all.extend(status.object("health").objects("reasons").iter().map(reason));
+    let servers = status.objects("servers");
+    all.extend(servers.iter().filter_map(open));
+    if servers.iter().all(|server| !matches!(server.text("state").as_str(), "failed" | "crashed")) {
+        all.push(Finding::ok("servers", format!("none of {} fails", servers.len())));
+    }
+    all
+}
+
+fn kernel(kernel: &Members) -> Vec<Finding> {
+    let missing: Vec<String> = serde_json::from_value(kernel.value("missing")).unwrap_or_default();
+    if missing.is_empty() {
+        return vec![Finding::ok("kernel", format!("it holds servers by {}", kernel.text("held_by")))];
+    }
+    let next = "docs/sandbox.md says what needs which kernel; `--required` has a server refused rather than held less";
+    missing.into_iter().map(|what| Finding::wrong(State::Warning, "kernel", what, next)).collect()
+}
+
+/// What the bridge itself finds wrong.
+fn reason(reason: &Members) -> Finding {
+    let server = reason.text("server");
+    let state = if reason.text("state") == "failing" { State::Broken } else { State::Warning };
+    let (about, next) = match server.is_empty() {
+        true => ("bridge", String::new()),
+        false => (
+            "servers",
+            format!("`harbor logs {server}` shows what it said, `harbor start {server}` tries again"),
+        ),
+    };
+    Finding::wrong(state, about, reason.text("message"), next)
+}
+
+/// A server without a sandbox.
+fn open(server: &Members) -> Option<Finding> {
+    let (name, level) = (server.text("id"), server.text("sandbox"));
+    matches!(level.as_str(), "off" | "basic").then(|| {
+        let what = format!("{name} has the sandbox level {level}: it can do all that you can");
+        Finding::wrong(State::Warning, "servers", what, format!("`harbor sandbox {name} --level standard`"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_bridge_says_becomes_findings() {
+        let status = r#"{"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed"},{"state":"failing","code":"audit_failing","message":"the audit log cannot be written"}]},"bridge":{"version":"1","build":"b","pid":7,"kernel":{"held_by":"landlock 3","missing":["ports are not held"]}},"servers":[{"id":"x","state":"failed","sandbox":"off"}]}"#;
+        let found = findings(&Members::parse(status.as_bytes()).unwrap());
+        let states: Vec<_> = found.iter().map(|finding| (finding.state, finding.about)).collect();
+        assert_eq!(
+            states,
+            [
+                (State::Ok, "bridge"),
+                (State::Warning, "kernel"),
+                (State::Warning, "servers"),
+                (State::Broken, "bridge"),
+                (State::Warning, "servers"),
+            ]
+        );
+        let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
+        let found = findings(&Members::parse(well.as_bytes()).unwrap());
+        assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 3);
+    }
+}

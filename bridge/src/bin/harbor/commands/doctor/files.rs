@@ -1,0 +1,168 @@
+//! The files of `HARBOR_HOME`: whose they are, who may read them, and whether they are whole.
+//!
+//! Owns what `--fix` does to them: modes, and a socket that nobody listens on. Must never touch what is another user's.
+
+use std::fs::{self, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use harbor_bridge::config::{Paths, file};
+use harbor_bridge::store::database;
+use nix::unistd::geteuid;
+
+use super::{Finding, State};
+
+/// Directories are the person's alone, files too.
+const DIRECTORY: u32 = 0o700;
+const FILE: u32 = 0o600;
+
+pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
+    let home = paths.home();
+    let mut all = Vec::new();
+    match fs::symlink_metadata(home) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return vec![Finding::ok(
+                "home",
+                format!("{} does not exist yet; the first start makes it", home.display()),
+            )];
+        }
+        Err(error) => {
+            let what = format!("{}: {error}", home.display());
+            return vec![Finding::wrong(
+                State::Broken,
+                "home",
+                what,
+                "choose another directory with HARBOR_HOME",
+            )];
+        }
+        Ok(_) => all.extend(private(home, DIRECTORY, fix)),
+    }
+    for directory in [paths.run_dir(), home.join("logs"), home.join("servers"), home.join("secrets")] {
+        all.extend(private(&directory, DIRECTORY, fix));
+    }
+    for path in [paths.database(), paths.token(), paths.audit_log(), paths.log_file()] {
+        all.extend(private(&path, FILE, fix));
+    }
+    if all.is_empty() {
+        all.push(Finding::ok("home", format!("{} is yours alone", home.display())));
+    }
+    all.push(config(&paths.config_file()));
+    all.push(database(&paths.database()));
+    all.extend(paths.socket().ok().and_then(|socket| stale(&socket, fix)));
+    all
+}
+
+/// What is not there is made as it has to be.
+fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
+    let about = fs::metadata(path).ok()?;
+    if about.uid() != geteuid().as_raw() {
+        let what = format!("{} belongs to another user", path.display());
+        return Some(Finding::wrong(
+            State::Broken,
+            "home",
+            what,
+            "have it given back (chown), or choose another HARBOR_HOME",
+        ));
+    }
+    let found = about.mode() & 0o777;
+    if found & !mode == 0 {
+        return None;
+    }
+    let (what, chmod) = (
+        format!("{} can be used by others (mode {found:o})", path.display()),
+        format!("chmod {mode:o} {}", path.display()),
+    );
+    if fix && fs::set_permissions(path, Permissions::from_mode(mode)).is_ok() {
+        return Some(Finding::wrong(State::Fixed, "home", what, format!("done: {chmod}")));
+    }
+    Some(Finding::wrong(State::Warning, "home", what, format!("`{chmod}`, or `harbor doctor --fix`")))
+}
+
+fn config(path: &Path) -> Finding {
+    match file::read(path) {
+        Ok(_) if path.exists() => Finding::ok("config", "config.toml is right"),
+        Ok(_) => Finding::ok("config", "there is no config.toml: the defaults hold"),
+        Err(wrong) => Finding::wrong(
+            State::Broken,
+            "config",
+            wrong.to_string(),
+            "no bridge starts with it; one that runs goes on with what it had",
+        ),
+    }
+}
+
+fn database(path: &Path) -> Finding {
+    match database::check(path) {
+        Ok(()) => Finding::ok("database", "harbor.db is whole"),
+        Err(error) => {
+            let next = format!("move {} away; servers and grants have to be defined anew", path.display());
+            Finding::wrong(State::Broken, "database", error.to_string(), next)
+        }
+    }
+}
+
+/// A socket that a bridge has left that was killed. The next one takes it over.
+fn stale(socket: &Path, fix: bool) -> Option<Finding> {
+    let refused =
+        UnixStream::connect(socket).err().is_some_and(|error| error.kind() == ErrorKind::ConnectionRefused);
+    if !refused {
+        return None;
+    }
+    let what = format!("nobody listens on {}: a bridge was killed", socket.display());
+    if fix && fs::remove_file(socket).is_ok() {
+        return Some(Finding::wrong(State::Fixed, "socket", what, "done: it was removed"));
+    }
+    Some(Finding::wrong(
+        State::Warning,
+        "socket",
+        what,
+        "the next start takes it over; `harbor doctor --fix` removes it",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_told_and_mended() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("harbor.db");
+        assert_eq!(private(&path, FILE, true), None, "it is not there");
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        let state = |fix| private(&path, FILE, fix).map(|finding| finding.state);
+        assert_eq!(
+            [state(false), state(true), state(false)],
+            [Some(State::Warning), Some(State::Fixed), None]
+        );
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, FILE);
+    }
+
+    #[test]
+    fn a_socket_that_nobody_listens_on_is_told_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s");
+        assert_eq!(stale(&path, true), None);
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert_eq!(stale(&path, true), None, "somebody does");
+        drop(listener);
+        assert_eq!(stale(&path, false).unwrap().state, State::Warning);
+        assert_eq!(stale(&path, true).unwrap().state, State::Fixed);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn files_that_are_wrong_are_broken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        assert_eq!(config(&path).state, State::Ok);
+        fs::write(&path, "[limit]\n").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(FILE)).unwrap();
+        assert_eq!(config(&path).state, State::Broken);
+        fs::write(&path, "no database, but long enough to be looked at as if it were one").unwrap();
+        assert_eq!(database(&path).state, State::Broken);
+    }
+}

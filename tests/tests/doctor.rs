@@ -1,0 +1,78 @@
+//! `harbor doctor`: it finds what is wrong, says what to do, and mends what it was told to.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use harbor_tests::{Bridge, Double, Home};
+use serde_json::{Value, json};
+
+/// Its exit code, and what it finds.
+fn doctor(home: &Home, args: &[&str]) -> (Option<i32>, Value) {
+    let output = home.command("harbor").args(["doctor", "--json"]).args(args).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}")))
+}
+
+fn has(found: &Value, state: &str, about: &str, text: &str) -> bool {
+    found["findings"].as_array().unwrap().iter().any(|finding| {
+        finding["state"] == state
+            && finding["about"] == about
+            && finding["message"].as_str().unwrap().contains(text)
+    })
+}
+
+#[test]
+fn a_sound_home_is_well_and_warnings_are_no_failure() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("sound", &Double::sound(&home));
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!((code, &found["broken"]), (Some(0), &json!(0)), "{found:#}");
+    for (about, text) in
+        [("kernel", "landlock"), ("database", "whole"), ("servers", "none of 1"), ("programs", "")]
+    {
+        assert!(has(&found, "ok", about, text), "{about}: {found:#}");
+    }
+
+    bridge.add_and_connect("dies", &Double::sound(&home).supervision(&json!({"restart": "never"})));
+    assert!(bridge.tool("dies", "die", &json!({})).is_err());
+    let open = json!({"server_id": "open", "command": "/bin/true", "sandbox": {"level": "off"}});
+    bridge.call("add_server", &open).unwrap();
+    let _ = bridge.call("mcp_connect", &json!({"server_id": "open"}));
+    let database = home.path().join("harbor.db");
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(has(&found, "warning", "servers", "dies has failed"), "{found:#}");
+    assert!(has(&found, "warning", "servers", "open has the sandbox level off"), "{found:#}");
+    assert!(has(&found, "warning", "home", "harbor.db can be used by others (mode 644)"), "{found:#}");
+    assert!(has(&doctor(&home, &["--fix"]).1, "fixed", "home", "harbor.db"));
+    assert_eq!(fs::metadata(&database).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_kernel_that_holds_less_is_a_warning() {
+    let home = Home::new();
+    let bridge = Bridge::start_with(&home, &[("HARBOR_SANDBOX_OFFER", "landlock=3,namespaces=no")]);
+    assert!(bridge.is_alive());
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0));
+    assert!(has(&found, "warning", "kernel", "namespaces do not work here"), "{found:#}");
+}
+
+#[test]
+fn what_keeps_a_bridge_from_starting_is_broken() {
+    let home = Home::new();
+    home.configure("[limit]\n");
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(1));
+    assert!(has(&found, "broken", "config", "config.toml:1"), "{found:#}");
+    assert!(has(&found, "broken", "bridge", "config.toml:1"), "{found:#}");
+    home.configure("");
+    fs::write(home.path().join("harbor.db"), "this is no database, though it is as long as one could be")
+        .unwrap();
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(1));
+    assert!(has(&found, "broken", "database", "not a database"), "{found:#}");
+}
