@@ -157,6 +157,23 @@ fn a_server_that_comes_or_goes_and_a_grant_that_ends_change_the_list() {
 }
 
 #[test]
+fn what_was_revoked_before_the_first_connection_is_not_granted_by_it() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let owner = bridge.speaking_for(ORIGIN);
+    owner.grant(CALL, "ALLOW_ALWAYS", &json!({}));
+    assert!(owner.revoke(CALL, None));
+    let mut mcp = start(&home, &[]).initialized();
+    assert!(
+        failure(&mcp.tool("s__echo", &json!({})))
+            .contains("`harbor grant client://ai mcp:tools.call --always`")
+    );
+    assert_eq!(owner.grants(), [Value::Null; 0]);
+    end(mcp);
+}
+
+#[test]
 fn what_was_revoked_does_not_come_back_with_the_next_connection() {
     let home = Home::new();
     {

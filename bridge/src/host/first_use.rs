@@ -7,11 +7,12 @@
 //! ```
 //!
 //! Owns that this happens once for a name. Must never give back what the person has taken: a name is noted before it is
-//! granted anything, and stays noted.
+//! granted anything, by whomever, and stays noted.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::grants::{GrantType, Key, NewGrant};
+use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::Allowlist;
 use tokio::sync::Mutex;
@@ -54,10 +55,33 @@ impl Host {
         }
         let granted = self.grant_first(asker, only).await;
         if granted.is_err() {
-            // It is as new as before.
+            // It is as new as before, with nothing of what was to be all.
+            self.take_first_back(asker).await;
             let _ = met.forget(name).await;
         }
         granted.map(|()| true)
+    }
+
+    /// The person has decided something about an AI client: it is not new any more, also when that is taken back.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub async fn has_decided_about(&self, origin: &Origin) -> Result<(), ErrorBody> {
+        if !origin.is_client() {
+            return Ok(());
+        }
+        let met = self.newcomers.0.lock().await;
+        met.note(origin.as_str(), wall_clock()).await.map(drop).map_err(|error| not_noted(&error))
+    }
+
+    async fn take_first_back(&self, asker: &Asker) {
+        let sender = Sender { by: BRIDGE.into(), ..asker.sender.clone() };
+        for scope in FIRST {
+            let key = Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope };
+            let always = Some(GrantType::AllowAlways);
+            // What was not granted is not there to be revoked.
+            let _ = self.permissions.revoke(&sender, &key, always, None).await;
+        }
     }
 
     async fn grant_first(&self, asker: &Asker, only: Option<Allowlist>) -> Result<(), ErrorBody> {

@@ -25,6 +25,9 @@ impl Clients {
         let mut all = self.all.borrow_mut();
         all.retain(|client| client.strong_count() > 0);
         all.push(Rc::downgrade(client));
+        drop(all);
+        // Whoever waits for the bridge to be idle begins anew.
+        self.changed.notify_waiters();
     }
 
     /// How many there are.
@@ -50,5 +53,24 @@ impl Clients {
             } += 1;
         }
         counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(flavor = "local")]
+    async fn who_waits_for_a_change_is_woken_by_a_client_that_comes() {
+        let clients = Clients::default();
+        let changed = clients.changed.notified();
+        let client = Client::new(Principal::Owner);
+        clients.add(&client);
+        assert!(tokio::time::timeout(Duration::ZERO, changed).await.is_ok());
+        assert_eq!((clients.count(), clients.by_kind().owner), (1, 1));
+        drop(client);
+        assert_eq!(clients.count(), 0);
     }
 }

@@ -44,6 +44,7 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
     let is_alone = !client.has_named_session();
     let (router, client) = (router.clone(), Rc::downgrade(client));
     to_the_end(async move {
+        router.host.has_decided_about(&wish.key.origin).await?;
         let (grant, denied) = router.host.permissions.grant(&sender, wish).await?;
         if is_alone && client.upgrade().is_none_or(|client| client.has_left()) {
             router.host.permissions.end_session(&sender.session);
@@ -60,6 +61,7 @@ pub(super) async fn revoke(router: &Rc<Router>, client: &Client, message: HostRe
     let key = key(&asker, &message.scope)?;
     let router = router.clone();
     to_the_end(async move {
+        router.host.has_decided_about(&key.origin).await?;
         let permissions = &router.host.permissions;
         let revoked = permissions.revoke(&sender, &key, grant_type, asker.tab.as_ref()).await?;
         reply(HostRevokePermissionResult { revoked })

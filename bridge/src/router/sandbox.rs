@@ -37,6 +37,11 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbo
     to_the_end(async move {
         let server_id = message.server_id;
         router.host.trail.decided("set_sandbox", &sender, about(&server_id), true).await?;
+        // Both looked at the disk, and waited for the audit log: somebody else may have changed it, or removed it.
+        if !router.supervisor.get(&server_id).is_some_and(|now| Rc::ptr_eq(&now, &before)) {
+            let message = "the server was changed or removed at the same time; try again";
+            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"));
+        }
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let was_up = before.is_up();
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });

@@ -34,7 +34,7 @@ const INTERVALS: std::ops::RangeInclusive<u64> = 500..=3_600_000;
 /// What processes use is measured no more often than this for subscribers.
 const MAX_AGE: Duration = Duration::from_secs(10);
 
-/// How long `fresh` waits for a measurement.
+/// How long a measurement is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Follows the status for one client, until it is dropped.
@@ -123,7 +123,8 @@ async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<News>, inte
         };
         let Some(router) = router.upgrade() else { return };
         if is_due {
-            router.host.measure(MAX_AGE).await;
+            // Changes are not held up by it for ever.
+            let _ = tokio::time::timeout(PATIENCE, router.host.measure(MAX_AGE)).await;
         }
         let Some(client) = client.upgrade() else { return };
         let updates = if is_due { vec![numbers(&router)] } else { changes(&router, &news) };

@@ -124,6 +124,12 @@ fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
     Facts { program: needed.program, named: named.named, left_out, not_followed, ..facts }
 }
 
+/// Where these paths are.
+#[must_use]
+pub fn settled_all(paths: &[String]) -> Vec<String> {
+    paths.iter().filter_map(|path| settled(Path::new(path))).collect()
+}
+
 /// A path without symbolic links; what does not exist keeps its name. `None` when that is no text, or not absolute.
 fn settled(path: &Path) -> Option<String> {
     let (mut above, mut missing) = (path, Vec::new());

@@ -98,8 +98,14 @@ impl Supervisor {
         self.meter.last.borrow().clone()
     }
 
-    /// Measures, unless that was done less than `max_age` ago.
-    pub async fn measure(&self, max_age: Duration) {
+    /// Measures, unless that was done less than `max_age` ago. Who does not wait for the end leaves it to itself: it is
+    /// measured once at a time.
+    pub async fn measure(self: &Rc<Self>, max_age: Duration) {
+        let supervisor = self.clone();
+        let _ = tokio::task::spawn_local(async move { supervisor.measure_now(max_age).await }).await;
+    }
+
+    async fn measure_now(&self, max_age: Duration) {
         // Before that nothing runs, and what the kernel offers is not known.
         self.runners.swept().await;
         let Ok(_turn) = self.meter.turn.acquire().await else { return };

@@ -251,6 +251,7 @@ impl Supervisor {
     pub async fn begin(self: Rc<Self>) {
         let all: Vec<_> = self.all().into_iter().filter(|server| server.settings().auto_start).collect();
         all.iter().for_each(|server| server.expect_start());
+        self.note_written().await;
         self.runners.sweep().await;
         let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
         for server in all {
@@ -259,6 +260,19 @@ impl Supervisor {
                 let Ok(_turn) = few.acquire().await else { return };
                 server.start_in_turn().await;
             });
+        }
+    }
+
+    /// Where servers may write by their definitions counts before any of them starts again.
+    async fn note_written(&self) {
+        let servers = self.all();
+        let granted =
+            servers.iter().flat_map(|server| server.definition().sandbox.write.clone().unwrap_or_default());
+        let granted: Vec<_> = granted.collect();
+        let settled =
+            tokio::task::spawn_blocking(move || facts::settled_all(&granted)).await.unwrap_or_default();
+        if let Err(error) = self.runners.shared.written.note(&settled).await {
+            tracing::warn!(%error, "where servers may write could not be noted; it will be when they start");
         }
     }
 

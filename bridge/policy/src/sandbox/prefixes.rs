@@ -20,7 +20,9 @@ const OF_A_HOME: &[&str] = &[
     ".local/share/pipx",
     ".local/share/pnpm",
     ".local/share/rtx",
-    ".local/share/uv",
+    // Not all of it: its credentials are there, too.
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
     ".local/state/fnm_multishells",
     ".nodenv",
     ".nodebrew",
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(manager("/home/u/.pyenv/shims/python3").as_deref(), Some("/home/u/.pyenv"));
         assert_eq!(
             manager("/home/u/.local/share/uv/tools/x/bin/x").as_deref(),
-            Some("/home/u/.local/share/uv")
+            Some("/home/u/.local/share/uv/tools")
         );
         let brew = "/home/linuxbrew/.linuxbrew";
         assert_eq!(manager("/home/linuxbrew/.linuxbrew/bin/node").as_deref(), Some(brew));

@@ -25,6 +25,7 @@ const OF_A_HOME: &[&str] = &[
     ".config/keepassxc",
     ".local/share/keyrings",
     ".local/share/kwalletd",
+    ".local/share/uv/credentials",
     ".Xauthority",
     ".ICEauthority",
     ".vault-token",

@@ -63,7 +63,7 @@ pub(super) fn find(facts: &Facts, command: &str, cwd: &str, path: &str, authorit
     };
     program.enqueue(command, cwd, &[]);
     let first = program.todo.front().and_then(|hop| walk(&hop.path, facts));
-    let led_out = first.filter(|way| way.exists && !way.is_accepted()).map(|_| command.to_owned());
+    let led_out = first.filter(|way| way.exists && !way.is_accepted());
     for _ in 0..MAX_HOPS {
         let Some(next) = program.todo.pop_front() else { break };
         program.hop(&next);
@@ -73,6 +73,8 @@ pub(super) fn find(facts: &Facts, command: &str, cwd: &str, path: &str, authorit
         program.links.extend(way.pairs(facts));
         program.add(way.real);
     }
+    // A venv's python leads out as well, to an interpreter that it has by other ways.
+    let led_out = led_out.filter(|way| !program.is_known(&way.real)).map(|_| command.to_owned());
     Needed { program: program.found, links: program.links, left_out: program.left_out, led_out }
 }
 

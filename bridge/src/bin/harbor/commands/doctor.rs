@@ -66,8 +66,8 @@ pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure>
     let mut all = files::look(paths, fix);
     all.extend(programs::look());
     // It is the main thing to be found out whether one starts.
-    match Client::connect(paths) {
-        Ok(mut client) => all.extend(bridge::look(&mut client)?),
+    match Client::connect(paths).and_then(|mut client| bridge::look(&mut client)) {
+        Ok(found) => all.extend(found),
         Err(failure) => {
             let what = failure.message().unwrap_or_else(|| "the bridge cannot be reached".into());
             all.push(Finding::wrong(State::Broken, "bridge", what, ""));

@@ -158,12 +158,17 @@ fn state(server: &Members) -> String {
 /// One line of what has changed.
 fn describe(update: &Members) -> String {
     let time = when::utc(update.number("timestamp").unwrap_or_default());
-    let health = update.object("health").text("state");
+    let health = update.object("health");
+    let why = health.objects("reasons").first().map(|reason| flatten(&reason.text("message")));
+    let health = health.text("state");
     let (servers, removed) = (update.objects("servers"), update.text("removed"));
     let what = match (update.text("category").as_str(), servers.as_slice()) {
         ("server", [server]) => format!("{}: {}", server.text("id"), state(server)),
         ("server", _) => format!("{}: removed", flatten(&removed)),
-        ("bridge", _) => format!("clients: {}", clients(&update.object("bridge").object("clients"))),
+        ("bridge", _) => {
+            let why = why.map(|why| format!("; {why}")).unwrap_or_default();
+            format!("clients: {}{why}", clients(&update.object("bridge").object("clients")))
+        }
         _ => {
             let bridge = update.object("bridge");
             format!("calls: {}{}", summed(&bridge.object("calls")), usage(&bridge.object("usage")))
@@ -228,6 +233,8 @@ mod tests {
         assert_eq!(line(removed), format!("{at} ok  s: removed"));
         let clients = r#"{"category":"bridge","timestamp":1000,"health":{"state":"ok"},"bridge":{"clients":{"owner":2}}}"#;
         assert_eq!(line(clients), format!("{at} ok  clients: 2 command lines"));
+        let refused = r#"{"category":"bridge","timestamp":1000,"health":{"state":"degraded","reasons":[{"message":"config.toml:3: no"}]},"bridge":{"clients":{"owner":1}}}"#;
+        assert_eq!(line(refused), format!("{at} degraded  clients: 1 command line; config.toml:3: no"));
         let numbers = r#"{"category":"numbers","timestamp":1000,"health":{"state":"failing"},"bridge":{"calls":{"calls":0}},"servers":[]}"#;
         assert_eq!(line(numbers), format!("{at} failing  calls: none yet"));
     }

@@ -217,3 +217,15 @@ fn a_repository_in_what_may_be_written_is_known() {
     let facts = home.look("x", &[], "/", &[]);
     assert_eq!(facts.repositories, [home.at("code")]);
 }
+
+#[test]
+fn a_venv_in_what_may_be_written_is_no_link_that_leads_out() {
+    let mut home = Home::new();
+    home.file("py/bin/python3", "\x7fELF");
+    home.link("proj/.venv/bin/python", &home.at("py/bin/python3"));
+    home.file("proj/.venv/pyvenv.cfg", &format!("home = {}\n", home.at("py/bin")));
+    home.sandbox.write = Some(vec![home.at("proj")]);
+    let facts = home.look(&home.at("proj/.venv/bin/python"), &[], "/not/there", &[]);
+    assert_eq!(facts.not_followed, [""; 0]);
+    assert!(facts.program.contains(&home.at("py/bin/python3")), "{:?}", facts.program);
+}

@@ -17,6 +17,8 @@ const SYS_SETXATTRAT: c_long = 463;
 const SYS_REMOVEXATTRAT: c_long = 466;
 const SYS_OPEN_TREE_ATTR: c_long = 467;
 const SYS_FILE_SETATTR: c_long = 469;
+/// A lease by another name, on directories too (Linux 6.19).
+const F_SETDELEG: libc::c_int = 1040;
 
 /// Answered as by a kernel that does not have them, whatever the arguments are: libraries do without then.
 #[rustfmt::skip]
@@ -224,9 +226,9 @@ fn limits() -> Rule {
 /// A lease has whoever opens the file wait for its holder, and a server may have one on all that it may read. To be told of
 /// directories like this is as old as inotify's predecessor.
 fn leases() -> Rule {
-    let [lease, notify] =
-        [libc::F_SETLEASE, libc::F_NOTIFY].map(|command| refuse(&[Test::is(1, command.cast_unsigned())]));
-    when(libc::SYS_fcntl, lease, notify)
+    let commands = [libc::F_SETLEASE, F_SETDELEG, libc::F_NOTIFY];
+    let cases = commands.map(|command| refuse(&[Test::is(1, command.cast_unsigned())]));
+    Rule { number: libc::SYS_fcntl, cases: cases.to_vec(), otherwise: Allow }
 }
 
 /// A thread has the descriptors of its process: others are looked at by nobody.

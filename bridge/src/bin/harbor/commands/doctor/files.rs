@@ -97,7 +97,10 @@ fn database(path: &Path) -> Finding {
     match database::check(path) {
         Ok(()) => Finding::ok("database", "harbor.db is whole"),
         Err(error) => {
-            let next = format!("move {} away; servers and grants have to be defined anew", path.display());
+            let next = format!(
+                "move {} away; servers and grants have to be defined anew, and AI clients count as new",
+                path.display()
+            );
             Finding::wrong(State::Broken, "database", error.to_string(), next)
         }
     }
