@@ -330,7 +330,8 @@ fn a_bridge_is_started_and_after_its_end_another_one() {
     assert!(!names(&mut mcp).is_empty() || wait_for(&mcp, CHANGED).is_object());
     assert_eq!(mcp.tool("s__echo", &json!({}))["result"]["structuredContent"], json!({}));
     shut_down_detached(&home);
-    assert_eq!(mcp.tool("s__echo", &json!({"n": 2}))["result"]["structuredContent"], json!({"n": 2}));
+    let answer = mcp.tool("s__echo", &json!({"n": 2}));
+    assert_eq!(answer["result"]["structuredContent"], json!({"n": 2}), "{answer}");
     // One that is killed in the middle of a call: the call is not made again, the next one is.
     let slow = mcp.send_request("tools/call", &json!({"name": "s__sleep", "arguments": {"ms": 60_000}}));
     let bridge = Process::of(home.locked_by().unwrap()).unwrap();

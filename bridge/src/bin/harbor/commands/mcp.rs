@@ -94,6 +94,15 @@ struct Driver {
     unread: bool,
 }
 
+/// What of a frame was not written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unwritten {
+    /// All of it: the bridge knows nothing of it.
+    Whole,
+    /// Its end.
+    Rest,
+}
+
 impl Driver {
     fn run(&mut self, heard: &Receiver<Event>) {
         self.perform();
@@ -110,7 +119,7 @@ impl Driver {
                     self.machine.on_frame(&frame);
                 }
                 Event::Lost(connection) if connection == self.connection && self.bridge.is_some() => {
-                    self.lose();
+                    self.lose(&[]);
                 }
                 Event::Frame(..) | Event::Lost(_) => {}
             }
@@ -125,13 +134,24 @@ impl Driver {
             if out.is_empty() {
                 return;
             }
+            let (mut broken, mut unsent) = (false, Vec::new());
             for out in out {
                 match out {
                     Out::Line(line) => self.unread |= self.lines.send(line).is_err(),
                     Out::Remark(text) => remark(&format!("harbor mcp: {text}")),
                     Out::Dial => self.dial(),
-                    Out::Frame(frame) => self.write(&frame),
+                    // The machine has heard of a bridge that is lost.
+                    Out::Frame(..) if self.bridge.is_none() => {}
+                    Out::Frame(_, number) if broken => unsent.extend(number),
+                    Out::Frame(frame, number) => {
+                        let written = self.write(&frame);
+                        broken = written.is_err();
+                        unsent.extend(number.filter(|_| written == Err(Unwritten::Whole)));
+                    }
                 }
+            }
+            if broken {
+                self.lose(&unsent);
             }
         }
     }
@@ -160,20 +180,24 @@ impl Driver {
         }
     }
 
-    /// Frames for a bridge that is lost meanwhile are not written: the machine has heard of it.
-    fn write(&mut self, frame: &[u8]) {
-        if let Some(bridge) = &mut self.bridge
-            && bridge.write_all(frame).is_err()
-        {
-            self.lose();
-        }
+    fn write(&mut self, frame: &[u8]) -> Result<(), Unwritten> {
+        let Some(bridge) = &mut self.bridge else { return Ok(()) };
+        let first = loop {
+            match bridge.write(frame) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                first => break first,
+            }
+        };
+        let begun = first.map_err(|_| Unwritten::Whole)?;
+        bridge.write_all(&frame[begun..]).map_err(|_| Unwritten::Rest)
     }
 
-    fn lose(&mut self) {
+    /// Requests with the numbers `unsent` have not reached it.
+    fn lose(&mut self, unsent: &[u64]) {
         if let Some(bridge) = self.bridge.take() {
             let _ = bridge.shutdown(Shutdown::Both);
         }
-        self.machine.on_lost();
+        self.machine.on_lost(unsent);
     }
 }
 

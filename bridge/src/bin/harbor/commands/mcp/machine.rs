@@ -44,8 +44,8 @@ const OWN: [&str; 3] = ["hello", "begin", "watch"];
 pub enum Out {
     /// Write this line to the AI client.
     Line(Vec<u8>),
-    /// Write this frame to the bridge.
-    Frame(Vec<u8>),
+    /// Write this frame to the bridge; of a request, with its number.
+    Frame(Vec<u8>, Option<u64>),
     /// Find or start the bridge.
     Dial,
     /// Tell the person.
@@ -165,7 +165,7 @@ impl Machine {
         if let Some(number) = number {
             self.open.remove(&number);
             let cancel = Ask::new("cancel").text("target", &number.to_string());
-            self.out.push(Out::Frame(cancel.to_frame(&format!("cancel {number}"))));
+            self.out.push(Out::Frame(cancel.to_frame(&format!("cancel {number}")), None));
         }
     }
 
@@ -243,7 +243,7 @@ impl Machine {
             return self.fail(&open, "the arguments are longer than 64 MiB");
         }
         self.next += 1;
-        self.out.push(Out::Frame(frame));
+        self.out.push(Out::Frame(frame, Some(number)));
         self.open.insert(number, open);
     }
 
@@ -268,7 +268,7 @@ impl Machine {
             None => begin,
         };
         for (ask, id) in [hello, begin, Ask::new("host_watch")].iter().zip(OWN) {
-            self.out.push(Out::Frame(ask.to_frame(id)));
+            self.out.push(Out::Frame(ask.to_frame(id), None));
         }
     }
 
@@ -282,11 +282,12 @@ impl Machine {
         }
     }
 
-    /// The bridge is gone.
-    pub fn on_lost(&mut self) {
+    /// The bridge is gone, and has not seen the requests with the numbers `unsent`.
+    pub fn on_lost(&mut self, unsent: &[u64]) {
         self.link = Link::Down;
         self.pieces.clear();
-        let (sent, waiting) = (std::mem::take(&mut self.open), std::mem::take(&mut self.waiting));
+        let (mut sent, mut waiting) = (std::mem::take(&mut self.open), std::mem::take(&mut self.waiting));
+        waiting.extend(unsent.iter().filter_map(|number| sent.remove(number)));
         let (calls, lists): (Vec<_>, Vec<_>) =
             sent.into_values().partition(|open| matches!(open.aim, Aim::Call(..)));
         for open in calls {

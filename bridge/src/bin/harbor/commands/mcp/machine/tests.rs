@@ -49,7 +49,7 @@ impl Scene {
                     assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
                     self.lines.push(serde_json::from_slice(&line).unwrap());
                 }
-                Out::Frame(frame) => {
+                Out::Frame(frame, _) => {
                     let incoming = Incoming::parse(&frame[HEADER..]).unwrap();
                     assert!(!matches!(incoming.request, Request::Attach(_)));
                     let text = serde_json::from_slice(&frame[HEADER..]).unwrap();
@@ -81,7 +81,7 @@ impl Scene {
 
     fn lose(&mut self) {
         self.asked.clear();
-        self.machine.on_lost();
+        self.machine.on_lost(&[]);
         self.collect();
     }
 
@@ -214,7 +214,7 @@ fn payloads_are_not_rewritten() {
     let line = format!(r#"{{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{params}}}"#);
     scene.machine.on_line(line.as_bytes());
     let out = scene.machine.take_out();
-    let Out::Frame(frame) = &out[0] else { panic!("{out:?}") };
+    let Out::Frame(frame, _) = &out[0] else { panic!("{out:?}") };
     assert!(String::from_utf8_lossy(frame).contains(arguments), "{out:?}");
     let id = serde_json::from_slice::<Value>(&frame[HEADER..]).unwrap()["request_id"].clone();
     let answer = format!(r#"{{"type":"host_call_tool_result","request_id":{id},"result":{arguments}}}"#);
@@ -368,6 +368,20 @@ fn a_modern_client_is_told_in_its_subscription() {
     scene.take_lines();
     scene.frame(r#"{"type":"tools_changed"}"#);
     assert_eq!(scene.lines.len(), 0);
+}
+
+#[test]
+fn a_call_that_the_bridge_has_not_seen_is_sent_to_the_next_one() {
+    let mut scene = Scene::up();
+    scene.listed();
+    scene.call(1, "s__echo");
+    let number: u64 = scene.take("host_call_tool").parse().unwrap();
+    scene.machine.on_lost(&[number, 99]);
+    scene.collect();
+    assert_eq!(scene.take_lines(), [Value::Null; 0]);
+    scene.connect();
+    scene.answer("host_call_tool", r#"{"result":{"content":[]},"provenance":{}}"#);
+    assert_eq!(scene.said()["id"], 1);
 }
 
 #[test]
