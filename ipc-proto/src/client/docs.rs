@@ -75,7 +75,7 @@ fn table(out: &mut String, message: &MessageDoc, head: &str) {
     }
 }
 
-fn one_line(doc: &str) -> String {
+pub(super) fn one_line(doc: &str) -> String {
     doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

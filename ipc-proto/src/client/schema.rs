@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::docs::one_line;
 use super::{FieldDoc, MessageDoc, STATS_OBJECTS, STATUS_OBJECTS, STATUS_VERSION};
 
 /// The root of the schema.
@@ -70,10 +71,6 @@ fn kind(name: &str) -> Value {
         "number" => json!({"type": "integer", "minimum": 0}),
         object => json!({"$ref": format!("#/$defs/{object}")}),
     }
-}
-
-fn one_line(doc: &str) -> String {
-    doc.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -61,6 +61,11 @@ impl Members {
         self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
+    /// A member that is a list of texts; none when it is none.
+    pub fn strings(&self, name: &str) -> Vec<String> {
+        serde_json::from_value(self.value(name)).unwrap_or_default()
+    }
+
     /// A member that is a number of something; `None` when it is none.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.value(name).as_u64()

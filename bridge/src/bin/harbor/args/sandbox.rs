@@ -3,7 +3,7 @@
 //! Owns the options' names. Must never fill in a default or check a range: the bridge has them.
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
-
+use harbor_policy::sandbox::hint::shell;
 use serde_json::Value;
 
 use super::Words;
@@ -122,7 +122,7 @@ pub fn options_of(settings: &Members) -> String {
         match settings.value(field) {
             Value::Array(entries) => {
                 let entries = entries.iter().filter_map(Value::as_str);
-                words.extend(entries.map(|entry| format!("--{option} {}", quote(entry))));
+                words.extend(entries.map(|entry| format!("--{option} {}", shell(&flatten(entry)))));
             }
             Value::Bool(true) => words.push(format!("--{option}")),
             Value::String(word) => words.push(format!("--{option} {word}")),
@@ -131,14 +131,4 @@ pub fn options_of(settings: &Members) -> String {
         }
     }
     words.join(" ")
-}
-
-/// As one word of a shell.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-*:[]~".contains(c);
-    if word.chars().all(plain) && !word.contains('*') {
-        word.to_owned()
-    } else {
-        format!("'{}'", flatten(word).replace('\'', "'\\''"))
-    }
 }

@@ -92,11 +92,14 @@ fn tabulate(servers: &[Members]) -> Table {
     table
 }
 
-/// `running (busy, 3 queued)`: the state, and what calls meet there.
-fn state(server: &Members) -> String {
+/// `running (busy, 2 open, 3 queued)`.
+pub fn state(server: &Members) -> String {
+    let number = |name: &str, what: &str| {
+        server.number(name).filter(|number| *number > 0).map(|number| format!("{number} {what}"))
+    };
     let busy = (server.value("busy") == true).then(|| "busy".to_owned());
-    let queued = server.value("queued").as_u64().filter(|queued| *queued > 0);
-    let more: Vec<_> = busy.into_iter().chain(queued.map(|queued| format!("{queued} queued"))).collect();
+    let more: Vec<_> =
+        [busy, number("in_flight", "open"), number("queued", "queued")].into_iter().flatten().collect();
     let state = server.text("state");
     if more.is_empty() { state } else { format!("{state} ({})", more.join(", ")) }
 }

@@ -86,7 +86,7 @@ pub fn on_sandbox(server: &Members) {
 
 /// The same of the summary alone.
 pub fn on_summary(name: &str, sandbox: &Members) {
-    let sentences = ["missing", "warnings"].iter().flat_map(|list| strings(sandbox, list));
+    let sentences = ["missing", "warnings"].iter().flat_map(|list| sandbox.strings(list));
     sentences.for_each(|sentence| remark(&format!("{name}: {}", flatten(&sentence))));
 }
 
@@ -154,10 +154,6 @@ fn refused(server: &str, denied: &Members) -> Option<String> {
             "its sandbox refused {path}; this allows it ({mind}): harbor sandbox {server} {allow}"
         )),
     }
-}
-
-fn strings(members: &Members, name: &str) -> Vec<String> {
-    serde_json::from_value(members.value(name)).unwrap_or_default()
 }
 
 /// Says how many items of a server's list are no tools.

@@ -87,7 +87,7 @@ impl Change {
         let (before, settings) = (sandbox.object("settings"), settings(&wanted.changes, here)?);
         let forgotten = Forgotten::of(&wanted.forgotten, sandbox, here)?;
         let list = |name: &str, added: Option<Vec<String>>| {
-            let there = strings(&before, name);
+            let there = before.strings(name);
             let kept =
                 if wanted.reset.iter().any(|reset| reset == name) { Vec::new() } else { there.clone() };
             let mut now: Vec<String> = kept.into_iter().filter(|entry| !forgotten.has(entry)).collect();
@@ -98,7 +98,7 @@ impl Change {
             }
             (now != there).then_some(now)
         };
-        let lists = ["read", "write", "sockets", "hosts"].map(|name| strings(&before, name)).concat();
+        let lists = ["read", "write", "sockets", "hosts"].map(|name| before.strings(name)).concat();
         let mut remarks: Vec<_> = forgotten.unknown(&lists).collect();
         let leaves_hosts = match settings.network {
             Some(kind) => kind != NetworkKind::Hosts,
@@ -156,7 +156,7 @@ fn describe(sandbox: &Members, explain: bool) -> String {
         format!("held by  {}", summary.text("held_by")),
         format!("network  {}", network(sandbox, &summary)),
     ];
-    let limits = strings(sandbox, "limits");
+    let limits = sandbox.strings("limits");
     if !limits.is_empty() {
         lines.push(format!("limits   {}", limits.join(", ")));
     }
@@ -166,7 +166,7 @@ fn describe(sandbox: &Members, explain: bool) -> String {
     }
     lines.extend(places(sandbox, explain));
     for (title, name) in [("not held here", "missing"), ("mind", "warnings")] {
-        let all = strings(&summary, name);
+        let all = summary.strings(name);
         if !all.is_empty() {
             lines.push(format!("\n{title}"));
             lines.extend(all.iter().map(|line| format!("  {}", flatten(line))));
@@ -174,14 +174,14 @@ fn describe(sandbox: &Members, explain: bool) -> String {
     }
     lines.extend(denied(sandbox));
     if explain {
-        lines.push(format!("\nenvironment\n  {}", strings(sandbox, "env_names").join(" ")));
+        lines.push(format!("\nenvironment\n  {}", sandbox.strings("env_names").join(" ")));
         lines.push(format!("\nsettings\n  {}", sandbox.raw("settings").unwrap_or_default()));
     }
     lines.join("\n")
 }
 
 fn network(sandbox: &Members, summary: &Members) -> String {
-    let hosts = strings(&sandbox.object("settings"), "hosts");
+    let hosts = sandbox.object("settings").strings("hosts");
     match summary.text("network").as_str() {
         "hosts" => format!("hosts: {}", hosts.join(", ")),
         word => word.to_owned(),
@@ -202,7 +202,7 @@ fn places(sandbox: &Members, explain: bool) -> Vec<String> {
             lines.extend(shown.iter().map(line));
         }
     }
-    let hidden = strings(sandbox, "hidden");
+    let hidden = sandbox.strings("hidden");
     if explain && !hidden.is_empty() {
         lines.push(format!("\nlooks empty, but for the above\n  {}", hidden.join("\n  ")));
     }
@@ -241,10 +241,6 @@ fn denied(sandbox: &Members) -> Vec<String> {
         lines.push(format!("  {refused}: {}", flatten(&advice)));
     }
     lines
-}
-
-fn strings(members: &Members, name: &str) -> Vec<String> {
-    serde_json::from_value(members.value(name)).unwrap_or_default()
 }
 
 #[cfg(test)]

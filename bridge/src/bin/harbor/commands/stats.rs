@@ -97,7 +97,7 @@ fn number(of: &Members, name: &str) -> String {
 }
 
 /// Microseconds as milliseconds.
-fn millis(of: &Members, name: &str) -> String {
+pub fn millis(of: &Members, name: &str) -> String {
     let micros = of.number(name);
     micros.map_or_else(|| "-".into(), |micros| format!("{}.{}", micros / 1000, micros % 1000 / 100))
 }

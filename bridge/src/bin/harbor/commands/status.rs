@@ -4,6 +4,8 @@
 
 use harbor_bridge::config::Paths;
 
+use super::list::state;
+use super::stats::millis;
 use super::{count, follow};
 use crate::args::StatusWanted;
 use crate::ask::Ask;
@@ -143,18 +145,6 @@ fn tabulate(servers: &[Members]) -> Table {
     table
 }
 
-/// `running (busy, 2 open, 3 queued)`.
-fn state(server: &Members) -> String {
-    let number = |name: &str, what: &str| {
-        server.number(name).filter(|number| *number > 0).map(|number| format!("{number} {what}"))
-    };
-    let busy = (server.value("busy") == true).then(|| "busy".to_owned());
-    let more: Vec<_> =
-        [busy, number("in_flight", "open"), number("queued", "queued")].into_iter().flatten().collect();
-    let state = server.text("state");
-    if more.is_empty() { state } else { format!("{state} ({})", more.join(", ")) }
-}
-
 /// One line of what has changed.
 fn describe(update: &Members) -> String {
     let time = when::utc(update.number("timestamp").unwrap_or_default());
@@ -183,12 +173,6 @@ fn mib(bytes: u64) -> String {
 
 fn percent(permille: u64) -> String {
     format!("{}.{} %", permille / 10, permille % 10)
-}
-
-/// Microseconds as milliseconds.
-fn millis(of: &Members, name: &str) -> String {
-    let micros = of.number(name);
-    micros.map_or_else(|| "-".into(), |micros| format!("{}.{}", micros / 1000, micros % 1000 / 100))
 }
 
 #[cfg(test)]

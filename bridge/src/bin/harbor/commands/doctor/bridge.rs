@@ -36,7 +36,7 @@ fn findings(status: &Members) -> Vec<Finding> {
 }
 
 fn kernel(kernel: &Members) -> Vec<Finding> {
-    let missing: Vec<String> = serde_json::from_value(kernel.value("missing")).unwrap_or_default();
+    let missing = kernel.strings("missing");
     if missing.is_empty() {
         return vec![Finding::ok("kernel", format!("it holds servers by {}", kernel.text("held_by")))];
     }
