@@ -253,7 +253,7 @@ fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
     let router = Rc::downgrade(router);
     host.listen(Rc::new(move |news| {
         if let Some(router) = router.upgrade() {
-            tell_of_host(&router.clients.all(), news);
+            tell_of_host(&router, news);
         }
     }));
 }

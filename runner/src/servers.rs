@@ -53,8 +53,10 @@ impl Servers {
             ToRunner::Disconnect { server } => {
                 self.with(server, Session::stop);
             }
-            ToRunner::Call { server, id, progress, operation } => {
-                if self.with(server, |session| session.call(id, progress, &operation)).is_none() {
+            ToRunner::Call { server, id, progress, capabilities, operation } => {
+                let call =
+                    |session: &Session| session.call(id, progress, capabilities.as_deref(), &operation);
+                if self.with(server, call).is_none() {
                     let outcome = Outcome::Failed(CallFailure::NotConnected);
                     self.up.send(&FromRunner::Reply { server, id, outcome });
                 }

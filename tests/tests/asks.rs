@@ -24,11 +24,12 @@ fn a_legacy_server_is_refused_what_nobody_handles() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    for tool in ["ask_elicitation", "ask_sampling", "ask_roots"] {
+    for (tool, code) in [("ask_sampling", -1), ("ask_roots", -32601)] {
         let answer = told(&bridge, tool);
-        assert_eq!(answer["error"]["code"], -32601, "{tool}: {answer}");
+        assert_eq!(answer["error"]["code"], code, "{tool}: {answer}");
         assert!(answer["error"]["message"].is_string());
     }
+    assert_eq!(told(&bridge, "ask_elicitation"), json!({"result": {"action": "cancel"}}));
 }
 
 #[test]
@@ -40,7 +41,7 @@ fn roots_are_given_where_the_definition_lists_them() {
     let uris: Vec<_> =
         answer["result"]["roots"].as_array().unwrap().iter().map(|root| root["uri"].clone()).collect();
     assert_eq!(uris, [ROOT, "file:///tmp"]);
-    assert_eq!(told(&bridge, "ask_sampling")["error"]["code"], -32601);
+    assert_eq!(told(&bridge, "ask_sampling")["error"]["code"], -1);
 }
 
 #[test]

@@ -11,7 +11,7 @@ const SITE: &str = "https://site.example";
 
 const NO: &str = "ERR_PERMISSION_DENIED";
 
-/// What an AI client may send: list, call, run, cancel, and what concerns itself. All other messages, also those that
+/// What an AI client may send: list, call, read, run, cancel, and what concerns itself. All other messages, also those that
 /// do not exist yet, are the owner's.
 const OF_CLIENTS: &[&str] = &[
     "hello",
@@ -21,6 +21,7 @@ const OF_CLIENTS: &[&str] = &[
     "host_get_permissions",
     "host_list_tools",
     "host_list_servers",
+    "host_list_offers",
     "host_call_tool",
     "host_create_run",
     "host_end_run",
@@ -28,6 +29,12 @@ const OF_CLIENTS: &[&str] = &[
     "host_get_stats",
     "host_watch",
     "mcp_begin",
+    "mcp_answer",
+    "mcp_read_resource",
+    "mcp_get_prompt",
+    "mcp_complete",
+    "mcp_subscribe_resource",
+    "mcp_unsubscribe_resource",
 ];
 
 /// What nobody else may.

@@ -34,6 +34,8 @@ enum Reach {
     Everybody,
     /// The person, at the command line or on the extension's own pages.
     Owner,
+    /// The person; and an AI client for itself, as far as its grants go.
+    OwnerOrClient,
     /// An AI client: what it says is about itself.
     Client,
 }
@@ -57,11 +59,12 @@ const TABLE: &[(&str, Reach)] = &[
     ("mcp_list_resource_templates", Reach::Owner),
     ("mcp_list_prompts", Reach::Owner),
     ("mcp_call_tool", Reach::Owner),
-    ("mcp_read_resource", Reach::Owner),
-    ("mcp_get_prompt", Reach::Owner),
-    ("mcp_complete", Reach::Owner),
-    ("mcp_subscribe_resource", Reach::Owner),
-    ("mcp_unsubscribe_resource", Reach::Owner),
+    ("mcp_read_resource", Reach::OwnerOrClient),
+    ("mcp_get_prompt", Reach::OwnerOrClient),
+    ("mcp_answer", Reach::Everybody),
+    ("mcp_complete", Reach::OwnerOrClient),
+    ("mcp_subscribe_resource", Reach::OwnerOrClient),
+    ("mcp_unsubscribe_resource", Reach::OwnerOrClient),
     ("mcp_set_log_level", Reach::Owner),
     ("mcp_ping", Reach::Owner),
     ("mcp_task", Reach::Owner),
@@ -81,6 +84,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_list_all_permissions", Reach::Owner),
     ("host_list_tools", Reach::Everybody),
     ("host_list_servers", Reach::Everybody),
+    ("host_list_offers", Reach::Everybody),
     ("host_call_tool", Reach::Everybody),
     ("host_create_run", Reach::Everybody),
     ("host_end_run", Reach::Everybody),
@@ -98,8 +102,8 @@ const TABLE: &[(&str, Reach)] = &[
 pub struct Pass(Reach);
 
 impl Pass {
-    /// What the owner asks of a server needs nothing more. `None` for messages that everybody may send: there it is the
-    /// grants that decide.
+    /// What the owner asks of a server needs nothing more. `None` where it is the grants that decide: for messages that
+    /// everybody may send, and for what an AI client sends.
     #[must_use]
     pub fn permit(self) -> Option<Permit> {
         (self.0 == Reach::Owner).then_some(Permit(()))
@@ -122,8 +126,10 @@ pub fn check(principal: &Principal, tag: &str) -> Result<Pass, Denied> {
     let reach = TABLE.iter().find(|(known, _)| *known == tag).map(|(_, reach)| *reach);
     match (reach, principal) {
         (Some(Reach::Everybody), _) => Ok(Pass(Reach::Everybody)),
-        (Some(Reach::Owner), Principal::Owner | Principal::Extension { .. }) => Ok(Pass(Reach::Owner)),
-        (Some(Reach::Client), Principal::Client { .. }) => Ok(Pass(Reach::Client)),
+        (Some(Reach::Owner | Reach::OwnerOrClient), Principal::Owner | Principal::Extension { .. }) => {
+            Ok(Pass(Reach::Owner))
+        }
+        (Some(Reach::Client | Reach::OwnerOrClient), Principal::Client { .. }) => Ok(Pass(Reach::Client)),
         _ => Err(Denied),
     }
 }
@@ -138,7 +144,7 @@ mod tests {
     use super::*;
     use harbor_ipc_proto::client::REQUESTS;
 
-    /// What an AI client may send: list, call, run, cancel, and what it may use.
+    /// What an AI client may send: list, call, read, run, cancel, and what it may use.
     const OF_CLIENTS: &[&str] = &[
         "hello",
         "ping",
@@ -147,6 +153,7 @@ mod tests {
         "host_get_permissions",
         "host_list_tools",
         "host_list_servers",
+        "host_list_offers",
         "host_call_tool",
         "host_create_run",
         "host_end_run",
@@ -154,6 +161,12 @@ mod tests {
         "host_get_stats",
         "host_watch",
         "mcp_begin",
+        "mcp_answer",
+        "mcp_read_resource",
+        "mcp_get_prompt",
+        "mcp_complete",
+        "mcp_subscribe_resource",
+        "mcp_unsubscribe_resource",
     ];
 
     /// What nobody else may.

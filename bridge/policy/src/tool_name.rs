@@ -24,7 +24,7 @@ pub const MAX_TOOL: usize = 512;
 pub const MAX_ENTRIES: usize = 1000;
 
 /// In a list: every tool of the server.
-const EVERY: &str = "*";
+pub const EVERY: &str = "*";
 
 /// Why a text names no tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
@@ -28,7 +28,7 @@ use super::note::Note;
 use super::refused::{rate_limited, tool_not_found};
 use super::{AskedTime, Host, errors, time_limit};
 use crate::config::{OWNER, OriginLimits};
-use crate::link::{Answer, Failure, OnProgress, TimeLimit, Tool, ToolHash};
+use crate::link::{Answer, Audience, Failure, TimeLimit, Tool, ToolHash};
 use crate::supervisor::{Server, Why};
 
 /// What is to be called.
@@ -45,8 +45,8 @@ pub struct ToolCall {
     pub time: AskedTime,
     /// The run that it counts in.
     pub run_id: Option<String>,
-    /// Who wants to hear of its progress.
-    pub progress: Option<OnProgress>,
+    /// Who hears of it while it is open.
+    pub audience: Audience,
 }
 
 /// What a tool answered.
@@ -85,10 +85,7 @@ impl Host {
 
     async fn make(&self, caller: Caller, call: ToolCall, note: &Note<'_>) -> Result<Json, ErrorBody> {
         self.trail.is_open()?;
-        let reader = match &caller {
-            Caller::Owner(..) => Reader::Owner,
-            Caller::Origin(_) => Reader::Origin,
-        };
+        let reader = Reader::of(&caller);
         let server = self.resolve(&caller, &call)?;
         let limits = self.config.now().limits_of(accounted(&caller));
         let mut limit = self.time_limit_of(&call, &server, &limits)?;
@@ -100,7 +97,9 @@ impl Host {
             }
             _ => None,
         };
-        let _turns = self.turns(&caller, &call, &limits, &mut limit, note).await?;
+        let turns = self.turns(&caller, &call.server, &limits, limit, note.began()).await;
+        limit.used += note.set_queued();
+        let _turns = turns?;
         let slot = server.slot().ok_or_else(|| errors::too_many(server.id()))?;
         let ready = server.ready(&mut limit).await;
         ready.map_err(|why| errors::unavailable(server.id(), &why, reader))?;
@@ -123,7 +122,7 @@ impl Host {
             reserved.set_spent(true);
         }
         note.set_asked();
-        let answer = server.ask(permit, slot, operation, limit, call.progress).await;
+        let answer = server.ask(permit, slot, operation, limit, call.audience).await;
         if let Some(reserved) = reserved.filter(|_| !was_sent(&answer)) {
             reserved.set_spent(false);
         }
@@ -153,20 +152,20 @@ impl Host {
         let is_defined = server.definition().supervision.call_timeout_ms.is_some();
         let of_origin = limits.default_timeout.filter(|_| !is_defined);
         let default = of_server.or(of_origin).unwrap_or(server.settings().call_timeout);
-        time_limit(default, call.time, call.progress.is_some())
+        time_limit(default, call.time, call.audience.may_take_longer())
     }
 
-    /// Waits for the caller's turn; the time is taken off the call's. Where a server has a limit of its own for each
-    /// origin, its turn is waited for first: whoever waits for a server keeps no place from calls to others.
-    async fn turns(
+    /// Waits for the caller's turn, of what came at `began`. Where a server has a limit of its own for each origin, its turn
+    /// is waited for first: whoever waits for a server keeps no place from calls to others.
+    pub(super) async fn turns(
         &self,
         caller: &Caller,
-        call: &ToolCall,
+        id: &ServerId,
         limits: &OriginLimits,
-        limit: &mut TimeLimit,
-        note: &Note<'_>,
+        limit: TimeLimit,
+        began: Instant,
     ) -> Result<(Option<Turn>, Turn), ErrorBody> {
-        let (origin, server) = (accounted(caller), call.server.as_str());
+        let (origin, server) = (accounted(caller), id.as_str());
         let lane = match caller {
             Caller::Owner(sender, _) => sender.client,
             Caller::Origin(asker) => asker.lane(),
@@ -192,12 +191,10 @@ impl Host {
             };
             // One wait, whichever of the two it is for.
             let most = limit.quiet.min(Duration::from_millis(limits.queue_wait_ms));
-            let left = most.saturating_sub(note.began().elapsed());
+            let left = most.saturating_sub(began.elapsed());
             Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
         };
-        let turns = turns.await;
-        limit.used += note.set_queued();
-        turns.map_err(|refusal| rate_limited(origin, &call.server, refusal))
+        turns.await.map_err(|refusal| rate_limited(origin, id, refusal))
     }
 
     /// The hash of the tool, if it may be called. Where a server's tools cannot be listed, only the owner calls them.
@@ -220,7 +217,7 @@ impl Host {
 }
 
 /// The name under which a caller's calls are counted and limited.
-fn accounted(caller: &Caller) -> &str {
+pub(super) fn accounted(caller: &Caller) -> &str {
     caller.origin().map_or(OWNER, |origin| origin.as_str())
 }
 

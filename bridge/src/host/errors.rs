@@ -6,6 +6,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 
+use super::asker::Caller;
 use crate::clock::wall_clock;
 use crate::link::{CallError, EndReport, Failure, TimeLimit};
 use crate::supervisor::{StartError, Unavailable};
@@ -18,6 +19,15 @@ pub(super) enum Reader {
     Owner,
     /// A page or an AI client.
     Origin,
+}
+
+impl Reader {
+    pub(super) fn of(caller: &Caller) -> Self {
+        match caller {
+            Caller::Owner(..) => Self::Owner,
+            Caller::Origin(_) => Self::Origin,
+        }
+    }
 }
 
 pub(super) fn not_found(id: &ServerId) -> ErrorBody {

@@ -1,24 +1,26 @@
-//! What an origin may know of: tools, and the servers that have them.
+//! What an origin may know of: tools, what else there is, and the servers that have them.
 //!
 //! Owns which of them are shown. What the grants do not cover does not exist for whoever asks.
 
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_ipc_proto::client::UsableServer;
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{OffersView, UsableServer};
 use harbor_ipc_proto::json::Pieces;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::grants::{ServerView, View};
+use harbor_policy::lifecycle::State;
 use harbor_policy::limiter::Limits;
 use harbor_policy::scope::Scope;
+use harbor_policy::tool_name::EVERY;
 
 use super::Host;
 use super::admission::Entrant;
 use super::asker::Asker;
 use super::refused::too_many_lists;
 use super::registry::Written;
-use crate::supervisor::Server;
+use crate::supervisor::{Fetched, ListKind, Server};
 
 /// What an asker sees.
 struct Sight {
@@ -85,6 +87,21 @@ impl Host {
             })
         });
         Ok(servers.collect())
+    }
+
+    /// What running servers offer of a kind that is no tools: those of which an origin may use every tool.
+    ///
+    /// # Errors
+    /// Why it may not know of any.
+    pub async fn list_offers(&self, asker: &Asker, kind: ListKind) -> Result<Vec<OffersView>, ErrorBody> {
+        let sight = self.sight(asker).await?;
+        let all = self.supervisor.all().into_iter();
+        let running = all.filter(|server| server.state() == State::Running);
+        let offers = running.filter(|server| sight.of_server(server.id()).has(EVERY)).filter_map(|server| {
+            let Fetched { items, count } = server.list(kind);
+            (count > 0).then(|| OffersView { server_id: server.id().to_string(), items })
+        });
+        Ok(offers.collect())
     }
 
     fn listed_servers(&self) -> impl Iterator<Item = (Rc<Server>, Rc<Written>)> {

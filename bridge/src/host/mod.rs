@@ -23,6 +23,7 @@ mod permissions;
 mod pinned;
 mod refused;
 mod registry;
+mod requests;
 mod runs;
 mod status;
 mod trail;
@@ -30,13 +31,10 @@ mod trail;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::access::Permit;
 use harbor_policy::limits;
 use harbor_policy::runs::RunView;
 use harbor_policy::scope::Scope;
@@ -63,7 +61,6 @@ pub use trail::Trail;
 
 use admission::Admission;
 use asker::{Asker, Sender};
-use errors::Reader;
 use first_use::Newcomers;
 use news::Listeners;
 
@@ -192,40 +189,6 @@ impl Host {
     pub fn server(&self, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
         self.supervisor.get(id).ok_or_else(|| errors::not_found(id))
     }
-
-    /// Asks a server for the owner anything but a tool, within the time that `asked` and its definition give. When the
-    /// future is dropped or the time is over, the server is told.
-    ///
-    /// # Errors
-    /// Why there is no result.
-    pub async fn ask(
-        &self,
-        sender: &Sender,
-        permit: Permit,
-        id: &ServerId,
-        operation: Operation<'_>,
-        asked: AskedTime,
-    ) -> Result<Json, ErrorBody> {
-        let server = self.server(id)?;
-        let limit = time_limit(server.settings().call_timeout, asked, false)?;
-        let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
-        let (event, began) = (event_of(&operation), Instant::now());
-        let answer = server.ask(permit, slot, operation, limit, None).await;
-        let result = calls::outcome(id, limit, answer, Reader::Owner);
-        if let Some(event) = event {
-            self.trail.called(Record {
-                event,
-                by: sender.by.clone(),
-                server: Some(id.shared()),
-                decision: "allowed",
-                code: result.as_ref().err().map(|error| error.code.as_str()),
-                duration_us: Some(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)),
-                bytes_out: result.as_ref().ok().map(|json| json.as_str().len() as u64),
-                ..Record::default()
-            });
-        }
-        result
-    }
 }
 
 /// Looks now and then for what has gone stale.
@@ -236,19 +199,6 @@ async fn keep_house(host: Weak<Host>) {
         host.runs.purge();
         host.admission.purge();
         host.trail.write_counted();
-    }
-}
-
-/// What a request is called in the audit log; none for what only looks.
-fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
-    match operation {
-        Operation::ReadResource { .. } => Some("read_resource"),
-        Operation::GetPrompt { .. } => Some("get_prompt"),
-        Operation::Complete { .. } => Some("complete"),
-        Operation::Subscribe { .. } => Some("subscribe_resource"),
-        Operation::Unsubscribe { .. } => Some("unsubscribe_resource"),
-        Operation::Task { .. } => Some("task"),
-        _ => None,
     }
 }
 

@@ -33,6 +33,17 @@ pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBo
     error.with("scope", scope).with("origin", origin.as_str())
 }
 
+/// What a server offers besides tools, where not all of these were allowed.
+pub(super) fn not_all_tools(origin: &Origin, server: &ServerId) -> ErrorBody {
+    let message = format!(
+        "{origin} may use some tools of {server} at most; what else it offers goes with all of them (`{server}/*`)"
+    );
+    ErrorBody::new(Code::ToolNotAllowed, message)
+        .with("reason", "allowlist")
+        .with("scope", Scope::McpToolsCall.as_str())
+        .with("origin", origin.as_str())
+}
+
 /// The tool does not exist. Said only to those who were allowed to call it.
 pub(super) fn tool_not_found(server: &ServerId, tool: &str) -> ErrorBody {
     let message = format!("there is no tool {server}/{tool:.200}");

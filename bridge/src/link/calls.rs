@@ -17,6 +17,7 @@ use harbor_ipc_proto::link::runner::{CallFailure, Outcome, ToRunner};
 use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
+use super::questions::Answerer;
 use super::{EndReport, Link, ToolList};
 
 /// What a server, or its runner, answered.
@@ -113,6 +114,25 @@ fn number(text: &str) -> Option<Json> {
 /// What to do with progress.
 pub type OnProgress = Rc<dyn Fn(&Progress)>;
 
+/// Who has made a call, and what of it is told to them while it is open. By default nobody: the bridge itself.
+#[derive(Default)]
+pub struct Audience {
+    /// The number of the connection.
+    pub client: Option<u64>,
+    /// Who wants to hear of its progress.
+    pub progress: Option<OnProgress>,
+    /// Who answers what the server asks.
+    pub answerer: Option<Answerer>,
+}
+
+impl Audience {
+    /// Whether a call may go on beyond the time without a sign of progress: there may be one, or a question.
+    #[must_use]
+    pub fn may_take_longer(&self) -> bool {
+        self.progress.is_some() || self.answerer.is_some()
+    }
+}
+
 type Ending = Result<Answer, CallError>;
 
 /// How long a call may take.
@@ -142,12 +162,16 @@ pub(super) struct OpenCall {
     /// Later than this no progress moves the deadline.
     latest: Instant,
     answer: oneshot::Sender<Ending>,
-    progress: Option<OnProgress>,
+    audience: Audience,
 }
 
 impl OpenCall {
     pub(super) fn server(&self) -> u32 {
         self.server
+    }
+
+    fn takes(&self, method: &str) -> Option<&'static str> {
+        self.audience.answerer.as_ref().and_then(|answerer| answerer.takes(method))
     }
 
     /// Ends the call; its caller may have left meanwhile.
@@ -192,7 +216,33 @@ impl Calls {
             let _ = self.deadlines.add(later, id);
             open.deadline = later;
         }
-        open.progress.clone()
+        open.audience.progress.clone()
+    }
+
+    /// Who answers a question of this server: about the call that it names, or else about whatever is open, where all of
+    /// that is one connection's. While they think about it, only the whole of the call's time counts.
+    pub(super) fn answerer(
+        &mut self,
+        server: u32,
+        about: Option<u64>,
+        method: &str,
+    ) -> Option<(Answerer, &'static str)> {
+        let of_clients = |open: &OpenCall| open.server == server && open.audience.client.is_some();
+        let id = about.or_else(|| {
+            let open = self.open.iter().filter(|(_, open)| of_clients(open));
+            let (_, first) = open.clone().next()?;
+            let is_one = open.clone().all(|(_, other)| other.audience.client == first.audience.client);
+            // The newest is the likeliest.
+            is_one
+                .then(|| open.filter(|(_, open)| open.takes(method).is_some()).map(|(id, _)| *id).max())
+                .flatten()
+        })?;
+        let open = self.open.get_mut(&id).filter(|open| of_clients(open))?;
+        let asked = (open.audience.answerer.clone()?, open.takes(method)?);
+        self.deadlines.remove(open.deadline, id);
+        let _ = self.deadlines.add(open.latest, id);
+        open.deadline = open.latest;
+        Some(asked)
     }
 
     pub(super) fn take_of(&mut self, server: u32) -> impl Iterator<Item = OpenCall> + use<> {
@@ -217,7 +267,7 @@ pub struct Call {
 }
 
 impl Call {
-    pub(super) fn open(link: &Rc<Link>, server: u32, limit: TimeLimit, progress: Option<OnProgress>) -> Self {
+    pub(super) fn open(link: &Rc<Link>, server: u32, limit: TimeLimit, audience: Audience) -> Self {
         let now = Instant::now();
         let left = |limit_of: Duration| now + limit_of.saturating_sub(limit.used);
         let (deadline, latest) = (left(limit.quiet.min(limit.whole)), left(limit.whole));
@@ -225,7 +275,7 @@ impl Call {
         let mut calls = link.calls.borrow_mut();
         calls.next += 1;
         let id = calls.next;
-        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, answer: sender, progress };
+        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, answer: sender, audience };
         calls.open.insert(id, call);
         if calls.deadlines.add(deadline, id) {
             link.rearm.notify_one();

@@ -57,12 +57,14 @@ pub enum LinkEvent {
         /// The line.
         text: String,
     },
-    /// A server asks its client something.
+    /// A server asks its client something, and no call that is open can answer it.
     Ask {
         /// Which start.
         server: u32,
         /// The question's number.
         ask: u64,
+        /// Whether it is about a call whose maker has offered no answers: the server knows that.
+        unoffered: bool,
         /// MCP's method.
         method: String,
     },
@@ -302,9 +304,6 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Log { server, source, level, text } => {
             LinkEvent::Log { server, source, level: level.map(Into::into), text: text.into_owned() }
         }
-        FromRunner::Ask { server, ask, method, .. } => {
-            LinkEvent::Ask { server, ask, method: method.into_owned() }
-        }
         FromRunner::Probed { server, quiet_ms, unanswered_ms } => {
             LinkEvent::Probed { server, quiet_ms, unanswered_ms }
         }
@@ -328,6 +327,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Hello { .. }
         | FromRunner::Reply { .. }
         | FromRunner::Progress { .. }
+        | FromRunner::Ask { .. }
         | FromRunner::Ended { .. } => return Ok(None),
     }))
 }

@@ -15,6 +15,7 @@ mod calls;
 mod deadlines;
 mod events;
 mod held;
+mod questions;
 pub mod runner;
 mod tools;
 
@@ -25,14 +26,17 @@ use std::time::{Duration, Instant};
 
 use harbor_child::outbox::{Outbox, read_some};
 use harbor_child::socket::{self, Reader};
+use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
 use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::sync::{Notify, mpsc};
 
-pub use calls::{Answer, Call, CallError, Failure, OnProgress, Progress, TimeLimit};
+pub use calls::{Answer, Audience, Call, CallError, Failure, OnProgress, Progress, TimeLimit};
 pub use events::{Containment, EndReport, Info, LinkEvent};
+pub use questions::{Answerer, Question, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};
 
 use calls::Calls;
@@ -102,11 +106,13 @@ impl Link {
         server: u32,
         operation: Operation<'_>,
         limit: TimeLimit,
-        progress: Option<OnProgress>,
+        audience: Audience,
     ) -> Result<Call, CallError> {
-        let wants_progress = progress.is_some();
-        let call = Call::open(self, server, limit, progress);
-        let message = ToRunner::Call { server, id: call.id(), progress: wants_progress, operation };
+        let progress = audience.progress.is_some();
+        let answerer = audience.answerer.clone();
+        let capabilities = answerer.as_ref().map(|answerer| answerer.capabilities().into());
+        let call = Call::open(self, server, limit, audience);
+        let message = ToRunner::Call { server, id: call.id(), progress, capabilities, operation };
         match self.outbox.push(|out| put_message(out, &message)) {
             Ok(()) => Ok(call),
             Err(refused) => {
@@ -221,8 +227,8 @@ fn greet(message: &FromRunner<'_>) -> io::Result<()> {
 }
 
 impl Link {
-    /// Takes a message: answers go to their calls, the rest is an event.
-    fn on_message(&self, message: FromRunner<'_>) -> io::Result<Option<LinkEvent>> {
+    /// Takes a message: answers and questions go to their calls, the rest is an event.
+    fn on_message(self: &Rc<Self>, message: FromRunner<'_>) -> io::Result<Option<LinkEvent>> {
         match message {
             FromRunner::Hello { .. } => Err(io::Error::other("it greeted twice")),
             FromRunner::Reply { server, id, outcome } => {
@@ -238,6 +244,16 @@ impl Link {
                 {
                     on_progress(&progress);
                 }
+                Ok(None)
+            }
+            FromRunner::Ask { server, ask, call, method, params } => {
+                let asked = self.calls.borrow_mut().answerer(server, call, &method);
+                let (Some((answerer, method)), true) = (asked, is_contained(&params)) else {
+                    let (unoffered, method) = (call.is_some(), method.into_owned());
+                    return Ok(Some(LinkEvent::Ask { server, ask, unoffered, method }));
+                };
+                let params = Json::from_valid(params.into_owned());
+                answerer.ask(Question::new(Rc::downgrade(self), server, ask, method, params));
                 Ok(None)
             }
             FromRunner::Ended { server, cause, stderr_tail } => {

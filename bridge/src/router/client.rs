@@ -24,6 +24,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::AbortHandle;
 
 use super::Handled;
+use super::questions::Questions;
 use super::status::Feed;
 use crate::host::asker::Sender;
 
@@ -78,6 +79,7 @@ pub struct Client {
     followed: RefCell<HashMap<String, u64>>,
     /// What is told to it of the status.
     feed: RefCell<Option<Feed>>,
+    questions: Questions,
 }
 
 impl Client {
@@ -104,6 +106,7 @@ impl Client {
             has_listed: Cell::default(),
             followed: RefCell::default(),
             feed: RefCell::default(),
+            questions: Questions::default(),
         })
     }
 
@@ -175,6 +178,7 @@ impl Client {
     pub(super) fn cancel(&self, id: &str) -> bool {
         let Some(open) = self.open.borrow_mut().remove(id) else { return false };
         open.task.abort();
+        self.questions.end_of(id);
         let error = ErrorBody::new(Code::Cancelled, "the request was cancelled by its client");
         self.send_error(&open.envelope, &error);
         true
@@ -183,6 +187,7 @@ impl Client {
     /// Answers a request, unless it was cancelled meanwhile.
     pub(super) fn finish(&self, id: &str, tag: &str, result: Handled) {
         let open = self.open.borrow_mut().remove(id);
+        self.questions.end_of(id);
         if let Some(open) = open {
             self.send_result(&open.envelope, tag, result);
         }
@@ -297,7 +302,12 @@ impl Client {
         self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()))
     }
 
-    /// Gives up all subscriptions: which server, which resource.
+    /// Its subscriptions: which server, which resource.
+    pub(super) fn subscriptions(&self) -> HashSet<(String, String)> {
+        self.resources.borrow().clone()
+    }
+
+    /// Gives up all subscriptions, and gives them.
     pub(super) fn take_subscriptions(&self) -> HashSet<(String, String)> {
         self.resources.take()
     }
@@ -323,6 +333,11 @@ impl Client {
         if let Some(feed) = &*self.feed.borrow() {
             feed.note_bridge();
         }
+    }
+
+    /// What servers ask of it.
+    pub(super) fn questions(&self) -> &Questions {
+        &self.questions
     }
 
     /// How many requests are open.
@@ -374,6 +389,7 @@ impl Client {
     /// Ends all open requests without answers: the client is gone.
     pub fn end(&self) {
         self.left.set(true);
+        self.questions.end_all();
         for (_, open) in self.open.borrow_mut().drain() {
             open.task.abort();
         }

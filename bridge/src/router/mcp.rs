@@ -16,17 +16,17 @@ use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::access::Permit;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits::LEVELS;
 
 use super::client::Client;
+use super::questions::answerer_of;
 use super::servers::start;
 use super::views::connection_info;
 use super::{Handled, Router, invalid, reply};
 use crate::host::asker::Caller;
 use crate::host::{AskedTime, ToolCall};
-use crate::link::OnProgress;
+use crate::link::{Audience, OnProgress};
 use crate::supervisor::{ListKind, Note};
 
 /// The requests of the tasks extension.
@@ -97,23 +97,26 @@ async fn items(request: Asked<'_>, id: &ServerId, kind: ListKind) -> Result<Json
 pub(super) struct Asked<'a> {
     pub router: &'a Router,
     pub client: &'a Rc<Client>,
-    pub permit: Permit,
+    pub caller: Caller,
 }
 
 async fn ask(
-    Asked { router, client, permit }: Asked<'_>,
+    Asked { router, client, caller }: Asked<'_>,
     id: &ServerId,
     operation: Operation<'_>,
     time: AskedTime,
 ) -> Result<Json, ErrorBody> {
-    router.host.ask(&client.sender(), permit, id, operation, time).await
+    let audience = Audience { client: Some(client.sender().client), ..Audience::default() };
+    router.host.ask(caller, id, operation, time, audience).await
 }
 
 pub(super) async fn call_tool(
-    Asked { router, client, permit }: Asked<'_>,
+    Asked { router, client, caller }: Asked<'_>,
     request_id: &str,
     message: McpCallTool,
 ) -> Handled {
+    let answerer = answerer_of(router, client, request_id, &message.server_id, message.answers);
+    let progress = progress_to(client, request_id, message.progress);
     let call = ToolCall {
         server: message.server_id,
         tool: message.tool_name.into(),
@@ -121,9 +124,9 @@ pub(super) async fn call_tool(
         task: message.task.map(|task| task.0.into_string()),
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: None,
-        progress: progress_to(client, request_id, message.progress),
+        audience: Audience { client: Some(client.sender().client), progress, answerer },
     };
-    let called = router.host.call_tool(Caller::Owner(client.sender(), permit), call).await?;
+    let called = router.host.call_tool(caller, call).await?;
     reply(McpCallToolResult { result: called.result })
 }
 
@@ -150,18 +153,31 @@ pub(super) fn progress_to(client: &Rc<Client>, request_id: &str, wanted: Option<
     (wanted == Some(true)).then_some(push)
 }
 
-pub(super) async fn read_resource(request: Asked<'_>, message: McpReadResource) -> Handled {
-    let operation = Operation::ReadResource { uri: message.uri.into() };
-    let resource = ask(request, &message.server_id, operation, within(message.timeout_ms)).await?;
+/// Asks for what a server may ask back for.
+async fn converse(
+    Asked { router, client, caller }: Asked<'_>,
+    request_id: &str,
+    id: &ServerId,
+    operation: Operation<'_>,
+    time: AskedTime,
+    answers: Option<JsonObject>,
+) -> Result<Json, ErrorBody> {
+    let answerer = answerer_of(router, client, request_id, id, answers);
+    let audience = Audience { client: Some(client.sender().client), progress: None, answerer };
+    router.host.ask(caller, id, operation, time, audience).await
+}
+
+pub(super) async fn read_resource(request: Asked<'_>, request_id: &str, message: McpReadResource) -> Handled {
+    let McpReadResource { server_id, uri, timeout_ms, answers } = message;
+    let operation = Operation::ReadResource { uri: uri.into() };
+    let resource = converse(request, request_id, &server_id, operation, within(timeout_ms), answers).await?;
     reply(McpReadResourceResult { resource })
 }
 
-pub(super) async fn get_prompt(request: Asked<'_>, message: McpGetPrompt) -> Handled {
-    let operation = Operation::GetPrompt {
-        name: message.prompt_name.into(),
-        arguments: object(message.arguments).into(),
-    };
-    let prompt = ask(request, &message.server_id, operation, within(message.timeout_ms)).await?;
+pub(super) async fn get_prompt(request: Asked<'_>, request_id: &str, message: McpGetPrompt) -> Handled {
+    let McpGetPrompt { server_id, prompt_name, arguments, timeout_ms, answers } = message;
+    let operation = Operation::GetPrompt { name: prompt_name.into(), arguments: object(arguments).into() };
+    let prompt = converse(request, request_id, &server_id, operation, within(timeout_ms), answers).await?;
     reply(McpGetPromptResult { prompt })
 }
 

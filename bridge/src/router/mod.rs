@@ -14,6 +14,7 @@ mod grants;
 mod mcp;
 mod mcp_client;
 mod origins;
+mod questions;
 mod sandbox;
 mod servers;
 mod session;
@@ -32,6 +33,7 @@ use harbor_ipc_proto::field::PutFields;
 use harbor_policy::access::{self, Pass};
 use tokio::sync::Notify;
 
+use crate::host::asker::Caller;
 use crate::host::{Host, invalid};
 use crate::store::audit::Record;
 use crate::store::definitions::Definitions;
@@ -152,10 +154,12 @@ impl Router {
     }
 
     async fn handle(self: &Rc<Self>, client: &Rc<Client>, pass: Pass, id: &str, request: Request) -> Handled {
-        let tag = request.tag();
         let asked = || {
-            let permit = pass.permit().ok_or_else(|| denied(tag))?;
-            Ok::<_, ErrorBody>(Asked { router: self, client, permit })
+            let caller = match pass.permit() {
+                Some(permit) => Caller::Owner(client.sender(), permit),
+                None => Caller::Origin(grants::asker(client, &None, &None, None)?),
+            };
+            Ok::<_, ErrorBody>(Asked { router: self, client, caller })
         };
         match request {
             Request::Attach(_) | Request::Hello(_) | Request::Ping(_) | Request::Cancel(_) => {
@@ -183,8 +187,9 @@ impl Router {
             }
             Request::McpListPrompts(message) => mcp::prompts(asked()?, &message.server_id).await,
             Request::McpCallTool(message) => mcp::call_tool(asked()?, id, message).await,
-            Request::McpReadResource(message) => mcp::read_resource(asked()?, message).await,
-            Request::McpGetPrompt(message) => mcp::get_prompt(asked()?, message).await,
+            Request::McpReadResource(message) => mcp::read_resource(asked()?, id, message).await,
+            Request::McpGetPrompt(message) => mcp::get_prompt(asked()?, id, message).await,
+            Request::McpAnswer(message) => questions::answer(client, message),
             Request::McpComplete(message) => mcp::complete(asked()?, message).await,
             Request::McpSubscribeResource(message) => mcp::subscribe(asked()?, message).await,
             Request::McpUnsubscribeResource(message) => mcp::unsubscribe(asked()?, message).await,
@@ -207,6 +212,7 @@ impl Router {
             Request::HostExpireTabGrants(message) => grants::expire_tab(self, client, &message),
             Request::HostListTools(message) => origins::tools(self, client, message).await,
             Request::HostListServers(message) => origins::servers(self, client, message).await,
+            Request::HostListOffers(message) => origins::offers(self, client, message).await,
             Request::HostCallTool(message) => origins::call(self, client, id, message).await,
             Request::HostCreateRun(message) => origins::create_run(self, client, &message).await,
             Request::HostEndRun(message) => origins::end_run(self, client, message),
@@ -225,7 +231,7 @@ impl Router {
 /// one after the other.
 fn long_answer(request: &Request) -> Option<bool> {
     match request {
-        Request::HostListTools(_) | Request::HostGetPermissions(_) => Some(true),
+        Request::HostListTools(_) | Request::HostListOffers(_) | Request::HostGetPermissions(_) => Some(true),
         Request::HostListAllPermissions(_)
         | Request::HostListToolChanges(_)
         | Request::HostGetAudit(_)

@@ -6,9 +6,9 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     HostAcceptToolChange, HostAcceptToolChangeResult, HostCallTool, HostCallToolResult, HostCreateRun,
     HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult, HostGetRun,
-    HostGetRunResult, HostGetStats, HostGetStatsResult, HostListServers, HostListServersResult,
-    HostListToolChanges, HostListToolChangesResult, HostListTools, HostListToolsResult, HostWatch,
-    HostWatchResult, Provenance,
+    HostGetRunResult, HostGetStats, HostGetStatsResult, HostListOffers, HostListOffersResult,
+    HostListServers, HostListServersResult, HostListToolChanges, HostListToolChangesResult, HostListTools,
+    HostListToolsResult, HostWatch, HostWatchResult, Provenance,
 };
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::Json;
@@ -17,12 +17,15 @@ use harbor_policy::tool_name;
 use super::client::Client;
 use super::grants::{asker, wrong_tool};
 use super::mcp::{object, progress_to};
-use super::{Handled, Router, reply, to_the_end};
+use super::questions::answerer_of;
+use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::clock::{boot_clock, wall_clock};
 use crate::config::OWNER;
 use crate::host::asker::{Caller, parse_origin};
 use crate::host::{AskedTime, Called, ToolCall};
+use crate::link::Audience;
 use crate::store::audit::{Query, Record};
+use crate::supervisor::ListKind;
 
 /// Audit lines that are given when a request does not say how many, and at most.
 const AUDIT_LINES: u64 = 200;
@@ -40,6 +43,19 @@ pub(super) async fn servers(router: &Router, client: &Client, message: HostListS
     reply(HostListServersResult { servers: router.host.list_servers(&asker).await? })
 }
 
+pub(super) async fn offers(router: &Router, client: &Client, message: HostListOffers) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    let kind = match message.kind.as_str() {
+        "resources" => ListKind::Resources,
+        "resource_templates" => ListKind::ResourceTemplates,
+        "prompts" => ListKind::Prompts,
+        _ => return Err(invalid("kind", "resources, resource_templates or prompts")),
+    };
+    let servers = router.host.list_offers(&asker, kind).await?;
+    client.note_list();
+    reply(HostListOffersResult { servers })
+}
+
 pub(super) async fn call(
     router: &Router,
     client: &Rc<Client>,
@@ -49,6 +65,8 @@ pub(super) async fn call(
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     let (server, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
     let (server_id, tool_name) = (server.to_string(), tool.to_owned());
+    let answerer = answerer_of(router, client, request_id, &server, message.answers);
+    let progress = progress_to(client, request_id, message.progress);
     let call = ToolCall {
         server,
         tool: tool.into(),
@@ -56,7 +74,7 @@ pub(super) async fn call(
         task: None,
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: message.run_id,
-        progress: progress_to(client, request_id, message.progress),
+        audience: Audience { client: Some(client.sender().client), progress, answerer },
     };
     let Called { result, took, hash } = router.host.call_tool(Caller::Origin(asker), call).await?;
     let provenance = Provenance {

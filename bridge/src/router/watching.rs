@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
-    GrantChanged, McpGetLogs, McpGetLogsResult, ResourceUpdated, ToolsChanged, WatchServers,
+    GrantChanged, McpGetLogs, McpGetLogsResult, OffersChanged, ResourceUpdated, ToolsChanged, WatchServers,
     WatchServersResult,
 };
 use harbor_ipc_proto::field::PutFields;
@@ -18,7 +18,7 @@ use super::views::{event, log_line, log_push, views};
 use super::{Handled, Router, reply};
 use crate::clock::wall_clock;
 use crate::host::News;
-use crate::supervisor::{Line, MAX_LINES, Source, Told};
+use crate::supervisor::{Line, ListKind, MAX_LINES, Source, Told};
 
 /// Log lines that are given when a request does not say how many.
 const LOG_LINES: u64 = 200;
@@ -51,6 +51,20 @@ pub(super) fn forget(router: &Router, client: &Client) {
     }
 }
 
+/// Ends the subscriptions of an AI client for which it has no permission any more.
+fn end_forbidden(router: &Router, client: &Client) {
+    for (server, uri) in client.subscriptions() {
+        let id = ServerId::parse(&server);
+        if id.as_ref().is_some_and(|id| router.host.may_use_all(&client.sender(), id)) {
+            continue;
+        }
+        client.unsubscribe(&server, &uri);
+        if let Some(server) = id.and_then(|id| router.supervisor.get(&id)) {
+            server.subscriber_left(&uri);
+        }
+    }
+}
+
 /// Tells those of `clients` that are interested. What is told is written once, however many they are.
 pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
     match told {
@@ -60,9 +74,13 @@ pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
             send(interested, "server_event", || event(change));
             if change.before == Some(State::Running) && change.now != Some(State::Running) {
                 tools_changed(clients, &change.server);
+                offers_changed(clients, &change.server, "resources");
+                offers_changed(clients, &change.server, "prompts");
             }
         }
         Told::Tools(server, _) => tools_changed(clients, server),
+        Told::Offers(server, ListKind::Prompts) => offers_changed(clients, server, "prompts"),
+        Told::Offers(server, _) => offers_changed(clients, server, "resources"),
         Told::Resource(server, uri) => {
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));
             let push = || ResourceUpdated { server_id: server.to_string(), uri: (*uri).to_owned() };
@@ -79,9 +97,14 @@ pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
     }
 }
 
-/// Tells those of `clients` that are interested in what the host tells. An AI client hears of its own grants only, and
-/// that some tools have changed, not whose.
-pub fn tell_of_host(clients: &[Rc<Client>], news: &News<'_>) {
+/// Tells those clients that are interested in what the host tells. An AI client hears of its own grants only, and that some
+/// tools have changed, not whose; what it subscribed to ends with the grants for it.
+pub fn tell_of_host(router: &Router, news: &News<'_>) {
+    let clients = router.clients.all();
+    if let News::Grant { origin, .. } = news {
+        let own = |client: &&Rc<Client>| client.sender().own.is_some_and(|own| own == **origin);
+        clients.iter().filter(own).for_each(|client| end_forbidden(router, client));
+    }
     let watching = clients.iter().filter(|client| client.watches_host());
     match news {
         News::Grant { change, origin, grant } => {
@@ -95,13 +118,26 @@ pub fn tell_of_host(clients: &[Rc<Client>], news: &News<'_>) {
     }
 }
 
-/// An AI client hears of it once it was allowed a list, and not whose tools they are.
 fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {
+    list_changed(clients, server, "tools_changed", |server_id| ToolsChanged { server_id });
+}
+
+fn offers_changed(clients: &[Rc<Client>], server: &ServerId, kind: &'static str) {
+    list_changed(clients, server, "offers_changed", |server_id| OffersChanged { kind, server_id });
+}
+
+/// An AI client hears of it once it was allowed a list, and not whose it is.
+fn list_changed<P: PutFields>(
+    clients: &[Rc<Client>],
+    server: &ServerId,
+    tag: &str,
+    push: impl Fn(Option<String>) -> P,
+) {
     let watching = || clients.iter().filter(|client| client.watches_host());
     let owners = watching().filter(|client| client.sender().own.is_none());
-    send(owners, "tools_changed", || ToolsChanged { server_id: Some(server.to_string()) });
+    send(owners, tag, || push(Some(server.to_string())));
     let others = watching().filter(|client| client.sender().own.is_some() && client.has_listed());
-    send(others, "tools_changed", || ToolsChanged { server_id: None });
+    send(others, tag, || push(None));
 }
 
 fn send<'a, P: PutFields>(

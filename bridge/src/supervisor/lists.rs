@@ -11,7 +11,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{List, Operation};
 use tokio::sync::Notify;
 
-use crate::link::{Answer, CallError, Link, TimeLimit, ToolList};
+use crate::link::{Answer, Audience, CallError, Link, TimeLimit, ToolList};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -74,6 +74,13 @@ impl Default for Fetched {
     fn default() -> Self {
         Self { items: Json::from_valid("[]".into()), count: 0 }
     }
+}
+
+/// Whether a list is another one than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    None,
+    Some,
 }
 
 /// The lists of one start of a server.
@@ -148,13 +155,13 @@ impl Lists {
     }
 
     /// Fetches what is wanted, all lists of a round at once, until nothing is. `tell` hears of each list that there is
-    /// now, and of each that could not be had.
+    /// now, where it is another one than before, and of each that could not be had.
     pub(super) async fn fetch_wanted(
         &self,
         link: &Rc<Link>,
         server: u32,
         check_output: bool,
-        tell: impl Fn(ListKind, Result<(), String>),
+        tell: impl Fn(ListKind, Result<Change, String>),
     ) {
         loop {
             let wanted = self.wanted.take();
@@ -178,6 +185,12 @@ impl Lists {
         }
     }
 
+    fn put(&self, kind: ListKind, items: Json, count: u32) -> Change {
+        let list = &mut self.lists.borrow_mut()[kind as usize];
+        let before = std::mem::replace(list, Fetched { items, count });
+        if before == *list { Change::None } else { Change::Some }
+    }
+
     /// Fetches one list; says why when it could not.
     async fn fetch(
         &self,
@@ -185,29 +198,26 @@ impl Lists {
         server: u32,
         kind: ListKind,
         operation: Operation<'_>,
-    ) -> Result<(), String> {
-        let call = link.call(server, operation, TimeLimit::fixed(LIMIT), None);
+    ) -> Result<Change, String> {
+        let call = link.call(server, operation, TimeLimit::fixed(LIMIT), Audience::default());
         match call.map_err(|_| "its runner is gone".to_owned())?.await {
             Ok(Answer::Tools(items, tools)) if kind == ListKind::Tools => {
                 let count = u32::try_from(tools.len()).unwrap_or(u32::MAX);
-                self.lists.borrow_mut()[kind as usize] = Fetched { items, count };
+                let change = self.put(kind, items, count);
                 *self.tools.borrow_mut() = Some(Rc::new(tools));
                 self.settle_tools();
-                Ok(())
+                Ok(change)
             }
-            Ok(Answer::Items(items, count)) => {
-                self.lists.borrow_mut()[kind as usize] = Fetched { items, count };
-                Ok(())
-            }
+            Ok(Answer::Items(items, count)) => Ok(self.put(kind, items, count)),
             // A server without templates may well not know the request for them.
-            Ok(Answer::ServerError { .. }) if kind == ListKind::ResourceTemplates => Ok(()),
+            Ok(Answer::ServerError { .. }) if kind == ListKind::ResourceTemplates => Ok(Change::None),
             Ok(Answer::ServerError { code, message, .. }) => Err(format!("{message} ({code})")),
             Ok(Answer::Failed(failure)) => Err(format!("{failure:?}")),
             Ok(Answer::Result(_) | Answer::Tools(..)) => {
                 Err("the runner answered with something else".into())
             }
             Err(CallError::Timeout) => Err("it took too long".into()),
-            Err(_) => Ok(()),
+            Err(_) => Ok(Change::None),
         }
     }
 }

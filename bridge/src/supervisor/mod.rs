@@ -40,7 +40,7 @@ use crate::store::removal::remove_tree;
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
 
-pub use lists::ListKind;
+pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
 pub use server::{Confined, Denied, Note, Server, Status, Unavailable, Why};

@@ -181,11 +181,11 @@ impl Runners {
             LinkEvent::Log { server, source, level, text } => {
                 self.with(runner_pid, server, |server| server.on_log(source, level, text));
             }
-            LinkEvent::Ask { server, ask, method } => {
+            LinkEvent::Ask { server, ask, unoffered, method } => {
                 let runner = runner.upgrade();
                 self.with(runner_pid, server, |asking| {
                     if let Some(runner) = &runner {
-                        let answer = asks::decide(asking, &method);
+                        let answer = asks::decide(asking, &method, unoffered);
                         runner.link.send(&ToRunner::Answer { server, ask, answer });
                     }
                 });

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 
+use super::lists::ListKind;
 use super::logs::Line;
 use crate::link::{EndReport, ToolList};
 
@@ -19,6 +20,8 @@ pub enum Told<'a> {
     Log(&'a ServerId, &'a Line),
     /// Its tools were listed, at its start or since they changed.
     Tools(&'a ServerId, &'a Rc<ToolList>),
+    /// Another of its lists is not what it was.
+    Offers(&'a ServerId, ListKind),
     /// One of its resources changed.
     Resource(&'a ServerId, &'a str),
 }

@@ -63,6 +63,13 @@ define_sent! {
         /// How many of its tools the origin may use.
         tool_count: u32,
     }
+    /// What a server offers of one kind.
+    "Offers" OffersView {
+        /// The server's id.
+        server_id: String,
+        /// An array of MCP's objects, as the server wrote them.
+        items: Json,
+    }
     /// Where a result comes from.
     "Provenance" Provenance {
         /// The server.

@@ -17,6 +17,20 @@ define_sent! {
         /// What the server says about it.
         message: Option<String>,
     }
+    /// A server asks something while it works on a request that was sent with `answers`. Answered by `mcp_answer`; refused when
+    /// that request ends first.
+    "ask" AskPush {
+        /// The question's number.
+        ask_id: u64,
+        /// The id of the request.
+        request_id: String,
+        /// The server.
+        server_id: String,
+        /// `sampling/createMessage` or `elicitation/create`.
+        method: String,
+        /// MCP's parameters, as the server wrote them.
+        params: Json,
+    }
     /// A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in
     /// order; joined, they are the answer's frame without its length prefix.
     "chunk" Chunk {
@@ -102,6 +116,13 @@ define_sent! {
     /// `host_watch`.
     "tools_changed" ToolsChanged {
         /// The server; absent for an AI client, which asks for its own list again.
+        server_id: Option<String>,
+    }
+    /// The resources, or the prompts, of a server may have changed, likewise.
+    "offers_changed" OffersChanged {
+        /// `resources` (and their templates) or `prompts`.
+        kind: &'static str,
+        /// As in `tools_changed`.
         server_id: Option<String>,
     }
     /// A tool is not what it was when the person last saw it, or has joined those of its server; comes to the owner's connections that sent `host_watch`, at

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    GrantView, HealthView, Provenance, SandboxSettings, StatsView, StatusView, Supervision, ToolChange,
-    UsableServer, define_sent,
+    GrantView, HealthView, OffersView, Provenance, SandboxSettings, StatsView, StatusView, Supervision,
+    ToolChange, UsableServer, define_sent,
 };
 use crate::json::{Json, Pieces};
 
@@ -162,6 +162,11 @@ define_sent! {
         /// MCP's GetPromptResult, as the server wrote it.
         prompt: Json,
     }
+    /// The answer is on its way.
+    "mcp_answer" McpAnswerResult {
+        /// False when nobody waits for it any more.
+        answered: bool,
+    }
     /// The completions.
     "mcp_complete" McpCompleteResult {
         /// MCP's CompleteResult, as the server wrote it.
@@ -285,6 +290,11 @@ define_sent! {
     "host_list_servers" HostListServersResult {
         /// By id.
         servers: Vec<UsableServer>,
+    }
+    /// What is offered.
+    "host_list_offers" HostListOffersResult {
+        /// By server; those that offer none of it are left out.
+        servers: Vec<OffersView>,
     }
     /// What the tool answered, failures of the tool itself (`isError`) included.
     "host_call_tool" HostCallToolResult {

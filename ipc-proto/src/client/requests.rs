@@ -167,6 +167,9 @@ define_requests! {
         progress: Option<bool>,
         /// MCP's task parameters (tasks extension), passed on as they are.
         task: Option<JsonObject>,
+        /// What the caller can answer while it is open: of MCP's client capabilities `sampling` and `elicitation`. What the
+        /// server asks then comes as `ask` pushes.
+        answers: Option<JsonObject>,
     }
     /// Reads a resource.
     "mcp_read_resource" McpReadResource {
@@ -176,6 +179,8 @@ define_requests! {
         uri: String,
         /// As in `mcp_call_tool`.
         timeout_ms: Option<u64>,
+        /// As in `mcp_call_tool`.
+        answers: Option<JsonObject>,
     }
     /// Gets a prompt.
     "mcp_get_prompt" McpGetPrompt {
@@ -187,6 +192,17 @@ define_requests! {
         arguments: Option<JsonObject>,
         /// As in `mcp_call_tool`.
         timeout_ms: Option<u64>,
+        /// As in `mcp_call_tool`.
+        answers: Option<JsonObject>,
+    }
+    /// Answers a question of a server: an `ask` push.
+    "mcp_answer" McpAnswer {
+        /// The question's number.
+        ask_id: u64,
+        /// MCP's result.
+        result: Option<JsonObject>,
+        /// Or a JSON-RPC error: `code` and `message`. With neither, it is refused.
+        error: Option<JsonObject>,
     }
     /// Asks for completions of a prompt's or a resource template's argument.
     "mcp_complete" McpComplete {
@@ -357,6 +373,19 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
+    /// Lists what running servers offer besides tools, of those servers all of whose tools an origin may use. Needs the scope
+    /// `mcp:tools.list`. An AI client uses it by `mcp_read_resource`, `mcp_get_prompt`, `mcp_complete` and
+    /// `mcp_subscribe_resource`, for which it needs `mcp:tools.call` for all tools of the server.
+    "host_list_offers" HostListOffers {
+        /// As in `host_check_permission`.
+        origin: Option<String>,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asks.
+        tab_id: Option<u64>,
+        /// `resources`, `resource_templates` or `prompts`.
+        kind: String,
+    }
     /// Calls a tool on behalf of an origin: permission, allowlist, the tool itself, limits, and only then the server. Needs
     /// the scope `mcp:tools.call`. On a timeout, a cancel or a vanished client the server gets `notifications/cancelled`.
     "host_call_tool" HostCallTool {
@@ -380,6 +409,8 @@ define_requests! {
         run_id: Option<String>,
         /// Whether `progress` pushes are wanted.
         progress: Option<bool>,
+        /// As in `mcp_call_tool`.
+        answers: Option<JsonObject>,
     }
     /// Begins a run: a number of calls that an agent may make. It ends with its client, or when it is not used for
     /// `limits.runStaleSeconds`.

@@ -43,6 +43,8 @@ pub enum ToRunner<'a> {
         id: u64,
         /// Whether to ask the server for progress.
         progress: bool,
+        /// JSON object: MCP's client capabilities of the caller, as far as it can answer questions.
+        capabilities: Option<Cow<'a, str>>,
         /// What to ask.
         operation: Operation<'a>,
     },
@@ -275,6 +277,8 @@ pub enum FromRunner<'a> {
         server: u32,
         /// The question's number.
         ask: u64,
+        /// The bridge's id of the call that it is about, where the server says so.
+        call: Option<u64>,
         /// MCP's method.
         method: Cow<'a, str>,
         /// JSON object.

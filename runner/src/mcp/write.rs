@@ -29,12 +29,14 @@ pub struct Request {
     pub members: Vec<u8>,
     /// Whether the tasks extension is declared with it.
     pub tasks: bool,
+    /// What its caller can answer, JSON object: MCP's client capabilities.
+    pub capabilities: Option<String>,
 }
 
 impl Request {
     /// A request with these members.
     pub fn new(method: &str, members: Vec<u8>) -> Self {
-        Self { method: method.to_owned(), members, tasks: false }
+        Self { method: method.to_owned(), members, tasks: false, capabilities: None }
     }
 
     /// The request for `operation`; `None` for those that are more than one request, or none, or depend on
@@ -68,14 +70,19 @@ impl Request {
                 ("completion/complete", false)
             }
             Operation::Task { method, params } => {
-                let inner = params.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-                put_raw(&mut members, inner.unwrap_or_default().trim());
-                return Some(Self { method: method.to_string(), members, tasks: true });
+                put_raw(&mut members, inner(params));
+                return Some(Self { tasks: true, ..Self::new(method, members) });
             }
             _ => return None,
         };
-        Some(Self { method: method.to_owned(), members, tasks })
+        Some(Self { tasks, ..Self::new(method, members) })
     }
+}
+
+/// The members of an object, without its braces.
+fn inner(object: &str) -> &str {
+    let inner = object.trim().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    inner.unwrap_or_default().trim()
 }
 
 enum Value<'a> {
@@ -135,13 +142,13 @@ pub fn put_request(out: &mut Vec<u8>, id: u64, request: &Request, progress: bool
             out.push(b',');
         }
         out.extend_from_slice(b"\"_meta\":{");
-        put_meta(out, progress.then_some(id), meta, request.tasks);
+        put_meta(out, progress.then_some(id), meta, request);
         out.push(b'}');
     }
     out.extend_from_slice(b"}}\n");
 }
 
-fn put_meta(out: &mut Vec<u8>, token: Option<u64>, meta: Option<&Meta>, tasks: bool) {
+fn put_meta(out: &mut Vec<u8>, token: Option<u64>, meta: Option<&Meta>, request: &Request) {
     if let Some(token) = token {
         out.extend_from_slice(b"\"progressToken\":");
         put_number(out, token);
@@ -155,15 +162,16 @@ fn put_meta(out: &mut Vec<u8>, token: Option<u64>, meta: Option<&Meta>, tasks: b
     out.extend_from_slice(b"\",\"io.modelcontextprotocol/clientInfo\":");
     out.extend_from_slice(CLIENT_INFO.as_bytes());
     out.extend_from_slice(b",\"io.modelcontextprotocol/clientCapabilities\":");
-    put_capabilities(out, meta.offers_roots, tasks);
+    put_capabilities(out, meta.offers_roots, request.tasks, request.capabilities.as_deref());
     if let Some(level) = &meta.log_level {
         out.extend_from_slice(b",\"io.modelcontextprotocol/logLevel\":");
         put_str(out, level);
     }
 }
 
-fn put_capabilities(out: &mut Vec<u8>, roots: bool, tasks: bool) {
+fn put_capabilities(out: &mut Vec<u8>, roots: bool, tasks: bool, answers: Option<&str>) {
     let mut members = Vec::new();
+    put_raw(&mut members, answers.map_or("", inner));
     if roots {
         put_member(&mut members, "roots", Value::Json("{}"));
     }
@@ -180,10 +188,14 @@ pub fn discover() -> Request {
     Request::new("server/discover", Vec::new())
 }
 
+/// What servers of the legacy generation are told that may be asked, since they are told once for all callers. Whether
+/// somebody answers depends on who has called.
+const ASKABLE: &str = "{\"sampling\":{},\"elicitation\":{}}";
+
 /// The handshake of the legacy generation.
 pub fn initialize(offers_roots: bool) -> Request {
     let mut capabilities = Vec::new();
-    put_capabilities(&mut capabilities, offers_roots, false);
+    put_capabilities(&mut capabilities, offers_roots, false, Some(ASKABLE));
     let mut members = Vec::new();
     put_member(&mut members, "protocolVersion", Value::Text(LEGACY[0]));
     members.extend_from_slice(b",\"capabilities\":");
@@ -264,7 +276,7 @@ mod tests {
             text(|out| put_request(out, 2, &initialize(true), false, None)),
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\",\"params\":{{\"protocolVersion\":\
-                 \"2025-11-25\",\"capabilities\":{{\"roots\":{{}}}},\"clientInfo\":{CLIENT_INFO}}}}}\n"
+                 \"2025-11-25\",\"capabilities\":{{\"sampling\":{{}},\"elicitation\":{{}},\"roots\":{{}}}},\"clientInfo\":{CLIENT_INFO}}}}}\n"
             )
         );
         assert_eq!(

@@ -60,7 +60,7 @@ impl Session {
             return;
         }
         let ask = self.asks.borrow_mut().open(Asked::Legacy(id.to_owned()));
-        self.ask(ask, method, params);
+        self.ask(ask, None, method, params);
     }
 
     /// A modern server's result that asks for input.
@@ -83,15 +83,16 @@ impl Session {
         for question in &questions {
             let asked = Asked::Modern { call: id, name: question.name.clone() };
             let ask = self.asks.borrow_mut().open(asked);
-            self.ask(ask, &question.method, &question.params);
+            self.ask(ask, Some(id), &question.method, &question.params);
         }
         self.send_again_if_complete(id);
     }
 
-    fn ask(&self, ask: u64, method: &str, params: &str) {
+    fn ask(&self, ask: u64, call: Option<u64>, method: &str, params: &str) {
         self.up.send(&FromRunner::Ask {
             server: self.number,
             ask,
+            call,
             method: method.into(),
             params: params.into(),
         });

@@ -77,14 +77,16 @@ impl Open {
 }
 
 impl Session {
-    /// Asks the server; the answer goes up as a `Reply` with `id`.
-    pub fn call(&self, id: u64, progress: bool, operation: &Operation<'_>) {
+    /// Asks the server; the answer goes up as a `Reply` with `id`. `capabilities` is what the caller can answer meanwhile.
+    pub fn call(&self, id: u64, progress: bool, capabilities: Option<&str>, operation: &Operation<'_>) {
         let Some((era, offers)) = self.contacted.borrow().as_ref().map(|c| (c.era, c.offers)) else {
             return self.fail(id, CallFailure::NotConnected);
         };
         if let Some(kind) = Kind::of(operation) {
             return self.list(id, kind, fetch_of(operation), offers);
         }
+        let request =
+            || Request { capabilities: capabilities.map(Into::into), ..request_for(operation, era) };
         match (operation, era) {
             (Operation::Subscribe { uri }, _) if !offers.subscribe => {
                 self.fail(id, CallFailure::NotOffered(format!("subscriptions (to {uri})").into()));
@@ -109,17 +111,17 @@ impl Session {
             (Operation::SetLogLevel { .. }, Era::Legacy) if !offers.logging => {
                 self.fail(id, CallFailure::NotOffered("logging".into()));
             }
-            (Operation::CallTool { name, arguments, task }, era) => {
+            (Operation::CallTool { name, arguments, task }, _) => {
                 if let Some(failure) = self.wrong_arguments(name, arguments) {
                     return self.fail(id, failure);
                 }
                 // What a task answers with is a handle, no result.
                 let tool = task.is_none().then(|| self.tool_with_output(name)).flatten();
-                self.send_call(Call { id, tool, progress, again: None }, request_for(operation, era), era);
+                self.send_call(Call { id, tool, progress, again: None }, request(), era);
             }
-            (operation, era) => {
+            _ => {
                 let call = Call { id, tool: None, progress, again: None };
-                self.send_call(call, request_for(operation, era), era);
+                self.send_call(call, request(), era);
             }
         }
     }

@@ -17,7 +17,7 @@ use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::slots::Slot;
 
 use super::Server;
-use crate::link::{Answer, Call, CallError, EndReport, OnProgress, TimeLimit};
+use crate::link::{Answer, Audience, Call, CallError, EndReport, TimeLimit};
 
 /// How long a call of a tool waits for the list of tools.
 const TOOLS_WAIT: Duration = Duration::from_secs(2);
@@ -78,12 +78,12 @@ impl Server {
         slot: Slot,
         operation: Operation<'_>,
         limit: TimeLimit,
-        progress: Option<OnProgress>,
+        audience: Audience,
     ) -> Result<Answer, Why> {
         let mut limit = limit;
         self.wait_until_running(&mut limit).await.map_err(Why::NotSent)?;
         let in_use = InUse::begin(self, slot);
-        let answer = match self.send(operation, limit, progress)? {
+        let answer = match self.send(operation, limit, audience)? {
             Ok(call) => call.await,
             Err(why) => Err(why),
         };
@@ -98,13 +98,13 @@ impl Server {
         self: &Rc<Self>,
         operation: Operation<'_>,
         limit: TimeLimit,
-        progress: Option<OnProgress>,
+        audience: Audience,
     ) -> Result<Result<Call, CallError>, Why> {
         let place = self.place.borrow().clone();
         match (self.state(), place) {
             (State::Running, Some(place)) => {
                 self.on_call_sent();
-                Ok(place.runner.link.call(place.number, operation, limit, progress))
+                Ok(place.runner.link.call(place.number, operation, limit, audience))
             }
             _ => Err(Why::NotSent(self.unavailable(None))),
         }

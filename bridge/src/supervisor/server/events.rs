@@ -12,7 +12,7 @@ use super::Server;
 use crate::clock::wall_clock;
 use crate::link::{EndReport, Info};
 use crate::supervisor::ListKind;
-use crate::supervisor::lists::Lists;
+use crate::supervisor::lists::{Change, Lists};
 use crate::supervisor::logs::{self, Line, Source};
 use crate::supervisor::told::Told;
 
@@ -115,11 +115,15 @@ impl Server {
 
     /// Its tools were listed; of an earlier start that is nobody's news.
     fn on_tools(&self, lists: &Rc<Lists>) {
-        let current = Rc::ptr_eq(lists, &self.lists.borrow()) && !self.gone.get();
-        if let Some(tools) = lists.tools().filter(|_| current) {
+        if let Some(tools) = lists.tools().filter(|_| self.has(lists)) {
             *self.known_tools.borrow_mut() = Some(tools.clone());
             self.runners.tell(&Told::Tools(&self.id, &tools));
         }
+    }
+
+    /// Whether these are the lists of its present start.
+    fn has(&self, lists: &Rc<Lists>) -> bool {
+        Rc::ptr_eq(lists, &self.lists.borrow()) && !self.gone.get()
     }
 
     fn fetch_lists(self: &Rc<Self>, kinds: &[ListKind]) {
@@ -129,9 +133,12 @@ impl Server {
         }
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            let tell = |kind, fetched: Result<(), String>| match fetched {
-                Ok(()) if kind == ListKind::Tools => server.on_tools(&lists),
-                Ok(()) => {}
+            let tell = |kind, fetched: Result<Change, String>| match fetched {
+                Ok(_) if kind == ListKind::Tools => server.on_tools(&lists),
+                Ok(Change::Some) if server.has(&lists) => {
+                    server.runners.tell(&Told::Offers(&server.id, kind));
+                }
+                Ok(_) => {}
                 Err(why) => server.remark(format!("its {kind:?} could not be listed: {why}")),
             };
             let check_output = server.runners.shared.config.now().check_output;

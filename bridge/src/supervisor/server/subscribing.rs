@@ -9,7 +9,7 @@ use harbor_ipc_proto::link::runner::Operation;
 use harbor_policy::lifecycle::State;
 
 use super::Server;
-use crate::link::{Answer, TimeLimit};
+use crate::link::{Answer, Audience, TimeLimit};
 
 impl Server {
     /// Notes that one more client subscribed to `uri`.
@@ -50,7 +50,9 @@ impl Server {
         let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
         let Some(place) = place else { return };
         let limit = TimeLimit::fixed(self.settings.call_timeout);
-        let Ok(call) = place.runner.link.call(place.number, operation, limit, None) else { return };
+        let Ok(call) = place.runner.link.call(place.number, operation, limit, Audience::default()) else {
+            return;
+        };
         let server = self.clone();
         tokio::task::spawn_local(async move {
             if let Ok(Answer::ServerError { message, .. }) = call.await {

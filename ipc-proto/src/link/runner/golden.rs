@@ -42,7 +42,7 @@ fn tool() -> Tool<'static> {
 /// Every message once, in wire order, with its bytes. A changed line here is a changed protocol.
 #[test]
 fn golden_bytes_to_runner() {
-    let call = |operation| ToRunner::Call { server: 1, id: 2, progress: true, operation };
+    let call = |operation| ToRunner::Call { server: 1, id: 2, progress: true, capabilities: None, operation };
     let golden: Vec<(ToRunner<'_>, &[u8])> = vec![
         (ToRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (
@@ -50,32 +50,42 @@ fn golden_bytes_to_runner() {
             b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
         ),
         (ToRunner::Disconnect { server: 1 }, b"\x02\x01"),
-        (call(Operation::ListTools), b"\x03\x01\x02\x01\x00"),
-        (call(Operation::ListResources), b"\x03\x01\x02\x01\x01"),
-        (call(Operation::ListResourceTemplates), b"\x03\x01\x02\x01\x02"),
-        (call(Operation::ListPrompts), b"\x03\x01\x02\x01\x03"),
+        (
+            ToRunner::Call {
+                server: 1,
+                id: 2,
+                progress: false,
+                capabilities: Some("{}".into()),
+                operation: Operation::Ping,
+            },
+            b"\x03\x01\x02\x00\x01\x02{}\x0b",
+        ),
+        (call(Operation::ListTools), b"\x03\x01\x02\x01\x00\x00"),
+        (call(Operation::ListResources), b"\x03\x01\x02\x01\x00\x01"),
+        (call(Operation::ListResourceTemplates), b"\x03\x01\x02\x01\x00\x02"),
+        (call(Operation::ListPrompts), b"\x03\x01\x02\x01\x00\x03"),
         (
             call(Operation::CallTool { name: "t".into(), arguments: "{}".into(), task: None }),
-            b"\x03\x01\x02\x01\x04\x01t\x02{}\x00",
+            b"\x03\x01\x02\x01\x00\x04\x01t\x02{}\x00",
         ),
-        (call(Operation::ReadResource { uri: "u".into() }), b"\x03\x01\x02\x01\x05\x01u"),
+        (call(Operation::ReadResource { uri: "u".into() }), b"\x03\x01\x02\x01\x00\x05\x01u"),
         (
             call(Operation::GetPrompt { name: "p".into(), arguments: "{}".into() }),
-            b"\x03\x01\x02\x01\x06\x01p\x02{}",
+            b"\x03\x01\x02\x01\x00\x06\x01p\x02{}",
         ),
         (
             call(Operation::Complete { reference: "{}".into(), argument: "{}".into(), context: None }),
-            b"\x03\x01\x02\x01\x07\x02{}\x02{}\x00",
+            b"\x03\x01\x02\x01\x00\x07\x02{}\x02{}\x00",
         ),
-        (call(Operation::Subscribe { uri: "u".into() }), b"\x03\x01\x02\x01\x08\x01u"),
-        (call(Operation::Unsubscribe { uri: "u".into() }), b"\x03\x01\x02\x01\x09\x01u"),
-        (call(Operation::SetLogLevel { level: "info".into() }), b"\x03\x01\x02\x01\x0a\x04info"),
-        (call(Operation::Ping), b"\x03\x01\x02\x01\x0b"),
+        (call(Operation::Subscribe { uri: "u".into() }), b"\x03\x01\x02\x01\x00\x08\x01u"),
+        (call(Operation::Unsubscribe { uri: "u".into() }), b"\x03\x01\x02\x01\x00\x09\x01u"),
+        (call(Operation::SetLogLevel { level: "info".into() }), b"\x03\x01\x02\x01\x00\x0a\x04info"),
+        (call(Operation::Ping), b"\x03\x01\x02\x01\x00\x0b"),
         (
             call(Operation::Task { method: "tasks/get".into(), params: "{}".into() }),
-            b"\x03\x01\x02\x01\x0c\x09tasks/get\x02{}",
+            b"\x03\x01\x02\x01\x00\x0c\x09tasks/get\x02{}",
         ),
-        (call(Operation::FetchTools { check_output: true }), b"\x03\x01\x02\x01\x0d\x01"),
+        (call(Operation::FetchTools { check_output: true }), b"\x03\x01\x02\x01\x00\x0d\x01"),
         (ToRunner::Cancel { server: 1, id: 2, reason: "r".into() }, b"\x04\x01\x02\x01r"),
         (
             ToRunner::Answer { server: 1, ask: 3, answer: AskAnswer::Result("{}".into()) },
@@ -193,8 +203,8 @@ fn golden_bytes_from_runner() {
             b"\x07\x01\x03\x00\x01t",
         ),
         (
-            FromRunner::Ask { server: 1, ask: 3, method: "m".into(), params: "{}".into() },
-            b"\x08\x01\x03\x01m\x02{}",
+            FromRunner::Ask { server: 1, ask: 3, call: Some(2), method: "m".into(), params: "{}".into() },
+            b"\x08\x01\x03\x01\x02\x01m\x02{}",
         ),
         (ended(EndCause::Stopped), b"\x09\x01\x00\x01s"),
         (ended(EndCause::Exited { code: 1 }), b"\x09\x01\x01\x02\x01s"),

@@ -66,13 +66,13 @@ impl Stage {
     }
 
     fn fetch(&self, check_output: bool, tools: &Value) {
-        self.session.call(1, false, &Operation::FetchTools { check_output });
+        self.session.call(1, false, None, &Operation::FetchTools { check_output });
         self.answer(&json!({"tools": tools}));
     }
 
     fn call(&self, id: u64, tool: &str, arguments: &str) {
         let operation = Operation::CallTool { name: tool.into(), arguments: arguments.into(), task: None };
-        self.session.call(id, false, &operation);
+        self.session.call(id, false, None, &operation);
     }
 
     /// The requests that the server has read since the last look.
@@ -147,7 +147,7 @@ fn giving() -> Value {
 #[test]
 fn the_pages_of_a_fetched_list_go_up_whole_and_taken_apart() {
     let stage = Stage::new(Era::Legacy);
-    stage.session.call(1, false, &Operation::FetchTools { check_output: false });
+    stage.session.call(1, false, None, &Operation::FetchTools { check_output: false });
     stage.answer(&json!({"tools": [{"name": "a", "title": "A"}, {"title": "none"}], "nextCursor": "x"}));
     stage.answer(&json!({"tools": [{"name": "b"}]}));
     let told = stage.told();
@@ -183,7 +183,7 @@ fn a_tool_that_is_nested_too_deep_is_a_remark_and_in_no_list() {
 #[test]
 fn a_server_without_tools_has_an_empty_list() {
     let stage = Stage::offering(Era::Legacy, false);
-    stage.session.call(1, false, &Operation::FetchTools { check_output: true });
+    stage.session.call(1, false, None, &Operation::FetchTools { check_output: true });
     assert_eq!(stage.told(), [reply(1, Outcome::Tools { items: "[]".into(), tools: Vec::new() })]);
     assert_eq!(stage.sent(), Vec::<Value>::new());
 }
@@ -200,7 +200,7 @@ fn arguments_that_do_not_fit_are_not_sent() {
             arguments: r#"{"n":[]}"#.into(),
             task: Some("{}".into()),
         };
-        stage.session.call(3, false, &task);
+        stage.session.call(3, false, None, &task);
         assert_eq!(stage.told(), [reply(3, invalid_arguments("/n", why))]);
         assert_eq!(stage.sent(), Vec::<Value>::new());
         stage.call(5, "t", r#"{"n":1}"#);
@@ -222,7 +222,7 @@ fn a_tool_that_is_not_in_the_list_is_called_unchecked() {
 #[test]
 fn the_newest_fetched_list_counts_and_a_plain_list_does_not() {
     let stage = Stage::with(Era::Legacy, false, &json!([strict()]));
-    stage.session.call(2, false, &Operation::ListTools);
+    stage.session.call(2, false, None, &Operation::ListTools);
     stage.answer(&json!({"tools": []}));
     stage.told();
     stage.call(3, "t", r#"{"n":"one"}"#);
@@ -347,7 +347,7 @@ fn results_are_left_alone_where_that_is_not_wanted_or_they_are_a_task() {
     assert_eq!(unchecked.round_trip("t", &value), [reply(9, result(&value))]);
     let stage = Stage::with(Era::Legacy, true, &giving());
     let task = Operation::CallTool { name: "t".into(), arguments: "{}".into(), task: Some("{}".into()) };
-    stage.session.call(9, false, &task);
+    stage.session.call(9, false, None, &task);
     let handle = json!({"task": {"taskId": "1"}});
     stage.answer(&handle);
     assert_eq!(stage.told(), [reply(9, result(&handle))]);

@@ -1,0 +1,156 @@
+//! What is asked of a server besides its tools: resources, prompts, completions, and what only the person asks.
+//!
+//! ```text
+//!  Caller ─┬─ the person ───────────────────────────────────────────┬─► slot of the server ─► server.ask ─► result
+//!          └─ an origin ─► all tools of the server? ─► turn ─► permit ┘
+//! ```
+//!
+//! Owns the order of these steps, and what is written down. What a server offers besides tools goes with all of its tools:
+//! there is no way to allow one resource. Must never look into parameters or results.
+
+use std::time::Instant;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::origin::Origin;
+use harbor_policy::scope::Scope;
+use harbor_policy::tool_name::EVERY;
+
+use super::asker::{Asker, Caller, Sender};
+use super::errors::{self, Reader};
+use super::refused::not_all_tools;
+use super::{AskedTime, Host, calls, time_limit};
+use crate::config::OriginLimits;
+use crate::link::Audience;
+use crate::store::audit::Record;
+
+impl Host {
+    /// Asks a server anything but a tool, within the time that `asked` and its definition give. When the future is dropped or
+    /// the time is over, the server is told.
+    ///
+    /// # Errors
+    /// Why there is no result.
+    pub async fn ask(
+        &self,
+        caller: Caller,
+        id: &ServerId,
+        operation: Operation<'_>,
+        asked: AskedTime,
+        audience: Audience,
+    ) -> Result<Json, ErrorBody> {
+        let (event, began) = (event_of(&operation), Instant::now());
+        let record = Record {
+            by: caller.sender().by.clone(),
+            origin: caller.origin().map(Origin::shared),
+            server: Some(id.shared()),
+            ..Record::default()
+        };
+        if let Caller::Origin(asker) = &caller {
+            self.may_use(asker, id, &record).await?;
+            self.trail.is_open()?;
+        }
+        let result = self.ask_in_turn(caller, id, operation, asked, audience).await;
+        if let Some(event) = event {
+            self.trail.called(Record {
+                event,
+                decision: "allowed",
+                code: result.as_ref().err().map(|error| error.code.as_str()),
+                duration_us: Some(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)),
+                bytes_out: result.as_ref().ok().map(|json| json.as_str().len() as u64),
+                ..record
+            });
+        }
+        result
+    }
+
+    /// Whether who sends this may use all that a server offers: the person, and an AI client with a grant for all its tools.
+    #[must_use]
+    pub fn may_use_all(&self, sender: &Sender, id: &ServerId) -> bool {
+        let all = Some((id, EVERY));
+        sender.own.is_none()
+            || Asker::new(sender, None, None, None)
+                .is_ok_and(|asker| self.permissions.check(&asker, Scope::McpToolsCall, all).is_ok())
+    }
+
+    /// Writes down that a server asks something of whoever has called it.
+    pub fn note_question(&self, sender: &Sender, id: &ServerId, method: &'static str) {
+        let (by, server) = (sender.by.clone(), Some(id.shared()));
+        self.trail.called(Record {
+            event: "question",
+            decision: "allowed",
+            by,
+            server,
+            message: Some(method),
+            ..Record::default()
+        });
+    }
+
+    /// Permission comes before existence, so that nobody can probe for names.
+    async fn may_use(&self, asker: &Asker, id: &ServerId, record: &Record) -> Result<(), ErrorBody> {
+        let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((id, EVERY)));
+        let Err(error) = checked else { return Ok(()) };
+        let error = match error.code {
+            Code::ToolNotAllowed => not_all_tools(&asker.origin, id),
+            _ => error,
+        };
+        let (scope, code) = (Scope::McpToolsCall, error.code.as_str());
+        self.note_decision(asker.origin.as_str(), scope, code);
+        let record = Record {
+            profile: Some(asker.profile.clone()),
+            scope: Some(scope.as_str()),
+            code: Some(code),
+            ..record.clone()
+        };
+        self.trail.refused(&asker.sender, Some(asker.origin.as_str()), record).await;
+        Err(error)
+    }
+
+    async fn ask_in_turn(
+        &self,
+        caller: Caller,
+        id: &ServerId,
+        operation: Operation<'_>,
+        asked: AskedTime,
+        audience: Audience,
+    ) -> Result<Json, ErrorBody> {
+        let began = Instant::now();
+        let (server, reader) = (self.server(id)?, Reader::of(&caller));
+        let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
+        let _turns = match &caller {
+            Caller::Owner(..) => None,
+            Caller::Origin(_) => {
+                let limits: OriginLimits = self.config.now().limits_of(calls::accounted(&caller));
+                let turns = self.turns(&caller, id, &limits, limit, began).await?;
+                limit.used += began.elapsed();
+                Some(turns)
+            }
+        };
+        let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
+        // What was allowed when the request came may have ended while it waited.
+        let permit = match caller {
+            Caller::Owner(_, permit) => permit,
+            Caller::Origin(asker) => {
+                server.ready(&mut limit).await.map_err(|why| errors::unavailable(id, &why, reader))?;
+                self.permissions.permit(&asker, (id, EVERY))?
+            }
+        };
+        let answer = server.ask(permit, slot, operation, limit, audience).await;
+        calls::outcome(id, limit, answer, reader)
+    }
+}
+
+/// What a request is called in the audit log; none for what only looks.
+fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
+    match operation {
+        Operation::ReadResource { .. } => Some("read_resource"),
+        Operation::GetPrompt { .. } => Some("get_prompt"),
+        Operation::Complete { .. } => Some("complete"),
+        Operation::Subscribe { .. } => Some("subscribe_resource"),
+        Operation::Unsubscribe { .. } => Some("unsubscribe_resource"),
+        Operation::Task { .. } => Some("task"),
+        _ => None,
+    }
+}

@@ -1,0 +1,132 @@
+//! What a server asks while it works on a call, on its way to whoever has made the call.
+//!
+//! ```text
+//!  Ask ─► whose call? ─┬─ a client's that can answer ─► Answerer ─► Question ─► answer, or dropped: refused
+//!                      └─ nobody's ──────────────────► an event: the supervisor decides
+//! ```
+//!
+//! Owns the promise that each question is answered once. What a server of the older generation asks belongs to no call: it is
+//! passed on only while all open calls are of one connection, so that nobody is asked about somebody else's.
+
+use std::cell::Cell;
+use std::rc::{Rc, Weak};
+
+use harbor_ipc_proto::json::{Fields, Json};
+use harbor_ipc_proto::link::runner::{AskAnswer, ToRunner};
+
+use super::Link;
+
+/// The methods that may be passed on, and MCP's capability for each.
+const METHODS: &[(&str, &str)] =
+    &[("sampling/createMessage", "sampling"), ("elicitation/create", "elicitation")];
+
+/// JSON-RPC's number for what the client did not want, in MCP.
+const REJECTED: i64 = -1;
+
+/// Who answers.
+#[derive(Clone)]
+pub struct Answerer {
+    capabilities: Rc<str>,
+    on_question: Rc<dyn Fn(Question)>,
+}
+
+impl Answerer {
+    /// One that can answer what these client capabilities of MCP say; `None` when that is nothing.
+    pub fn new(capabilities: &Json, on_question: impl Fn(Question) + 'static) -> Option<Self> {
+        let fields = Fields::parse(capabilities.as_str().as_bytes()).ok()?;
+        let can = |name: &str| fields.get(name).filter(|value| value.starts_with('{'));
+        let known = METHODS.iter().filter_map(|(_, name)| Some(format!("\"{name}\":{}", can(name)?)));
+        let known: Vec<_> = known.collect();
+        let capabilities = format!("{{{}}}", known.join(",")).into();
+        (!known.is_empty()).then(|| Self { capabilities, on_question: Rc::new(on_question) })
+    }
+
+    /// What it can answer: MCP's client capabilities.
+    #[must_use]
+    pub fn capabilities(&self) -> &str {
+        &self.capabilities
+    }
+
+    /// The method, where it is one that it can answer.
+    pub(super) fn takes(&self, method: &str) -> Option<&'static str> {
+        let (known, name) = METHODS.iter().find(|(known, _)| *known == method)?;
+        self.capabilities.contains(&format!("\"{name}\":")).then_some(*known)
+    }
+
+    pub(super) fn ask(&self, question: Question) {
+        (self.on_question)(question);
+    }
+}
+
+/// A question of a server. Dropped without an answer, it is refused.
+#[derive(Debug)]
+pub struct Question {
+    /// MCP's method.
+    pub method: &'static str,
+    /// Its parameters, as the server wrote them.
+    pub params: Json,
+    link: Weak<Link>,
+    server: u32,
+    ask: u64,
+    answered: Cell<bool>,
+}
+
+impl Question {
+    pub(super) fn new(link: Weak<Link>, server: u32, ask: u64, method: &'static str, params: Json) -> Self {
+        Self { method, params, link, server, ask, answered: Cell::new(false) }
+    }
+
+    /// Answers it.
+    pub fn answer(self, answer: AskAnswer<'_>) {
+        self.send(answer);
+    }
+
+    fn send(&self, answer: AskAnswer<'_>) {
+        if !self.answered.replace(true)
+            && let Some(link) = self.link.upgrade()
+        {
+            link.send(&ToRunner::Answer { server: self.server, ask: self.ask, answer });
+        }
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.send(nobody_answers(self.method));
+    }
+}
+
+/// The answer to what nobody answers, in MCP's words for it.
+#[must_use]
+pub fn nobody_answers(method: &str) -> AskAnswer<'static> {
+    match method {
+        "elicitation/create" => AskAnswer::Result("{\"action\":\"cancel\"}".into()),
+        _ => AskAnswer::Refused {
+            code: REJECTED,
+            message: "nobody who could answer has made this call".into(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn capabilities(text: &str) -> Option<String> {
+        let answerer = Answerer::new(&Json::from_valid(text.into()), drop);
+        answerer.map(|answerer| answerer.capabilities().to_owned())
+    }
+
+    #[test]
+    fn only_what_can_be_passed_on_is_a_capability() {
+        for text in ["{}", r#"{"roots":{}}"#, r#"{"sampling":true,"elicitation":null}"#, "7"] {
+            assert_eq!(capabilities(text), None, "{text}");
+        }
+        let given = r#"{"roots":{"x":1},"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}"#;
+        let kept = r#"{"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}"#;
+        assert_eq!(capabilities(given).as_deref(), Some(kept));
+        let one = Answerer::new(&Json::from_valid(r#"{"elicitation":{}}"#.into()), drop).unwrap();
+        assert_eq!(one.takes("elicitation/create"), Some("elicitation/create"));
+        assert_eq!((one.takes("sampling/createMessage"), one.takes("roots/list")), (None, None));
+    }
+}

@@ -1,0 +1,98 @@
+//! What servers ask of one client, while they work on its requests.
+//!
+//! ```text
+//!  Question ─► ask push ─► mcp_answer ─► its server
+//!      └─ its request ends, or the client leaves ─► refused, by being dropped
+//! ```
+//!
+//! Owns which questions are open, and of which request. Must never look into questions or answers.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::{AskPush, McpAnswer, McpAnswerResult};
+use harbor_ipc_proto::field::JsonObject;
+use harbor_ipc_proto::json::Fields;
+use harbor_ipc_proto::link::runner::AskAnswer;
+use harbor_ipc_proto::server_id::ServerId;
+
+use super::client::Client;
+use super::{Handled, Router, invalid, reply};
+use crate::link::{Answerer, Question};
+
+/// Room for what stands around the parameters of a question, its names aside.
+const ENVELOPE: usize = 1024;
+
+/// The open questions of a client.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    next: Cell<u64>,
+    /// By number, with the request that they are about.
+    open: RefCell<HashMap<u64, (String, Question)>>,
+}
+
+impl Questions {
+    fn open(&self, request_id: &str, question: Question) -> u64 {
+        self.next.set(self.next.get() + 1);
+        self.open.borrow_mut().insert(self.next.get(), (request_id.to_owned(), question));
+        self.next.get()
+    }
+
+    /// A request has ended: so have the questions about it.
+    pub(super) fn end_of(&self, request_id: &str) {
+        self.open.borrow_mut().retain(|_, (about, _)| about != request_id);
+    }
+
+    /// The client has gone.
+    pub(super) fn end_all(&self) {
+        self.open.borrow_mut().clear();
+    }
+}
+
+/// Passes what `server` asks on to the client of a request, as far as that can answer it.
+pub(super) fn answerer_of(
+    router: &Router,
+    client: &Rc<Client>,
+    request_id: &str,
+    server: &ServerId,
+    answers: Option<JsonObject>,
+) -> Option<Answerer> {
+    let (host, client) = (Rc::downgrade(&router.host), Rc::downgrade(client));
+    let (request_id, server) = (request_id.to_owned(), server.clone());
+    Answerer::new(&answers?.0, move |question| {
+        let (Some(host), Some(client)) = (host.upgrade(), client.upgrade()) else { return };
+        let room = client.takes().0.saturating_sub(ENVELOPE + 6 * request_id.len());
+        // What does not fit in a push would never arrive.
+        if !client.is_open(&request_id) || question.params.as_str().len() > room {
+            return;
+        }
+        host.note_question(&client.sender(), &server, question.method);
+        let (method, params) = (question.method.to_owned(), question.params.clone());
+        let ask_id = client.questions().open(&request_id, question);
+        let (request_id, server_id) = (request_id.clone(), server.to_string());
+        client.send_push("ask", &AskPush { ask_id, request_id, server_id, method, params });
+    })
+}
+
+pub(super) fn answer(client: &Client, message: McpAnswer) -> Handled {
+    let answer = match (message.result, message.error) {
+        (Some(result), None) => Some(AskAnswer::Result(result.0.into_string().into())),
+        (None, Some(error)) => Some(refusal(&error).ok_or_else(|| invalid("error", "`code` and `message`"))?),
+        (None, None) => None,
+        (Some(_), Some(_)) => return Err(invalid("error", "nothing beside `result`")),
+    };
+    let open = client.questions().open.borrow_mut().remove(&message.ask_id);
+    let answered = open.is_some();
+    if let (Some((_, question)), Some(answer)) = (open, answer) {
+        question.answer(answer);
+    }
+    reply(McpAnswerResult { answered })
+}
+
+fn refusal(error: &JsonObject) -> Option<AskAnswer<'static>> {
+    let fields = Fields::parse(error.0.as_str().as_bytes()).ok()?;
+    let code = serde_json::from_str(fields.get("code")?).ok()?;
+    let message: String = serde_json::from_str(fields.get("message")?).ok()?;
+    Some(AskAnswer::Refused { code, message: message.into() })
+}
