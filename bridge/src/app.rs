@@ -246,7 +246,7 @@ fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
                 host.on_told(told);
             }
             if let Some(router) = router.upgrade() {
-                tell(&router.clients.all(), told);
+                tell(&router, told);
             }
         }
     }));

@@ -29,6 +29,7 @@ const OF_CLIENTS: &[&str] = &[
     "host_get_stats",
     "host_watch",
     "mcp_begin",
+    "mcp_follow_messages",
     "mcp_answer",
     "mcp_read_resource",
     "mcp_get_prompt",
@@ -38,7 +39,7 @@ const OF_CLIENTS: &[&str] = &[
 ];
 
 /// What nobody else may.
-const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin"];
+const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin", "mcp_follow_messages"];
 
 /// A request of this type with all that it needs, about a server that nobody has.
 fn fields_of(message: &MessageDoc) -> Value {

@@ -94,6 +94,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_get_audit", Reach::Owner),
     ("host_list_tool_changes", Reach::Owner),
     ("host_accept_tool_change", Reach::Owner),
+    ("mcp_follow_messages", Reach::Client),
     ("mcp_begin", Reach::Client),
 ];
 
@@ -161,6 +162,7 @@ mod tests {
         "host_get_stats",
         "host_watch",
         "mcp_begin",
+        "mcp_follow_messages",
         "mcp_answer",
         "mcp_read_resource",
         "mcp_get_prompt",
@@ -170,7 +172,7 @@ mod tests {
     ];
 
     /// What nobody else may.
-    const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin"];
+    const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin", "mcp_follow_messages"];
 
     /// Every message × every kind of principal.
     #[test]

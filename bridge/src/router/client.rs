@@ -80,6 +80,8 @@ pub struct Client {
     /// What is told to it of the status.
     feed: RefCell<Option<Feed>>,
     questions: Questions,
+    /// From which level on it wants messages of servers, as a place among [`limits::LEVELS`].
+    messages: Cell<Option<usize>>,
 }
 
 impl Client {
@@ -107,6 +109,7 @@ impl Client {
             followed: RefCell::default(),
             feed: RefCell::default(),
             questions: Questions::default(),
+            messages: Cell::default(),
         })
     }
 
@@ -379,6 +382,14 @@ impl Client {
 
     pub(super) fn follows_logs(&self, server: &str) -> bool {
         self.followed.borrow().contains_key(server)
+    }
+
+    pub(super) fn follow_messages(&self, level: usize) {
+        self.messages.set(Some(level));
+    }
+
+    pub(super) fn follows_messages(&self, level: usize) -> bool {
+        self.messages.get().is_some_and(|least| level >= least)
     }
 
     /// Whether its connection has ended.

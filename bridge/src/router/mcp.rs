@@ -17,12 +17,12 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
-use harbor_policy::limits::LEVELS;
 
 use super::client::Client;
 use super::questions::answerer_of;
 use super::servers::start;
 use super::views::connection_info;
+use super::watching::{LEVELS_EXPECTED, level_of};
 use super::{Handled, Router, invalid, reply};
 use crate::host::asker::Caller;
 use crate::host::{AskedTime, ToolCall};
@@ -213,9 +213,7 @@ pub(super) async fn unsubscribe(request: Asked<'_>, message: McpUnsubscribeResou
 }
 
 pub(super) async fn set_log_level(request: Asked<'_>, message: McpSetLogLevel) -> Handled {
-    if !LEVELS.contains(&message.level.as_str()) {
-        return Err(invalid("level", "debug, info, notice, warning, error, critical, alert or emergency"));
-    }
+    level_of(&message.level).ok_or_else(|| invalid("level", LEVELS_EXPECTED))?;
     let operation = Operation::SetLogLevel { level: message.level.clone().into() };
     ask(request, &message.server_id, operation, AskedTime::default()).await?;
     reply(McpSetLogLevelResult { level: message.level })

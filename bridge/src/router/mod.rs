@@ -222,6 +222,7 @@ impl Router {
             Request::HostGetAudit(message) => origins::audit(self, message).await,
             Request::HostListToolChanges(message) => origins::changes(self, &message),
             Request::HostAcceptToolChange(message) => origins::accept(self, client, message).await,
+            Request::McpFollowMessages(message) => watching::messages(self, client, message),
             Request::McpBegin(message) => mcp_client::begin(self, client, message).await,
         }
     }
@@ -253,7 +254,7 @@ pub fn shutting_down() -> ErrorBody {
 fn denied(tag: &str) -> ErrorBody {
     let message = match tag {
         "attach" => "attach is the first frame of a connection and cannot be repeated".to_owned(),
-        "mcp_begin" => "only an AI client sends mcp_begin: `harbor mcp`".to_owned(),
+        "mcp_begin" | "mcp_follow_messages" => format!("only an AI client sends {tag}: `harbor mcp`"),
         _ => format!("this connection may not send {tag}; only the owner may"),
     };
     ErrorBody::new(Code::PermissionDenied, message)

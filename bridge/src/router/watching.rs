@@ -6,19 +6,23 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
-    GrantChanged, McpGetLogs, McpGetLogsResult, OffersChanged, ResourceUpdated, ToolsChanged, WatchServers,
-    WatchServersResult,
+    GrantChanged, McpFollowMessages, McpFollowMessagesResult, McpGetLogs, McpGetLogsResult, OffersChanged,
+    ResourceUpdated, ServerMessage, ToolsChanged, WatchServers, WatchServersResult,
 };
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
+use harbor_policy::limits::LEVELS;
 
 use super::client::Client;
 use super::views::{event, log_line, log_push, views};
-use super::{Handled, Router, reply};
+use super::{Handled, Router, invalid, reply};
 use crate::clock::wall_clock;
 use crate::host::News;
 use crate::supervisor::{Line, ListKind, MAX_LINES, Source, Told};
+
+/// What a level may be.
+pub(super) const LEVELS_EXPECTED: &str = "debug, info, notice, warning, error, critical, alert or emergency";
 
 /// Log lines that are given when a request does not say how many.
 const LOG_LINES: u64 = 200;
@@ -39,6 +43,23 @@ pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetL
     };
     let logs = server.logs(limit, follow).await.into_iter().map(log_line).collect();
     reply(McpGetLogsResult { logs, pid: server.status().pid })
+}
+
+pub(super) fn messages(router: &Router, client: &Client, message: McpFollowMessages) -> Handled {
+    let level = level_of(&message.level).ok_or_else(|| invalid("level", LEVELS_EXPECTED))?;
+    client.follow_messages(level);
+    let sender = client.sender();
+    for server in router.supervisor.all() {
+        if router.host.may_use_all(&sender, server.id()) {
+            server.want_messages(level);
+        }
+    }
+    reply(McpFollowMessagesResult { level: message.level })
+}
+
+/// The place of a level among MCP's, the least one first.
+pub(super) fn level_of(name: &str) -> Option<usize> {
+    LEVELS.iter().position(|level| *level == name)
 }
 
 /// A client has gone: its subscriptions end with it.
@@ -66,7 +87,8 @@ fn end_forbidden(router: &Router, client: &Client) {
 }
 
 /// Tells those of `clients` that are interested. What is told is written once, however many they are.
-pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
+pub fn tell(router: &Router, told: &Told<'_>) {
+    let clients = &router.clients.all()[..];
     match told {
         Told::Change(change) => {
             clients.iter().for_each(|client| client.note_change(&change.server));
@@ -87,6 +109,7 @@ pub fn tell(clients: &[Rc<Client>], told: &Told<'_>) {
             send(interested, "resource_updated", push);
         }
         Told::Log(server, line) => {
+            tell_message(router, clients, server, line);
             let mut interested =
                 clients.iter().filter(|client| client.follows_logs(server.as_str())).peekable();
             if interested.peek().is_some() {
@@ -116,6 +139,19 @@ pub fn tell_of_host(router: &Router, news: &News<'_>) {
             send(owners, "tool_changed", || (*change).clone());
         }
     }
+}
+
+/// A server has written a line: of those that are MCP's, AI clients may want to hear.
+fn tell_message(router: &Router, clients: &[Rc<Client>], server: &ServerId, line: &Line) {
+    let level = line.level.as_deref().filter(|_| line.source == Source::Mcp);
+    let Some((name, level)) = level.and_then(|name| Some((name, level_of(name)?))) else { return };
+    let interested = clients.iter().filter(|client| client.follows_messages(level));
+    let interested = interested.filter(|client| router.host.may_use_all(&client.sender(), server));
+    send(interested, "server_message", || ServerMessage {
+        server_id: server.to_string(),
+        level: name.to_owned(),
+        text: line.text.clone(),
+    });
 }
 
 fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {

@@ -98,6 +98,8 @@ pub struct Server {
     installing: Cell<bool>,
     /// Clients per resource that subscribed to it.
     subscribers: RefCell<BTreeMap<String, u32>>,
+    /// From which level on somebody wants its messages.
+    messages: Cell<Option<usize>>,
     liveness: RefCell<Liveness>,
     probing: Alarm,
     /// Why it is about to be killed, where its runner will not say it.
@@ -169,6 +171,7 @@ impl Server {
             notes: RefCell::default(),
             run: RefCell::default(),
             installing: Cell::default(),
+            messages: Cell::default(),
             subscribers: RefCell::default(),
             liveness: RefCell::new(Liveness::new(settings.hung_grace)),
             probing: Alarm::default(),

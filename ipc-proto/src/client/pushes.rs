@@ -105,6 +105,15 @@ define_sent! {
         /// The text, cut at 8 KiB.
         text: String,
     }
+    /// A server has logged an MCP message; comes to AI clients that sent `mcp_follow_messages`.
+    "server_message" ServerMessage {
+        /// The server's id.
+        server_id: String,
+        /// MCP's level.
+        level: String,
+        /// The message, as text; cut at 8 KiB.
+        text: String,
+    }
     /// A grant was made, taken back, or has ended; comes to clients that sent `host_watch`.
     "grant_changed" GrantChanged {
         /// `granted`, `revoked` or `expired`.

@@ -361,6 +361,11 @@ define_sent! {
         /// Always true; a failure is an error.
         accepted: bool,
     }
+    /// From now on.
+    "mcp_follow_messages" McpFollowMessagesResult {
+        /// The level.
+        level: String,
+    }
     /// The AI client may serve; what it may do is in its grants.
     "mcp_begin" McpBeginResult {
         /// Whether it has got its first grants by this.

@@ -486,6 +486,12 @@ define_requests! {
         /// not accepted unseen.
         tool_hash: String,
     }
+    /// Begins `server_message` pushes: MCP's log messages of running servers all of whose tools an AI client may use, from a
+    /// level on. Servers that write none below another level are asked for these, too. Only with the role `mcp`.
+    "mcp_follow_messages" McpFollowMessages {
+        /// As in `mcp_set_log_level`.
+        level: String,
+    }
     /// An AI client begins to serve. One of whose name the bridge has neither heard before nor has a grant or a DENY gets
     /// `mcp:tools.list` and `mcp:tools.call` for good, where `mcp.firstUse` is `all`. Only with the role `mcp`.
     "mcp_begin" McpBegin {

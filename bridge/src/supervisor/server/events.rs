@@ -40,6 +40,7 @@ impl Server {
         if self.state() == State::Running {
             self.fetch_lists(&ListKind::ALL);
             self.subscribe_again();
+            self.ask_for_messages();
         }
     }
 

@@ -1,4 +1,4 @@
-//! Who is interested in which resource of a server.
+//! Who is interested in which resource of a server, and in its messages.
 //!
 //! Owns the count of clients per resource. A subscription belongs to the clients, not to a start: each start of the
 //! server is asked for those that there are, and the server hears when the last client has left.
@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_policy::lifecycle::State;
+use harbor_policy::limits::LEVELS;
 
 use super::Server;
 use crate::link::{Answer, Audience, TimeLimit};
@@ -45,6 +46,22 @@ impl Server {
         }
     }
 
+    /// Notes that somebody wants MCP's log messages from a level on, a place among [`LEVELS`]. All share the server and its
+    /// level: it is asked for more, and never for less.
+    pub fn want_messages(self: &Rc<Self>, level: usize) {
+        if self.messages.get().is_none_or(|wanted| level < wanted) {
+            self.messages.set(Some(level));
+            self.ask_for_messages();
+        }
+    }
+
+    /// One that does not offer logging says so, and nothing is lost.
+    pub(super) fn ask_for_messages(self: &Rc<Self>) {
+        if let Some(level) = self.messages.get().and_then(|level| LEVELS.get(level)) {
+            self.tell_server(Operation::SetLogLevel { level: (*level).into() });
+        }
+    }
+
     /// Asks for something whose answer nobody waits for; that it came to nothing is in the log.
     fn tell_server(self: &Rc<Self>, operation: Operation<'static>) {
         let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
@@ -56,7 +73,7 @@ impl Server {
         let server = self.clone();
         tokio::task::spawn_local(async move {
             if let Ok(Answer::ServerError { message, .. }) = call.await {
-                server.remark(format!("a subscription was refused: {message}"));
+                server.remark(format!("what clients wish to be told of was refused: {message}"));
             }
         });
     }

@@ -15,6 +15,8 @@ pub struct Mcp {
     pub client: String,
     /// The tools that it gets; all when empty.
     pub only: Vec<String>,
+    /// Whether three tools, to find and call others, stand for all.
+    pub lazy: bool,
 }
 
 impl Words {
@@ -27,6 +29,6 @@ impl Words {
         Origin::client(&client).ok_or("--client: use 1 to 128 bytes")?;
         let only: Vec<_> = self.all("--only").map(str::to_owned).collect();
         only.iter().try_for_each(|pattern| checked_pattern("--only", pattern))?;
-        Ok(Mcp { client, only })
+        Ok(Mcp { client, only, lazy: self.has("--lazy") })
     }
 }

@@ -317,7 +317,9 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn an_ai_client_has_a_name_and_maybe_a_choice_of_tools() {
-    let mcp = |client: &str, only: &[&str]| Command::Mcp(Mcp { client: client.into(), only: words(only) });
+    let mcp = |client: &str, only: &[&str]| {
+        Command::Mcp(Mcp { client: client.into(), only: words(only), lazy: false })
+    };
     assert_eq!(command(&["mcp"]), mcp("default", &[]));
     let line = ["mcp", "--client", "Some Client", "--only", "a/b", "--only=c/*"];
     assert_eq!(command(&line), mcp("Some Client", &["a/b", "c/*"]));

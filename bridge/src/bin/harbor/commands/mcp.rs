@@ -10,11 +10,15 @@
 //! Owns the threads and the two streams. Must never write anything to stdout but the protocol, or decide what a message
 //! means: that is the machine's.
 
+mod directory;
+mod lazy;
 mod line;
-mod list;
 mod machine;
 mod names;
-mod request;
+mod questions;
+mod uris;
+mod want;
+mod watches;
 mod write;
 
 use std::io::{self, BufRead, Read, Write};
@@ -64,7 +68,7 @@ pub fn serve(wanted: &Mcp, paths: &Paths) -> Result<(), Failure> {
     spawn_reader(events.clone());
     let role = Role::Mcp { client: wanted.client.clone() };
     let mut driver = Driver {
-        machine: Machine::new(only),
+        machine: Machine::new(only, wanted.lazy),
         paths: paths.clone(),
         role,
         events,

@@ -201,9 +201,11 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         options: &[
             opt("--client", "NAME", "the client's name: its grants are those of client://NAME; `default` if absent"),
             opt("--only", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
+            opt("--lazy", "", "three tools, to search for, describe and call tools, instead of all of them"),
         ],
-        notes: "For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools are\n\
-                named server__tool there. That the command stands there is the consent: a NAME that comes for the\n\
+        notes: "For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools and\n\
+                prompts are named server__tool there; prompts, resources and what a server may ask the client go with\n\
+                all tools of a server. That the command stands there is the consent: a NAME that comes for the\n\
                 first time gets all tools, or those of --only, as grants that `harbor grants` shows and `harbor\n\
                 revoke` takes back. `mcp.firstUse` in config.toml has it begin with none.\n\
                 \n\

@@ -15,6 +15,8 @@ pub const NO_METHOD: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;
 /// A revision of MCP that is not spoken here.
 pub const UNSUPPORTED_VERSION: i64 = -32022;
+/// There is no such resource, to the older generation.
+pub const NO_RESOURCE: i64 = -32002;
 /// The bridge refuses, or there is none.
 pub const REFUSED: i64 = -32000;
 
@@ -25,7 +27,9 @@ pub enum Line<'a> {
     Request { id: &'a str, method: String, params: &'a str },
     /// Something is told.
     Notification { method: String, params: &'a str },
-    /// Nothing that has to be acted upon: an empty line, or the answer to what was never asked.
+    /// Something that was asked is answered: by a result or an error, JSON text.
+    Response { id: &'a str, answer: Result<&'a str, &'a str> },
+    /// An empty line.
     Nothing,
     /// Neither; `id` is that of the request, if it shows one.
     Wrong { id: Option<&'a str>, code: i64, message: &'static str },
@@ -52,7 +56,10 @@ pub fn read(line: &[u8]) -> Line<'_> {
         (Some(Ok(method)), None) => Line::Notification { method, params },
         (Some(Ok(method)), Some(id)) if is_id(id) => Line::Request { id, method, params },
         (Some(Ok(_)), Some(_)) => wrong("`id` is neither a string nor a number"),
-        (None, Some(_)) if fields.get("result").or(fields.get("error")).is_some() => Line::Nothing,
+        (None, Some(id)) if fields.get("result").or(fields.get("error")).is_some() => {
+            let error = fields.get("error").unwrap_or("{}");
+            Line::Response { id, answer: fields.get("result").ok_or(error) }
+        }
         (None, _) => wrong("there is no `method`"),
     }
 }
@@ -96,7 +103,13 @@ mod tests {
             read(text.as_bytes()),
             Line::Notification { method: "notifications/x".into(), params: "{}" }
         );
-        for text in ["", " \r", r#"{"jsonrpc":"2.0","id":7,"result":{}}"#] {
+        for (text, answer) in [
+            (r#"{"jsonrpc":"2.0","id":"a","result":{"x":1e2}}"#, Ok(r#"{"x":1e2}"#)),
+            (r#"{"jsonrpc":"2.0","id":"a","error":{"code":1}}"#, Err(r#"{"code":1}"#)),
+        ] {
+            assert_eq!(read(text.as_bytes()), Line::Response { id: "\"a\"", answer }, "{text}");
+        }
+        for text in ["", " \r"] {
             assert_eq!(read(text.as_bytes()), Line::Nothing, "{text}");
         }
     }

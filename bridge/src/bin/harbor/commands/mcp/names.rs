@@ -1,4 +1,4 @@
-//! How tools are called among AI clients, many of which take letters, digits, `_` and `-` only, 64 at most.
+//! How tools and prompts are called among AI clients, many of which take letters, digits, `_` and `-` only, 64 at most.
 //!
 //! ```text
 //!  time/get_current_time     time__get_current_time
@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 use std::iter;
 
+use super::directory::Target;
 use harbor_ipc_proto::hex::hex;
 use harbor_policy::tool_name;
 use sha2::{Digest as _, Sha256};
@@ -42,18 +43,19 @@ impl Names {
         name
     }
 
-    /// The tool of this name, `server/tool`.
-    pub fn tool(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+    /// What has this name.
+    pub fn find(&self, name: &str) -> Option<Target> {
+        let (server, name) = self.0.get(name)?.split_once('/')?;
+        Some(Target { server: server.to_owned(), name: name.to_owned() })
     }
 }
 
-/// The tool that a name stands for without a list, `server/tool`.
-pub fn tool_without_list(name: &str) -> Option<String> {
-    let (server, tool) = name.split_once(BETWEEN)?;
-    let whole = format!("{server}/{tool}");
-    let is_plain = tool_name::split(&whole).is_ok() && plain(server, tool).is_some();
-    is_plain.then_some(whole)
+/// What a name stands for without a list.
+pub fn without_list(name: &str) -> Option<Target> {
+    let (server, name) = name.split_once(BETWEEN)?;
+    let target = Target { server: server.to_owned(), name: name.to_owned() };
+    let is_plain = tool_name::split(&target.tool()).is_ok() && plain(server, name).is_some();
+    is_plain.then_some(target)
 }
 
 /// The name that is read in one way only; `None` when this is none.
@@ -84,6 +86,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn stands_for(names: &Names, name: &str) -> Option<String> {
+        names.find(name).map(|target| target.tool())
+    }
+
     #[test]
     fn a_plain_name_stays_readable_and_every_other_has_a_hash() {
         let mut names = Names::default();
@@ -99,7 +105,7 @@ mod tests {
             let name = names.add(server, tool);
             let tail = name.strip_prefix(head).unwrap_or_else(|| panic!("{name}"));
             assert!(tail.len() == DIGITS && tail.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
-            assert_eq!(names.tool(&name), Some(format!("{server}/{tool}").as_str()));
+            assert_eq!(stands_for(&names, &name), Some(format!("{server}/{tool}")));
             assert_eq!(names.add(server, tool), name, "it is the same each time");
         }
         assert_eq!(names.add("s", &"x".repeat(500)).len(), LONGEST);
@@ -113,15 +119,18 @@ mod tests {
         names.0.insert(name.clone(), "other/tool".into());
         let longer = names.add("a.b", "c");
         assert_eq!(longer, hashed("a.b/c", 2 * DIGITS));
-        assert_eq!((names.tool(&name), names.tool(&longer)), (Some("other/tool"), Some("a.b/c")));
+        assert_eq!(
+            (stands_for(&names, &name), stands_for(&names, &longer)),
+            (Some("other/tool".into()), Some("a.b/c".into()))
+        );
     }
 
     #[test]
     fn without_a_list_only_plain_names_are_understood() {
-        assert_eq!(tool_without_list("time__now").as_deref(), Some("time/now"));
-        assert_eq!(tool_without_list("a__b__c").as_deref(), Some("a/b__c"));
+        assert_eq!(without_list("time__now").unwrap().tool(), "time/now");
+        assert_eq!(without_list("a__b__c").unwrap().tool(), "a/b__c");
         for name in ["time", "", "__now", "time__", "a___b", "a__b_0123456789ab", "a b__c", "time/now"] {
-            assert_eq!(tool_without_list(name), None, "{name}");
+            assert_eq!(without_list(name), None, "{name}");
         }
     }
 
@@ -137,9 +146,9 @@ mod tests {
                 let whole = format!("{server}/{tool}");
                 prop_assert!(name.len() <= LONGEST);
                 prop_assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)));
-                prop_assert_eq!(names.tool(name), Some(whole.as_str()));
-                let alone = tool_without_list(name);
-                prop_assert!(alone.is_none_or(|alone| alone == whole));
+                prop_assert_eq!(stands_for(&names, name), Some(whole.clone()));
+                let alone = without_list(name);
+                prop_assert!(alone.is_none_or(|alone| alone.tool() == whole));
             }
         }
     }

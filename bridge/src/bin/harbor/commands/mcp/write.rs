@@ -16,16 +16,22 @@ pub const MODERN: &str = "2026-07-28";
 const SERVER_INFO: &str =
     concat!("{\"name\":\"harbor\",\"title\":\"Harbor\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 
-const CAPABILITIES: &str = "{\"tools\":{\"listChanged\":true}}";
+/// What is offered to both generations.
+const OFFERS: &str = "\"tools\":{\"listChanged\":true},\"resources\":{\"listChanged\":true,\"subscribe\":true},\
+                      \"prompts\":{\"listChanged\":true},\"completions\":{}";
 
-const INSTRUCTIONS: &str = "The tools of several MCP servers that run on this machine, each named server__tool. Which of \
-                            them there are changes as servers come and go, and as the person allows more or less.";
+const INSTRUCTIONS: &str = "The tools, prompts and resources of several MCP servers that run on this machine; tools and \
+                            prompts are named server__tool. Which of them there are changes as servers come and go, and \
+                            as the person allows more or less.";
+
+const LAZY: &str =
+    " To find a tool, use search_tools; describe_tool gives its parameters, and call_tool calls it.";
 
 /// Where a modern result says what it is.
 const RESULT_TYPE: &str = "resultType";
 
-/// The notification that another list can be had.
-pub const LIST_CHANGED: &str = "notifications/tools/list_changed";
+/// How long a modern result may be kept, and by whom: not at all.
+const CACHE: [(&str, &str); 2] = [("ttlMs", "0"), ("cacheScope", "\"private\"")];
 
 /// The answer to `id`: a result, as JSON text.
 pub fn result(id: &str, result: &str) -> Vec<u8> {
@@ -61,20 +67,22 @@ pub fn notification(method: &str, params: Option<&str>) -> Vec<u8> {
 }
 
 /// The result of `initialize`, for a client that asked for this revision.
-pub fn initialized(asked: Option<&str>) -> String {
+pub fn initialized(asked: Option<&str>, lazy: bool) -> String {
     let version = LEGACY.iter().find(|known| asked == Some(**known)).unwrap_or(&LEGACY[0]);
     format!(
-        "{{\"protocolVersion\":\"{version}\",\"capabilities\":{CAPABILITIES},\"serverInfo\":{SERVER_INFO},\
-         \"instructions\":\"{INSTRUCTIONS}\"}}"
+        "{{\"protocolVersion\":\"{version}\",\"capabilities\":{{{OFFERS},\"logging\":{{}}}},\
+         \"serverInfo\":{SERVER_INFO},\"instructions\":\"{INSTRUCTIONS}{}\"}}",
+        if lazy { LAZY } else { "" }
     )
 }
 
 /// The result of `server/discover`.
-pub fn discovered() -> String {
+pub fn discovered(lazy: bool) -> String {
     format!(
-        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{MODERN}\"],\"capabilities\":{CAPABILITIES},\
-         \"instructions\":\"{INSTRUCTIONS}\",\"ttlMs\":0,\"cacheScope\":\"private\",\
-         \"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{SERVER_INFO}}}}}"
+        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{MODERN}\"],\"capabilities\":{{{OFFERS}}},\
+         \"instructions\":\"{INSTRUCTIONS}{}\",\"ttlMs\":0,\"cacheScope\":\"private\",\
+         \"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{SERVER_INFO}}}}}",
+        if lazy { LAZY } else { "" }
     )
 }
 
@@ -94,17 +102,45 @@ pub fn failed(text: &str) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// A server's result for a client of the modern generation, which demands a word that older servers do not say. All else
-/// stays as it is.
-pub fn complete(result: &str) -> Cow<'_, str> {
-    let says_so = Fields::parse(result.as_bytes()).is_ok_and(|fields| fields.get(RESULT_TYPE).is_some());
+/// A server's result for a client of the modern generation, which demands words that older servers do not say. All else stays
+/// as it is. `cacheable` says that it is one that may be kept.
+pub fn complete(result: &str, cacheable: bool) -> Cow<'_, str> {
+    let Ok(fields) = Fields::parse(result.as_bytes()) else { return result.into() };
+    let demanded =
+        [(RESULT_TYPE, "\"complete\"")].into_iter().chain(cacheable.then_some(CACHE).into_iter().flatten());
+    let missing = demanded.filter(|(name, _)| fields.get(name).is_none());
+    let added: Vec<_> = missing.map(|(name, value)| format!("\"{name}\":{value}")).collect();
     match result.trim_start().strip_prefix('{') {
-        Some(members) if !says_so => {
+        Some(members) if !added.is_empty() => {
             let comma = if members.trim_start().starts_with('}') { "" } else { "," };
-            format!("{{\"{RESULT_TYPE}\":\"complete\"{comma}{members}").into()
+            format!("{{{}{comma}{members}", added.join(",")).into()
         }
         _ => result.into(),
     }
+}
+
+/// A result for a client of the modern generation that asks for answers first: each by its name, JSON text.
+pub fn input_required<'a>(requests: impl Iterator<Item = (String, &'a str, &'a str)>, state: &str) -> String {
+    let mut out = format!("{{\"{RESULT_TYPE}\":\"input_required\",\"inputRequests\":{{").into_bytes();
+    for (at, (name, method, params)) in requests.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(
+            format!("\"{name}\":{{\"method\":\"{method}\",\"params\":{params}}}").as_bytes(),
+        );
+    }
+    out.extend_from_slice(format!("}},\"requestState\":\"{state}\"}}").as_bytes());
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// A request to the client; `params` is JSON text.
+pub fn request(id: &str, method: &str, params: &str) -> Vec<u8> {
+    let mut out = head(id);
+    out.extend_from_slice(format!(",\"method\":\"{method}\",\"params\":").as_bytes());
+    put_raw(&mut out, params);
+    out.extend_from_slice(b"}\n");
+    out
 }
 
 /// What a subscription's notifications carry.
@@ -141,9 +177,10 @@ mod tests {
                 "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32022,\"message\":\"no\",\
                  \"data\":{\"supported\":[\"2026-07-28\"],\"requested\":\"1\\\"2\"}}}\n",
             ),
+            (notification("notifications/x", None), "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n"),
             (
-                notification(LIST_CHANGED, None),
-                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n",
+                request("\"q\"", "elicitation/create", "{\n}"),
+                "{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\",\"params\":{ }}\n",
             ),
         ] {
             assert_eq!(String::from_utf8(line).unwrap(), golden);
@@ -158,8 +195,10 @@ mod tests {
             (r#"{"a":1e2,"a":2}"#, r#"{"resultType":"complete","a":1e2,"a":2}"#),
             (r#"{"a":{},"resultType":"task"}"#, r#"{"a":{},"resultType":"task"}"#),
         ] {
-            assert_eq!(complete(written), completed, "{written}");
+            assert_eq!(complete(written, false), completed, "{written}");
         }
+        let kept = r#"{"resultType":"complete","ttlMs":0,"cacheScope":"public"}"#;
+        assert_eq!(complete(r#"{"cacheScope":"public"}"#, true), kept);
     }
 
     #[test]
@@ -170,10 +209,10 @@ mod tests {
             (Some(MODERN), LEGACY[0]),
             (None, LEGACY[0]),
         ] {
-            let result: Value = serde_json::from_str(&initialized(asked)).unwrap();
+            let result: Value = serde_json::from_str(&initialized(asked, true)).unwrap();
             assert_eq!(result["protocolVersion"], answered, "{asked:?}");
         }
-        let discovered: Value = serde_json::from_str(&discovered()).unwrap();
+        let discovered: Value = serde_json::from_str(&discovered(false)).unwrap();
         assert_eq!(discovered["supportedVersions"], serde_json::json!([MODERN]));
     }
 }

@@ -1,10 +1,17 @@
 //! The machine between a client and a bridge that the test plays: who is asked what, and who is told what.
 
+mod offers;
+
+use super::super::line::{INVALID_PARAMS, NO_METHOD, NO_RESOURCE, REFUSED};
+use super::super::write::MODERN;
+use super::requests::VERSION;
 use super::*;
 use harbor_ipc_proto::client::Request;
 use harbor_ipc_proto::client::envelope::Incoming;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use offers::{PROMPTS, RESOURCES, TEMPLATES};
 
 /// A machine, and what its other ends see.
 struct Scene {
@@ -16,6 +23,8 @@ struct Scene {
     remarks: Vec<String>,
 }
 
+const CHANGED: &str = "notifications/tools/list_changed";
+
 const TOOLS: &str = r#"{"tools":[{"serverId":"s","originalName":"echo","inputSchema":{"a":1}},
     {"serverId":"s","originalName":"odd name"},{"serverId":"t","originalName":"now"}]}"#;
 
@@ -23,7 +32,7 @@ impl Scene {
     fn new(only: &[&str]) -> Self {
         let only: Vec<_> = only.iter().map(ToString::to_string).collect();
         let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
-        let machine = Machine::new(only);
+        let machine = Machine::new(only, false);
         Self { machine, lines: Vec::new(), asked: Vec::new(), dials: 0, remarks: Vec::new() }
     }
 
@@ -150,7 +159,7 @@ fn what_needs_no_bridge_is_answered_without_one() {
     let error = json!({"supported": [MODERN], "requested": "2030-01-01"});
     let said = scene.said();
     assert_eq!((&said["error"]["code"], &said["error"]["data"]), (&json!(-32022), &error));
-    scene.ask(5, "prompts/list", &json!({}));
+    scene.ask(5, "roots/list", &json!({}));
     assert_eq!(scene.said()["error"]["code"], NO_METHOD);
     for params in [json!([]), json!({"name": 7}), json!({"name": "s__x", "arguments": []})] {
         scene.ask(6, "tools/call", &params);
@@ -342,7 +351,7 @@ fn a_change_is_told_once_until_the_list_is_asked_for() {
     assert_eq!(scene.lines.len(), 0, "it has no list that could have changed");
     scene.listed();
     change(&mut scene);
-    assert_eq!(scene.said(), json!({"jsonrpc": "2.0", "method": LIST_CHANGED}));
+    assert_eq!(scene.said(), json!({"jsonrpc": "2.0", "method": CHANGED}));
     scene.listed();
     change(&mut scene);
     assert_eq!(scene.take_lines().len(), 1);
@@ -355,7 +364,8 @@ fn a_modern_client_is_told_in_its_subscription() {
     params["notifications"] = json!({"toolsListChanged": true, "promptsListChanged": true});
     scene.ask(5, "subscriptions/listen", &params);
     let meta = json!({"io.modelcontextprotocol/subscriptionId": 5});
-    let heard = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+    let heard =
+        json!({"_meta": meta, "notifications": {"toolsListChanged": true, "promptsListChanged": true}});
     assert_eq!(scene.said()["params"], heard);
     scene.ask(6, "tools/list", &modern(MODERN));
     scene.answer("host_list_tools", r#"{"tools":[]}"#);
@@ -399,7 +409,7 @@ fn lists_are_asked_for_again_after_a_restart_and_calls_are_not() {
     scene.connect();
     assert_eq!(scene.tags()[3..], ["host_list_tools", "host_list_tools"]);
     let said = scene.said();
-    assert_eq!(said["method"], LIST_CHANGED, "what was listed is of another bridge");
+    assert_eq!(said["method"], CHANGED, "what was listed is of another bridge");
     scene.lose();
     let lines = scene.take_lines();
     let lost = lines.iter().filter(|line| line.to_string().contains("lost twice")).count();
@@ -463,7 +473,16 @@ proptest! {
         for (step, which) in steps {
             match step {
                 0 | 1 => { next += 1; scene.call(next, ["s__echo", "t__now", "x__y", "?"][which as usize]); }
-                2 => { next += 1; scene.ask(next, "tools/list", &json!({})); }
+                2 => {
+                    next += 1;
+                    let (method, params) = [
+                        ("tools/list", json!({})),
+                        ("resources/read", json!({"uri": "t:1"})),
+                        ("prompts/get", json!({"name": "s__greet"})),
+                        ("resources/read", json!({"uri": "none:"})),
+                    ][which as usize].clone();
+                    scene.ask(next, method, &params);
+                }
                 3 => {
                     let id = next.saturating_sub(which);
                     let answered = scene.lines.iter().any(|line| line["id"] == id);
@@ -493,13 +512,19 @@ proptest! {
 /// Answers so many requests, or as many as there are.
 fn settle(scene: &mut Scene, most: usize) {
     for _ in 0..most {
-        let is_tools = |(_, text): &&(String, Value)| {
-            ["host_list_tools", "host_call_tool"].contains(&text["type"].as_str().unwrap())
-        };
-        match scene.asked.iter().find(is_tools).map(|(_, text)| text["type"].clone()) {
-            Some(tag) if tag == "host_list_tools" => scene.answer("host_list_tools", TOOLS),
-            Some(_) => scene.answer("host_call_tool", r#"{"result":{}}"#),
-            None => return,
-        }
+        let answer = scene.asked.iter().find_map(|(_, text)| {
+            Some(match (text["type"].as_str()?, text["kind"].as_str()) {
+                ("host_list_tools", _) => ("host_list_tools", TOOLS),
+                ("host_list_offers", Some("resources")) => ("host_list_offers", RESOURCES),
+                ("host_list_offers", Some("prompts")) => ("host_list_offers", PROMPTS),
+                ("host_list_offers", _) => ("host_list_offers", TEMPLATES),
+                ("host_call_tool", _) => ("host_call_tool", r#"{"result":{}}"#),
+                ("mcp_read_resource", _) => ("mcp_read_resource", r#"{"resource":{}}"#),
+                ("mcp_get_prompt", _) => ("mcp_get_prompt", r#"{"prompt":{}}"#),
+                _ => return None,
+            })
+        });
+        let Some((tag, members)) = answer else { return };
+        scene.answer(tag, members);
     }
 }

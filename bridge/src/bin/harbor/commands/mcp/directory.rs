@@ -1,0 +1,331 @@
+//! What the servers offer, as the AI client is told of it: tools, resources, their templates, prompts.
+//!
+//! ```text
+//!  host_list_tools ───► Directory ─► pages of MCP's lists
+//!  host_list_offers ──►     └──────► which server is meant by a name, a URI
+//! ```
+//!
+//! Owns both directions. What servers wrote stands as they wrote it, but for names that have to tell servers apart: of tools
+//! and prompts always, of resources only where two servers have the same URI.
+
+use harbor_ipc_proto::json::{Fields, put_str};
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::tool_name::{Allowlist, EVERY};
+
+use super::names::Names;
+use super::uris::Uris;
+use crate::ask::Ask;
+use crate::reply::Members;
+
+/// A page is no longer than this once it has an item, in bytes.
+const PAGE: usize = 1024 * 1024;
+
+/// What of a tool goes over as it is.
+const OF_A_TOOL: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// One of MCP's lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
+}
+
+impl Kind {
+    /// What the bridge is asked for it.
+    pub fn ask(self) -> Ask {
+        let offers = |kind| Ask::new("host_list_offers").text("kind", kind);
+        match self {
+            Self::Tools => Ask::new("host_list_tools"),
+            Self::Resources => offers("resources"),
+            Self::Templates => offers("resource_templates"),
+            Self::Prompts => offers("prompts"),
+        }
+    }
+
+    /// The member of MCP's result.
+    fn member(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+            Self::Prompts => "prompts",
+        }
+    }
+}
+
+/// Something that the client is told of.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Where a page may go on behind it.
+    pub cursor: String,
+    /// MCP's object.
+    pub json: String,
+}
+
+/// A part of a list.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Page {
+    /// The result of MCP's request.
+    Whole(String),
+    /// The item behind which it was to begin is not there any more.
+    NoSuchCursor,
+}
+
+/// Which server is meant, and what it calls what is meant.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    pub server: String,
+    pub name: String,
+}
+
+impl Target {
+    /// `server/tool`.
+    pub fn tool(&self) -> String {
+        format!("{}/{}", self.server, self.name)
+    }
+}
+
+/// The last lists, and what stands for what in them.
+#[derive(Debug, Default)]
+pub struct Directory {
+    pub tools: Names,
+    pub prompts: Names,
+    pub uris: Uris,
+}
+
+impl Directory {
+    /// Learns from the bridge's answer; gives what of it may be shown: of tools those that `only` covers, of all else what
+    /// belongs to servers all of whose tools it covers.
+    pub fn learn(&mut self, kind: Kind, answer: &Members, only: Option<&Allowlist>) -> Vec<Listed> {
+        match kind {
+            Kind::Tools => {
+                self.tools = Names::default();
+                let tools = answer.raws("tools");
+                tools.iter().filter_map(|tool| listed_tool(tool.get(), only, &mut self.tools)).collect()
+            }
+            Kind::Prompts => {
+                self.prompts = Names::default();
+                let offers = offers(answer, only);
+                offers.iter().filter_map(|offer| listed_prompt(offer, &mut self.prompts)).collect()
+            }
+            Kind::Resources => {
+                let offers = offers(answer, only);
+                let known =
+                    offers.iter().filter_map(|offer| Some((offer.server.as_str(), offer.text("uri")?)));
+                self.uris.set_resources(known);
+                offers.iter().filter_map(|offer| self.listed_resource(offer)).collect()
+            }
+            Kind::Templates => {
+                let offers = offers(answer, only);
+                let named = |offer: &Offer| Some((offer.server.clone(), offer.text("uriTemplate")?));
+                self.uris.set_templates(offers.iter().filter_map(named).collect());
+                offers.iter().filter_map(listed_template).collect()
+            }
+        }
+    }
+
+    fn listed_resource(&self, offer: &Offer) -> Option<Listed> {
+        let uri = self.uris.shown(&offer.server, &offer.text("uri")?);
+        Some(Listed { json: offer.with("uri", &uri)?, cursor: uri })
+    }
+}
+
+/// An item of a server's list.
+struct Offer {
+    server: String,
+    json: String,
+}
+
+impl Offer {
+    fn text(&self, name: &str) -> Option<String> {
+        let fields = Fields::parse(self.json.as_bytes()).ok()?;
+        fields.get(name).and_then(|text| serde_json::from_str(text).ok())
+    }
+
+    /// The object with another text in this member; as it was written, where that is the same.
+    fn with(&self, name: &str, text: &str) -> Option<String> {
+        if self.text(name).as_deref() == Some(text) {
+            return Some(self.json.clone());
+        }
+        let fields = Fields::parse(self.json.as_bytes()).ok()?;
+        let mut out = b"{".to_vec();
+        for member in fields.names() {
+            if out.len() > 1 {
+                out.push(b',');
+            }
+            put_str(&mut out, member);
+            out.push(b':');
+            match member == name {
+                true => put_str(&mut out, text),
+                false => out.extend_from_slice(fields.get(member).unwrap_or("null").as_bytes()),
+            }
+        }
+        out.push(b'}');
+        String::from_utf8(out).ok()
+    }
+}
+
+fn offers(answer: &Members, only: Option<&Allowlist>) -> Vec<Offer> {
+    let covered = |server: &str| {
+        let id = ServerId::parse(server);
+        id.is_some_and(|id| only.is_none_or(|only| only.covers(&id, EVERY)))
+    };
+    let mut offers = Vec::new();
+    for of_server in answer.objects("servers") {
+        let server = of_server.text("server_id");
+        if covered(&server) {
+            let items = of_server.raws("items");
+            offers.extend(items.iter().map(|item| Offer { server: server.clone(), json: item.get().into() }));
+        }
+    }
+    offers
+}
+
+fn listed_tool(descriptor: &str, only: Option<&Allowlist>, names: &mut Names) -> Option<Listed> {
+    let fields = Fields::parse(descriptor.as_bytes()).ok()?;
+    let text = |name| fields.get(name).and_then(|text| serde_json::from_str::<String>(text).ok());
+    let server = ServerId::parse(&text("serverId")?)?;
+    let tool = text("originalName")?;
+    if only.is_some_and(|only| !only.covers(&server, &tool)) {
+        return None;
+    }
+    let name = names.add(server.as_str(), &tool);
+    let mut json = b"{\"name\":".to_vec();
+    put_str(&mut json, &name);
+    for member in OF_A_TOOL {
+        let value = fields.get(member).or((member == "inputSchema").then_some("{\"type\":\"object\"}"));
+        if let Some(value) = value {
+            json.extend_from_slice(format!(",\"{member}\":{value}").as_bytes());
+        }
+    }
+    json.push(b'}');
+    Some(Listed { cursor: name, json: String::from_utf8(json).ok()? })
+}
+
+fn listed_prompt(offer: &Offer, names: &mut Names) -> Option<Listed> {
+    let cursor = names.add(&offer.server, &offer.text("name")?);
+    Some(Listed { json: offer.with("name", &cursor)?, cursor })
+}
+
+fn listed_template(offer: &Offer) -> Option<Listed> {
+    let cursor = format!("{} {}", offer.server, offer.text("uriTemplate")?);
+    Some(Listed { cursor, json: offer.json.clone() })
+}
+
+/// The page that begins behind the item at the cursor `behind`, or with the first.
+pub fn page(kind: Kind, items: &[Listed], behind: Option<&str>, modern: bool) -> Page {
+    let start = match behind {
+        None => 0,
+        Some(cursor) => match items.iter().position(|item| item.cursor == cursor) {
+            Some(at) => at + 1,
+            None => return Page::NoSuchCursor,
+        },
+    };
+    let mut result = format!("{{\"{}\":[", kind.member()).into_bytes();
+    let mut shown: &[Listed] = &[];
+    for (at, item) in items.iter().enumerate().skip(start) {
+        if at > start && result.len() + item.json.len() > PAGE {
+            break;
+        }
+        if at > start {
+            result.push(b',');
+        }
+        result.extend_from_slice(item.json.as_bytes());
+        shown = &items[start..=at];
+    }
+    result.push(b']');
+    if start + shown.len() < items.len()
+        && let Some(last) = shown.last()
+    {
+        result.extend_from_slice(b",\"nextCursor\":");
+        put_str(&mut result, &last.cursor);
+    }
+    if modern {
+        result.extend_from_slice(b",\"resultType\":\"complete\",\"ttlMs\":0,\"cacheScope\":\"private\"");
+    }
+    result.push(b'}');
+    Page::Whole(String::from_utf8(result).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn learn(kind: Kind, answer: &str, only: &[&str]) -> (Directory, Vec<Listed>) {
+        let only: Vec<_> = only.iter().map(ToString::to_string).collect();
+        let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
+        let mut directory = Directory::default();
+        let listed = directory.learn(kind, &Members::parse(answer.as_bytes()).unwrap(), only.as_ref());
+        (directory, listed)
+    }
+
+    #[test]
+    fn what_a_server_wrote_of_a_tool_stands_as_it_wrote_it() {
+        let answer = r#"{"tools":[{"name":"s/a b","serverId":"s","serverLabel":"S","originalName":"a b","toolHash":"00",
+            "hiddenCharacters":true,"title":"T","description":"d\u0065","inputSchema":{"n":1e2,"a":[]},"outputSchema":{"z":1},
+            "annotations":{"x":12345678901234567890}},{"name":"t/b","serverId":"t","originalName":"b"},7]}"#;
+        let shown: Vec<_> = learn(Kind::Tools, answer, &[]).1.into_iter().map(|tool| tool.json).collect();
+        let name = Names::default().add("s", "a b");
+        let first = r#"","title":"T","description":"d\u0065","inputSchema":{"n":1e2,"a":[]},"outputSchema":{"z":1},"annotations":{"x":12345678901234567890}}"#;
+        let second = r#"{"name":"t__b","inputSchema":{"type":"object"}}"#;
+        assert_eq!(shown, [format!(r#"{{"name":"{name}{first}"#), second.to_owned()]);
+        assert_eq!(learn(Kind::Tools, answer, &["t/*", "s/x"]).1.len(), 1);
+    }
+
+    #[test]
+    fn other_lists_keep_everything_but_the_names_that_tell_servers_apart() {
+        let answer = r#"{"servers":[
+            {"server_id":"s","items":[{"uri":"a:1","x":1e2,"name":"n"},{"uri":"b:1"},{"no":"uri"},7]},
+            {"server_id":"t","items":[{"y":[12345678901234567890],"uri":"a:1","name":"n"}]}]}"#;
+        let (directory, listed) = learn(Kind::Resources, answer, &[]);
+        let shown: Vec<_> = listed.iter().map(|item| item.json.as_str()).collect();
+        let wanted = [
+            r#"{"uri":"harbor://s/a%3A1","x":1e2,"name":"n"}"#,
+            r#"{"uri":"b:1"}"#,
+            r#"{"y":[12345678901234567890],"uri":"harbor://t/a%3A1","name":"n"}"#,
+        ];
+        assert_eq!(shown, wanted);
+        assert_eq!(directory.uris.find("harbor://t/a%3A1").unwrap().server, "t");
+        assert_eq!(
+            learn(Kind::Resources, answer, &["s/*", "t/x"]).1.len(),
+            2,
+            "a server whole, or not at all"
+        );
+        let answer = r#"{"servers":[{"server_id":"s","items":[{"title":"T","name":"p q"},{"name":"r"}]}]}"#;
+        let (directory, listed) = learn(Kind::Prompts, answer, &[]);
+        let first: Value = serde_json::from_str(&listed[0].json).unwrap();
+        assert_eq!((&first["title"], listed[1].json.as_str()), (&json!("T"), r#"{"name":"s__r"}"#));
+        assert_eq!(directory.prompts.find(first["name"].as_str().unwrap()).unwrap().name, "p q");
+    }
+
+    #[test]
+    fn a_long_list_comes_in_pages_that_have_each_item_once() {
+        let tool = |at: usize, length: usize| {
+            let text = "x".repeat(length);
+            format!(r#"{{"serverId":"s","originalName":"t{at}","description":"{text}"}}"#)
+        };
+        let lengths = [10, 2 * PAGE, PAGE / 2, PAGE / 3, PAGE / 2];
+        let all: Vec<_> = lengths.iter().enumerate().map(|(at, length)| tool(at, *length)).collect();
+        let all = learn(Kind::Tools, &format!(r#"{{"tools":[{}]}}"#, all.join(",")), &[]).1;
+        let (mut cursor, mut pages) = (None::<String>, Vec::new());
+        loop {
+            let Page::Whole(result) = page(Kind::Tools, &all, cursor.as_deref(), false) else {
+                panic!("no page")
+            };
+            let result: Value = serde_json::from_str(&result).unwrap();
+            let names = result["tools"].as_array().unwrap().iter();
+            pages.push(names.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>());
+            cursor = result["nextCursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(pages, [vec!["s__t0"], vec!["s__t1"], vec!["s__t2", "s__t3"], vec!["s__t4"]]);
+        assert_eq!(page(Kind::Tools, &all, Some("gone"), false), Page::NoSuchCursor);
+        let empty = r#"{"prompts":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}"#;
+        assert_eq!(page(Kind::Prompts, &[], None, true), Page::Whole(empty.into()));
+    }
+}

@@ -1,0 +1,272 @@
+//! The client's lines: what is answered at once, and what the bridge is asked for.
+
+use harbor_ipc_proto::json::{Fields, Json};
+use harbor_policy::limits::OPEN_PER_CLIENT;
+use harbor_policy::tool_name;
+
+use super::super::directory::Target;
+use super::super::lazy;
+use super::super::line::{INVALID_PARAMS, NO_METHOD, REFUSED, UNSUPPORTED_VERSION};
+use super::super::names::without_list;
+use super::super::questions::{Resumed, Then, capabilities, level};
+use super::super::uris::{Unknown, of_server};
+use super::super::want::{Open, Step, Want, text};
+use super::super::write::{self, MODERN};
+use super::{Machine, Out};
+use crate::ask::Ask;
+
+/// How a request shows its revision where there was no `initialize`.
+pub(super) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// What its client can answer then.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+impl Machine {
+    pub(super) fn on_notification(&mut self, method: &str, params: &str) {
+        match method {
+            "notifications/initialized" => self.watches.initialize(),
+            "notifications/cancelled" => {
+                if let Ok(fields) = Fields::parse(params.as_bytes())
+                    && let Some(id) = fields.get("requestId")
+                {
+                    self.cancel(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends a request, which is not answered then.
+    fn cancel(&mut self, id: &str) {
+        if !self.ids.remove(id) {
+            return;
+        }
+        let unwanted = self.watches.end(id);
+        self.forget_resources(unwanted);
+        let is_it = |open: &Open| open.id.as_deref() == Some(id);
+        self.waiting.retain(|open| !is_it(open));
+        let number = self.open.iter().find(|(_, open)| is_it(open)).map(|(number, _)| *number);
+        if let Some(number) = number {
+            self.give_up(number);
+        }
+    }
+
+    /// Nobody waits for a request any more.
+    pub(super) fn give_up(&mut self, number: u64) {
+        self.open.remove(&number);
+        let taken_back = self.questions.end_of(number);
+        self.write_all(taken_back);
+        let cancel = Ask::new("cancel").text("target", &number.to_string());
+        self.out.push(Out::Frame(cancel.to_frame(&format!("cancel {number}")), None));
+    }
+
+    /// The client has answered a question.
+    pub(super) fn on_response(&mut self, id: &str, answer: Result<&str, &str>) {
+        if let Some(ask_id) = self.questions.answered(id) {
+            let (name, answer) = match answer {
+                Ok(result) => ("result", result),
+                Err(error) => ("error", error),
+            };
+            self.answer(ask_id, name, Some(answer));
+        }
+    }
+
+    /// Passes an answer on; nothing, or what is no object, refuses.
+    fn answer(&mut self, ask_id: u64, name: &'static str, answer: Option<&str>) {
+        let ask = Ask::new("mcp_answer").number("ask_id", ask_id);
+        let answer = answer.filter(|answer| answer.starts_with('{'));
+        self.ask_quietly(&match answer {
+            Some(answer) => ask.json(name, Json::from_valid(answer.to_owned())),
+            None => ask,
+        });
+    }
+
+    pub(super) fn on_request(&mut self, id: &str, method: &str, params: &str) {
+        let Ok(fields) = Fields::parse(params.as_bytes()) else {
+            return self.say_error(Some(id), INVALID_PARAMS, "`params` is no object");
+        };
+        let meta = fields.get("_meta").and_then(|meta| Fields::parse(meta.as_bytes()).ok());
+        let meta = meta.unwrap_or_default();
+        let version = text(&meta, VERSION);
+        if let Some(version) = version.as_deref().filter(|version| *version != MODERN) {
+            let (message, data) = ("this revision of MCP is not spoken here", write::supported(version));
+            let line = write::error(Some(id), UNSUPPORTED_VERSION, message, Some(&data));
+            return self.out.push(Out::Line(line));
+        }
+        let modern = version.is_some();
+        match method {
+            "initialize" => {
+                self.capabilities = capabilities(&fields, "capabilities");
+                let result = write::initialized(text(&fields, "protocolVersion").as_deref(), self.lazy);
+                self.say(id, &result);
+            }
+            "ping" => self.say(id, "{}"),
+            "server/discover" => self.say(id, &write::discovered(self.lazy)),
+            "subscriptions/listen" if modern => self.listen(id, &fields),
+            "resources/unsubscribe" => self.unsubscribe(id, &fields),
+            "logging/setLevel" => self.set_level(id, &fields),
+            "tools/list" if self.lazy => self.list_lazily(id, modern),
+            _ => match Want::read(method, &fields, &meta) {
+                Ok(Some(want)) => {
+                    let answers = match modern {
+                        true => capabilities(&meta, CAPABILITIES),
+                        false => self.capabilities.clone(),
+                    };
+                    self.begin_want(id, modern, want, answers, &fields);
+                }
+                Ok(None) => self.say_error(Some(id), NO_METHOD, "there is no such method"),
+                Err(why) => self.say_error(Some(id), INVALID_PARAMS, why),
+            },
+        }
+    }
+
+    fn list_lazily(&mut self, id: &str, modern: bool) {
+        let result = format!("{{\"tools\":[{}]}}", lazy::TOOLS);
+        match modern {
+            true => self.say(id, &write::complete(&result, true)),
+            false => self.say(id, &result),
+        }
+    }
+
+    fn begin_want(
+        &mut self,
+        id: &str,
+        modern: bool,
+        want: Want,
+        answers: Option<String>,
+        fields: &Fields<'_>,
+    ) {
+        let want = match want {
+            Want::Call(call) if self.lazy => match lazy::unpack(call.clone()) {
+                Ok(want) => want,
+                // Who knows a tool's own name may use it.
+                Err(None) => Want::Call(call),
+                Err(Some(why)) => return self.say_error(Some(id), INVALID_PARAMS, why),
+            },
+            want => want,
+        };
+        if modern {
+            match self.questions.resume(&want, fields) {
+                Ok(Some(resumed)) => return self.resume(id, resumed),
+                Ok(None) => {}
+                Err(why) => return self.say_error(Some(id), INVALID_PARAMS, why),
+            }
+        }
+        if self.ids.len() >= usize::try_from(OPEN_PER_CLIENT).unwrap_or(usize::MAX) {
+            return self.say_error(Some(id), REFUSED, "too many requests are open; wait for answers");
+        }
+        self.ids.insert(id.to_owned());
+        self.start(Some(id.to_owned()), modern, want, answers);
+    }
+
+    fn start(&mut self, id: Option<String>, modern: bool, want: Want, answers: Option<String>) {
+        let step = match self.locate(&want) {
+            Ok(target) if self.lets_through(&target, &want) => Step::Ask(target),
+            _ => Step::Look(want.needs()),
+        };
+        self.go_on(Open { id, modern, want, step, answers, again: false });
+    }
+
+    /// A request was made again, with answers to what its server asked.
+    fn resume(&mut self, id: &str, Resumed { number, answers, then }: Resumed) {
+        for (ask_id, answer) in answers {
+            self.answer(ask_id, "result", answer.as_deref());
+        }
+        match then {
+            Then::Wait => {
+                if let Some(open) = self.open.get_mut(&number) {
+                    open.id = Some(id.to_owned());
+                    self.ids.insert(id.to_owned());
+                }
+            }
+            Then::Ask(result) => self.say(id, &result),
+            Then::End(ending) => self.deliver(id, ending),
+        }
+    }
+
+    /// What is meant, as far as the last lists tell.
+    pub(super) fn locate(&self, want: &Want) -> Result<Target, Unknown> {
+        match want {
+            Want::Call(call) => self.directory.tools.find(&call.name).ok_or(Unknown::Nobody),
+            Want::Prompt(name, _) => self.directory.prompts.find(name).ok_or(Unknown::Nobody),
+            Want::Complete(complete) if complete.is_of_prompt() => {
+                self.directory.prompts.find(&complete.name).ok_or(Unknown::Nobody)
+            }
+            Want::Complete(complete) => self.directory.uris.find_template(&complete.name),
+            Want::Read(uri) | Want::Subscribe(uri) => self.directory.uris.find(uri),
+            Want::List(..) | Want::Search(_) | Want::Describe(_) => Err(Unknown::Nobody),
+        }
+    }
+
+    /// The same, once the lists are there. What is not in them is still asked for where its name says enough: the bridge
+    /// knows why.
+    pub(super) fn locate_at_last(&self, want: &Want) -> Result<Target, String> {
+        let by_name = match want {
+            Want::Call(call) => without_list(&call.name),
+            Want::Prompt(name, _) => without_list(name),
+            _ => None,
+        };
+        let target = self.locate(want).or_else(|unknown| by_name.ok_or(unknown));
+        let target = target.map_err(|unknown| match (unknown, want) {
+            (Unknown::Several(servers), Want::Read(uri) | Want::Subscribe(uri)) => several(&servers, uri),
+            (Unknown::Several(servers), _) => format!("{} could be meant", servers.join(" and ")),
+            (_, Want::Call(call)) => format!("unknown tool: {:.200}", call.name),
+            (_, Want::Prompt(name, _)) => format!("unknown prompt: {name:.200}"),
+            (_, Want::Read(uri) | Want::Subscribe(uri)) => format!("there is no such resource: {uri:.200}"),
+            (_, Want::Complete(complete)) => format!("nothing is known of {:.200}", complete.name),
+            _ => "it is not known what is meant".into(),
+        })?;
+        match (want, self.lets_through(&target, want)) {
+            (_, true) => Ok(target),
+            (Want::Call(call), false) => Err(format!("unknown tool: {:.200}", call.name)),
+            _ => Err(format!("{} is left out by --only", target.server)),
+        }
+    }
+
+    fn lets_through(&self, target: &Target, want: &Want) -> bool {
+        let Some(only) = &self.only else { return true };
+        let tool = match want {
+            Want::Call(_) => target.name.as_str(),
+            // What else a server offers goes with all its tools.
+            _ => tool_name::EVERY,
+        };
+        tool_name::split(&format!("{}/{tool}", target.server))
+            .is_ok_and(|(server, tool)| only.covers(&server, tool))
+    }
+
+    /// Begins a subscription: it is never answered, and lasts until it is cancelled.
+    fn listen(&mut self, id: &str, fields: &Fields<'_>) {
+        let (line, uris) = self.watches.listen(id, fields);
+        self.out.push(Out::Line(line));
+        self.ids.insert(id.to_owned());
+        self.dial();
+        for uri in uris {
+            self.start(None, true, Want::Subscribe(uri), None);
+        }
+    }
+
+    fn unsubscribe(&mut self, id: &str, fields: &Fields<'_>) {
+        let Some(uri) = text(fields, "uri") else {
+            return self.say_error(Some(id), INVALID_PARAMS, "`uri` is no string");
+        };
+        let unwanted = self.watches.unsubscribe(&uri);
+        self.forget_resources(unwanted);
+        self.say(id, "{}");
+    }
+
+    fn set_level(&mut self, id: &str, fields: &Fields<'_>) {
+        let Some(level) = level(fields) else {
+            let levels = "`level` is none of debug, info, notice, warning, error, critical, alert, emergency";
+            return self.say_error(Some(id), INVALID_PARAMS, levels);
+        };
+        self.ask_quietly(&Ask::new("mcp_follow_messages").text("level", &level));
+        self.level = Some(level);
+        self.dial();
+        self.say(id, "{}");
+    }
+}
+
+fn several(servers: &[String], uri: &str) -> String {
+    let named: Vec<_> = servers.iter().take(2).map(|server| of_server(server, uri)).collect();
+    format!("{} have such a resource: read {}", servers.join(" and "), named.join(" or "))
+}

@@ -1,0 +1,210 @@
+//! Which server a URI belongs to.
+//!
+//! ```text
+//!  file:///a            one server lists it, or one server's template fits it
+//!  harbor://SERVER/…    of this server; behind the slash the server's own URI, percent-encoded
+//! ```
+//!
+//! Owns both directions. A URI that two servers could mean is nobody's: it must never be read at the wrong one, which
+//! would tell one server what another knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harbor_ipc_proto::server_id::ServerId;
+
+use super::directory::Target;
+
+/// How the URIs begin that name their server.
+const SCHEME: &str = "harbor://";
+
+/// The resources and templates of the last lists.
+#[derive(Debug, Default)]
+pub struct Uris {
+    /// The servers that list a URI.
+    listed: BTreeMap<String, BTreeSet<String>>,
+    /// Server and template.
+    templates: Vec<(String, String)>,
+}
+
+/// Why it is not known what a URI means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unknown {
+    /// No server lists it.
+    Nobody,
+    /// These servers could mean it.
+    Several(Vec<String>),
+}
+
+impl Uris {
+    pub fn set_resources<'a>(&mut self, listed: impl Iterator<Item = (&'a str, String)>) {
+        self.listed.clear();
+        for (server, uri) in listed {
+            self.listed.entry(uri).or_default().insert(server.to_owned());
+        }
+    }
+
+    pub fn set_templates(&mut self, templates: Vec<(String, String)>) {
+        self.templates = templates;
+    }
+
+    /// The URI under which the client sees a server's resource.
+    pub fn shown(&self, server: &str, uri: &str) -> String {
+        let is_one = self.listed.get(uri).is_none_or(|servers| servers.len() == 1);
+        // What looks as if it named a server has to name its own.
+        if is_one && !uri.starts_with(SCHEME) { uri.to_owned() } else { of_server(server, uri) }
+    }
+
+    /// What a URI of the client means.
+    pub fn find(&self, uri: &str) -> Result<Target, Unknown> {
+        if let Some(target) = named(uri) {
+            return Ok(target);
+        }
+        let by_list = self.listed.get(uri).into_iter().flatten();
+        let by_template =
+            || self.templates.iter().filter(|(_, template)| fits(template, uri)).map(|(server, _)| server);
+        let servers: BTreeSet<&String> = match self.listed.contains_key(uri) {
+            true => by_list.collect(),
+            false => by_template().collect(),
+        };
+        one(servers, uri)
+    }
+
+    /// The server of a template, for completions.
+    pub fn find_template(&self, template: &str) -> Result<Target, Unknown> {
+        let known = self.templates.iter().filter(|(_, known)| known == template);
+        let servers: BTreeSet<&String> = known.map(|(server, _)| server).collect();
+        match servers.is_empty() {
+            // MCP allows a URI without variables there, too.
+            true => self.find(template),
+            false => one(servers, template),
+        }
+    }
+}
+
+fn one(servers: BTreeSet<&String>, name: &str) -> Result<Target, Unknown> {
+    let mut all = servers.into_iter();
+    match (all.next(), all.next()) {
+        (Some(server), None) => Ok(Target { server: server.clone(), name: name.to_owned() }),
+        (None, _) => Err(Unknown::Nobody),
+        (Some(first), Some(second)) => {
+            Err(Unknown::Several([first, second].into_iter().chain(all).cloned().collect()))
+        }
+    }
+}
+
+/// `harbor://SERVER/…`.
+pub fn of_server(server: &str, uri: &str) -> String {
+    let mut out = format!("{SCHEME}{server}/");
+    for byte in uri.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn named(uri: &str) -> Option<Target> {
+    let (server, rest) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    let server = ServerId::parse(server)?.to_string();
+    let mut bytes = Vec::with_capacity(rest.len());
+    let mut rest = rest.bytes();
+    while let Some(byte) = rest.next() {
+        let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+        bytes.push(match byte {
+            b'%' => u8::try_from(digit(rest.next())? * 16 + digit(rest.next())?).ok()?,
+            byte => byte,
+        });
+    }
+    Some(Target { server, name: String::from_utf8(bytes).ok()? })
+}
+
+/// Whether a URI could be one of the template `template` (RFC 6570): its fixed parts stand in it, in their order, from the
+/// beginning to the end. What the variables may hold is the server's to say.
+fn fits(template: &str, uri: &str) -> bool {
+    let mut parts = Vec::new();
+    let mut rest = template;
+    while let Some((fixed, more)) = rest.split_once('{') {
+        let Some((_, behind)) = more.split_once('}') else { return false };
+        parts.push(fixed);
+        rest = behind;
+    }
+    let Some((first, middle)) = parts.split_first() else { return template == uri };
+    let Some(mut left) = uri.strip_prefix(first).and_then(|left| left.strip_suffix(rest)) else {
+        return false;
+    };
+    middle.iter().all(|part| match left.split_once(part) {
+        Some((_, behind)) => {
+            left = behind;
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn uris(listed: &[(&str, &str)], templates: &[(&str, &str)]) -> Uris {
+        let mut uris = Uris::default();
+        uris.set_resources(listed.iter().map(|(server, uri)| (*server, (*uri).to_owned())));
+        uris.set_templates(templates.iter().map(|(server, uri)| ((*server).into(), (*uri).into())).collect());
+        uris
+    }
+
+    #[test]
+    fn a_uri_is_its_own_servers_or_nobodys() {
+        let uris = uris(
+            &[("s", "a:1"), ("t", "b:1"), ("s", "b:1"), ("s", "harbor://t/x")],
+            &[("s", "f:/{path}.txt"), ("t", "f:/x/{+p}"), ("t", "odd{")],
+        );
+        let found = |uri: &str| uris.find(uri).map(|target| format!("{} {}", target.server, target.name));
+        let several =
+            |servers: &[&str]| Err(Unknown::Several(servers.iter().map(ToString::to_string).collect()));
+        assert_eq!(found("a:1"), Ok("s a:1".into()));
+        assert_eq!(found("b:1"), several(&["s", "t"]));
+        assert_eq!(found("harbor://t/b%3a1"), Ok("t b:1".into()));
+        assert_eq!(found("f:/y.txt"), Ok("s f:/y.txt".into()));
+        assert_eq!(found("f:/x/y"), Ok("t f:/x/y".into()));
+        assert_eq!(found("f:/x/y.txt"), several(&["s", "t"]));
+        assert_eq!(found("g:"), Err(Unknown::Nobody));
+        assert_eq!(found("odd{"), Err(Unknown::Nobody));
+        // One that names another server than its own is shown under its own.
+        assert_eq!(uris.shown("s", "harbor://t/x"), "harbor://s/harbor%3A%2F%2Ft%2Fx");
+        assert_eq!(uris.find_template("f:/{path}.txt").unwrap().server, "s");
+        assert_eq!(uris.find_template("a:1").unwrap().server, "s");
+        assert_eq!(uris.find_template("f:/{other}"), Err(Unknown::Nobody));
+    }
+
+    #[test]
+    fn templates_fit_what_has_their_fixed_parts() {
+        for (template, uri, fit) in [
+            ("a:{x}", "a:", true),
+            ("a:{x}/{y}z", "a:1/2z", true),
+            ("a:{x}/{y}z", "a:1z", false),
+            ("a:{x}a", "a", false),
+            ("a:b", "a:b", true),
+            ("a:b", "a:bc", false),
+            ("{+all}", "whatever", true),
+        ] {
+            assert_eq!(fits(template, uri), fit, "{template} {uri}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_leads_back(server in "[a-c]{1,3}", uri in "\\PC{0,20}|harbor://[a-c]/%[0-9]{0,2}", alone: bool) {
+            let other = if alone { "never:" } else { uri.as_str() };
+            let uris = uris(&[(&server, &uri), ("other", other)], &[]);
+            let shown = uris.shown(&server, &uri);
+            prop_assert_eq!(uris.find(&shown), Ok(Target { server, name: uri }));
+        }
+
+        #[test]
+        fn whatever_comes_is_looked_for(template in "[a{}:/]{0,12}", uri in "[a{}:/%]{0,12}") {
+            let _ = uris(&[], &[("s", &template)]).find(&uri);
+        }
+    }
+}
