@@ -72,6 +72,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("status", Reach::Owner),
     ("subscribe_status", Reach::Owner),
     ("health", Reach::Owner),
+    ("get_metrics", Reach::Owner),
     ("get_config", Reach::Owner),
     ("watch_servers", Reach::Owner),
     ("get_sandbox", Reach::Owner),

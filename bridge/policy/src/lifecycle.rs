@@ -62,6 +62,17 @@ pub enum State {
 }
 
 impl State {
+    /// All of them, in the order of a life.
+    pub const ALL: [Self; 7] = [
+        Self::Installing,
+        Self::Stopped,
+        Self::Starting,
+        Self::Running,
+        Self::Stopping,
+        Self::Crashed,
+        Self::Failed,
+    ];
+
     /// The word on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -62,6 +62,8 @@ const MCP: &[Key<HostConfig>] = &[Key::word(
     ],
 )];
 
+const METRICS: &[Key<HostConfig>] = &[Key::flag("origins", |host, on| host.metrics_of_origins = on)];
+
 const RUNS: &[Key<HostConfig>] =
     &[Key::number("runStaleSeconds", 1..=86_400, |host, n| host.run_stale = seconds(n))];
 
@@ -144,11 +146,12 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host", "mcp"])?;
+    file.knows(["grants", "limits", "host", "mcp", "metrics"])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;
     file.table("mcp")?.read_only(MCP, &mut host)?;
+    file.table("metrics")?.read_only(METRICS, &mut host)?;
     let limits = file.table("limits")?;
     let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);
     limits.knows(names.chain(RUNS.iter().map(|key| key.name)).chain(["origin", "server"]))?;

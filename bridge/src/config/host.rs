@@ -25,6 +25,8 @@ pub struct HostConfig {
     pub changed_tools: ChangedTools,
     /// What an AI client gets whose name is new.
     pub first_use: FirstUse,
+    /// Whether metrics tell of each origin what it called. That is what the person's browser visited.
+    pub metrics_of_origins: bool,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
     /// The limits of servers that have none of their own.
@@ -94,6 +96,7 @@ impl Default for HostConfig {
             check_output: false,
             changed_tools: ChangedTools::Block,
             first_use: FirstUse::All,
+            metrics_of_origins: false,
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),
             origins: BTreeMap::new(),

@@ -17,6 +17,7 @@ mod errors;
 mod first_use;
 mod grant_forms;
 mod listing;
+mod metrics;
 mod news;
 mod note;
 mod permissions;
@@ -52,6 +53,7 @@ use crate::supervisor::{Server, Supervisor, Told};
 
 pub use calls::{Called, ToolCall};
 pub use errors::{invalid, start_failed};
+pub use metrics::Dialect;
 pub use news::{Listener, News};
 pub use permissions::{Permissions, Wish};
 pub use registry::Registry;

@@ -13,6 +13,7 @@ mod config;
 mod grants;
 mod mcp;
 mod mcp_client;
+mod metrics;
 mod origins;
 mod questions;
 mod sandbox;
@@ -202,6 +203,7 @@ impl Router {
             Request::Status(message) => status::show(self, &message).await,
             Request::SubscribeStatus(message) => status::subscribe(self, client, &message).await,
             Request::Health(_) => status::health(self),
+            Request::GetMetrics(_) => metrics::get(self).await,
             Request::GetConfig(_) => config::get(self),
             Request::WatchServers(message) => watching::servers(self, client, &message),
             Request::HostGrantPermission(message) => grants::grant(self, client, message).await,
@@ -240,6 +242,7 @@ fn long_answer(request: &Request) -> Option<bool> {
         | Request::ListServers(_)
         | Request::Status(_)
         | Request::SubscribeStatus(_)
+        | Request::GetMetrics(_)
         | Request::McpGetLogs(_) => Some(false),
         _ => None,
     }

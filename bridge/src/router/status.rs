@@ -31,11 +31,11 @@ use crate::host::Presence;
 const INTERVAL: u64 = 10_000;
 const INTERVALS: std::ops::RangeInclusive<u64> = 500..=3_600_000;
 
-/// What processes use is measured no more often than this for subscribers.
-const MAX_AGE: Duration = Duration::from_secs(10);
+/// What processes use is measured no more often than this for subscribers and metrics.
+pub(super) const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// How long a measurement is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Follows the status for one client, until it is dropped.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ pub(super) fn health(router: &Router) -> Handled {
     reply(HealthResult { health: router.host.health() })
 }
 
-fn presence(router: &Router) -> Presence {
+pub(super) fn presence(router: &Router) -> Presence {
     let clients = router.clients.all();
     Presence {
         clients: router.clients.by_kind(),

@@ -221,6 +221,11 @@ define_sent! {
         /// And why.
         health: HealthView,
     }
+    /// The numbers.
+    "get_metrics" GetMetricsResult {
+        /// OpenMetrics text, version 1.0.0.
+        text: String,
+    }
     /// What is in force.
     "get_config" GetConfigResult {
         /// A `config.toml` that says it, with every key.

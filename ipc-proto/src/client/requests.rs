@@ -276,6 +276,8 @@ define_requests! {
     }
     /// Says how it all is, in short.
     "health" Health {}
+    /// Gives the numbers of the status and of the calls as OpenMetrics text. Origins are in it only if `config.toml` says so.
+    "get_metrics" GetMetrics {}
     /// Gives what `config.toml` says, as it is in force.
     "get_config" GetConfig {}
     /// Begins (or ends) `server_event` pushes: every change of every server's state. The answer has the states from

@@ -47,11 +47,24 @@ impl Histogram {
         self.max
     }
 
+    /// How many times there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().map(|count| u64::from(*count)).sum()
+    }
+
+    /// How many times are less than `2^power` microseconds, exactly, for powers from 2 to 32: buckets end there.
+    #[must_use]
+    pub fn below(&self, power: u32) -> u64 {
+        let end = bucket_of(1 << power.clamp(2, BEYOND.ilog2()));
+        self.buckets.iter().take(end).map(|count| u64::from(*count)).sum()
+    }
+
     /// A time in microseconds that this share of all times does not exceed, `q` from 0 to 1; 0 if there are none.
     /// Too great by less than a quarter; beyond 2^32 it is the greatest.
     #[must_use]
     pub fn quantile(&self, q: f64) -> u64 {
-        let count: u64 = self.buckets.iter().map(|count| u64::from(*count)).sum();
+        let count = self.count();
         let rank = ((q * count as f64).ceil() as u64).clamp(1, count.max(1));
         let mut seen = 0;
         let reached = self.buckets.iter().position(|count| {
@@ -137,6 +150,16 @@ mod tests {
             prop_assert!(found >= wanted && (found - wanted) * 4 < wanted.max(1), "{wanted} {found}");
             let ends = (histogram.quantile(1.0), histogram.max(), histogram.sum());
             prop_assert_eq!(ends, (times[times.len() - 1], times[times.len() - 1], times.iter().sum()));
+        }
+
+        #[test]
+        fn powers_of_two_count_exactly(
+            times in prop::collection::vec(prop_oneof![0u64..20, 0u64..1_000_000, 0..2 * BEYOND], 0..300),
+            power in 2u32..=32,
+        ) {
+            let wanted = times.iter().filter(|us| **us < 1 << power).count();
+            prop_assert_eq!(of(&times).below(power), wanted as u64);
+            prop_assert_eq!(of(&times).count(), times.len() as u64);
         }
     }
 }

@@ -61,6 +61,7 @@ pub enum Command {
     Sandbox(Box<Sandbox>),
     Status(StatusWanted),
     Health,
+    Metrics,
     Config(Config),
     /// Whether what can be mended is mended.
     Doctor(bool),
@@ -236,6 +237,7 @@ impl Words {
                     "list" => Command::List,
                     "status" => Command::Status(self.status_wanted()?),
                     "health" => Command::Health,
+                    "metrics" => Command::Metrics,
                     "doctor" => Command::Doctor(self.has("--fix")),
                     "events" => Command::Events,
                     "ping" => Command::Ping,

@@ -21,10 +21,11 @@ pub fn show(config: &HostConfig) -> String {
         FirstUse::None => "none",
     };
     let mut out = format!(
-        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[limits]\n",
+        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[metrics]\norigins = {}\n\n[limits]\n",
         config.once.as_secs(),
         config.audit_required,
         config.check_output,
+        config.metrics_of_origins,
     );
     of_origin(&mut out, every_origin);
     number(&mut out, "callsPerMinutePerServer", every_server.per_minute.or(Some(0)));
@@ -87,6 +88,8 @@ mod tests {
             changedTools = "warn"
             [mcp]
             firstUse = "ask"
+            [metrics]
+            origins = true
             [limits]
             maxCallsPerRun = 7
             callsPerMinutePerOrigin = 0

@@ -49,6 +49,9 @@ changedTools = "warn"
 
 [mcp]
 firstUse = "ask"
+
+[metrics]
+origins = true
 "#;
 
 const DEFAULT_LIMITS: OriginLimits = OriginLimits {
@@ -78,6 +81,7 @@ fn an_empty_file_means_the_defaults() {
         check_output: false,
         changed_tools: ChangedTools::Block,
         first_use: FirstUse::All,
+        metrics_of_origins: false,
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
@@ -131,6 +135,7 @@ fn every_key_is_read() {
             check_output: true,
             changed_tools: ChangedTools::Warn,
             first_use: FirstUse::Ask,
+            metrics_of_origins: true,
             every_origin,
             every_server: ServerLimits { per_minute: Some(90), ..ServerLimits::default() },
             origins: [("https://example.com".to_owned(), example), (OWNER.to_owned(), owner)].into(),
@@ -263,7 +268,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         ("\n[limit]\n", "config.toml:2: limit: unknown key; did you mean limits?"),
         (
             "onceSeconds = 1\n",
-            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp",
+            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, metrics",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -282,7 +287,10 @@ fn an_unknown_key_is_told_with_what_was_meant() {
              maxConcurrentPerOrigin, defaultTimeoutMs, queueLength, queueWaitMs, callsPerMinutePerOrigin",
         ),
         // The first one in the file, whatever the alphabet says.
-        ("z = 1\na = 2\n", "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp"),
+        (
+            "z = 1\na = 2\n",
+            "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, metrics",
+        ),
     ] {
         assert_eq!(complaint(text), wanted, "{text}");
     }

@@ -17,6 +17,7 @@ mod grants;
 mod list;
 mod logs;
 mod mcp;
+mod metrics;
 mod offers;
 mod progress;
 mod remarks;
@@ -88,6 +89,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
         Command::Health => status::health(&paths()?, screen),
+        Command::Metrics => metrics::show(&mut connect()?, screen),
         Command::Doctor(fix) => doctor::run(&paths()?, fix, screen),
         Command::Config(Config::Show) => config::show(&mut connect()?, screen),
         Command::Config(Config::Check(file)) => config::check(&paths()?, file.as_deref(), screen),

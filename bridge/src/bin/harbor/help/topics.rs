@@ -181,6 +181,11 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("health", "", "ask whether all is well")
     },
     Topic {
+        notes: "OpenMetrics text, as Prometheus reads it. Origins are in it only with `metrics.origins = true` in\n\
+                config.toml: what they call is what you browse. With --json: {metrics}.",
+        ..topic("metrics", "", "print the numbers for a monitoring system")
+    },
+    Topic {
         options: &[opt("--fix", "", "mend modes of files, and remove a socket that nobody listens on")],
         notes: "Looks at the files of HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers need,\n\
                 what this kernel can hold servers to, and servers that fail; starts a bridge if none runs. The exit code is\n\

@@ -1,0 +1,284 @@
+//! The text that monitoring systems read: OpenMetrics 1.0.0, and what was there before it, Prometheus' text 0.0.4.
+//!
+//! ```text
+//!  # HELP harbor_x_seconds What it is.          a family: its lines stand together
+//!  # TYPE harbor_x_seconds histogram
+//!  # UNIT harbor_x_seconds seconds              OpenMetrics only
+//!  harbor_x_seconds_bucket{server="a",le="0.001024"} 3
+//!  # EOF                                        OpenMetrics only
+//! ```
+//!
+//! Owns the grammar. Must never let a value end its line or its label: labels and errors come from outside.
+
+use std::fmt::Write as _;
+
+use harbor_policy::stats::Histogram;
+
+/// More of a value says nothing more, in characters; ids and origins are shorter.
+const MAX_VALUE: usize = 512;
+
+/// The bounds of histograms, as powers of two of microseconds (0.5 ms to 537 s): there, and only there, what is counted
+/// can be told exactly.
+const BOUNDS: &[u32] = &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 25, 27, 29];
+
+/// Which grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// OpenMetrics 1.0.0.
+    OpenMetrics,
+    /// Prometheus' text format 0.0.4.
+    Prometheus,
+}
+
+/// What kind of numbers a family has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Only grows; a restart begins it anew.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// How times are distributed.
+    Histogram,
+    /// Always 1: its labels are what it says.
+    Info,
+}
+
+/// Numbers that mean the same, with different labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Family {
+    /// Without what its kind puts behind it, with its unit.
+    pub name: &'static str,
+    /// What kind of numbers.
+    pub kind: Kind,
+    /// The base unit with which the name ends; empty where there is none.
+    pub unit: &'static str,
+    /// A sentence, without quotes, backslashes and line ends.
+    pub help: &'static str,
+}
+
+/// A family of this kind.
+pub const fn family(kind: Kind, name: &'static str, unit: &'static str, help: &'static str) -> Family {
+    Family { name, kind, unit, help }
+}
+
+/// Names and values.
+pub type Labels<'a> = &'a [(&'static str, &'a str)];
+
+/// The text so far. Who adds to a family adds all of it before the next one.
+#[derive(Debug)]
+pub struct Exposition {
+    dialect: Dialect,
+    text: String,
+    /// The family whose lines are being written.
+    open: &'static str,
+}
+
+impl Exposition {
+    /// Without anything in it.
+    pub fn new(dialect: Dialect) -> Self {
+        Self { dialect, text: String::new(), open: "" }
+    }
+
+    /// A number.
+    pub fn add(&mut self, family: &Family, labels: Labels<'_>, value: f64) {
+        self.begin(family);
+        self.line(family, suffix(family.kind), labels, None, value);
+    }
+
+    /// A distribution.
+    pub fn add_times(&mut self, family: &Family, labels: Labels<'_>, times: &Histogram) {
+        self.begin(family);
+        for power in BOUNDS {
+            let bound = ((1u64 << power) as f64 / 1e6).to_string();
+            self.line(family, "_bucket", labels, Some(&bound), times.below(*power) as f64);
+        }
+        let count = times.count() as f64;
+        self.line(family, "_bucket", labels, Some("+Inf"), count);
+        self.line(family, "_sum", labels, None, times.sum() as f64 / 1e6);
+        self.line(family, "_count", labels, None, count);
+    }
+
+    /// The whole text.
+    pub fn end(mut self) -> String {
+        if self.dialect == Dialect::OpenMetrics {
+            self.text.push_str("# EOF\n");
+        }
+        self.text
+    }
+
+    fn begin(&mut self, family: &Family) {
+        if self.open == family.name {
+            return;
+        }
+        self.open = family.name;
+        let (word, name) = self.named(family);
+        let _ = writeln!(self.text, "# HELP {name} {}\n# TYPE {name} {word}", family.help);
+        if self.dialect == Dialect::OpenMetrics && !family.unit.is_empty() {
+            let _ = writeln!(self.text, "# UNIT {name} {}", family.unit);
+        }
+    }
+
+    /// The word for its kind, and its name: the older grammar has no info, and names what stands in the lines.
+    fn named(&self, family: &Family) -> (&'static str, String) {
+        let word = match family.kind {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+            Kind::Info if self.dialect == Dialect::OpenMetrics => "info",
+            Kind::Info => "gauge",
+        };
+        match self.dialect {
+            Dialect::OpenMetrics => (word, family.name.to_owned()),
+            Dialect::Prometheus => (word, format!("{}{}", family.name, suffix(family.kind))),
+        }
+    }
+
+    fn line(&mut self, family: &Family, suffix: &str, labels: Labels<'_>, le: Option<&str>, value: f64) {
+        self.text.push_str(family.name);
+        self.text.push_str(suffix);
+        let mut before = '{';
+        for (name, value) in labels.iter().copied().chain(le.map(|le| ("le", le))) {
+            let _ = write!(self.text, "{before}{name}=\"");
+            put_value(&mut self.text, value);
+            self.text.push('"');
+            before = ',';
+        }
+        if before == ',' {
+            self.text.push('}');
+        }
+        let _ = writeln!(self.text, " {value}");
+    }
+}
+
+/// What stands behind the name in a line.
+fn suffix(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Counter => "_total",
+        Kind::Info => "_info",
+        Kind::Gauge | Kind::Histogram => "",
+    }
+}
+
+/// A value between its quotes. Of control characters only the line's end can be written; readers end at others.
+fn put_value(text: &mut String, value: &str) {
+    for char in value.chars().take(MAX_VALUE) {
+        match char {
+            '\\' => text.push_str("\\\\"),
+            '"' => text.push_str("\\\""),
+            '\n' => text.push_str("\\n"),
+            char if char.is_control() => text.push('\u{fffd}'),
+            char => text.push(char),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harbor_policy::stats::{Call, Stats};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CALLS: Family = family(Kind::Counter, "h_calls", "", "Calls.");
+    const ABOUT: Family = family(Kind::Info, "h_build", "", "What it is.");
+    const SIZE: Family = family(Kind::Gauge, "h_size_bytes", "bytes", "How large.");
+    const TIME: Family = family(Kind::Histogram, "h_time_seconds", "seconds", "How long.");
+
+    fn text(dialect: Dialect) -> String {
+        let mut out = Exposition::new(dialect);
+        out.add(&CALLS, &[("server", "a"), ("code", "ok")], 3.0);
+        out.add(&CALLS, &[("server", "b"), ("code", "ok")], 4.0);
+        out.add(&ABOUT, &[("version", "1")], 1.0);
+        out.add(&SIZE, &[], 0.5);
+        out.end()
+    }
+
+    #[test]
+    fn families_are_told_once_in_either_grammar() {
+        assert_eq!(
+            text(Dialect::OpenMetrics),
+            "# HELP h_calls Calls.\n# TYPE h_calls counter\n\
+             h_calls_total{server=\"a\",code=\"ok\"} 3\nh_calls_total{server=\"b\",code=\"ok\"} 4\n\
+             # HELP h_build What it is.\n# TYPE h_build info\nh_build_info{version=\"1\"} 1\n\
+             # HELP h_size_bytes How large.\n# TYPE h_size_bytes gauge\n# UNIT h_size_bytes bytes\nh_size_bytes 0.5\n\
+             # EOF\n"
+        );
+        assert_eq!(
+            text(Dialect::Prometheus),
+            "# HELP h_calls_total Calls.\n# TYPE h_calls_total counter\n\
+             h_calls_total{server=\"a\",code=\"ok\"} 3\nh_calls_total{server=\"b\",code=\"ok\"} 4\n\
+             # HELP h_build_info What it is.\n# TYPE h_build_info gauge\nh_build_info{version=\"1\"} 1\n\
+             # HELP h_size_bytes How large.\n# TYPE h_size_bytes gauge\nh_size_bytes 0.5\n"
+        );
+    }
+
+    #[test]
+    fn a_histogram_has_cumulative_buckets_in_seconds() {
+        let mut stats = Stats::default();
+        for duration_us in [511, 512, 1023, 600_000_000] {
+            stats.note(&Call {
+                origin: "owner",
+                server: "s",
+                tool: "t",
+                code: None,
+                duration_us,
+                queued_us: 0,
+                bytes_in: 0,
+                bytes_out: 0,
+            });
+        }
+        let mut out = Exposition::new(Dialect::OpenMetrics);
+        out.add_times(&TIME, &[("server", "s")], &stats.total().duration);
+        let text = out.end();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[3], "h_time_seconds_bucket{server=\"s\",le=\"0.000512\"} 1");
+        assert_eq!(lines[4], "h_time_seconds_bucket{server=\"s\",le=\"0.001024\"} 3");
+        assert_eq!(lines[3 + BOUNDS.len() - 1], "h_time_seconds_bucket{server=\"s\",le=\"536.870912\"} 3");
+        assert_eq!(
+            lines[3 + BOUNDS.len()..],
+            [
+                "h_time_seconds_bucket{server=\"s\",le=\"+Inf\"} 4",
+                "h_time_seconds_sum{server=\"s\"} 600.002046",
+                "h_time_seconds_count{server=\"s\"} 4",
+                "# EOF"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_value_is_escaped_and_bounded() {
+        let mut text = String::new();
+        put_value(&mut text, "a\"b\\c\nd\re\0f é\u{85}");
+        assert_eq!(text, "a\\\"b\\\\c\\nd\u{fffd}e\u{fffd}f é\u{fffd}");
+        text.clear();
+        put_value(&mut text, &"é".repeat(1000));
+        assert_eq!(text.chars().count(), MAX_VALUE);
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_leaves_its_quotes_or_its_line(value in "\\PC*|[\"\\\\\n\r\0a]{0,40}") {
+            let mut out = Exposition::new(Dialect::OpenMetrics);
+            out.add(&CALLS, &[("v", &value)], 1.0);
+            let text = out.end();
+            let line = text.lines().nth(2).unwrap();
+            prop_assert_eq!(text.lines().count(), 4);
+            let quoted = line.strip_prefix("h_calls_total{v=\"").unwrap().strip_suffix("\"} 1").unwrap();
+            let mut chars = quoted.chars();
+            let mut read = String::new();
+            while let Some(char) = chars.next() {
+                read.push(match char {
+                    '\\' => match chars.next().unwrap() {
+                        'n' => '\n',
+                        char => char,
+                    },
+                    '"' => panic!("a quote that is not escaped: {line}"),
+                    char => char,
+                });
+            }
+            let wanted: String = value.chars().take(MAX_VALUE).map(
+                |char| if char.is_control() && char != '\n' { '\u{fffd}' } else { char }).collect();
+            prop_assert_eq!(read, wanted);
+        }
+    }
+}

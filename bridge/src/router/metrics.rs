@@ -1,0 +1,24 @@
+//! `get_metrics`, and the same text for who scrapes it over HTTP.
+//!
+//! Owns how old the numbers may be. Must never make more of them than `status` has.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::GetMetricsResult;
+
+use super::status::{MAX_AGE, PATIENCE, presence};
+use super::{Handled, Router, reply};
+use crate::host::Dialect;
+
+pub(super) async fn get(router: &Rc<Router>) -> Handled {
+    reply(GetMetricsResult { text: router.metrics(Dialect::OpenMetrics).await })
+}
+
+impl Router {
+    /// All metrics, with what processes use as of a few seconds ago at most.
+    pub async fn metrics(&self, dialect: Dialect) -> String {
+        // Where the machine is too slow for it, the age of the measurement is among the numbers.
+        let _ = tokio::time::timeout(PATIENCE, self.host.measure(MAX_AGE)).await;
+        self.host.metrics(presence(self), dialect)
+    }
+}
