@@ -21,6 +21,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::watch::Watch;
 use crate::config::{ConfigError, LiveConfig, Paths, Settings, file};
+use crate::front::metrics::{Exporter, MetricsError};
 use crate::front::{socket, stdio};
 use crate::host::Host;
 use crate::link::runner::Executable;
@@ -61,6 +62,8 @@ pub enum AppError {
     Instance(InstanceError),
     /// The database cannot be used.
     Store(StoreError),
+    /// Metrics cannot be served where the command line says.
+    Metrics(MetricsError),
     /// Something of the system failed.
     System(io::Error),
 }
@@ -71,6 +74,7 @@ impl std::fmt::Display for AppError {
             Self::Config(error) => error.fmt(f),
             Self::Instance(error) => error.fmt(f),
             Self::Store(error) => write!(f, "{error}; move the file away to begin with an empty one"),
+            Self::Metrics(error) => error.fmt(f),
             Self::System(error) => error.fmt(f),
         }
     }
@@ -121,6 +125,8 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
 struct Bridge {
     supervisor: Rc<Supervisor>,
     router: Rc<Router>,
+    /// Serves metrics as long as it is there.
+    _exporter: Rc<Exporter>,
 }
 
 impl Bridge {
@@ -152,9 +158,16 @@ impl Bridge {
         let host = host.await.map_err(AppError::Store)?;
         let router = Router::new(supervisor.clone(), host.clone(), definitions);
         listen(&supervisor, &host, &router);
+        let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);
+        let exporter = Rc::new(exporter.map_err(AppError::Metrics)?);
         tokio::task::spawn_local(supervisor.clone().begin());
-        tokio::task::spawn_local(follow_config(paths.config_file(), config, Rc::downgrade(&router)));
-        Ok(Self { supervisor, router })
+        tokio::task::spawn_local(follow_config(
+            paths.config_file(),
+            config,
+            Rc::downgrade(&router),
+            Rc::downgrade(&exporter),
+        ));
+        Ok(Self { supervisor, router, _exporter: exporter })
     }
 
     /// Serves until something says that it is enough.
@@ -259,7 +272,12 @@ fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
 }
 
 /// Reads `config.toml` again each time when it may have changed.
-async fn follow_config(path: PathBuf, config: Rc<LiveConfig>, router: Weak<Router>) {
+async fn follow_config(
+    path: PathBuf,
+    config: Rc<LiveConfig>,
+    router: Weak<Router>,
+    exporter: Weak<Exporter>,
+) {
     let mut watch = match Watch::begin(&path) {
         Ok(watch) => watch,
         Err(error) => {
@@ -276,7 +294,8 @@ async fn follow_config(path: PathBuf, config: Rc<LiveConfig>, router: Weak<Route
             Some(why) => tracing::warn!(why, "config.toml is wrong; what was in force stays"),
             None => tracing::info!("config.toml was read again"),
         }
-        let Some(router) = router.upgrade() else { return };
+        let (Some(router), Some(exporter)) = (router.upgrade(), exporter.upgrade()) else { return };
+        exporter.follow(config.now().metrics_listen);
         router.clients.all().iter().for_each(|client| client.note_bridge());
     }
 }

@@ -4,14 +4,17 @@
 //!   harbor-bridge serve             in the foreground, until a signal
 //!   harbor-bridge serve --stdio     native-messaging frames on stdin and stdout too, until stdin ends
 //!   harbor-bridge serve --detached  started by a client; says `ready` on stdout
+//!   harbor-bridge serve --metrics A also serves metrics over HTTP at this address
 //!   harbor-bridge ORIGIN …          native host: started by a browser; a relay to the user's one bridge
 //! ```
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use harbor_bridge::app::{AppError, Mode, serve};
+use harbor_bridge::config::metrics::{LISTEN_RULE, listen_address};
 use harbor_bridge::config::{Paths, Settings};
 use harbor_bridge::front::{dial, relay};
 use harbor_bridge::observe;
@@ -22,10 +25,11 @@ use harbor_child::own;
 const USAGE: u8 = 2;
 
 const HELP: &str = "\
-Usage: harbor-bridge serve [--stdio]
+Usage: harbor-bridge serve [--stdio] [--metrics ADDRESS:PORT]
 
   serve            serve on the local socket of HARBOR_HOME (default ~/.harbor) until a signal
   serve --stdio    also speak native-messaging frames on stdin and stdout; ends with stdin
+  --metrics A:P    also serve metrics over HTTP at this loopback address, such as 127.0.0.1:9464
 
 Browsers start harbor-bridge as a native host, without `serve`. For everything else use `harbor`.
 
@@ -38,9 +42,13 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or("\u{fffd}")).collect();
     match words.as_slice() {
-        ["serve"] => run(Mode::Foreground),
-        ["serve", "--stdio"] => run(Mode::Stdio),
-        ["serve", "--detached"] => run(Mode::Detached),
+        ["serve", options @ ..] => match Serve::read(options) {
+            Ok(wanted) => run(wanted),
+            Err(wrong) => {
+                let _ = write!(io::stderr(), "harbor-bridge: {wrong}\n{HELP}");
+                USAGE.into()
+            }
+        },
         ["--help" | "-h" | "help"] => {
             let _ = io::stdout().write_all(HELP.as_bytes());
             ExitCode::SUCCESS
@@ -60,12 +68,37 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(mode: Mode) -> ExitCode {
+/// How it is to serve.
+struct Serve {
+    mode: Mode,
+    metrics: Option<SocketAddr>,
+}
+
+impl Serve {
+    fn read(options: &[&str]) -> Result<Self, String> {
+        let mut serve = Self { mode: Mode::Foreground, metrics: None };
+        let mut options = options.iter();
+        while let Some(option) = options.next() {
+            match *option {
+                "--stdio" => serve.mode = Mode::Stdio,
+                "--detached" => serve.mode = Mode::Detached,
+                "--metrics" => {
+                    let address = options.next().and_then(|text| listen_address(text));
+                    serve.metrics = Some(address.ok_or_else(|| format!("--metrics needs {LISTEN_RULE}"))?);
+                }
+                other => return Err(format!("unknown option {other}")),
+            }
+        }
+        Ok(serve)
+    }
+}
+
+fn run(Serve { mode, metrics }: Serve) -> ExitCode {
     if let Err(error) = own::close_inherited() {
         return fail(&error, 1);
     }
     let configured = Paths::from_env().and_then(|paths| {
-        let settings = Settings::read(&paths)?;
+        let settings = Settings::read(&paths, metrics)?;
         Ok((paths, settings))
     });
     let (paths, settings) = match configured {

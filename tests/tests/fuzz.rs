@@ -48,6 +48,7 @@ targets! {
     schema,
     host_rules,
     proxy_head,
+    metrics_head,
     denied,
     sandbox_settings,
     lowered,

@@ -62,6 +62,8 @@ pub struct Facts {
     pub audit: AuditFacts,
     /// Why `config.toml` as it is now is not in force.
     pub config: Option<String>,
+    /// Why metrics are not served where they should be.
+    pub metrics: Option<String>,
 }
 
 /// Something that is wrong.
@@ -81,8 +83,12 @@ pub struct Reason {
 #[must_use]
 pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> Vec<Reason> {
     let of_servers = servers.into_iter().filter_map(of_server);
-    let mut all: Vec<_> =
-        of_audit(facts.audit).into_iter().chain(facts.config.map(of_config)).chain(of_servers).collect();
+    let mut all: Vec<_> = of_audit(facts.audit)
+        .into_iter()
+        .chain(facts.config.map(of_config))
+        .chain(facts.metrics.map(of_metrics))
+        .chain(of_servers)
+        .collect();
     all.sort_by(|a, b| b.health.cmp(&a.health).then_with(|| a.server.cmp(&b.server)));
     all
 }
@@ -118,6 +124,10 @@ fn of_config(why: String) -> Reason {
     Reason { health: Health::Degraded, server: None, code: "config_refused", message }
 }
 
+fn of_metrics(message: String) -> Reason {
+    Reason { health: Health::Degraded, server: None, code: "metrics_unavailable", message }
+}
+
 fn of_server(server: ServerFacts) -> Option<Reason> {
     let why = server.last_error.map(|why| format!(": {why}")).unwrap_or_default();
     let (code, message) = match server.state {
@@ -148,7 +158,7 @@ mod tests {
     #[test]
     fn the_worst_comes_first_and_names_what_it_is() {
         let audit = AuditFacts { failing: true, lost: 3, required: false };
-        let facts = Facts { audit, config: Some("config.toml:3: no".into()) };
+        let facts = Facts { audit, config: Some("config.toml:3: no".into()), metrics: Some("in use".into()) };
         let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
@@ -157,14 +167,15 @@ mod tests {
             [
                 (Health::Failing, "audit_failing", None),
                 (Health::Degraded, "config_refused", None),
+                (Health::Degraded, "metrics_unavailable", None),
                 (Health::Degraded, "server_failed", Some("a")),
                 (Health::Degraded, "server_crashed", Some("b")),
             ]
         );
-        assert_eq!(found[2].message, "a has failed: it was killed");
+        assert_eq!(found[3].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost =
-            reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, config: None }, []);
+            reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);
         assert_eq!((worst(&lost), lost[0].code), (Health::Degraded, "audit_incomplete"));
     }
 }

@@ -31,6 +31,7 @@ pub use self::show::show;
 use self::table::{Key, Table};
 use super::ConfigError;
 use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
+use super::metrics::{LISTEN_RULE, listen_address};
 
 /// The file's name, with which every message about a line of it begins.
 pub const FILE_NAME: &str = "config.toml";
@@ -62,7 +63,13 @@ const MCP: &[Key<HostConfig>] = &[Key::word(
     ],
 )];
 
-const METRICS: &[Key<HostConfig>] = &[Key::flag("origins", |host, on| host.metrics_of_origins = on)];
+const METRICS: &[Key<HostConfig>] = &[
+    Key::flag("origins", |host, on| host.metrics_of_origins = on),
+    Key::text("listen", LISTEN_RULE, |host, text| {
+        host.metrics_listen = listen_address(text);
+        host.metrics_listen.is_some()
+    }),
+];
 
 const RUNS: &[Key<HostConfig>] =
     &[Key::number("runStaleSeconds", 1..=86_400, |host, n| host.run_stale = seconds(n))];

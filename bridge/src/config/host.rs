@@ -3,6 +3,7 @@
 //! Owns the defaults and what is inherited. Must never be out of range: `file` checks what it puts in here.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use harbor_policy::limits::CALL_TIMEOUT;
@@ -27,6 +28,8 @@ pub struct HostConfig {
     pub first_use: FirstUse,
     /// Whether metrics tell of each origin what it called. That is what the person's browser visited.
     pub metrics_of_origins: bool,
+    /// Where metrics are listened for, on loopback.
+    pub metrics_listen: Option<SocketAddr>,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
     /// The limits of servers that have none of their own.
@@ -97,6 +100,7 @@ impl Default for HostConfig {
             changed_tools: ChangedTools::Block,
             first_use: FirstUse::All,
             metrics_of_origins: false,
+            metrics_listen: None,
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),
             origins: BTreeMap::new(),

@@ -5,11 +5,13 @@
 pub mod file;
 mod host;
 mod live;
+pub mod metrics;
 mod paths;
 pub mod watch;
 
 use std::env;
 use std::fmt;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use harbor_policy::sandbox::offer::Lowered;
@@ -55,14 +57,16 @@ pub struct Settings {
     pub host: HostConfig,
     /// What of the kernel is not to be used for sandboxes (`HARBOR_SANDBOX_OFFER`).
     pub offered: Lowered,
+    /// Where metrics are listened for, whatever the file says (`serve --metrics`).
+    pub metrics: Option<SocketAddr>,
 }
 
 impl Settings {
-    /// Reads the environment and the file.
+    /// Reads the environment and the file; `metrics` is what the command line says.
     ///
     /// # Errors
     /// Names the variable, or file, line and key, and what it may be.
-    pub fn read(paths: &Paths) -> Result<Self, ConfigError> {
+    pub fn read(paths: &Paths, metrics: Option<SocketAddr>) -> Result<Self, ConfigError> {
         let get = |name| env::var(name).ok().filter(|value| !value.is_empty());
         Ok(Self {
             isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
@@ -70,6 +74,7 @@ impl Settings {
             idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
             host: file::read(&paths.config_file())?,
             offered: offered(get("HARBOR_SANDBOX_OFFER").as_deref())?,
+            metrics,
         })
     }
 }

@@ -1,10 +1,11 @@
-//! Bytes in, bytes out: the native host's relay, the local socket, `serve --stdio`.
+//! Bytes in, bytes out: the native host's relay, the local socket, `serve --stdio`, metrics over HTTP.
 //!
 //! Owns connections: their frames, their first frame, their end. Must never know what a message means beyond
 //! `attach`; the router does.
 
 pub mod connection;
 pub mod dial;
+pub mod metrics;
 pub mod relay;
 pub mod socket;
 pub mod stdio;

@@ -58,7 +58,7 @@ pub use news::{Listener, News};
 pub use permissions::{Permissions, Wish};
 pub use registry::Registry;
 pub use runs::Runs;
-pub use status::Presence;
+pub use status::{Exporting, Presence};
 pub use trail::Trail;
 
 use admission::Admission;
@@ -87,6 +87,8 @@ pub struct Host {
     stats: RefCell<Stats>,
     listeners: Rc<Listeners>,
     newcomers: Newcomers,
+    /// Whether metrics are served; whoever serves them says so.
+    pub exporting: RefCell<Exporting>,
     /// The name under which the person's calls are counted.
     owner: Arc<str>,
 }
@@ -119,6 +121,7 @@ impl Host {
             stats: RefCell::default(),
             listeners,
             newcomers,
+            exporting: RefCell::default(),
             owner: OWNER.into(),
         });
         tokio::task::spawn_local(keep_house(Rc::downgrade(&host)));

@@ -3,6 +3,7 @@
 //! Owns which number comes from where. Must never measure or wait: what has to be measured is shown as it was the last time,
 //! with its age.
 
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,15 @@ pub struct Presence {
     pub began: Instant,
 }
 
+/// Whether metrics are served over HTTP.
+#[derive(Debug, Default)]
+pub struct Exporting {
+    /// Where.
+    pub at: Option<SocketAddr>,
+    /// Why they are not served where they should be.
+    pub refused: Option<String>,
+}
+
 impl Host {
     /// Everything.
     #[must_use]
@@ -59,7 +69,8 @@ impl Host {
             let last_error = status.last_exit.map(|report| report.message.clone());
             ServerFacts { id: server.id().to_string(), state: status.state, last_error }
         };
-        let known = Facts { audit, config: self.config.refused() };
+        let known =
+            Facts { audit, config: self.config.refused(), metrics: self.exporting.borrow().refused.clone() };
         let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {
@@ -93,6 +104,7 @@ impl Host {
             calls: counts(self.stats.borrow().total()),
             audit: AuditHealth { failing, unaudited },
             usage: measured.map(|measured| sample(&measured, &measured.bridge)),
+            metrics: self.exporting.borrow().at.map(|at| at.to_string()),
         }
     }
 

@@ -2,19 +2,26 @@
 //!
 //! Owns how old the numbers may be. Must never make more of them than `status` has.
 
+use std::net::SocketAddr;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::GetMetricsResult;
 
 use super::status::{MAX_AGE, PATIENCE, presence};
 use super::{Handled, Router, reply};
-use crate::host::Dialect;
+use crate::host::{Dialect, Exporting};
 
 pub(super) async fn get(router: &Rc<Router>) -> Handled {
     reply(GetMetricsResult { text: router.metrics(Dialect::OpenMetrics).await })
 }
 
 impl Router {
+    /// Metrics are served there, or are not for this reason.
+    pub fn note_metrics(&self, at: Option<SocketAddr>, refused: Option<String>) {
+        *self.host.exporting.borrow_mut() = Exporting { at, refused };
+        self.clients.all().iter().for_each(|client| client.note_bridge());
+    }
+
     /// All metrics, with what processes use as of a few seconds ago at most.
     pub async fn metrics(&self, dialect: Dialect) -> String {
         // Where the machine is too slow for it, the age of the measurement is among the numbers.

@@ -44,8 +44,8 @@ define_sent! {
         state: &'static str,
         /// Which server has it, where it is one.
         server: Option<String>,
-        /// A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete` or
-        /// `config_refused`.
+        /// A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete`,
+        /// `config_refused` or `metrics_unavailable`.
         code: &'static str,
         /// The same as a sentence.
         message: String,
@@ -78,6 +78,8 @@ define_sent! {
         audit: AuditHealth,
         /// What it uses; absent until it was measured.
         usage: Option<UsageSample>,
+        /// Where metrics are served over HTTP, `127.0.0.1:9464`; absent where nowhere.
+        metrics: Option<String>,
     }
     /// What this kernel can hold servers to.
     "KernelStatus" KernelStatus {

@@ -23,6 +23,7 @@ mod json;
 mod lines;
 mod link;
 mod messages;
+mod metrics;
 mod mutate;
 mod pages;
 mod permissions;
@@ -79,6 +80,7 @@ pub const TARGETS: &[Target] = &[
     tools::SCHEMA,
     hosts::HOST_RULES,
     hosts::PROXY_HEAD,
+    metrics::METRICS_HEAD,
     sandbox::DENIED,
     sandbox::SANDBOX_SETTINGS,
     sandbox::LOWERED,

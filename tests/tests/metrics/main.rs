@@ -1,6 +1,9 @@
 //! Metrics: the text, the listener, and a real Prometheus that scrapes it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
+mod http;
+mod listening;
+mod prometheus;
 mod text;
 
 use harbor_tests::Client;

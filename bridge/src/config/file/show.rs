@@ -21,12 +21,17 @@ pub fn show(config: &HostConfig) -> String {
         FirstUse::None => "none",
     };
     let mut out = format!(
-        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[metrics]\norigins = {}\n\n[limits]\n",
+        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[metrics]\norigins = {}\n",
         config.once.as_secs(),
         config.audit_required,
         config.check_output,
         config.metrics_of_origins,
     );
+    if let Some(at) = config.metrics_listen {
+        let _ =
+            writeln!(out, "listen = \"{at}\"  # at once when it changes; `serve --metrics` goes before it");
+    }
+    out.push_str("\n[limits]\n");
     of_origin(&mut out, every_origin);
     number(&mut out, "callsPerMinutePerServer", every_server.per_minute.or(Some(0)));
     number(&mut out, "runStaleSeconds", Some(config.run_stale.as_secs()));
@@ -90,6 +95,7 @@ mod tests {
             firstUse = "ask"
             [metrics]
             origins = true
+            listen = "127.0.0.1:9464"
             [limits]
             maxCallsPerRun = 7
             callsPerMinutePerOrigin = 0

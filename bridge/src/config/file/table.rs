@@ -23,6 +23,7 @@ enum Kind<T: 'static> {
     Number(RangeInclusive<u32>, fn(&mut T, u32)),
     Flag(fn(&mut T, bool)),
     Word(&'static [Choice<T>]),
+    Text(&'static str, fn(&mut T, &str) -> bool),
 }
 
 /// A word, and what it sets.
@@ -41,6 +42,11 @@ impl<T> Key<T> {
         Self { name, kind: Kind::Word(choices) }
     }
 
+    /// A text that follows a rule; `set` says whether it does.
+    pub(super) const fn text(name: &'static str, rule: &'static str, set: fn(&mut T, &str) -> bool) -> Self {
+        Self { name, kind: Kind::Text(rule, set) }
+    }
+
     /// Puts the value where it belongs, or says what is expected instead.
     fn read(&self, value: &DeValue<'_>, into: &mut T) -> Result<(), String> {
         match &self.kind {
@@ -53,6 +59,10 @@ impl<T> Key<T> {
             Kind::Flag(set) => {
                 value.as_bool().map(|on| set(into, on)).ok_or_else(|| "expected true or false".into())
             }
+            Kind::Text(rule, set) => match value.as_str() {
+                Some(text) if set(into, text) => Ok(()),
+                _ => Err(format!("expected {rule}")),
+            },
             Kind::Word(choices) => {
                 let chosen = choices.iter().find(|(word, _)| value.as_str() == Some(*word));
                 chosen.map(|(_, set)| set(into)).ok_or_else(|| {

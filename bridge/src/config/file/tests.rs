@@ -52,6 +52,7 @@ firstUse = "ask"
 
 [metrics]
 origins = true
+listen = "[::1]:9464"
 "#;
 
 const DEFAULT_LIMITS: OriginLimits = OriginLimits {
@@ -82,6 +83,7 @@ fn an_empty_file_means_the_defaults() {
         changed_tools: ChangedTools::Block,
         first_use: FirstUse::All,
         metrics_of_origins: false,
+        metrics_listen: None,
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
@@ -136,6 +138,7 @@ fn every_key_is_read() {
             changed_tools: ChangedTools::Warn,
             first_use: FirstUse::Ask,
             metrics_of_origins: true,
+            metrics_listen: "[::1]:9464".parse().ok(),
             every_origin,
             every_server: ServerLimits { per_minute: Some(90), ..ServerLimits::default() },
             origins: [("https://example.com".to_owned(), example), (OWNER.to_owned(), owner)].into(),
@@ -233,6 +236,11 @@ fn a_value_of_another_kind_is_told_by_line_and_key() {
         (
             "[mcp]\nfirstUse = \"some\"\n",
             "config.toml:2: mcp.firstUse: expected \"all\" or \"ask\" or \"none\"",
+        ),
+        (
+            "[metrics]\nlisten = \"0.0.0.0:9464\"\n",
+            "config.toml:2: metrics.listen: expected an address of this machine's loopback and a port, such as \
+             \"127.0.0.1:9464\" or \"[::1]:9464\"",
         ),
         ("[host]\nchangedTools = true\n", "config.toml:2: host.changedTools: expected \"block\" or \"warn\""),
         ("\nlimits = 5\n", "config.toml:2: limits: expected a table"),

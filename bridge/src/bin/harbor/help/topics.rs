@@ -182,7 +182,8 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     },
     Topic {
         notes: "OpenMetrics text, as Prometheus reads it. Origins are in it only with `metrics.origins = true` in\n\
-                config.toml: what they call is what you browse. With --json: {metrics}.",
+                config.toml: what they call is what you browse. `harbor-bridge serve --metrics 127.0.0.1:9464`, or\n\
+                `metrics.listen` in config.toml, serves them over HTTP. With --json: {metrics}.",
         ..topic("metrics", "", "print the numbers for a monitoring system")
     },
     Topic {
