@@ -22,6 +22,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::config::watch::Watch;
 use crate::config::{ConfigError, LiveConfig, Paths, Settings, file};
 use crate::front::metrics::{Exporter, MetricsError};
+use crate::front::notify::Notifier;
 use crate::front::{socket, stdio};
 use crate::host::Host;
 use crate::link::runner::Executable;
@@ -115,8 +116,9 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     runtime.block_on(async move {
         let bridge = Bridge::assemble(paths, settings, executable, database).await?;
-        bridge.run(settings, mode, listener, instance.token()).await?;
+        let notifier = bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
+        drop(notifier);
         drop(instance);
         Ok(())
     })
@@ -170,19 +172,19 @@ impl Bridge {
         Ok(Self { supervisor, router, _exporter: exporter })
     }
 
-    /// Serves until something says that it is enough.
+    /// Serves until something says that it is enough. The service manager hears signs of life until the end.
     async fn run(
         &self,
         settings: &Settings,
         mode: Mode,
         listener: std::os::unix::net::UnixListener,
         token: &str,
-    ) -> io::Result<()> {
+    ) -> io::Result<Notifier> {
         let mut signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()]
             .into_iter()
             .map(signal)
             .collect::<io::Result<Vec<_>>>()?;
-        let [terminate, interrupt, hangup] = signals.as_mut_slice() else { return Ok(()) };
+        let [terminate, interrupt, hangup] = signals.as_mut_slice() else { return Ok(Notifier::default()) };
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
         // Tasks of their own: waking the outermost future costs a system call each time.
@@ -194,8 +196,12 @@ impl Bridge {
         if mode == Mode::Detached {
             announce()?;
         }
+        let notifier = Notifier::ready(settings.manager.as_ref());
         let why = tokio::select! {
-            result = &mut accepting => return result.map_err(io::Error::other)?,
+            result = &mut accepting => {
+                result.map_err(io::Error::other)??;
+                "the socket is closed"
+            }
             result = &mut serving_stdio => {
                 result.map_err(io::Error::other)??;
                 "stdin has ended"
@@ -207,8 +213,9 @@ impl Bridge {
             _ = hangup.recv() => "SIGHUP",
         };
         tracing::info!(why, "ending");
+        notifier.stopping(why);
         accepting.abort();
-        Ok(())
+        Ok(notifier)
     }
 
     /// Returns when a detached bridge has had no client for long enough.

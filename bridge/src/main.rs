@@ -34,7 +34,7 @@ Usage: harbor-bridge serve [--stdio] [--metrics ADDRESS:PORT]
 Browsers start harbor-bridge as a native host, without `serve`. For everything else use `harbor`.
 
 Environment: HARBOR_HOME, HARBOR_MCP_ISOLATION (1 or 0), HARBOR_LOG (off, error, warn, info, debug, trace),
-HARBOR_IDLE_EXIT_SECONDS (for a bridge that a client started; 300).
+HARBOR_LOG_FORMAT (text or json), HARBOR_IDLE_EXIT_SECONDS (for a bridge that a client started; 300).
 Limits and permissions: HARBOR_HOME/config.toml.
 ";
 
@@ -105,15 +105,20 @@ fn run(Serve { mode, metrics }: Serve) -> ExitCode {
         Ok(configured) => configured,
         Err(error) => return fail(&error, USAGE),
     };
-    observe::begin(settings.log);
+    observe::begin(settings.log, settings.log_json);
     match serve(&paths, &settings, mode) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error @ AppError::Instance(InstanceError::Running(_))) => fail(&error, dial::EXIT_LOCKED as u8),
-        Err(error) => fail(&error, 1),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{}", observe::last_words(&error, settings.log_json));
+            match error {
+                AppError::Instance(InstanceError::Running(_)) => (dial::EXIT_LOCKED as u8).into(),
+                _ => ExitCode::FAILURE,
+            }
+        }
     }
 }
 
 fn fail(error: &dyn std::error::Error, code: u8) -> ExitCode {
-    let _ = writeln!(io::stderr(), "harbor-bridge: {error}");
+    let _ = writeln!(io::stderr(), "{}", observe::last_words(error, false));
     code.into()
 }

@@ -1,18 +1,32 @@
 //! Logs: to stderr, one line each, never with arguments, results or secrets.
 //!
-//! Owns the subscriber. A bridge that a client started has its stderr in `$HARBOR_HOME/logs/bridge.log`.
+//! Owns the subscriber, and what a line looks like: text for people, or a JSON object for programs. A bridge that a client started has its stderr in `$HARBOR_HOME/logs/bridge.log`.
 
 use std::io;
 
+use serde_json::json;
 use tracing::level_filters::LevelFilter;
+use tracing::subscriber::set_global_default;
 
-/// Begins logging at `level`.
-pub fn begin(level: LevelFilter) {
+/// Begins logging at `level`; `json`: an object per line, with `timestamp`, `level`, `message` and what else is known.
+pub fn begin(level: LevelFilter, json: bool) {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(io::stderr)
         .with_ansi(false)
         .with_target(false);
     // Only the first of a process counts; there is no other.
-    let _ = tracing::subscriber::set_global_default(subscriber.finish());
+    let _ = match json {
+        true => set_global_default(subscriber.json().flatten_event(true).finish()),
+        false => set_global_default(subscriber.finish()),
+    };
+}
+
+/// Why the program ends, whatever the level is.
+#[must_use]
+pub fn last_words(error: &dyn std::error::Error, json: bool) -> String {
+    match json {
+        true => json!({"level": "ERROR", "message": error.to_string()}).to_string(),
+        false => format!("harbor-bridge: {error}"),
+    }
 }

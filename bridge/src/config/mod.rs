@@ -5,6 +5,7 @@
 pub mod file;
 mod host;
 mod live;
+mod manager;
 pub mod metrics;
 mod paths;
 pub mod watch;
@@ -18,6 +19,7 @@ use harbor_policy::sandbox::offer::Lowered;
 
 pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 pub use self::live::LiveConfig;
+pub use self::manager::ServiceManager;
 pub use self::paths::Paths;
 
 /// The environment's switches, and where everything is. They are read at the start only.
@@ -25,6 +27,7 @@ pub const SWITCHES: &[&str] = &[
     "HARBOR_HOME",
     "HARBOR_MCP_ISOLATION",
     "HARBOR_LOG",
+    "HARBOR_LOG_FORMAT",
     "HARBOR_IDLE_EXIT_SECONDS",
     "HARBOR_SANDBOX_OFFER",
 ];
@@ -51,6 +54,8 @@ pub struct Settings {
     pub isolation: bool,
     /// How much to log (`HARBOR_LOG`).
     pub log: tracing::level_filters::LevelFilter,
+    /// Whether a line of the log is a JSON object (`HARBOR_LOG_FORMAT`).
+    pub log_json: bool,
     /// How long a bridge that a client started stays without clients (`HARBOR_IDLE_EXIT_SECONDS`).
     pub idle_exit: Duration,
     /// What `config.toml` says.
@@ -59,6 +64,8 @@ pub struct Settings {
     pub offered: Lowered,
     /// Where metrics are listened for, whatever the file says (`serve --metrics`).
     pub metrics: Option<SocketAddr>,
+    /// Who wants to know how it does (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`).
+    pub manager: Option<ServiceManager>,
 }
 
 impl Settings {
@@ -71,10 +78,12 @@ impl Settings {
         Ok(Self {
             isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
             log: log_level(get("HARBOR_LOG").as_deref())?,
+            log_json: log_json(get("HARBOR_LOG_FORMAT").as_deref())?,
             idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
             host: file::read(&paths.config_file())?,
             offered: offered(get("HARBOR_SANDBOX_OFFER").as_deref())?,
             metrics,
+            manager: ServiceManager::from_env(),
         })
     }
 }
@@ -94,6 +103,14 @@ fn log_level(value: Option<&str>) -> Result<tracing::level_filters::LevelFilter,
         .unwrap_or("info")
         .parse()
         .map_err(|_| ConfigError("HARBOR_LOG: use off, error, warn, info, debug or trace".into()))
+}
+
+fn log_json(value: Option<&str>) -> Result<bool, ConfigError> {
+    match value {
+        None | Some("text") => Ok(false),
+        Some("json") => Ok(true),
+        Some(_) => Err(ConfigError("HARBOR_LOG_FORMAT: use text, or json (an object per line)".into())),
+    }
 }
 
 fn offered(value: Option<&str>) -> Result<Lowered, ConfigError> {
@@ -123,6 +140,8 @@ mod tests {
         );
         assert!(isolation(Some("yes")).is_err());
         assert!(log_level(Some("loud")).is_err());
+        assert_eq!((log_json(None), log_json(Some("json"))), (Ok(false), Ok(true)));
+        assert!(log_json(Some("JSON")).is_err());
         assert_eq!(idle_exit(Some("7")), Ok(Duration::from_secs(7)));
         assert!(idle_exit(Some("-1")).is_err());
     }

@@ -1,4 +1,4 @@
-//! Bytes in, bytes out: the native host's relay, the local socket, `serve --stdio`, metrics over HTTP.
+//! Bytes in, bytes out: the native host's relay, the local socket, `serve --stdio`, metrics over HTTP, the service manager.
 //!
 //! Owns connections: their frames, their first frame, their end. Must never know what a message means beyond
 //! `attach`; the router does.
@@ -6,6 +6,7 @@
 pub mod connection;
 pub mod dial;
 pub mod metrics;
+pub mod notify;
 pub mod relay;
 pub mod socket;
 pub mod stdio;

@@ -64,6 +64,8 @@ impl Dial {
             .env("HARBOR_HOME", &self.home)
             // A server may have started us. The new bridge is no part of it, and must not be ended with it.
             .env_remove(INSTANCE_MARK)
+            // Nor is it the service that we may be: it must not say that this one is ready.
+            .env_remove("NOTIFY_SOCKET")
             .current_dir("/");
         command
     }
