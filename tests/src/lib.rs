@@ -32,6 +32,7 @@ pub mod program;
 pub mod programs;
 pub mod random;
 pub mod said;
+pub mod terminal;
 
 use std::time::Duration;
 
@@ -45,6 +46,7 @@ pub use home::Home;
 pub use processes::{Process, wait_until};
 pub use program::Program;
 pub use said::said;
+pub use terminal::Terminal;
 
 /// How long anything may take that is not itself about time. Generous: the machine may be busy.
 pub const LIMIT: Duration = Duration::from_secs(30);

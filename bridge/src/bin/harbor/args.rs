@@ -60,6 +60,7 @@ pub enum Command {
     Logs(Logs),
     Sandbox(Box<Sandbox>),
     Status(StatusWanted),
+    Top,
     Health,
     Metrics,
     Config(Config),
@@ -236,6 +237,7 @@ impl Words {
                 match name {
                     "list" => Command::List,
                     "status" => Command::Status(self.status_wanted()?),
+                    "top" => Command::Top,
                     "health" => Command::Health,
                     "metrics" => Command::Metrics,
                     "doctor" => Command::Doctor(self.has("--fix")),

@@ -27,6 +27,7 @@ mod servers;
 mod stats;
 mod status;
 mod tools;
+mod top;
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::DialError;
@@ -88,6 +89,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
+        Command::Top => top::run(&paths()?, screen),
         Command::Health => status::health(&paths()?, screen),
         Command::Metrics => metrics::show(&mut connect()?, screen),
         Command::Doctor(fix) => doctor::run(&paths()?, fix, screen),

@@ -149,7 +149,7 @@ fn absolutes(paths: &[String], here: &Path) -> Result<Vec<String>, Failure> {
     paths.iter().map(one).collect()
 }
 
-fn describe(sandbox: &Members, explain: bool) -> String {
+pub fn describe(sandbox: &Members, explain: bool) -> String {
     let summary = sandbox.object("summary");
     let mut lines = vec![
         format!("level    {}", summary.text("level")),

@@ -176,6 +176,12 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("status", "", "show the bridge, the servers, and how they do")
     },
     Topic {
+        notes: "Servers with their state, calls, latency and memory, each second; Enter opens one with its log, its tools and\n\
+                its limits; s starts, x stops, r restarts it; ? shows all keys. Needs a terminal: `harbor status -f --json`\n\
+                is for programs.",
+        ..topic("top", "", "watch all servers live; start and stop them")
+    },
+    Topic {
         notes: "Prints ok, degraded or failing, and why. The exit code is 1 when it is failing, and 3 when no bridge\n\
                 runs: this command starts none. With --json: {state, reasons}.",
         ..topic("health", "", "ask whether all is well")

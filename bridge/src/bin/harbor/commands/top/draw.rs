@@ -1,0 +1,161 @@
+//! The model on a screen of any size, down to a single place.
+//!
+//! Owns colours, and what is the same on every screen: the head, the status line, the keys. A state is a word first; without
+//! colours nothing is lost. Must never change the model, or draw outside of the screen.
+
+mod columns;
+mod detail;
+mod overview;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
+use ratatui::style::{Color, Modifier, Style};
+
+use super::model::{Link, Model};
+use super::page::{Row, Tone};
+use super::words::places;
+use crate::table::fit;
+use crate::when;
+
+/// How long the bridge may be silent before that is said, in milliseconds; numbers come each second.
+const SILENCE: u64 = 4000;
+
+/// Where it is drawn.
+#[derive(Debug)]
+pub struct Pen<'a> {
+    buffer: &'a mut Buffer,
+    colour: bool,
+}
+
+/// What a state is to a person.
+pub fn tone(state: &str) -> Tone {
+    match state {
+        "running" => Tone::Good,
+        "installing" | "starting" | "stopping" => Tone::Waiting,
+        "crashed" | "failed" => Tone::Bad,
+        "stopped" => Tone::Faint,
+        _ => Tone::Plain,
+    }
+}
+
+impl<'a> Pen<'a> {
+    pub fn new(buffer: &'a mut Buffer, colour: bool) -> Self {
+        Self { buffer, colour }
+    }
+
+    fn width(&self) -> usize {
+        self.buffer.area.width.into()
+    }
+
+    fn style(&self, tone: Tone) -> Style {
+        let coloured = |colour: Color| if self.colour { Style::new().fg(colour) } else { Style::new() };
+        match tone {
+            Tone::Plain => Style::new(),
+            Tone::Faint => Style::new().add_modifier(Modifier::DIM),
+            Tone::Strong => Style::new().add_modifier(Modifier::BOLD),
+            Tone::Good => coloured(Color::Green),
+            Tone::Waiting => coloured(Color::Yellow),
+            Tone::Bad => coloured(Color::Red).add_modifier(Modifier::BOLD),
+        }
+    }
+
+    /// Puts a text on the line `y` from the place `x` on, at most `width` places of it; where the next one begins.
+    fn put(&mut self, x: usize, y: usize, width: usize, text: &str, tone: Tone) -> usize {
+        let width = width.min(self.width().saturating_sub(x));
+        let (Ok(column), Ok(line)) = (u16::try_from(x), u16::try_from(y)) else { return x };
+        if width == 0 || !self.buffer.area.contains(Position::new(column, line)) {
+            return x;
+        }
+        let text = if places(text) > width { fit(text, Some(width)) } else { text.into() };
+        let style = self.style(tone);
+        self.buffer.set_stringn(column, line, text, width, style).0.into()
+    }
+
+    /// Turns a whole line's colours around.
+    fn reverse(&mut self, y: usize) {
+        if let Ok(line) = u16::try_from(y) {
+            let mut area = self.buffer.area;
+            area = ratatui::layout::Rect { y: line, height: 1, ..area }.intersection(area);
+            self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
+        }
+    }
+}
+
+/// Draws all of it, as of `now`.
+pub fn draw(pen: &mut Pen<'_>, model: &Model, now: u64) {
+    let height = usize::from(pen.buffer.area.height);
+    match (&model.help, &model.detail) {
+        (Some(_), _) => detail::draw_help(pen, model, height),
+        (None, Some(_)) => detail::draw(pen, model, height, now),
+        (None, None) => overview::draw(pen, model, height, now),
+    }
+    draw_foot(pen, model, height, now);
+}
+
+/// The two last lines: what is to be said, and which keys do what.
+fn draw_foot(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
+    let (text, tone) = status_line(model, now);
+    let width = pen.width();
+    if height > 1 {
+        pen.put(0, height - 2, width, &text, tone);
+    }
+    pen.put(0, height.saturating_sub(1), width, keys(model), Tone::Faint);
+}
+
+/// What is most pressing to say.
+fn status_line(model: &Model, now: u64) -> (String, Tone) {
+    if let Some((act, server)) = &model.asked {
+        let open = model.servers.get(server).map_or(0, |server| server.in_flight + server.queued);
+        let calls = crate::commands::count(usize::try_from(open).unwrap_or(usize::MAX), "call");
+        return (format!("{} {server}? {calls} would be cut off: y/n", act.verb()), Tone::Waiting);
+    }
+    if model.typing {
+        return (format!("/{}▏", super::words::line(&model.filter)), Tone::Strong);
+    }
+    if let Some(remark) = &model.remark {
+        return (remark.text.clone(), if remark.bad { Tone::Bad } else { Tone::Good });
+    }
+    let mut acts = model.open.values().filter_map(|open| Some((open.act()?, open)));
+    if let Some(((act, server), open)) = acts.next() {
+        let others = acts.count();
+        let others = if others == 0 { String::new() } else { format!(" (and {others} more)") };
+        let news = if open.news.is_empty() { String::new() } else { format!(" {}", open.news) };
+        return (format!("{} {server} …{news}{others}", act.word()), Tone::Waiting);
+    }
+    match (&model.link, model.filter.is_empty()) {
+        (Link::Up, false) => (format!("/{} (Esc shows all)", super::words::line(&model.filter)), Tone::Faint),
+        (Link::Up, true) if now.saturating_sub(model.heard) > SILENCE => {
+            let silent = when::lasting(now.saturating_sub(model.heard));
+            (format!("no word from the bridge for {silent}"), Tone::Bad)
+        }
+        _ => (String::new(), Tone::Plain),
+    }
+}
+
+/// How it is with the bridge, where all is not well.
+fn trouble(model: &Model, now: u64) -> Option<Row> {
+    if let Link::Gone { since, why, .. } = &model.link {
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        let text = format!(
+            "the bridge is gone since {}; connecting …{why}",
+            when::lasting(now.saturating_sub(*since))
+        );
+        return Some(Row::new("", text).toned(Tone::Bad));
+    }
+    let (first, others) = model.health.reasons.split_first()?;
+    let others = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+    Some(Row::new("", format!("{first}{others}")).toned(Tone::Bad))
+}
+
+fn keys(model: &Model) -> &'static str {
+    match (model.asked.is_some(), model.help.is_some(), model.typing, &model.detail) {
+        (true, ..) => "y yes  any other key no",
+        (_, true, ..) => "↑↓ scroll  any other key back",
+        (_, _, true, _) => "Enter done  Esc show all  ↑↓ select",
+        (.., Some(_)) => "q back  Tab 1-4 page  ↑↓ scroll  End newest  s start  x stop  r restart  ? help",
+        _ => "q quit  Enter open  s start  x stop  r restart  / filter  o order  ? help",
+    }
+}
+
+#[cfg(test)]
+mod tests;

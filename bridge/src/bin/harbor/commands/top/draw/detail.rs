@@ -1,0 +1,86 @@
+//! One server, page by page; and the help, which scrolls the same way.
+//!
+//! Owns where the lines of a page stand.
+
+use super::super::facts::Server;
+use super::super::keys::HELP;
+use super::super::model::Model;
+use super::super::page::{Row, Scroll, Tab, Tone};
+use super::super::words::{places, state};
+use super::{Pen, tone, trouble};
+
+/// Where the page begins.
+const HEAD: usize = 2;
+
+pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
+    let Some(detail) = &model.detail else { return };
+    let width = pen.width();
+    let server = model.servers.get(&detail.server);
+    let mut x = pen.put(0, 0, width, &detail.server, Tone::Strong);
+    if let Some(server) = server {
+        x = pen.put(x, 0, width, "  ", Tone::Plain);
+        x = pen.put(x, 0, width, &state(server, now), tone(&server.state));
+        x = pen.put(x, 0, width, &beside(server), Tone::Plain);
+    }
+    if let Some(trouble) = trouble(model, now).filter(|_| model.link != super::Link::Up) {
+        pen.put(x, 0, width, &format!("  {}", trouble.text), trouble.tone);
+    }
+    let rows = model.page(now);
+    let (page, scroll) = (model.page_rows(), detail.scroll());
+    let first = scroll.first(rows.len(), page);
+    draw_tabs(pen, detail.tab, &place(scroll, first, page, rows.len()));
+    draw_rows(pen, &rows, first, height);
+}
+
+pub fn draw_help(pen: &mut Pen<'_>, model: &Model, height: usize) {
+    let width = pen.width();
+    pen.put(0, 0, width, "harbor top: keys, and what stands where", Tone::Strong);
+    let rows: Vec<_> = HELP.iter().map(|(key, what)| Row::new(&format!("{key:<25}"), *what)).collect();
+    let first = model.help.unwrap_or_default().first(rows.len(), model.page_rows());
+    draw_rows(pen, &rows, first, height);
+}
+
+/// What else is to be seen at once.
+fn beside(server: &Server) -> String {
+    let label = if server.label.is_empty() { String::new() } else { format!("  {}", server.label) };
+    let open = if server.is_in_use() {
+        format!("  {} open, {} waiting", server.in_flight, server.queued)
+    } else {
+        String::new()
+    };
+    format!("{open}{label}")
+}
+
+/// Where in the page one is.
+fn place(scroll: Scroll, first: usize, page: usize, total: usize) -> String {
+    let last = (first + page).min(total);
+    match (total > page, scroll.follows) {
+        (_, true) => "follows".into(),
+        (true, false) => format!("{}-{last} of {total}", first + 1),
+        (false, false) => String::new(),
+    }
+}
+
+fn draw_tabs(pen: &mut Pen<'_>, open: Tab, place: &str) {
+    let width = pen.width();
+    let mut x = 0;
+    for (at, tab) in Tab::ALL.iter().enumerate() {
+        let (text, tone) = match *tab == open {
+            true => (format!("[{} {}]", at + 1, tab.word()), Tone::Strong),
+            false => (format!(" {} {} ", at + 1, tab.word()), Tone::Faint),
+        };
+        x = pen.put(x, 1, width, &text, tone) + 1;
+    }
+    let from = width.saturating_sub(places(place));
+    if from > x {
+        pen.put(from, 1, width, place, Tone::Faint);
+    }
+}
+
+fn draw_rows(pen: &mut Pen<'_>, rows: &[Row], first: usize, height: usize) {
+    let width = pen.width();
+    for (row, y) in rows.iter().skip(first).zip(HEAD..height.saturating_sub(2)) {
+        let x = pen.put(0, y, width, &row.head, Tone::Faint);
+        pen.put(x, y, width, &row.text, row.tone);
+    }
+}

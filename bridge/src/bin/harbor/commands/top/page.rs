@@ -1,0 +1,317 @@
+//! The detail of one server: what was asked about it, as lines that can be scrolled.
+//!
+//! Owns which lines there are, and where one looks. Must never decide what is asked: that is the conversation's.
+
+mod about;
+mod limits;
+
+use std::collections::VecDeque;
+
+use super::keys::Key;
+use super::model::Model;
+use super::talk::Aim;
+use super::words::{line, places, wrap};
+use crate::commands::tools;
+use crate::reply::Members;
+use crate::table::flatten;
+use crate::when::utc;
+
+/// Lines of the detail that do not scroll: its name, the tabs, the status line, the keys.
+pub const CHROME: u16 = 4;
+
+/// How many lines of a log are kept.
+const KEPT: usize = 2000;
+
+/// What a page is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    Overview,
+    Log,
+    Tools,
+    Limits,
+}
+
+/// How a piece of text is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    /// Less important than what stands beside it.
+    Faint,
+    Strong,
+    Good,
+    Waiting,
+    Bad,
+}
+
+/// A line: a few words of ours, and what there is to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub head: String,
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// Where one looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Scroll {
+    top: usize,
+    /// Whether the end is shown wherever that is.
+    pub follows: bool,
+    can_follow: bool,
+}
+
+/// What is known of the server that is looked at.
+#[derive(Debug)]
+pub struct Detail {
+    pub server: String,
+    pub tab: Tab,
+    scrolls: [Scroll; 4],
+    log: VecDeque<LogLine>,
+    /// What is to be said instead of the log.
+    log_note: Option<String>,
+    tools: Option<Result<Vec<(String, String)>, String>>,
+    definition: Option<Members>,
+    sandbox: Option<Result<Members, String>>,
+}
+
+#[derive(Debug)]
+struct LogLine {
+    head: String,
+    text: String,
+    bad: bool,
+}
+
+impl Tab {
+    pub const ALL: [Self; 4] = [Self::Overview, Self::Log, Self::Tools, Self::Limits];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Log => "Log",
+            Self::Tools => "Tools",
+            Self::Limits => "Limits",
+        }
+    }
+
+    pub fn next(self) -> Self {
+        match self {
+            Self::Overview => Self::Log,
+            Self::Log => Self::Tools,
+            Self::Tools => Self::Limits,
+            Self::Limits => Self::Overview,
+        }
+    }
+
+    pub fn before(self) -> Self {
+        self.next().next().next()
+    }
+}
+
+impl Row {
+    pub fn new(head: &str, text: impl Into<String>) -> Self {
+        Self { head: head.into(), text: text.into(), tone: Tone::Plain }
+    }
+
+    pub fn toned(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+
+    /// The same on as many lines as it takes; those behind the first stand under its text.
+    fn wrapped(self, width: usize) -> impl Iterator<Item = Self> {
+        let indent = " ".repeat(places(&self.head).min(width / 2));
+        let pieces = wrap(&self.text, width.saturating_sub(indent.len()));
+        let (mut head, tone) = (Some(self.head), self.tone);
+        pieces.into_iter().map(move |text| {
+            let head = head.take().unwrap_or_else(|| indent.clone());
+            Self { head, text, tone }
+        })
+    }
+
+    /// The same, where a long head would leave little room: those behind the first are moved in a little.
+    fn flowed(self, width: usize) -> Vec<Self> {
+        let indent = " ".repeat(4.min(width / 2));
+        let first = wrap(&self.text, width.saturating_sub(places(&self.head))).swap_remove(0);
+        let rest = self.text.get(first.len()..).unwrap_or_default().trim_start().to_owned();
+        let later = (!rest.is_empty()).then(|| wrap(&rest, width.saturating_sub(indent.len())));
+        let later =
+            later.into_iter().flatten().map(|text| Self { head: indent.clone(), text, tone: self.tone });
+        [Self { head: self.head.clone(), text: first, tone: self.tone }].into_iter().chain(later).collect()
+    }
+}
+
+impl Scroll {
+    fn following() -> Self {
+        Self { top: 0, follows: true, can_follow: true }
+    }
+
+    /// The first of `total` lines that is shown where `page` lines fit.
+    pub fn first(self, total: usize, page: usize) -> usize {
+        let last = total.saturating_sub(page);
+        if self.follows { last } else { self.top.min(last) }
+    }
+
+    /// Moves, if that is what the key means; whether it is.
+    pub fn on_key(&mut self, key: Key, total: usize, page: usize) -> bool {
+        let (first, last) = (self.first(total, page), total.saturating_sub(page));
+        let to = match key {
+            Key::Up | Key::Char('k') => first.saturating_sub(1),
+            Key::Down | Key::Char('j') => first + 1,
+            Key::PageUp => first.saturating_sub(page),
+            Key::PageDown | Key::Char(' ') => first + page,
+            Key::Home | Key::Char('g') => 0,
+            Key::End | Key::Char('G') => last,
+            _ => return false,
+        };
+        // What was all on the screen stays followed, whichever way one turns.
+        self.follows = self.can_follow && to >= last;
+        self.top = to.min(last);
+        true
+    }
+}
+
+impl Detail {
+    pub fn of(server: &str) -> Self {
+        let still = Scroll::default();
+        Self {
+            server: server.into(),
+            tab: Tab::Overview,
+            scrolls: [still, Scroll::following(), still, still],
+            log: VecDeque::new(),
+            log_note: Some("waiting for the log …".into()),
+            tools: None,
+            definition: None,
+            sandbox: None,
+        }
+    }
+
+    pub fn scroll(&self) -> Scroll {
+        let [overview, log, tools, limits] = self.scrolls;
+        match self.tab {
+            Tab::Overview => overview,
+            Tab::Log => log,
+            Tab::Tools => tools,
+            Tab::Limits => limits,
+        }
+    }
+
+    pub fn scroll_mut(&mut self) -> &mut Scroll {
+        let [overview, log, tools, limits] = &mut self.scrolls;
+        match self.tab {
+            Tab::Overview => overview,
+            Tab::Log => log,
+            Tab::Tools => tools,
+            Tab::Limits => limits,
+        }
+    }
+
+    pub fn on_answer(&mut self, aim: &Aim, answer: &Members, width: usize) {
+        match aim {
+            Aim::Log => {
+                self.log.clear();
+                answer.objects("logs").iter().for_each(|line| self.add_line(line, width));
+                self.log_note = self.log.is_empty().then(|| "it has logged nothing".into());
+            }
+            Aim::Tools => self.tools = Some(Ok(listed(answer))),
+            Aim::Definition => {
+                let mut servers = answer.objects("servers").into_iter();
+                self.definition = servers.find(|server| server.text("server_id") == self.server);
+            }
+            Aim::Sandbox => self.sandbox = Some(Ok(answer.object("sandbox"))),
+            Aim::Greeting | Aim::Status | Aim::Act(_) => {}
+        }
+    }
+
+    pub fn on_refusal(&mut self, aim: &Aim, why: String) {
+        match aim {
+            Aim::Log => self.log_note = Some(why),
+            Aim::Tools => self.tools = Some(Err(why)),
+            Aim::Sandbox => self.sandbox = Some(Err(why)),
+            Aim::Definition | Aim::Greeting | Aim::Status | Aim::Act(_) => {}
+        }
+    }
+
+    /// A new line of the log, on a screen of this width. Whoever reads older ones goes on seeing the same.
+    pub fn add_line(&mut self, line: &Members, width: usize) {
+        self.log_note = None;
+        self.log.push_back(LogLine::of(line));
+        if self.log.len() > KEPT
+            && let Some(gone) = self.log.pop_front()
+        {
+            let rows = gone.rows(width).count();
+            let [_, scroll, ..] = &mut self.scrolls;
+            scroll.top = scroll.top.saturating_sub(rows);
+        }
+    }
+
+    fn log_rows(&self, width: usize) -> Vec<Row> {
+        let note = self.log_note.iter().map(|note| Row::new("", note).toned(Tone::Faint));
+        note.chain(self.log.iter().flat_map(|line| line.rows(width))).collect()
+    }
+
+    fn tool_rows(&self, running: bool, width: usize) -> Vec<Row> {
+        let faint = |text: &str| vec![Row::new("", text).toned(Tone::Faint)];
+        match &self.tools {
+            None if running => faint("waiting for its tools …"),
+            None => faint("it does not run; its tools are known while it does (s starts it)"),
+            Some(Err(why)) => Row::new("", why).toned(Tone::Bad).wrapped(width).collect(),
+            Some(Ok(tools)) if tools.is_empty() => faint("it offers no tools"),
+            Some(Ok(tools)) => tools
+                .iter()
+                .flat_map(|(name, description)| {
+                    let description = Row::new("    ", description);
+                    [Row::new("", name).toned(Tone::Strong)].into_iter().chain(description.wrapped(width))
+                })
+                .collect(),
+        }
+    }
+}
+
+impl LogLine {
+    fn of(line: &Members) -> Self {
+        let time = utc(line.number("timestamp").unwrap_or_default());
+        let (source, level) = (flatten(&line.text("source")), flatten(&line.text("level")));
+        let level = if level.is_empty() { level } else { format!(" {level}") };
+        let head = format!("{}Z {source}{level}: ", time.get(11..19).unwrap_or_default());
+        let bad = ["error", "critical", "alert", "emergency"].contains(&level.trim());
+        Self { head, text: line.text("text"), bad }
+    }
+
+    /// Its first line says when and whence; what only looks like a line of the log is moved in.
+    fn rows(&self, width: usize) -> impl Iterator<Item = Row> {
+        let tone = if self.bad { Tone::Bad } else { Tone::Plain };
+        let text = self.text.trim_end().replace("\r\n", "\n");
+        let lines: Vec<_> = text.split('\n').map(line).collect();
+        let heads = [self.head.clone()].into_iter().chain(std::iter::repeat("    ".to_owned()));
+        let rows = lines.into_iter().zip(heads).map(move |(text, head)| Row { head, text, tone });
+        rows.flat_map(move |row| row.flowed(width))
+    }
+}
+
+fn listed(answer: &Members) -> Vec<(String, String)> {
+    let (tools, _) = tools::read(answer);
+    let read = |tool: &Members| (flatten(&tool.text("name")), flatten(&tool.text("description")));
+    tools.iter().map(read).collect()
+}
+
+impl Model {
+    /// How many lines of a page fit on the screen.
+    pub fn page_rows(&self) -> usize {
+        usize::from(self.size.1.saturating_sub(CHROME)).max(1)
+    }
+
+    /// The lines of the page that is open.
+    pub fn page(&self, now: u64) -> Vec<Row> {
+        let Some(detail) = &self.detail else { return Vec::new() };
+        let width = usize::from(self.size.0);
+        let server = self.servers.get(&detail.server);
+        match (detail.tab, server) {
+            (Tab::Log, _) => detail.log_rows(width),
+            (_, None) => vec![Row::new("", "there is no such server any more").toned(Tone::Bad)],
+            (Tab::Overview, Some(server)) => about::rows(server, width, now),
+            (Tab::Tools, Some(server)) => detail.tool_rows(server.is_running(), width),
+            (Tab::Limits, Some(_)) => {
+                limits::rows(detail.definition.as_ref(), detail.sandbox.as_ref(), &self.limits, width)
+            }
+        }
+    }
+}

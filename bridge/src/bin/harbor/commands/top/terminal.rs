@@ -1,0 +1,100 @@
+//! The terminal while it is ours: keys as they are typed, a screen of its own, no cursor.
+//!
+//! Owns giving it back, however we end: by return, by error, by signal, by panic. Must never draw anything itself.
+
+use std::io::{self, Stdout};
+use std::panic;
+
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, Signal, raise};
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::layout::{Position, Rect};
+
+/// What ends us, or stops us for a while. SIGSTOP cannot be heard.
+const SIGNALS: [Signal; 6] =
+    [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP, Signal::SIGCONT];
+
+/// The terminal, taken until this is dropped.
+#[derive(Debug)]
+pub struct Taken {
+    pub screen: ratatui::Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Taken {
+    pub fn take() -> io::Result<Self> {
+        let screen = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        // From here on it is given back, also if taking it fails half-way.
+        let taken = Self { screen };
+        // The release aborts on a panic, which drops nothing.
+        let tell = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            give_back();
+            tell(panic);
+        }));
+        enter()?;
+        Ok(taken)
+    }
+
+    /// Gives it back while we are stopped, and takes it again.
+    pub fn suspend(&mut self) -> io::Result<()> {
+        give_back();
+        raise(Signal::SIGSTOP)?;
+        self.retake()
+    }
+
+    /// Takes it again after somebody else had it.
+    pub fn retake(&mut self) -> io::Result<()> {
+        // What was set before may be set no more, so it is unset first.
+        disable_raw_mode()?;
+        enter()?;
+        // `clear` would ask the terminal where its cursor is, and the answer would come to the thread that reads keys.
+        let size = self.screen.size()?;
+        self.screen.resize(Rect::from((Position::ORIGIN, size)))
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        give_back();
+        drop(panic::take_hook());
+    }
+}
+
+fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen, Hide)
+}
+
+/// Whoever cannot write to it has nothing to give back.
+fn give_back() {
+    let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+}
+
+/// Signals, heard by whoever waits for them instead of ending us.
+#[derive(Debug, Clone, Copy)]
+pub struct Signals(SigSet);
+
+impl Signals {
+    /// Holds them back in this thread and in those that it begins.
+    pub fn hold_back() -> Result<Self, Errno> {
+        let set: SigSet = SIGNALS.into_iter().collect();
+        set.thread_block()?;
+        Ok(Self(set))
+    }
+
+    pub fn wait(self) -> Result<Signal, Errno> {
+        self.0.wait()
+    }
+
+    /// Ends us as this signal would have.
+    pub fn obey(self, signal: Signal) -> Result<(), Errno> {
+        self.0.thread_unblock()?;
+        raise(signal)
+    }
+}

@@ -1,0 +1,155 @@
+//! Numbers, states and long texts as they stand on the screen.
+//!
+//! Owns their width. Must never let a character through that a terminal would obey.
+
+use ratatui::text::Span;
+
+use super::facts::Server;
+use crate::screen::reveal;
+use crate::when;
+
+/// What is not known.
+pub const NONE: &str = "-";
+
+/// Microseconds as milliseconds in at most six places.
+pub fn millis(us: u64) -> String {
+    let ms = us as f64 / 1000.0;
+    match us {
+        0..10_000 => format!("{ms:.2}"),
+        10_000..100_000 => format!("{ms:.1}"),
+        100_000..1_000_000_000 => format!("{ms:.0}"),
+        _ => format!("{:.0}s", ms / 1000.0),
+    }
+}
+
+/// Bytes as MiB.
+pub fn mib(bytes: u64) -> String {
+    let mib = bytes as f64 / f64::from(1 << 20);
+    if mib < 1000.0 { format!("{mib:.1}") } else { format!("{mib:.0}") }
+}
+
+/// Calls a second.
+pub fn rate(rate: f64) -> String {
+    match rate {
+        ..100.0 => format!("{rate:.1}"),
+        _ => format!("{rate:.0}"),
+    }
+}
+
+/// Thousandths as percent.
+pub fn percent(permille: u64) -> String {
+    format!("{}.{}", permille / 10, permille % 10)
+}
+
+/// What is known, or that nothing is.
+pub fn or_none<T>(known: Option<T>, word: impl FnOnce(T) -> String) -> String {
+    known.map_or_else(|| NONE.into(), word)
+}
+
+/// The state in one word, and when it is tried again.
+pub fn state(server: &Server, now: u64) -> String {
+    match (server.state.as_str(), server.next_retry) {
+        ("crashed", Some(retry)) => {
+            format!("crashed, {}", when::ahead(retry, now).trim_start_matches("in "))
+        }
+        (state, _) if server.busy => format!("{state}, busy"),
+        (state, _) => state.into(),
+    }
+}
+
+/// One line without anything that a terminal would obey; what stands at its begin stays there.
+pub fn line(text: &str) -> String {
+    reveal(&text.trim_end().replace('\t', "    ").replace(['\n', '\r', '\u{2028}', '\u{2029}'], " "))
+}
+
+/// How many places a text takes.
+pub fn places(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+/// Cuts a line into pieces of at most `width` places, at spaces where there are some; never none.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(2);
+    let (mut lines, mut rest) = (Vec::new(), text);
+    loop {
+        let fits = head(rest, width);
+        if fits == rest.len() {
+            lines.push(rest.into());
+            return lines;
+        }
+        // A space is given up for a line's end, unless what would be left is mostly blank.
+        let space = rest[..fits].rfind(' ').filter(|space| *space * 2 > fits);
+        let (line, behind) = rest.split_at(space.unwrap_or(fits));
+        lines.push(line.trim_end().into());
+        rest = if space.is_some() { behind.trim_start() } else { behind };
+    }
+}
+
+/// How many bytes of `text` fit into `width` places; at least one character.
+fn head(text: &str, width: usize) -> usize {
+    if places(text) <= width {
+        return text.len();
+    }
+    let mut used = 0;
+    let mut buffer = [0; 4];
+    for (at, c) in text.char_indices() {
+        used += places(c.encode_utf8(&mut buffer));
+        if used > width && at > 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_stay_narrow() {
+        let times = [0, 1290, 12_345, 123_456, 30_000_000, 3_600_000_000].map(millis);
+        assert_eq!(times, ["0.00", "1.29", "12.3", "123", "30000", "3600s"]);
+        assert_eq!((mib(0), mib(13_107_200), mib(4 << 30)), ("0.0".into(), "12.5".into(), "4096".into()));
+        assert_eq!((rate(0.0), rate(99.94), rate(1234.6)), ("0.0".into(), "99.9".into(), "1235".into()));
+        assert_eq!(percent(1005), "100.5");
+    }
+
+    #[test]
+    fn a_state_says_when_it_is_tried_again() {
+        let server = |state: &str, busy| Server {
+            state: state.into(),
+            busy,
+            next_retry: Some(5000),
+            ..Server::default()
+        };
+        assert_eq!(state(&server("crashed", false), 1000), "crashed, 4 s");
+        assert_eq!(state(&server("crashed", false), 9000), "crashed, now");
+        assert_eq!(
+            (state(&server("running", true), 0), state(&server("failed", false), 0)),
+            ("running, busy".into(), "failed".into())
+        );
+    }
+
+    #[test]
+    fn lines_are_cut_at_spaces_and_wide_letters_count_twice() {
+        assert_eq!(wrap("the quick brown fox", 10), ["the quick", "brown fox"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(
+            (wrap("", 4), wrap("时间时间", 5)),
+            (vec![String::new()], vec!["时间".into(), "时间".into()])
+        );
+        assert_eq!(line("  a\x1b[31m\tb\u{202e}\n"), "  a\\u{1b}[31m    b\\u{202e}");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_wider_than_it_may_be_and_no_letter_is_lost(text in ".{0,60}", width in 0usize..20) {
+            let text = line(&text);
+            let lines = wrap(&text, width);
+            prop_assert!(lines.iter().all(|line| places(line) <= width.max(2) || line.chars().count() == 1), "{lines:?}");
+            let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            prop_assert_eq!(letters(&lines.concat()), letters(&text));
+        }
+    }
+}
