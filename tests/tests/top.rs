@@ -5,8 +5,6 @@ use harbor_tests::{Bridge, Double, Home, LIMIT, Terminal, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-const ESCAPE: &str = "\x1b";
-
 fn top(home: &Home) -> Terminal {
     let mut command = home.command("harbor");
     let terminal = Terminal::start(command.arg("top"));
@@ -52,7 +50,8 @@ fn a_server_is_watched_stopped_and_started_and_its_log_is_read() {
     terminal.wait_for("supervision");
     terminal.press("?");
     terminal.wait_for("Ctrl-C");
-    terminal.press(ESCAPE);
+    terminal.press("q");
+    terminal.wait_for("[4 Limits]");
     terminal.press("q");
     terminal.wait_for("MS NOW P50 MS");
     terminal.press("q");

@@ -122,7 +122,7 @@ fn status_line(model: &Model, now: u64) -> (String, Tone) {
         let news = if open.news.is_empty() { String::new() } else { format!(" {}", open.news) };
         return (format!("{} {server} …{news}{others}", act.word()), Tone::Waiting);
     }
-    match (&model.link, model.filter.is_empty()) {
+    match (&model.link, model.filter.is_empty() || model.detail.is_some()) {
         (Link::Up, false) => (format!("/{} (Esc shows all)", super::words::line(&model.filter)), Tone::Faint),
         (Link::Up, true) if now.saturating_sub(model.heard) > SILENCE => {
             let silent = when::lasting(now.saturating_sub(model.heard));

@@ -34,7 +34,7 @@ pub const HELP: &[(&str, &str)] = &[
     ("s", "start it"),
     ("x", "stop it; asks first when it is at work"),
     ("r", "restart it; asks first when it is at work"),
-    ("/", "show only servers with this in their name; Esc shows all again"),
+    ("/", "show only names with this in them; Esc shows all"),
     ("o", "order by name, calls a second, memory, or state"),
     ("Tab 1 2 3 4", "in the detail: overview, log, tools, limits"),
     ("End", "in the log: follow it again"),
@@ -42,10 +42,10 @@ pub const HELP: &[(&str, &str)] = &[
     ("Ctrl-C", "quit"),
     ("Ctrl-Z", "suspend; the shell's fg comes back"),
     ("", ""),
-    ("CALLS/S, MS NOW", "of the last five seconds; MS NOW is the mean of calls that ended in them"),
-    ("LATENCY", "a bar per second: the mean of the calls that ended in it, to the highest shown"),
+    ("CALLS/S, MS NOW", "of the last five seconds; MS NOW: the mean of a call"),
+    ("LATENCY", "each second the mean of the calls that ended in it"),
     ("P50 MS, P99 MS", "of all calls since the bridge began"),
-    ("MEM MIB, CPU %", "of all its processes and its runner, measured every ten seconds"),
+    ("MEM MIB, CPU %", "of all its processes, measured every ten seconds"),
     ("OPEN", "calls that it is working on"),
 ];
 
