@@ -1,7 +1,7 @@
 //! The one place that wires rooms together.
 //!
 //! ```text
-//!  start:  lock, token, socket ─► database ─► reaper ─► supervisor ─► router ─► fronts ─► ready
+//!  start:  lock, token, socket ─► database (made anew where it is lost) ─► reaper ─► supervisor ─► router ─► fronts ─► ready
 //!  drain:  no new clients ─► open requests end ─► servers by the ladder ─► runners ─► socket and token removed
 //! ```
 //!
@@ -30,9 +30,9 @@ use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits};
-use crate::store::database::Database;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark};
+use crate::store::recovery::{self, Opened};
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
 use crate::supervisor::{Shared, Supervisor};
@@ -74,8 +74,10 @@ impl std::fmt::Display for AppError {
         match self {
             Self::Config(error) => error.fmt(f),
             Self::Instance(error) => error.fmt(f),
-            Self::Store(error) => write!(f, "{error}; move the file away to begin with an empty one"),
             Self::Metrics(error) => error.fmt(f),
+            Self::Store(error) => {
+                write!(f, "{error}; nothing was changed, and `harbor doctor` looks further")
+            }
             Self::System(error) => error.fmt(f),
         }
     }
@@ -111,11 +113,11 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     let executable = std::env::current_exe()?;
     let executable = Executable::open(executable.parent().unwrap_or(Path::new("/")))?;
     let (instance, listener) = Instance::begin(paths)?;
-    let database = Database::open(&paths.database()).map_err(AppError::Store)?;
+    let opened = recovery::open(paths).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     runtime.block_on(async move {
-        let bridge = Bridge::assemble(paths, settings, executable, database).await?;
+        let bridge = Bridge::assemble(paths, settings, executable, opened).await?;
         let notifier = bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
         drop(notifier);
@@ -136,17 +138,18 @@ impl Bridge {
         paths: &Paths,
         settings: &Settings,
         executable: Executable,
-        database: Database,
+        opened: Opened,
     ) -> Result<Self, AppError> {
-        let database = Rc::new(database);
-        let definitions = Definitions::new(database.clone()).await.map_err(AppError::Store)?;
+        let (database, journal) = (opened.database.clone(), opened.journal.clone());
+        let definitions =
+            Definitions::new(database.clone(), journal.clone()).await.map_err(AppError::Store)?;
         let definitions = Rc::new(definitions);
         let stored = definitions.all().await.map_err(AppError::Store)?;
         let config = LiveConfig::new(settings.host.clone());
         let shared = Shared {
             paths: paths.clone(),
             definitions: definitions.clone(),
-            written: Written::open(database.clone()).await.map_err(AppError::Store)?,
+            written: Written::open(database, journal).await.map_err(AppError::Store)?,
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
             config: config.clone(),
@@ -156,7 +159,7 @@ impl Bridge {
         let supervisor =
             Rc::new(Supervisor::new(Rc::new(shared), executable, settings.isolation, reaper, stored));
         let audit = Audit::open(&paths.audit_log(), Limits::default()).map_err(AppError::Store)?;
-        let host = Host::open(supervisor.clone(), &database, audit, config.clone());
+        let host = Host::open(supervisor.clone(), &opened, audit, config.clone());
         let host = host.await.map_err(AppError::Store)?;
         let router = Router::new(supervisor.clone(), host.clone(), definitions);
         listen(&supervisor, &host, &router);

@@ -1,7 +1,7 @@
 //! Whether all is well, from what is known.
 //!
 //! ```text
-//!  audit log, servers ─► reasons, the worst first ─► ok | degraded | failing
+//!  audit log, database, servers ─► reasons, the worst first ─► ok | degraded | failing
 //! ```
 //!
 //! Owns what counts as wrong. A server that is stopped, slow or held less closely than it could be is none of it: that is how
@@ -55,11 +55,22 @@ pub struct AuditFacts {
     pub required: bool,
 }
 
+/// What is known of the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DatabaseFacts {
+    /// Why the last change was not stored.
+    pub failing: Option<String>,
+    /// How it was lost, as long as what is left of it lies there.
+    pub lost: Option<String>,
+}
+
 /// What is known besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The audit log.
     pub audit: AuditFacts,
+    /// The database.
+    pub database: DatabaseFacts,
     /// Why `config.toml` as it is now is not in force.
     pub config: Option<String>,
     /// Why metrics are not served where they should be.
@@ -85,6 +96,7 @@ pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> 
     let of_servers = servers.into_iter().filter_map(of_server);
     let mut all: Vec<_> = of_audit(facts.audit)
         .into_iter()
+        .chain(of_database(facts.database))
         .chain(facts.config.map(of_config))
         .chain(facts.metrics.map(of_metrics))
         .chain(of_servers)
@@ -117,6 +129,18 @@ fn of_audit(audit: AuditFacts) -> Option<Reason> {
             format!("{lost} lines are missing in the audit log since the bridge began"),
         ),
     }
+}
+
+fn of_database(database: DatabaseFacts) -> impl Iterator<Item = Reason> {
+    let failing = database.failing.map(|why| {
+        (
+            "database_failing",
+            format!("what is decided now is not stored: {why}; is the disk full or failing?"),
+        )
+    });
+    let lost = database.lost.map(|how| ("database_rebuilt", how));
+    let reason = |(code, message)| Reason { health: Health::Degraded, server: None, code, message };
+    failing.into_iter().chain(lost).map(reason)
 }
 
 fn of_config(why: String) -> Reason {
@@ -158,7 +182,9 @@ mod tests {
     #[test]
     fn the_worst_comes_first_and_names_what_it_is() {
         let audit = AuditFacts { failing: true, lost: 3, required: false };
-        let facts = Facts { audit, config: Some("config.toml:3: no".into()), metrics: Some("in use".into()) };
+        let database = DatabaseFacts { failing: Some("full".into()), lost: Some("it was corrupt".into()) };
+        let (config, metrics) = (Some("config.toml:3: no".into()), Some("in use".into()));
+        let facts = Facts { audit, database, config, metrics };
         let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
@@ -166,13 +192,15 @@ mod tests {
             shown,
             [
                 (Health::Failing, "audit_failing", None),
+                (Health::Degraded, "database_failing", None),
+                (Health::Degraded, "database_rebuilt", None),
                 (Health::Degraded, "config_refused", None),
                 (Health::Degraded, "metrics_unavailable", None),
                 (Health::Degraded, "server_failed", Some("a")),
                 (Health::Degraded, "server_crashed", Some("b")),
             ]
         );
-        assert_eq!(found[3].message, "a has failed: it was killed");
+        assert_eq!(found[5].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost =
             reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);

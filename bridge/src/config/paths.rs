@@ -91,6 +91,12 @@ impl Paths {
         self.home.join("harbor.db")
     }
 
+    /// What the server definitions are rebuilt from when the database is lost.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.home.join("definitions.journal")
+    }
+
     /// What the person has configured.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {

@@ -49,6 +49,7 @@ use crate::store::database::Database;
 use crate::store::grants::GrantFile;
 use crate::store::met_clients::MetClients;
 use crate::store::pins::Pins;
+use crate::store::recovery::Opened;
 use crate::supervisor::{Server, Supervisor, Told};
 
 pub use calls::{Called, ToolCall};
@@ -89,6 +90,9 @@ pub struct Host {
     newcomers: Newcomers,
     /// Whether metrics are served; whoever serves them says so.
     pub exporting: RefCell<Exporting>,
+    database: Rc<Database>,
+    /// How the database was lost, if what is left of it still lies there.
+    lost: Option<String>,
     /// The name under which the person's calls are counted.
     owner: Arc<str>,
 }
@@ -100,11 +104,17 @@ impl Host {
     /// When what the person has decided cannot be read.
     pub async fn open(
         supervisor: Rc<Supervisor>,
-        database: &Rc<Database>,
+        opened: &Opened,
         audit: Audit,
         config: Rc<LiveConfig>,
     ) -> Result<Rc<Self>, StoreError> {
         let trail = Rc::new(Trail::new(audit, config.clone()));
+        let database = &opened.database;
+        let lost = opened.losses.last();
+        if let (true, Some(loss)) = (opened.rebuilt, lost) {
+            let count = u64::try_from(loss.definitions).ok();
+            trail.noted("database_rebuilt", Record { count, ..Record::default() });
+        }
         let listeners = Rc::<Listeners>::default();
         let grants = GrantFile::new(database.clone()).await?;
         let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.clone()).await?;
@@ -122,6 +132,8 @@ impl Host {
             listeners,
             newcomers,
             exporting: RefCell::default(),
+            database: database.clone(),
+            lost: lost.map(ToString::to_string),
             owner: OWNER.into(),
         });
         tokio::task::spawn_local(keep_house(Rc::downgrade(&host)));

@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{
     AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, KernelStatus,
     STATUS_VERSION, ServerStatus, StatusView, StoreSizes, UsageSample,
 };
-use harbor_policy::health::{AuditFacts, Facts, ServerFacts, reasons, worst};
+use harbor_policy::health::{AuditFacts, DatabaseFacts, Facts, ServerFacts, reasons, worst};
 use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::of_kernel;
 
@@ -69,8 +69,9 @@ impl Host {
             let last_error = status.last_exit.map(|report| report.message.clone());
             ServerFacts { id: server.id().to_string(), state: status.state, last_error }
         };
-        let known =
-            Facts { audit, config: self.config.refused(), metrics: self.exporting.borrow().refused.clone() };
+        let database = DatabaseFacts { failing: self.database.trouble(), lost: self.lost.clone() };
+        let (config, metrics) = (self.config.refused(), self.exporting.borrow().refused.clone());
+        let known = Facts { audit, database, config, metrics };
         let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! Owns the connection and how it is set up: what a job has committed is on disk before its result is known. Must
-//! never know a table: each belongs to the file that makes it.
+//! never know a table: each belongs to the file that makes it. Must never write to a file that is not whole.
 
-use std::io;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
@@ -28,10 +29,41 @@ const SETUP: &str = "
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
+/// Newer ones are left alone.
+const VERSION: i64 = 1;
+
 /// The database.
 #[derive(Debug)]
 pub struct Database {
     jobs: mpsc::Sender<Job>,
+    /// Why the last job failed, if that was the disk's doing.
+    trouble: RefCell<Option<String>>,
+}
+
+/// Opens the database, creating it when there is none, and reads all of it.
+///
+/// # Errors
+/// When it cannot be opened, or is not whole: then its files are as they were.
+pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    drop(private_file(path)?);
+    let connection = Connection::open(path)?;
+    // What turns out to be corrupt is not written to, also not at its end.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.execute_batch(SETUP)?;
+    is_whole(&connection)?;
+    match connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? {
+        VERSION => {}
+        newer @ VERSION.. => return Err(StoreError::Newer(newer)),
+        _ => connection.pragma_update(None, "user_version", VERSION)?,
+    }
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    Ok(connection)
+}
+
+/// Reads every page: 0.2 ms for what people have, 70 ms for 50 MB.
+fn is_whole(connection: &Connection) -> Result<(), StoreError> {
+    let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if said == "ok" { Ok(()) } else { Err(StoreError::Corrupt(said)) }
 }
 
 impl Database {
@@ -40,15 +72,23 @@ impl Database {
     /// # Errors
     /// When the file cannot be opened, or is no database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        drop(private_file(path)?);
-        let mut connection = Connection::open(path)?;
-        connection.execute_batch(SETUP)?;
+        Self::start(connect(path)?)
+    }
+
+    /// Gives a connection to a thread.
+    pub(super) fn start(mut connection: Connection) -> Result<Self, StoreError> {
         let (jobs, todo) = mpsc::channel::<Job>();
         std::thread::Builder::new()
             .name("harbor.db".into())
             .spawn(move || todo.into_iter().for_each(|job| job(&mut connection)))
             .map_err(|source| StoreError::File { what: "start the database's thread".into(), source })?;
-        Ok(Self { jobs })
+        Ok(Self { jobs, trouble: RefCell::default() })
+    }
+
+    /// Why what is decided now is not stored, if the last that was could not be for the disk's sake.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.borrow().clone()
     }
 
     /// Runs a job on the thread, behind those that were there before.
@@ -61,8 +101,19 @@ impl Database {
             // Whoever asked may have left; the change is made all the same.
             let _ = done.send(job(connection));
         });
-        self.jobs.send(job).map_err(|_| StoreError::Gone)?;
-        result.await.map_err(|_| StoreError::Gone)?
+        let sent = self.jobs.send(job).map_err(|_| StoreError::Gone);
+        let result = match sent {
+            Ok(()) => result.await.unwrap_or(Err(StoreError::Gone)),
+            Err(gone) => Err(gone),
+        };
+        self.note(result.as_ref().err());
+        result
+    }
+
+    fn note(&self, error: Option<&StoreError>) {
+        if error.is_none_or(StoreError::is_trouble) {
+            *self.trouble.borrow_mut() = error.map(ToString::to_string);
+        }
     }
 
     /// Makes the tables of one file, where there are none.
@@ -71,8 +122,18 @@ impl Database {
     }
 }
 
-/// Whether a database is whole, as far as SQLite finds out quickly; one that is not there is. Changes nothing, also while a
-/// bridge works with it.
+/// Empties the write-ahead log: it still holds what was replaced or removed, and SQLite does not notice when it has lost
+/// its end. What was committed stays committed if that fails.
+pub(super) fn checkpoint(connection: &Connection) {
+    match connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0)) {
+        Ok(false) => {}
+        Ok(true) => tracing::warn!("harbor.db: somebody reads it, so its log still holds what was changed"),
+        Err(error) => tracing::warn!(%error, "harbor.db: its log still holds what was changed"),
+    }
+}
+
+/// Whether a database is whole, as far as SQLite finds out; one that is not there is. Changes nothing, also while a bridge
+/// works with it.
 ///
 /// # Errors
 /// What is wrong with it, as SQLite says it.
@@ -85,12 +146,7 @@ pub fn check(path: &Path) -> Result<(), StoreError> {
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
     connection.busy_timeout(CHECK_WAIT)?;
-    let said: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if said == "ok" {
-        return Ok(());
-    }
-    let source = io::Error::new(io::ErrorKind::InvalidData, said);
-    Err(StoreError::File { what: format!("check {}", path.display()), source })
+    is_whole(&connection)
 }
 
 /// How long a check waits for a writer.
@@ -113,9 +169,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("harbor.db");
         assert!(check(&path).is_ok() && !path.exists());
-        let database = Database::open(&path).unwrap();
+        let connection = connect(&path).unwrap();
         assert!(check(&path).is_ok());
-        drop(database);
+        drop(connection);
         std::fs::write(&path, [b"SQLite format 3\0".as_slice(), &[7; 5000]].concat()).unwrap();
         assert!(check(&path).is_err());
     }

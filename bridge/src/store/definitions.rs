@@ -4,8 +4,8 @@
 //!  definitions(server_id PK, definition JSON, era, added_at)
 //! ```
 //!
-//! Owns this table; every change is one transaction, on disk before it is confirmed. Must never leave a secret
-//! behind that was replaced or removed.
+//! Owns this table; every change is one transaction, on disk and in the journal before it is confirmed. Must never leave a
+//! secret behind that was replaced or removed.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,7 +18,8 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use super::database::Database;
+use super::database::{Database, checkpoint};
+use super::journal::Journal;
 
 /// How to start a server, as the person said it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ pub struct Stored {
     pub era: Option<Era>,
 }
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS definitions (
         server_id  TEXT PRIMARY KEY,
         definition TEXT NOT NULL,
@@ -95,6 +96,7 @@ const TABLES: &str = "
 #[derive(Debug)]
 pub struct Definitions {
     database: Rc<Database>,
+    journal: Journal,
 }
 
 impl Definitions {
@@ -102,9 +104,9 @@ impl Definitions {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn new(database: Rc<Database>) -> Result<Self, StoreError> {
+    pub async fn new(database: Rc<Database>, journal: Journal) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
-        Ok(Self { database })
+        Ok(Self { database, journal })
     }
 
     /// All definitions, by id. One that cannot be read is left out and reported.
@@ -144,16 +146,12 @@ impl Definitions {
         let id = id.to_string();
         let definition = serde_json::to_string(definition)
             .map_err(|error| StoreError::File { what: "write a definition".into(), source: error.into() })?;
-        self.database
-            .run(move |connection| {
-                connection.execute(
-                    "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
-                 ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL",
-                    params![id, definition],
-                )?;
-                forget_the_past(connection)
-            })
-            .await
+        self.change(move |transaction| {
+            let sql = "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
+                       ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL";
+            transaction.execute(sql, params![id, definition]).map(drop)
+        })
+        .await
     }
 
     /// Removes a definition.
@@ -162,12 +160,23 @@ impl Definitions {
     /// When the database refuses.
     pub async fn remove(&self, id: &ServerId) -> Result<(), StoreError> {
         let id = id.to_string();
-        self.database
-            .run(move |connection| {
-                connection.execute("DELETE FROM definitions WHERE server_id = ?1", params![id])?;
-                forget_the_past(connection)
-            })
-            .await
+        self.change(move |transaction| {
+            transaction.execute("DELETE FROM definitions WHERE server_id = ?1", params![id]).map(drop)
+        })
+        .await
+    }
+
+    async fn change(
+        &self,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let journal = self.journal.clone();
+        let changed = self.database.run(move |connection| {
+            journal.change(connection, change)?;
+            checkpoint(connection);
+            Ok(())
+        });
+        changed.await
     }
 
     /// Remembers the generation of MCP that a server speaks.
@@ -186,12 +195,6 @@ impl Definitions {
     }
 }
 
-/// The write-ahead log still holds what was replaced or removed, and that may be a secret.
-fn forget_the_past(connection: &Connection) -> Result<(), StoreError> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    Ok(())
-}
-
 fn era_name(era: Era) -> &'static str {
     match era {
         Era::Legacy => "legacy",
@@ -207,10 +210,13 @@ fn era_of(name: &str) -> Option<Era> {
 mod tests {
     use std::path::Path;
 
+    use super::super::recovery;
     use super::*;
+    use crate::config::Paths;
 
     async fn open(path: &Path) -> Definitions {
-        Definitions::new(Rc::new(Database::open(path).unwrap())).await.unwrap()
+        let opened = recovery::open(&Paths::at(path)).unwrap();
+        Definitions::new(opened.database, opened.journal).await.unwrap()
     }
 
     fn definition() -> Definition {
@@ -230,14 +236,14 @@ mod tests {
     #[tokio::test(flavor = "local")]
     async fn definitions_survive_and_a_changed_one_is_learnt_anew() {
         let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("harbor.db");
+        let path = home.path();
         let id = ServerId::parse("a").unwrap();
         {
-            let definitions = open(&path).await;
+            let definitions = open(path).await;
             definitions.put(&id, &definition()).await.unwrap();
             definitions.remember_era(&id, Era::Modern).await.unwrap();
         }
-        let definitions = open(&path).await;
+        let definitions = open(path).await;
         let stored = |era| vec![Stored { server_id: id.clone(), definition: definition(), era }];
         assert_eq!(definitions.all().await.unwrap(), stored(Some(Era::Modern)));
         definitions.put(&id, &definition()).await.unwrap();
@@ -249,7 +255,7 @@ mod tests {
     #[tokio::test(flavor = "local")]
     async fn what_was_removed_is_not_on_disk_any_more() {
         let home = tempfile::tempdir().unwrap();
-        let definitions = open(&home.path().join("harbor.db")).await;
+        let definitions = open(home.path()).await;
         let id = ServerId::parse("a").unwrap();
         let secret = "s3cr3t-that-nobody-may-find";
         let mut with_secret = definition();

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Owns this table; a change is on disk before it is confirmed. Must never lose a row: one that cannot be read may
-//! be a denial. Knows texts only; what they mean is for those who ask.
+//! be a denial. What takes something away is in the database itself at once: a write-ahead log that is damaged later loses
+//! what was given, and no denial and no revocation. Knows texts only; what they mean is for those who ask.
 
 use std::rc::Rc;
 
@@ -14,7 +15,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row as SqlRow, params};
 
 use super::StoreError;
-use super::database::Database;
+use super::database::{Database, checkpoint};
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS grants (
@@ -124,12 +125,16 @@ impl GrantFile {
         let StoredGrant { origin, profile, scope, grant_type, allowed_tools, created_at } = grant;
         let allowed_tools = allowed_tools.map(|tools| serde_json::Value::from(tools).to_string());
         let created_at = i64::try_from(created_at).unwrap_or(i64::MAX);
+        let denies = grant_type == "DENY";
         self.database
             .run(move |connection| {
                 connection.execute(
                     "INSERT OR REPLACE INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                     params![origin, profile, scope, grant_type, allowed_tools, created_at],
                 )?;
+                if denies {
+                    checkpoint(connection);
+                }
                 Ok(())
             })
             .await
@@ -155,6 +160,7 @@ impl GrantFile {
                      AND (?4 IS NULL OR grant_type = ?4)",
                     params![origin, profile, scope, grant_type],
                 )?;
+                checkpoint(connection);
                 Ok(())
             })
             .await

@@ -1,7 +1,7 @@
 //! The AI clients that have been here.
 //!
 //! ```text
-//!  met_clients(name PK, at ms)
+//!  met_clients(name PK, at ms)      the name `*`: whoever comes may have been here, since notes were lost
 //! ```
 //!
 //! Owns this table. Must never forget a name that was granted something: what a person has revoked does not come back with
@@ -14,12 +14,15 @@ use rusqlite::params;
 use super::StoreError;
 use super::database::Database;
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS met_clients (
         name TEXT PRIMARY KEY,
         at   INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
 ";
+
+/// Closes the table: nobody is new any more.
+pub(super) const CLOSE: &str = "INSERT OR IGNORE INTO met_clients VALUES ('*', unixepoch() * 1000)";
 
 /// The table.
 #[derive(Debug)]
@@ -44,7 +47,9 @@ impl MetClients {
         let noted = self.0.run(move |connection| {
             let rows =
                 connection.execute("INSERT OR IGNORE INTO met_clients VALUES (?1, ?2)", params![name, at])?;
-            Ok(rows == 1)
+            let sql = "SELECT EXISTS (SELECT 1 FROM met_clients WHERE name = '*')";
+            let is_closed: bool = connection.query_row(sql, [], |row| row.get(0))?;
+            Ok(rows == 1 && !is_closed)
         });
         noted.await
     }
@@ -82,5 +87,13 @@ mod tests {
         let met = open().await;
         assert!(!met.note("client://a", 7).await.unwrap());
         assert!(met.note("client://b", 8).await.unwrap());
+    }
+    #[tokio::test(flavor = "local")]
+    async fn nobody_is_new_once_notes_were_lost() {
+        let home = tempfile::tempdir().unwrap();
+        let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());
+        let met = MetClients::open(database.clone()).await.unwrap();
+        database.create(CLOSE).await.unwrap();
+        assert!(!met.note("client://a", 5).await.unwrap());
     }
 }

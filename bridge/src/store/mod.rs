@@ -9,10 +9,12 @@ pub mod date;
 pub mod definitions;
 pub mod grants;
 pub mod instance;
+pub mod journal;
 mod lines;
 pub mod met_clients;
 pub mod packages;
 pub mod pins;
+pub mod recovery;
 pub mod removal;
 pub mod server_logs;
 mod worker;
@@ -25,6 +27,7 @@ use std::path::Path;
 
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
+use rusqlite::ErrorCode;
 
 /// What failed on disk.
 #[derive(Debug)]
@@ -41,8 +44,38 @@ pub enum StoreError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
+    /// The database is not whole, and SQLite says how.
+    Corrupt(String),
+    /// The database is of a newer Harbor; the number is its version.
+    Newer(i64),
     /// The thread that owns the database is gone.
     Gone,
+}
+
+impl StoreError {
+    /// Whether it means that the database's own bytes are wrong. A disk that is full or fails, a lock, a missing right
+    /// are none of it.
+    #[must_use]
+    pub fn is_corruption(&self) -> bool {
+        let Self::Database { source } = self else { return matches!(self, Self::Corrupt(_)) };
+        match source {
+            rusqlite::Error::SqliteFailure(error, said) => match error.code {
+                ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => true,
+                // The number of its format is wrong, for which SQLite has no code.
+                _ => said.as_deref() == Some("unsupported file format"),
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether it means that the disk fails the database, or the database itself is wrong: what other changes would
+    /// meet, too.
+    fn is_trouble(&self) -> bool {
+        use ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
+        let of_the_disk = [CannotOpen, DiskFull, ReadOnly, SystemIoFailure];
+        let Self::Database { source } = self else { return matches!(self, Self::File { .. } | Self::Gone) };
+        self.is_corruption() || source.sqlite_error_code().is_some_and(|code| of_the_disk.contains(&code))
+    }
 }
 
 impl std::fmt::Display for StoreError {
@@ -50,6 +83,11 @@ impl std::fmt::Display for StoreError {
         match self {
             Self::File { what, source } => write!(f, "{what}: {source}"),
             Self::Database { source } => write!(f, "harbor.db: {source}"),
+            Self::Corrupt(said) => write!(f, "harbor.db is corrupt: {said}"),
+            Self::Newer(version) => write!(
+                f,
+                "harbor.db is of a newer Harbor (its version is {version}); use that one, or another HARBOR_HOME"
+            ),
             Self::Gone => f.write_str("harbor.db: its thread has ended"),
         }
     }
@@ -125,6 +163,17 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), StoreError> {
         std::fs::rename(&temporary, path)
     };
     write().map_err(failed("write", path))
+}
+
+/// As `write_atomically`; what was there before does not come back after a power cut either.
+fn write_durably(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    write_atomically(path, content)?;
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+/// Names that were made, moved or removed in a directory stay that way.
+fn sync_directory(path: &Path) -> Result<(), StoreError> {
+    File::open(path).and_then(|directory| directory.sync_all()).map_err(failed("write", path))
 }
 
 #[cfg(test)]

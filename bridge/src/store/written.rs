@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Owns this table, and that a path is in it before a server starts that may write there. Must never forget one: a link
-//! that a server has laid outlives its grant, its definition and the bridge.
+//! that a server has laid outlives its grant, its definition, the bridge and this database: the journal has them, too.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,8 +15,9 @@ use rusqlite::params;
 
 use super::StoreError;
 use super::database::Database;
+use super::journal::Journal;
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS written (
         path TEXT PRIMARY KEY
     ) STRICT, WITHOUT ROWID;
@@ -26,6 +27,7 @@ const TABLES: &str = "
 #[derive(Debug)]
 pub struct Written {
     database: Rc<Database>,
+    journal: Journal,
     known: RefCell<BTreeSet<String>>,
 }
 
@@ -34,7 +36,7 @@ impl Written {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn open(database: Rc<Database>) -> Result<Self, StoreError> {
+    pub async fn open(database: Rc<Database>, journal: Journal) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
         let known = database.run(|connection| {
             let mut rows = connection.prepare("SELECT path FROM written")?;
@@ -42,7 +44,7 @@ impl Written {
             Ok(rows.collect::<Result<_, _>>()?)
         });
         let known = RefCell::new(known.await?);
-        Ok(Self { database, known })
+        Ok(Self { database, journal, known })
     }
 
     /// All of them, without symbolic links at the time when they were noted, by name.
@@ -61,13 +63,14 @@ impl Written {
         if new.is_empty() {
             return Ok(());
         }
-        let rows = new.clone();
+        let (rows, journal) = (new.clone(), self.journal.clone());
         let put = self.database.run(move |connection| {
-            let transaction = connection.transaction()?;
-            for path in rows {
-                transaction.execute("INSERT OR IGNORE INTO written VALUES (?1)", params![path])?;
-            }
-            Ok(transaction.commit()?)
+            journal.change(connection, |transaction| {
+                for path in rows {
+                    transaction.execute("INSERT OR IGNORE INTO written VALUES (?1)", params![path])?;
+                }
+                Ok(())
+            })
         });
         put.await?;
         self.known.borrow_mut().extend(new);
@@ -77,13 +80,17 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
+    use super::super::recovery;
     use super::*;
+    use crate::config::Paths;
 
     #[tokio::test(flavor = "local")]
     async fn what_was_written_once_is_known_for_good() {
         let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("harbor.db");
-        let open = async || Written::open(Rc::new(Database::open(&path).unwrap())).await.unwrap();
+        let open = async || {
+            let opened = recovery::open(&Paths::at(home.path())).unwrap();
+            Written::open(opened.database, opened.journal).await.unwrap()
+        };
         {
             let written = open().await;
             assert_eq!(written.all(), [""; 0]);

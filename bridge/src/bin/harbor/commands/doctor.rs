@@ -73,6 +73,8 @@ pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure>
             all.push(Finding::wrong(State::Broken, "bridge", what, ""));
         }
     }
+    // The bridge may have set one aside just now.
+    all.extend(files::lost(paths));
     all.sort_by_key(|finding| std::cmp::Reverse(finding.state));
     show(&all, screen)?;
     match all.iter().any(|finding| finding.state == State::Broken) {

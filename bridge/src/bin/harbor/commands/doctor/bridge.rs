@@ -26,7 +26,9 @@ fn findings(status: &Members) -> Vec<Finding> {
         ),
     )];
     all.extend(kernel(&bridge.object("kernel")));
-    all.extend(status.object("health").objects("reasons").iter().map(reason));
+    let reasons = status.object("health").objects("reasons");
+    // What was lost is found in its files, with what to do.
+    all.extend(reasons.iter().filter(|reason| reason.text("code") != "database_rebuilt").map(reason));
     let servers = status.objects("servers");
     all.extend(servers.iter().filter_map(open));
     if servers.iter().all(|server| !matches!(server.text("state").as_str(), "failed" | "crashed")) {

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use harbor_bridge::config::{Paths, file};
 use harbor_bridge::store::database;
+use harbor_bridge::store::recovery::{self, AFTER_A_LOSS, Loss};
 use nix::unistd::geteuid;
 
 use super::{Finding, State};
@@ -42,7 +43,7 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
     for directory in [paths.run_dir(), home.join("logs"), home.join("servers"), home.join("secrets")] {
         all.extend(private(&directory, DIRECTORY, fix));
     }
-    for path in [paths.database(), paths.token(), paths.audit_log(), paths.log_file()] {
+    for path in [paths.database(), paths.journal(), paths.token(), paths.audit_log(), paths.log_file()] {
         all.extend(private(&path, FILE, fix));
     }
     if all.is_empty() {
@@ -97,13 +98,21 @@ fn database(path: &Path) -> Finding {
     match database::check(path) {
         Ok(()) => Finding::ok("database", "harbor.db is whole"),
         Err(error) => {
-            let next = format!(
-                "move {} away; servers and grants have to be defined anew, and AI clients count as new",
-                path.display()
-            );
+            let next = match error.is_corruption() {
+                true => {
+                    "the next start of the bridge sets it aside and brings the servers back from their journal"
+                }
+                false => "nothing is set aside for that: see to the file and its disk",
+            };
             Finding::wrong(State::Broken, "database", error.to_string(), next)
         }
     }
+}
+
+/// Databases that were lost, as far as they still lie there.
+pub(super) fn lost(paths: &Paths) -> Vec<Finding> {
+    let told = |loss: &Loss| Finding::wrong(State::Warning, "database", loss.to_string(), AFTER_A_LOSS);
+    recovery::losses(paths.home()).iter().map(told).collect()
 }
 
 /// A socket that a bridge has left that was killed. The next one takes it over.

@@ -1,0 +1,216 @@
+//! definitions.journal: what the tables of definitions and of written places hold, in case harbor.db is lost.
+//!
+//! ```text
+//!  0f3c5a… {"definition":{"server_id":"time","definition":"{\"command\":…}"}}
+//!  77ab01… {"written":{"path":"/home/u/notes"}}
+//!  c2d9e4… {"end":{"lines":2}}                             16 digits of each line's own hash, a space, its JSON
+//! ```
+//!
+//! ```text
+//!  begin ─► the tables change ─► this file is replaced (synced) ─► commit ─► the change is confirmed
+//!                                                      │
+//!              killed or refused here: the file is ahead by a change that nobody was told of
+//! ```
+//!
+//! The database is the truth while it is sound: a bridge that starts with a sound one writes this file anew from it, so that
+//! a file that was ahead agrees again. Only when the database is lost as well does such a change hold: somebody has asked
+//! for it. The file is never behind what was confirmed, so a server that was removed does not come back by it.
+//!
+//! Each change replaces the whole file and appends nothing: env values may be secrets, and one that was replaced or removed
+//! must not stay on disk. Owns this file. Must never hold a grant, nor fail for a line that it cannot read: that one is left
+//! out and counted.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use harbor_ipc_proto::hex::hex;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::lines::{open_to_read, read_block};
+use super::{StoreError, failed, write_durably};
+
+/// Bytes of a hash that a line begins with, as twice as many digits.
+const SUM: usize = 8;
+
+/// More is not read, in bytes.
+const MAX_READ: u64 = 256 << 20;
+
+/// A line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    /// A row of the definitions, its texts as they are.
+    Definition { server_id: String, definition: String },
+    /// A row of the written places.
+    Written { path: String },
+    /// All are there.
+    End { lines: usize },
+}
+
+/// What a journal holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Server ids and their definitions.
+    pub definitions: Vec<(String, String)>,
+    /// Where servers could ever write.
+    pub written: Vec<String>,
+    /// Lines that are missing or could not be read.
+    pub unread: usize,
+}
+
+/// The file.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    path: PathBuf,
+}
+
+impl Journal {
+    /// The journal at this path.
+    #[must_use]
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    /// What it holds; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read at all.
+    pub fn read(&self) -> Result<Option<Content>, StoreError> {
+        let opened = match open_to_read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened,
+        };
+        let bytes = opened.and_then(|(file, end)| read_block(&file, 0, end.min(MAX_READ)));
+        Ok(Some(parse(&bytes.map_err(failed("read", &self.path))?)))
+    }
+
+    /// Changes the tables: the file first, then the database. Nothing is changed when either refuses.
+    pub(super) fn change(
+        &self,
+        connection: &mut Connection,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<(), StoreError> {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        change(&transaction)?;
+        let written = self.write(&transaction);
+        let changed = written.and_then(|()| Ok(transaction.commit()?));
+        if changed.is_err()
+            && let Err(error) = self.write(connection)
+        {
+            tracing::warn!(%error, "the journal of definitions is ahead of harbor.db until the next start");
+        }
+        changed
+    }
+
+    /// Makes the file agree with the tables.
+    pub(super) fn agree(&self, connection: &Connection) -> Result<(), StoreError> {
+        let (wanted, found) = (text(&rows(connection)?), std::fs::read(&self.path));
+        if found.is_ok_and(|found| found == wanted) {
+            return Ok(());
+        }
+        write_durably(&self.path, &wanted)
+    }
+
+    fn write(&self, connection: &Connection) -> Result<(), StoreError> {
+        write_durably(&self.path, &text(&rows(connection)?))
+    }
+}
+
+/// What the tables hold.
+fn rows(connection: &Connection) -> Result<Content, StoreError> {
+    let mut definitions = connection.prepare("SELECT server_id, definition FROM definitions ORDER BY 1")?;
+    let definitions = definitions.query_map([], |row| Ok((column(row, 0)?, column(row, 1)?)))?;
+    let mut written = connection.prepare("SELECT path FROM written ORDER BY 1")?;
+    let written = written.query_map([], |row| column(row, 0))?;
+    Ok(Content {
+        definitions: definitions.collect::<Result<_, _>>()?,
+        written: written.collect::<Result<_, _>>()?,
+        unread: 0,
+    })
+}
+
+/// A text that is no UTF-8 is not readable in the database either; that must not keep other servers from being changed.
+fn column(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        _ => String::new(),
+    })
+}
+
+/// Puts what a journal held into new tables.
+pub(super) fn restore(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
+    for (id, definition) in &content.definitions {
+        let sql = "INSERT OR REPLACE INTO definitions (server_id, definition) VALUES (?1, ?2)";
+        connection.execute(sql, params![id, definition])?;
+    }
+    restore_written(connection, content)
+}
+
+/// Where servers could ever write is never forgotten, whichever of the two has it.
+pub(super) fn restore_written(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
+    for path in &content.written {
+        connection.execute("INSERT OR IGNORE INTO written VALUES (?1)", params![path])?;
+    }
+    Ok(())
+}
+
+/// The file's text.
+#[must_use]
+pub fn text(content: &Content) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (server_id, definition) in &content.definitions {
+        put(&mut out, &Line::Definition { server_id: server_id.clone(), definition: definition.clone() });
+    }
+    for path in &content.written {
+        put(&mut out, &Line::Written { path: path.clone() });
+    }
+    put(&mut out, &Line::End { lines: content.definitions.len() + content.written.len() });
+    out
+}
+
+fn put(out: &mut Vec<u8>, line: &Line) {
+    // Nothing in a line can fail to be written as JSON, nor has that a newline in it.
+    let json = serde_json::to_vec(line).unwrap_or_default();
+    out.extend_from_slice(sum(&json).as_bytes());
+    out.push(b' ');
+    out.extend_from_slice(&json);
+    out.push(b'\n');
+}
+
+fn sum(json: &[u8]) -> String {
+    hex(&Sha256::digest(json)[..SUM])
+}
+
+/// Reads a file's text, whatever it is.
+#[must_use]
+pub fn parse(bytes: &[u8]) -> Content {
+    let (mut content, mut lines, mut end) = (Content::default(), 0_usize, None);
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        match read_line(line) {
+            Some(Line::End { lines }) => end = Some(lines),
+            Some(Line::Definition { server_id, definition }) => {
+                content.definitions.push((server_id, definition));
+            }
+            Some(Line::Written { path }) => content.written.push(path),
+            None => content.unread += 1,
+        }
+        lines += 1;
+    }
+    // Lines may have gone without a trace, the last one among them.
+    let read = lines.saturating_sub(content.unread + usize::from(end.is_some()));
+    let missing = end.map_or(1, |wanted| wanted.saturating_sub(read));
+    content.unread = content.unread.max(missing);
+    content
+}
+
+fn read_line(line: &[u8]) -> Option<Line> {
+    let (found, json) = line.split_at_checked(SUM * 2)?;
+    let json = json.strip_prefix(b" ")?;
+    if found != sum(json).as_bytes() { None } else { serde_json::from_slice(json).ok() }
+}
+
+#[cfg(test)]
+mod tests;

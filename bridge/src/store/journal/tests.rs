@@ -1,0 +1,99 @@
+use super::super::database::connect;
+use super::super::{definitions, written};
+use super::*;
+
+fn content() -> Content {
+    let definitions = [("a", "{\"command\":\"x\\ny\"}"), ("b", "not even JSON\n")];
+    Content {
+        definitions: definitions.map(|(id, definition)| (id.to_owned(), definition.to_owned())).into(),
+        written: vec!["/c d/é".into(), "/\u{2028}".into()],
+        unread: 0,
+    }
+}
+
+#[test]
+fn what_was_written_is_read() {
+    for content in [content(), Content::default()] {
+        assert_eq!(parse(&text(&content)), content);
+    }
+}
+
+#[test]
+fn every_damage_is_noticed_and_costs_no_more_than_its_line() {
+    let whole = text(&content());
+    for at in 0..whole.len() {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1;
+        let read = parse(&flipped);
+        let left = read.definitions.len() + read.written.len();
+        // A newline that is none any more joins two lines.
+        assert!(read.unread > 0 && left >= 2, "byte {at}: {read:?}");
+        let is_own = |pair: &(String, String)| content().definitions.contains(pair);
+        assert!(read.definitions.iter().all(is_own), "byte {at}: {read:?}");
+        let cut = parse(&whole[..at]);
+        // Only its newline is missing, perhaps.
+        assert!(
+            (cut.unread > 0 || at == whole.len() - 1) && cut.definitions.iter().all(is_own),
+            "cut at {at}: {cut:?}"
+        );
+    }
+    let line = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    assert_eq!(parse(&whole[line..]).unread, 1, "a line that is gone without a trace");
+}
+
+fn tables() -> (tempfile::TempDir, Connection, Journal) {
+    let home = tempfile::tempdir().unwrap();
+    let connection = connect(&home.path().join("harbor.db")).unwrap();
+    connection.execute_batch(definitions::TABLES).unwrap();
+    connection.execute_batch(written::TABLES).unwrap();
+    let journal = Journal::at(&home.path().join("journal"));
+    (home, connection, journal)
+}
+
+fn add(id: &str) -> impl FnOnce(&Connection) -> rusqlite::Result<()> {
+    let sql = format!("INSERT INTO definitions (server_id, definition) VALUES ('{id}', '')");
+    move |connection| connection.execute_batch(&sql)
+}
+
+fn ids(content: &Content) -> Vec<&str> {
+    content.definitions.iter().map(|(id, _)| id.as_str()).collect()
+}
+
+#[test]
+fn a_change_is_in_both_or_in_neither() {
+    let (home, mut connection, journal) = tables();
+    journal.change(&mut connection, add("a")).unwrap();
+    assert!(journal.change(&mut connection, add("a")).is_err(), "the database refuses");
+    assert_eq!(ids(&journal.read().unwrap().unwrap()), ["a"]);
+
+    // The commit is refused after the file was replaced.
+    let refuse = "PRAGMA foreign_keys = ON; CREATE TABLE other (id TEXT PRIMARY KEY);
+        CREATE TABLE late (id TEXT REFERENCES other (id) DEFERRABLE INITIALLY DEFERRED);";
+    connection.execute_batch(refuse).unwrap();
+    let late = journal.change(&mut connection, |connection| {
+        add("b")(connection)?;
+        connection.execute_batch("INSERT INTO late VALUES ('missing')")
+    });
+    assert!(late.is_err());
+    assert_eq!(ids(&rows(&connection).unwrap()), ["a"]);
+    assert_eq!(ids(&journal.read().unwrap().unwrap()), ["a"]);
+
+    // The file cannot be replaced.
+    let path = home.path().join("journal");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir_all(path.join("in the way")).unwrap();
+    assert!(journal.change(&mut connection, add("c")).is_err());
+    assert_eq!(ids(&rows(&connection).unwrap()), ["a"]);
+    assert!(journal.read().is_err());
+}
+
+#[test]
+fn a_file_that_is_ahead_or_wrong_agrees_again() {
+    let (home, mut connection, journal) = tables();
+    journal.change(&mut connection, add("a")).unwrap();
+    for wrong in [text(&content()), b"nonsense".to_vec(), Vec::new()] {
+        std::fs::write(home.path().join("journal"), wrong).unwrap();
+        journal.agree(&connection).unwrap();
+        assert_eq!(journal.read().unwrap().unwrap(), rows(&connection).unwrap());
+    }
+}

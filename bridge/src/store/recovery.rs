@@ -1,0 +1,257 @@
+//! A database that is lost: set aside, told of, and made anew from the journal of definitions.
+//!
+//! ```text
+//!  harbor.db ─ whole ─────────────────────────────────────────► the truth; the journal is made to agree
+//!            ├ not there, empty; no journal either ───────────► a new home
+//!            ├ full disk, no right to it, a lock, newer ──────► an error; everything stays as it is
+//!            └ corrupt; or gone, and a journal is there
+//!                 └─► harbor.db.corrupt-<time>/ made, with report.json ─► harbor.db, -wal, -shm moved into it
+//!                      └─► a new one, in one transaction: definitions, written places, nobody is new
+//! ```
+//!
+//! Killed anywhere on the way, the next start finds no tables and a journal, and goes it again. Nothing is read out of
+//! a corrupt database: a grant with a wrong byte is somebody else's. So grants and denials are gone, which means that nothing
+//! is allowed; tools count as seen when they are listed next, but nobody can call one before the person grants it again;
+//! and no AI client gets anything by being new. Where servers could ever write is in the journal, too.
+//!
+//! Owns those directories. Must never remove one, nor overwrite anything: that is the person's to do.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use rusqlite::Connection;
+use serde::{Deserialize, Serialize};
+
+use super::database::{Database, connect};
+use super::date::rfc3339;
+use super::journal::{Content, Journal, restore, restore_written};
+use super::{
+    StoreError, definitions, failed, met_clients, private_directory, sync_directory, write_durably, written,
+};
+use crate::clock::wall_clock;
+use crate::config::Paths;
+
+/// How names of directories begin in which a database lies that was lost.
+const ASIDE: &str = "harbor.db.corrupt-";
+
+/// What was set aside, and what is back.
+const REPORT: &str = "report.json";
+
+/// What belongs to a database beside its own file.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// A database was lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+    /// What was wrong with it.
+    pub why: String,
+    /// How many definitions came back.
+    pub definitions: usize,
+    /// How many lines of the journal could not be read; `None` when there was no journal that could.
+    pub unread: Option<usize>,
+    /// Where it lies.
+    #[serde(skip)]
+    pub aside: PathBuf,
+}
+
+impl std::fmt::Display for Loss {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { at, why, definitions, unread, aside } = self;
+        let back = match unread {
+            Some(0) => format!("{definitions} servers are back"),
+            Some(unread) => {
+                format!("{definitions} servers are back, {unread} lines of their journal are not")
+            }
+            None => "there was no journal, so no servers are back".into(),
+        };
+        let at = rfc3339(*at);
+        write!(
+            f,
+            "harbor.db was lost at {at} ({why}): {back}; all grants and denials are gone, and no AI client gets anything by \
+             itself any more. What is left of it lies in {}",
+            aside.display()
+        )
+    }
+}
+
+/// What to do about a loss.
+pub const AFTER_A_LOSS: &str = "grant anew what shall be allowed (`harbor grant`), looking at the tools first, and then remove that directory";
+
+/// A database that can be worked with.
+#[derive(Debug)]
+pub struct Opened {
+    /// The database.
+    pub database: Rc<Database>,
+    /// The journal of its definitions.
+    pub journal: Journal,
+    /// What was lost, now or earlier, as far as it still lies there. The newest comes last.
+    pub losses: Vec<Loss>,
+    /// Whether the last one was lost just now.
+    pub rebuilt: bool,
+}
+
+/// Opens the database; makes it anew where it is lost.
+///
+/// # Errors
+/// When it cannot be used, or not be made.
+pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
+    let (path, journal) = (paths.database(), Journal::at(&paths.journal()));
+    let (connection, rebuilt) = match sound(&path, &journal)? {
+        Ok(connection) => (connection, false),
+        Err(why) => (rebuild(&path, &journal, why)?, true),
+    };
+    let losses = losses(paths.home());
+    if let (true, Some(loss)) = (rebuilt, losses.last()) {
+        tracing::error!("{loss}. {AFTER_A_LOSS}");
+    }
+    Ok(Opened { database: Rc::new(Database::start(connection)?), journal, losses, rebuilt })
+}
+
+/// The database if it is sound or new; else why it counts as lost.
+fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, StoreError> {
+    // To be looked at first: SQLite throws the log of an empty database away.
+    let empty = fs::symlink_metadata(path).map_or(true, |found| found.is_file() && found.len() == 0);
+    let log = fs::symlink_metadata(beside(path, BESIDE[0])).map_or(0, |found| found.len());
+    if empty && log > 0 {
+        return Ok(Err("its file is empty or gone, and its write-ahead log is there".into()));
+    }
+    let connection = match connect(path) {
+        Ok(connection) => connection,
+        Err(error) if error.is_corruption() => return corrupt(path, &error).map(Err),
+        Err(error) => return Err(error),
+    };
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let read = journal.read();
+    if tables == 0 && !matches!(read, Ok(None)) {
+        return Ok(Err("its file is empty or gone, and the journal of its definitions is there".into()));
+    }
+    let read = read.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the journal of definitions is made anew");
+        None
+    });
+    settle(&connection, journal, &read.unwrap_or_default())?;
+    Ok(Ok(connection))
+}
+
+/// What SQLite takes for corruption may be a disk that cannot be read.
+fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
+    for file in std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix))) {
+        match fs::File::open(&file).and_then(|mut open| io::copy(&mut open, &mut io::sink())) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed("read", &file)(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(error.to_string())
+}
+
+/// The tables of a sound database, and the journal as they have it.
+fn settle(connection: &Connection, journal: &Journal, read: &Content) -> Result<(), StoreError> {
+    let transaction = connection.unchecked_transaction()?;
+    transaction.execute_batch(definitions::TABLES)?;
+    transaction.execute_batch(written::TABLES)?;
+    restore_written(&transaction, read)?;
+    transaction.commit()?;
+    if let Err(error) = journal.agree(connection) {
+        // The database is sound, and everything works; changes will be refused as long as this lasts.
+        tracing::warn!(%error, "the journal of definitions could not be written");
+    }
+    Ok(())
+}
+
+fn rebuild(path: &Path, journal: &Journal, why: String) -> Result<Connection, StoreError> {
+    let read = journal.read().unwrap_or_else(|error| {
+        tracing::warn!(%error, "no definitions come back");
+        None
+    });
+    let unread = read.as_ref().map(|content| content.unread);
+    let content = read.unwrap_or_default();
+    let definitions = content.definitions.len();
+    let at = wall_clock();
+    set_aside(path, &Loss { at, why, definitions, unread, aside: PathBuf::new() })?;
+    let connection = connect(path)?;
+    let transaction = connection.unchecked_transaction()?;
+    for tables in [definitions::TABLES, written::TABLES, met_clients::TABLES, met_clients::CLOSE] {
+        transaction.execute_batch(tables)?;
+    }
+    restore(&transaction, &content)?;
+    transaction.commit()?;
+    settle(&connection, journal, &content)?;
+    Ok(connection)
+}
+
+/// Moves what there is of a database into a directory of its own, the main file first: what is left of it after a crash must
+/// not become the log of the next one.
+fn set_aside(path: &Path, loss: &Loss) -> Result<(), StoreError> {
+    let home = path.parent().unwrap_or(Path::new("/"));
+    let aside = new_directory(home, loss.at)?;
+    let report = serde_json::to_vec_pretty(loss).unwrap_or_default();
+    write_durably(&aside.join(REPORT), &report)?;
+    let all = std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix)));
+    for from in all {
+        let Some(name) = from.file_name() else { continue };
+        match fs::rename(&from, aside.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed("set aside", &from)(error));
+            }
+            _ => {}
+        }
+    }
+    sync_directory(&aside)?;
+    sync_directory(home)
+}
+
+/// One that nothing lies in.
+fn new_directory(home: &Path, at: u64) -> Result<PathBuf, StoreError> {
+    let time: String = rfc3339(at).chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    let mut path = home.join(format!("{ASIDE}{time}"));
+    for number in 2_u32.. {
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                path = home.join(format!("{ASIDE}{time}-{number}"));
+            }
+            made => {
+                made.map_err(failed("create", &path))?;
+                break;
+            }
+        }
+    }
+    private_directory(&path)?;
+    Ok(path)
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(suffix);
+    beside.into()
+}
+
+/// What was lost and still lies in this home, the newest last.
+#[must_use]
+pub fn losses(home: &Path) -> Vec<Loss> {
+    let entries = fs::read_dir(home).into_iter().flatten().flatten();
+    let is_aside = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(ASIDE.as_bytes()))
+    };
+    let mut all: Vec<_> =
+        entries.map(|entry| entry.path()).filter(is_aside).map(|path| report_of(&path)).collect();
+    all.sort_by(|a, b| (a.at, &a.aside).cmp(&(b.at, &b.aside)));
+    all
+}
+
+/// What cannot be read was lost all the same.
+fn report_of(aside: &Path) -> Loss {
+    let read = fs::read(aside.join(REPORT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let why = "its report is missing".into();
+    let unknown = Loss { at: 0, why, definitions: 0, unread: None, aside: PathBuf::new() };
+    Loss { aside: aside.to_owned(), ..read.unwrap_or(unknown) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::*;
+
+const SECRET: &str = "{\"command\":\"x\"}";
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    /// A home with a database that has one definition and one written place, and has been closed.
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let journal = Journal::at(&place.paths().journal());
+        let mut connection = sound(&place.paths().database(), &journal).unwrap().unwrap();
+        let row = format!("INSERT INTO definitions (server_id, definition) VALUES ('a', '{SECRET}')");
+        journal.change(&mut connection, |connection| connection.execute_batch(&row)).unwrap();
+        let row = "INSERT INTO written VALUES ('/w')";
+        journal.change(&mut connection, |connection| connection.execute_batch(row)).unwrap();
+        place
+    }
+
+    fn paths(&self) -> Paths {
+        Paths::at(self.0.path())
+    }
+
+    fn database(&self) -> PathBuf {
+        self.paths().database()
+    }
+
+    /// Definitions, written places and whether nobody is new, once it was opened by a bridge.
+    fn rows(&self) -> (i64, i64, i64) {
+        drop(open(&self.paths()).unwrap());
+        let connection = Connection::open(self.database()).unwrap();
+        let count = |sql: &str| connection.query_row(sql, [], |row| row.get(0)).unwrap_or(0);
+        (
+            count("SELECT count(*) FROM definitions"),
+            count("SELECT count(*) FROM written"),
+            count("SELECT count(*) FROM met_clients WHERE name = '*'"),
+        )
+    }
+}
+
+#[test]
+fn a_sound_database_stays_and_a_corrupt_one_is_set_aside_and_made_anew() {
+    let place = Place::new();
+    assert_eq!(place.rows(), (1, 1, 0));
+    assert_eq!(losses(place.0.path()), []);
+    let bytes = b"not a database, though it is long enough to be looked at as one";
+    fs::write(place.database(), bytes).unwrap();
+    let opened = open(&place.paths()).unwrap();
+    assert!(opened.rebuilt);
+    let [loss] = opened.losses.try_into().unwrap();
+    assert_eq!((loss.definitions, loss.unread), (1, Some(0)));
+    assert!(loss.to_string().contains("not a database"), "{loss}");
+    assert_eq!(fs::read(loss.aside.join("harbor.db")).unwrap(), bytes);
+    assert_eq!(loss.aside.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(place.rows(), (1, 1, 1));
+    assert!(
+        !open(&place.paths()).unwrap().rebuilt,
+        "it is told as long as it lies there, and made anew once"
+    );
+}
+
+#[test]
+fn two_losses_at_one_time_lie_in_two_places() {
+    let place = Place::new();
+    let first = new_directory(place.0.path(), 7).unwrap();
+    assert_ne!(new_directory(place.0.path(), 7).unwrap(), first);
+    assert_eq!(losses(place.0.path()).len(), 2, "also without a report");
+}
+
+#[test]
+fn whatever_is_left_after_a_crash_on_the_way_leads_to_the_same() {
+    let steps: [&dyn Fn(&Path); 5] = [
+        // Set aside, and nothing new yet.
+        &|path| fs::remove_file(path).unwrap(),
+        // Its main file alone was moved.
+        &|path| {
+            fs::remove_file(path).unwrap();
+            fs::write(beside(path, "-wal"), [7; 5000]).unwrap();
+        },
+        // The new one was created,
+        &|path| fs::write(path, "").unwrap(),
+        // and set up, without tables.
+        &|path| {
+            fs::remove_file(path).unwrap();
+            drop(connect(path).unwrap());
+        },
+        // Only the directory was made.
+        &|path| drop(new_directory(path.parent().unwrap(), 7).unwrap()),
+    ];
+    for (number, step) in steps.into_iter().enumerate() {
+        let place = Place::new();
+        step(&place.database());
+        let closed = i64::from(number != 4);
+        assert_eq!(place.rows(), (1, 1, closed), "step {number}");
+        assert_eq!(losses(place.0.path()).len(), 1, "step {number}");
+    }
+}
+
+#[test]
+fn what_is_no_corruption_leaves_everything_as_it_is() {
+    let steps: [&dyn Fn(&Path); 3] = [
+        &|path| {
+            fs::remove_file(path).unwrap();
+            fs::create_dir(path).unwrap();
+        },
+        &|path| {
+            fs::rename(path, path.with_extension("elsewhere")).unwrap();
+            std::os::unix::fs::symlink(path.with_extension("elsewhere"), path).unwrap();
+        },
+        &|path| Connection::open(path).unwrap().pragma_update(None, "user_version", 99).unwrap(),
+    ];
+    for (number, step) in steps.into_iter().enumerate() {
+        let place = Place::new();
+        step(&place.database());
+        let error = open(&place.paths()).unwrap_err();
+        assert!(!error.is_corruption(), "step {number}: {error}");
+        assert_eq!(losses(place.0.path()), [], "step {number}");
+    }
+    let place = Place::new();
+    let holder = Connection::open(place.database()).unwrap();
+    holder.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;").unwrap();
+    assert!(!open(&place.paths()).unwrap_err().is_corruption());
+    drop(holder);
+    assert_eq!(place.rows(), (1, 1, 0));
+}
+
+#[test]
+fn a_new_home_is_no_loss_and_one_without_a_journal_gets_one() {
+    let home = tempfile::tempdir().unwrap();
+    let paths = Paths::at(home.path());
+    assert!(!open(&paths).unwrap().rebuilt);
+    let place = Place::new();
+    fs::remove_file(place.paths().journal()).unwrap();
+    assert_eq!(place.rows(), (1, 1, 0));
+    let read = Journal::at(&place.paths().journal()).read().unwrap().unwrap();
+    assert_eq!(read.definitions, [("a".to_owned(), SECRET.to_owned())]);
+}
+
+#[test]
+fn a_database_that_was_lost_with_its_journal_is_told_and_empty() {
+    let place = Place::new();
+    fs::write(place.database(), [7; 5000]).unwrap();
+    fs::remove_file(place.paths().journal()).unwrap();
+    assert_eq!(place.rows(), (0, 0, 1));
+    assert_eq!(losses(place.0.path())[0].unread, None);
+}
+
+#[test]
+fn a_written_place_that_one_of_the_two_has_stays_known() {
+    let place = Place::new();
+    let connection = Connection::open(place.database()).unwrap();
+    connection.execute_batch("DELETE FROM written; INSERT INTO written VALUES ('/x')").unwrap();
+    drop(connection);
+    assert_eq!(place.rows(), (1, 2, 0));
+}
