@@ -2,17 +2,28 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use harbor_tests::client::attach_fields;
 use harbor_tests::{Bridge, Client, DOWN_LIMIT, Double, Home, LIMIT, PROMPT, Program};
 use nix::sys::signal::Signal;
+use nix::unistd::geteuid;
 use serde_json::{Value, json};
 
 fn mode(path: &std::path::Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// As a bridge would have left them.
+fn make_directories(home: &Home) {
+    fs::create_dir_all(home.run_file("")).unwrap();
+    for path in [home.path(), home.run_file("")] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
 }
 
 #[test]
@@ -100,6 +111,150 @@ fn only_their_user_can_reach_the_files() {
         assert_eq!(mode(&home.run_file(name)), wanted, "{name}");
     }
     assert_eq!(mode(&home.path().join("harbor.db")), 0o600);
+}
+
+/// The user that an ordinary program of somebody else would run as.
+const STRANGER: u32 = 65534;
+
+/// Connects as somebody else, who has the token; says what came of it.
+const INTRUDE: &str = "
+import json, socket, struct, sys
+s = socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect(sys.argv[1])
+body = json.dumps({'type': 'attach', 'request_id': '1', 'token': sys.argv[2], 'role': 'cli'}).encode()
+try:
+    s.sendall(struct.pack('<I', len(body)) + body)
+    print('answered' if s.recv(1) else 'closed')
+except (BrokenPipeError, ConnectionResetError):
+    print('closed')
+";
+
+/// Needs root, who alone can be somebody else too.
+#[test]
+fn another_user_is_refused_even_with_the_token_and_rights_to_the_socket() {
+    if !geteuid().is_root() {
+        return;
+    }
+    let home = Home::new();
+    let bridge = Bridge::foreground(&home);
+    let token = attach_fields(&home)["token"].as_str().unwrap().to_owned();
+    let open =
+        |path: &std::path::Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    for path in [home.scratch("."), home.path(), home.run_file(".")] {
+        open(&path, 0o755);
+    }
+    open(&home.run_file("bridge.sock"), 0o666);
+    let intrude = |user: u32| {
+        let mut command = Command::new("python3");
+        command.args(["-c", INTRUDE]).arg(home.run_file("bridge.sock")).arg(&token).uid(user).gid(user);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(intrude(0).trim(), "answered", "whoever it is the bridge of");
+    assert_eq!(intrude(STRANGER).trim(), "closed");
+    // Our own program does not even try.
+    let output = home.command("harbor").arg("ping").output().unwrap();
+    assert!(output.status.success());
+    open(&home.run_file("."), 0o777);
+    let output = home.command("harbor").arg("ping").output().unwrap();
+    assert!(
+        !output.status.success() && String::from_utf8_lossy(&output.stderr).contains("can be changed by one")
+    );
+    assert!(bridge.is_alive());
+}
+
+/// A socket of another user at the place of ours does not hear our token.
+#[test]
+fn no_token_is_said_to_another_users_socket() {
+    if !geteuid().is_root() {
+        return;
+    }
+    let home = Home::new();
+    make_directories(&home);
+    fs::write(home.run_file("token"), "secret").unwrap();
+    let (socket, elsewhere) = (home.run_file("bridge.sock"), home.scratch("elsewhere"));
+    let refused = |what: &str| {
+        let output = home.command("harbor").arg("ping").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("another user"), "{what}: {said}");
+    };
+    let listener = UnixListener::bind(&socket).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    std::os::unix::fs::chown(&socket, Some(STRANGER), Some(STRANGER)).unwrap();
+    refused("its owner");
+    fs::remove_file(&socket).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &socket).unwrap();
+    refused("a link");
+    assert!(listener.accept().is_err(), "nobody came");
+    // The file is made ours, and the listener is not.
+    fs::remove_file(&socket).unwrap();
+    let script = "import os, socket, sys\nos.setgroups([])\ns = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])\n\
+        os.setresuid(65534, 65534, 65534); s.listen(); print('up', flush=True)\n\
+        c = s.accept()[0]; print(c.recv(9), flush=True)";
+    let mut command = Command::new("python3");
+    let mut other = Program::start(command.args(["-c", script]).arg(&socket));
+    let (_stdin, mut stdout) = other.pipes();
+    let mut said = [0; 3];
+    stdout.read_exact(&mut said).unwrap();
+    refused("the listener");
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest.trim(), "b''", "it heard nothing");
+}
+
+/// What a link at the place of one of our files leads to is neither used nor changed.
+#[test]
+fn links_in_the_way_are_not_followed() {
+    let refused = |home: &Home, name: &str| {
+        let mut program = Program::start(home.command("harbor-bridge").arg("serve"));
+        let status = program.wait(DOWN_LIMIT).expect("it does not stay");
+        let said = || program.stderr();
+        harbor_tests::wait_until("the error on stderr", PROMPT, || said().contains(name));
+        assert!(!status.success());
+    };
+    let home = Home::new();
+    let target = home.scratch("target");
+    fs::create_dir_all(home.path()).unwrap();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::create_dir(&target).unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink(&target, home.path().join("run")).unwrap();
+    refused(&home, "run");
+    assert_eq!((mode(&target), fs::read_dir(&target).unwrap().count()), (0o755, 0));
+    let output = home.command("harbor").args(["status"]).output().unwrap();
+    assert!(!output.status.success(), "nor does a client follow it");
+    fs::remove_file(home.path().join("run")).unwrap();
+
+    fs::create_dir(home.path().join("run")).unwrap();
+    let file = home.scratch("file");
+    fs::write(&file, "precious").unwrap();
+    std::os::unix::fs::symlink(&file, home.run_file("bridge.lock")).unwrap();
+    refused(&home, "bridge.lock");
+    fs::remove_file(home.run_file("bridge.lock")).unwrap();
+    // Token and socket are made anew, in the place of whatever is there.
+    for name in ["token", "bridge.sock"] {
+        std::os::unix::fs::symlink(&file, home.run_file(name)).unwrap();
+    }
+    let bridge = Bridge::foreground(&home);
+    assert!(bridge.is_alive());
+    for name in ["token", "bridge.sock"] {
+        assert!(!home.run_file(name).is_symlink(), "{name}");
+    }
+    assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file) & 0o600), ("precious", 0o600));
+}
+
+/// Root can give the directory away, which is how it looks when somebody else was there first.
+#[test]
+fn a_directory_of_another_user_is_refused() {
+    if !geteuid().is_root() {
+        return;
+    }
+    for whose in [".", ".."] {
+        let home = Home::new();
+        make_directories(&home);
+        std::os::unix::fs::chown(home.run_file(whose), Some(STRANGER), Some(STRANGER)).unwrap();
+        let mut program = Program::start(home.command("harbor-bridge").arg("serve"));
+        assert!(!program.wait(DOWN_LIMIT).expect("it does not stay").success(), "{whose}");
+        assert!(!home.run_file("token").exists());
+    }
 }
 
 #[test]

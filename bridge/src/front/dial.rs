@@ -13,10 +13,10 @@
 mod errors;
 mod start;
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -25,7 +25,12 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::{HEADER, put_frame};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect as connect_fd, socket};
+use nix::fcntl::OFlag;
+use nix::sys::socket::sockopt::PeerCredentials;
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, UnixAddr, connect as connect_fd, getsockopt, socket,
+};
+use nix::unistd::geteuid;
 use serde_json::{Value, json};
 
 pub use self::errors::{DialError, Version};
@@ -43,6 +48,9 @@ const RESTART: Duration = Duration::from_millis(500);
 
 /// No answer to `attach` is longer than this, in bytes.
 const MAX_ANSWER: usize = 64 * 1024;
+
+/// No token is longer than this, in bytes.
+const MAX_TOKEN: u64 = 4096;
 
 /// What the program is to the bridge; stated once, in the first frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,8 +149,11 @@ impl Dial {
             return Ok(Tried::Absent);
         }
         let Some(stream) = self.open_socket()? else { return Ok(Tried::Absent) };
+        if !listens_as_us(&stream) {
+            return Err(DialError::NotOurs(self.socket.clone()));
+        }
         let read = |error| DialError::Io("read", self.token.clone(), error);
-        let token = match fs::read_to_string(&self.token) {
+        let token = match read_token(&self.token) {
             Ok(token) => token,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Tried::NotYet(read(error))),
             Err(error) => return Err(read(error)),
@@ -263,15 +274,29 @@ fn version_of(answer: &Value) -> Option<Version> {
     answer["protocol"].as_u64().map(|protocol| Version { protocol, build })
 }
 
-/// Whether `path` exists; an error when anybody but this user could have put it there.
+/// Who listens may be another one than who owns the file.
+fn listens_as_us(stream: &UnixStream) -> bool {
+    getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == geteuid().as_raw())
+}
+
+/// What stands at the token's place, if that is a file.
+fn read_token(path: &Path) -> io::Result<String> {
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let mut token = String::new();
+    file.take(MAX_TOKEN).read_to_string(&mut token)?;
+    Ok(token)
+}
+
+/// Whether `path` exists; an error when anybody but this user could have put it there, or it leads elsewhere.
 fn is_ours(path: &Path) -> Result<bool, DialError> {
-    let metadata = match fs::metadata(path) {
+    let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(DialError::Io("look at", path.to_owned(), error)),
     };
     let open_to_others = metadata.is_dir() && metadata.mode() & 0o022 != 0;
-    if metadata.uid() != nix::unistd::geteuid().as_raw() || open_to_others {
+    if metadata.is_symlink() || metadata.uid() != geteuid().as_raw() || open_to_others {
         return Err(DialError::NotOurs(path.to_owned()));
     }
     Ok(true)

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::database::{Database, checkpoint};
-use super::journal::Journal;
+use super::journal::{Journal, column};
 
 /// How to start a server, as the person said it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,17 +118,16 @@ impl Definitions {
             .run(|connection| {
                 let mut rows = connection
                     .prepare("SELECT server_id, definition, era FROM definitions ORDER BY server_id")?;
-                let rows = rows.query_map([], |row| {
-                    Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
-                })?;
+                let rows =
+                    rows.query_map([], |row| Ok((column(row, 0)?, column(row, 1)?, column(row, 2)?)))?;
                 let mut all = Vec::new();
                 for row in rows {
                     let (id, definition, era) = row?;
-                    match (ServerId::parse(&id), serde_json::from_str(&definition)) {
-                        (Some(server_id), Ok(definition)) => {
-                            all.push(Stored { server_id, definition, era: era.as_deref().and_then(era_of) });
+                    match read_row(&id, &definition) {
+                        Some((server_id, definition)) => {
+                            all.push(Stored { server_id, definition, era: era_of(&era) });
                         }
-                        _ => {
+                        None => {
                             tracing::warn!(server_id = id, "harbor.db: a definition cannot be read; left out")
                         }
                     }
@@ -193,6 +192,11 @@ impl Definitions {
             })
             .await
     }
+}
+
+/// What a row says, if anything.
+pub(super) fn read_row(id: &str, definition: &str) -> Option<(ServerId, Definition)> {
+    Some((ServerId::parse(id)?, serde_json::from_str(definition).ok()?))
 }
 
 fn era_name(era: Era) -> &'static str {

@@ -4,7 +4,8 @@
 //!  lock (flock, holds the pid) ─► token (new) ─► socket (a stale one is removed: the lock says it is)
 //! ```
 //!
-//! Owns these three files while a bridge runs, and removes token and socket when it ends.
+//! Owns these three files while a bridge runs, and removes token and socket when it ends. Must never follow a symbolic link to
+//! one of them, nor put them into a directory that is another user's.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -17,7 +18,7 @@ use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
 use nix::fcntl::{Flock, FlockArg};
 use sha2::{Digest as _, Sha256};
 
-use super::{StoreError, failed, home_directory, private_directory, private_file, write_atomically};
+use super::{StoreError, failed, home_directory, own_directory, private_file, write_atomically};
 use crate::config::Paths;
 
 /// Bytes of randomness in the token.
@@ -74,7 +75,7 @@ impl Instance {
     /// When another bridge runs, or a file cannot be made.
     pub fn begin(paths: &Paths) -> Result<(Self, UnixListener), InstanceError> {
         home_directory(paths.home())?;
-        private_directory(&paths.run_dir())?;
+        own_directory(&paths.run_dir())?;
         let lock = lock(&paths.lock())?;
         let token = random_token().map_err(failed("read", "/dev/urandom".as_ref()))?;
         write_atomically(&paths.token(), token.as_bytes())?;
@@ -140,7 +141,7 @@ pub fn random_token() -> io::Result<String> {
 /// Binds the socket for this user only. The lock is held, so a socket that is there is stale.
 fn bind(path: &std::path::Path) -> Result<UnixListener, StoreError> {
     if let Some(directory) = path.parent() {
-        private_directory(directory)?;
+        own_directory(directory)?;
     }
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path)(error)),

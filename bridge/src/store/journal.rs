@@ -29,6 +29,7 @@ use rusqlite::{Connection, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
 use super::{StoreError, failed, write_durably};
 
@@ -119,6 +120,14 @@ impl Journal {
     }
 }
 
+/// A definition that cannot be read, and is not the one that was stored: what SQLite does not see of a damaged page.
+pub(super) fn damaged(connection: &Connection, stored: &Content) -> Result<Option<String>, StoreError> {
+    let damaged = |(id, definition): &(String, String)| {
+        read_row(id, definition).is_none() && !stored.definitions.contains(&(id.clone(), definition.clone()))
+    };
+    Ok(rows(connection)?.definitions.into_iter().find(damaged).map(|(id, _)| id))
+}
+
 /// What the tables hold.
 fn rows(connection: &Connection) -> Result<Content, StoreError> {
     let mut definitions = connection.prepare("SELECT server_id, definition FROM definitions ORDER BY 1")?;
@@ -132,8 +141,8 @@ fn rows(connection: &Connection) -> Result<Content, StoreError> {
     })
 }
 
-/// A text that is no UTF-8 is not readable in the database either; that must not keep other servers from being changed.
-fn column(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
+/// A text that is none is empty, what is no UTF-8 in it is replaced: one row must not keep the others from being read.
+pub(super) fn column(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
     Ok(match row.get_ref(index)? {
         ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         _ => String::new(),

@@ -115,6 +115,17 @@ pub fn private_directory(path: &Path) -> Result<(), StoreError> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(failed("protect", path))
 }
 
+/// As `private_directory`, and it is this user's own, and no link: what lies in it lets programs in.
+fn own_directory(path: &Path) -> Result<(), StoreError> {
+    match path.symlink_metadata() {
+        Ok(found) if !found.is_dir() || found.uid() != geteuid().as_raw() => {
+            let why = "it has to be a directory of your own, and no symbolic link; remove it";
+            Err(failed("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
+        }
+        _ => private_directory(path),
+    }
+}
+
 /// Creates the home for this user only. One that exists stays as it is, but must be this user's own, and nobody
 /// else's to write: `HARBOR_HOME=/tmp` is a mistake that must not be made true.
 ///

@@ -23,11 +23,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use serde::{Deserialize, Serialize};
 
 use super::database::{Database, connect};
 use super::date::rfc3339;
-use super::journal::{Content, Journal, restore, restore_written};
+use super::journal::{Content, Journal, damaged, restore, restore_written};
 use super::{
     StoreError, definitions, failed, met_clients, private_directory, sync_directory, write_durably, written,
 };
@@ -62,11 +63,13 @@ pub struct Loss {
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { at, why, definitions, unread, aside } = self;
+        let servers = match definitions {
+            1 => "1 server is back".into(),
+            number => format!("{number} servers are back"),
+        };
         let back = match unread {
-            Some(0) => format!("{definitions} servers are back"),
-            Some(unread) => {
-                format!("{definitions} servers are back, {unread} lines of their journal are not")
-            }
+            Some(0) => servers,
+            Some(unread) => format!("{servers}, and {unread} lines of their journal cannot be read"),
             None => "there was no journal, so no servers are back".into(),
         };
         let at = rfc3339(*at);
@@ -120,21 +123,33 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
     if empty && log > 0 {
         return Ok(Err("its file is empty or gone, and its write-ahead log is there".into()));
     }
+    let read = journal.read();
+    let lost = "its file is empty or gone, and the journal of its definitions is there";
+    if empty && !matches!(read, Ok(None)) {
+        return Ok(Err(lost.into()));
+    }
     let connection = match connect(path) {
         Ok(connection) => connection,
         Err(error) if error.is_corruption() => return corrupt(path, &error).map(Err),
         Err(error) => return Err(error),
     };
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    let read = journal.read();
     if tables == 0 && !matches!(read, Ok(None)) {
-        return Ok(Err("its file is empty or gone, and the journal of its definitions is there".into()));
+        return Ok(Err(lost.into()));
     }
     let read = read.unwrap_or_else(|error| {
         tracing::warn!(%error, "the journal of definitions is made anew");
         None
     });
-    settle(&connection, journal, &read.unwrap_or_default())?;
+    let read = read.unwrap_or_default();
+    settle_tables(&connection)?;
+    if read.unread == 0
+        && let Some(id) = damaged(&connection, &read)?
+    {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        return Ok(Err(format!("the definition of {id:?} cannot be read, and is not what was stored")));
+    }
+    settle(&connection, journal, &read)?;
     Ok(Ok(connection))
 }
 
@@ -151,11 +166,15 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
     Ok(error.to_string())
 }
 
-/// The tables of a sound database, and the journal as they have it.
+fn settle_tables(connection: &Connection) -> Result<(), StoreError> {
+    // One without the other would be a database that is not new, and has no definitions.
+    let both = format!("BEGIN; {} {} COMMIT;", definitions::TABLES, written::TABLES);
+    Ok(connection.execute_batch(&both)?)
+}
+
+/// A sound database and its journal say the same.
 fn settle(connection: &Connection, journal: &Journal, read: &Content) -> Result<(), StoreError> {
     let transaction = connection.unchecked_transaction()?;
-    transaction.execute_batch(definitions::TABLES)?;
-    transaction.execute_batch(written::TABLES)?;
     restore_written(&transaction, read)?;
     transaction.commit()?;
     if let Err(error) = journal.agree(connection) {

@@ -15,7 +15,7 @@ use rusqlite::params;
 
 use super::StoreError;
 use super::database::Database;
-use super::journal::Journal;
+use super::journal::{Journal, column};
 
 pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS written (
@@ -40,7 +40,7 @@ impl Written {
         database.create(TABLES).await?;
         let known = database.run(|connection| {
             let mut rows = connection.prepare("SELECT path FROM written")?;
-            let rows = rows.query_map([], |row| row.get(0))?;
+            let rows = rows.query_map([], |row| column(row, 0))?;
             Ok(rows.collect::<Result<_, _>>()?)
         });
         let known = RefCell::new(known.await?);

@@ -79,8 +79,8 @@ impl fmt::Display for DialError {
             Self::Config(error) => error.fmt(f),
             Self::NotOurs(path) => write!(
                 f,
-                "{} belongs to another user or can be changed by one; Harbor does not use it. Set HARBOR_HOME \
-                 to a directory that only you can write to",
+                "{} belongs to another user, can be changed by one, or is a symbolic link; Harbor does not use it. Set \
+                 HARBOR_HOME to a directory that only you can write to",
                 path.display()
             ),
             Self::Io(doing, path, error) => write!(f, "cannot {doing} {}: {error}", path.display()),

@@ -2,7 +2,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
-const SECRET: &str = "{\"command\":\"x\"}";
+const SECRET: &str = "{\"command\":\"x\",\"args\":[],\"env\":{},\"cwd\":null,\"label\":null,\"roots\":[]}";
 
 struct Place(tempfile::TempDir);
 
@@ -154,4 +154,23 @@ fn a_written_place_that_one_of_the_two_has_stays_known() {
     connection.execute_batch("DELETE FROM written; INSERT INTO written VALUES ('/x')").unwrap();
     drop(connection);
     assert_eq!(place.rows(), (1, 2, 0));
+}
+
+#[test]
+fn a_definition_that_was_damaged_comes_back_and_one_of_another_format_stays() {
+    for damage in ["definition = CAST(X'ff' || definition AS TEXT)", "server_id = '../a'", "definition = '{'"]
+    {
+        let place = Place::new();
+        let connection = Connection::open(place.database()).unwrap();
+        connection.execute_batch(&format!("UPDATE definitions SET {damage}")).unwrap();
+        drop(connection);
+        assert_eq!(place.rows(), (1, 1, 1), "{damage}");
+    }
+    let place = Place::new();
+    let journal = Journal::at(&place.paths().journal());
+    let mut connection = connect(&place.database()).unwrap();
+    let other = "UPDATE definitions SET definition = '{\"of\":\"another Harbor\"}'";
+    journal.change(&mut connection, |connection| connection.execute_batch(other)).unwrap();
+    drop(connection);
+    assert_eq!(place.rows(), (1, 1, 0));
 }
