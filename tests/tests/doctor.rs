@@ -75,4 +75,11 @@ fn what_keeps_a_bridge_from_starting_is_broken() {
     let (code, found) = doctor(&home, &[]);
     assert_eq!(code, Some(1));
     assert!(has(&found, "broken", "database", "not a database"), "{found:#}");
+    // The bridge that it has started sets that aside.
+    assert!(has(&found, "warning", "database", "harbor.db was lost"), "{found:#}");
+    assert!(has(&found, "ok", "bridge", "runs"), "{found:#}");
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(has(&found, "ok", "database", "whole"), "{found:#}");
+    harbor_tests::bridge::shut_down_detached(&home);
 }

@@ -44,6 +44,7 @@ targets! {
     tool_name,
     allowlist,
     grant_row,
+    definitions_journal,
     tool,
     schema,
     host_rules,

@@ -31,7 +31,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
-use super::{StoreError, failed, write_durably};
+use super::{StoreError, failed, temporary, write_durably};
 
 /// Bytes of a hash that a line begins with, as twice as many digits.
 const SUM: usize = 8;
@@ -108,6 +108,8 @@ impl Journal {
 
     /// Makes the file agree with the tables.
     pub(super) fn agree(&self, connection: &Connection) -> Result<(), StoreError> {
+        // What a bridge that was killed had begun to write may have secrets in it. As a rule there is nothing.
+        let _ = std::fs::remove_file(temporary(&self.path));
         let (wanted, found) = (text(&rows(connection)?), std::fs::read(&self.path));
         if found.is_ok_and(|found| found == wanted) {
             return Ok(());

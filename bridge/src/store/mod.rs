@@ -23,7 +23,7 @@ pub mod written;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
@@ -161,7 +161,7 @@ pub fn private_file(path: &Path) -> Result<File, StoreError> {
 /// # Errors
 /// When the file system refuses.
 pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let temporary = path.with_extension("new");
+    let temporary = temporary(path);
     let write = || -> io::Result<()> {
         // A leftover of a crash may have any mode; a new file has ours from its first moment.
         match std::fs::remove_file(&temporary) {
@@ -174,6 +174,11 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), StoreError> {
         std::fs::rename(&temporary, path)
     };
     write().map_err(failed("write", path))
+}
+
+/// Where a file's new content is written first.
+fn temporary(path: &Path) -> PathBuf {
+    path.with_extension("new")
 }
 
 /// As `write_atomically`; what was there before does not come back after a power cut either.

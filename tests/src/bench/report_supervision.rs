@@ -7,6 +7,7 @@ use crate::fleet::{Fleet, SERVERS};
 use crate::process::Memory;
 use crate::report::RUNNER_GOAL;
 use crate::stats::{least, median, most, percentile};
+use crate::status::Status;
 use crate::table::{line, row};
 use crate::victims::DELAY_MS;
 
@@ -15,6 +16,9 @@ const ERROR_GOAL: &str = "< 50";
 
 /// From a kill to the next answer, in milliseconds, without what is not Harbor's.
 const ANSWER_GOAL: &str = "< 100";
+
+/// From the question for the status until its answer, in microseconds.
+const STATUS_GOAL: &str = "< 1000";
 
 /// What callers notice of kills.
 pub fn crashes(all: &[Crashes]) -> String {
@@ -86,6 +90,30 @@ pub fn fleet(fleet: &Fleet) -> String {
     out
 }
 
+/// What it costs to ask how all of them are.
+pub fn status(status: &Status) -> String {
+    let mut out = String::new();
+    let Status { running, bytes, .. } = status;
+    line(&mut out, &format!("### The status of {SERVERS} servers\n"));
+    line(
+        &mut out,
+        &format!("In µs, over the socket; {running} servers run, the answer has {bytes} bytes. Left: what"),
+    );
+    line(&mut out, "is more than the `ping` right before it.\n");
+    row(&mut out, &["request", "count", "p50", "p99", "max", "goal"]);
+    row(&mut out, &["---", "---:", "---:", "---:", "---:", "---:"]);
+    let left: Vec<_> = status.status.iter().zip(&status.ping).map(|(status, ping)| status - ping).collect();
+    for (what, times, goal) in
+        [("ping", &status.ping, ""), ("status", &status.status, STATUS_GOAL), ("status, left", &left, "")]
+    {
+        let part = |part| format!("{:.1}", percentile(times.iter().copied(), part));
+        let count = times.len().to_string();
+        row(&mut out, &[what, &count, &part(0.5), &part(0.99), &part(1.0), goal]);
+    }
+    line(&mut out, "");
+    out
+}
+
 fn fleet_memory(out: &mut String, fleet: &Fleet) {
     line(
         out,
@@ -114,6 +142,14 @@ fn held(out: &mut String, what: &str, held: &[Memory], goal: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_status_is_shown_beside_the_ping_before_it() {
+        let found = Status { ping: vec![10.0, 30.0], status: vec![110.0, 230.0], running: 10, bytes: 7 };
+        let text = status(&found);
+        assert!(text.contains("| status | 2 | 110.0 | 230.0 | 230.0 | < 1000 |"), "{text}");
+        assert!(text.contains("| status, left | 2 | 100.0 | 200.0 | 200.0 |  |"), "{text}");
+    }
 
     #[test]
     fn delay_and_own_start_are_not_harbors() {

@@ -9,7 +9,7 @@
 //!
 //! For calls, all setups are alive at once and take turns within every repetition, so that a slow second of the
 //! machine meets all of them. For supervision, servers and runners are killed under a caller (`crash`), and many
-//! servers start with a bridge (`fleet`). For the host, a bridge has many grants and many tools (`host`). Prints Markdown on stdout and progress on stderr. Must do nothing on the
+//! servers start with a bridge (`fleet`), whose state is asked for (`status`). For the host, a bridge has many grants and many tools (`host`). Prints Markdown on stdout and progress on stderr. Must do nothing on the
 //! measured path but write a prepared request and read its answer; must end by itself, in whatever state the others
 //! are.
 
@@ -55,6 +55,8 @@ mod request;
 mod setup;
 #[path = "../bench/stats.rs"]
 mod stats;
+#[path = "../bench/status.rs"]
+mod status;
 #[path = "../bench/table.rs"]
 mod table;
 #[path = "../bench/victims.rs"]
@@ -103,6 +105,7 @@ fn run(options: &Options) -> Outcome<()> {
     if options.part.has(Part::Supervision) && options.harbor {
         print(&report_supervision::crashes(&crash::measure(options)?))?;
         print(&report_supervision::fleet(&fleet::measure(options)?))?;
+        print(&report_supervision::status(&status::measure(options)?))?;
     }
     if options.part.has(Part::Host) && options.harbor {
         print(&report_host::host(&host::measure(options)?))?;

@@ -19,6 +19,7 @@ mod grant_row;
 mod hosts;
 mod ids;
 mod input;
+mod journal;
 mod json;
 mod lines;
 mod link;
@@ -76,6 +77,7 @@ pub const TARGETS: &[Target] = &[
     permissions::TOOL_NAME,
     permissions::ALLOWLIST,
     grant_row::GRANT_ROW,
+    journal::DEFINITIONS_JOURNAL,
     tools::TOOL,
     tools::SCHEMA,
     hosts::HOST_RULES,

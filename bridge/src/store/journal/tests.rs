@@ -1,3 +1,5 @@
+//! The journal: what is written is read, damage is noticed, and the database agrees.
+
 use super::super::database::connect;
 use super::super::{definitions, written};
 use super::*;
@@ -93,7 +95,9 @@ fn a_file_that_is_ahead_or_wrong_agrees_again() {
     journal.change(&mut connection, add("a")).unwrap();
     for wrong in [text(&content()), b"nonsense".to_vec(), Vec::new()] {
         std::fs::write(home.path().join("journal"), wrong).unwrap();
+        std::fs::write(home.path().join("journal.new"), "what a kill has left").unwrap();
         journal.agree(&connection).unwrap();
         assert_eq!(journal.read().unwrap().unwrap(), rows(&connection).unwrap());
+        assert!(!home.path().join("journal.new").exists());
     }
 }

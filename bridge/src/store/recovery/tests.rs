@@ -1,3 +1,5 @@
+//! Loss and rebuilding, step by step; the journal beside them has its own.
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
