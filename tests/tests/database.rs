@@ -178,7 +178,8 @@ fn wherever_a_database_is_overwritten_a_bridge_starts_and_has_its_servers() {
 /// SQLite takes the rest of a damaged log for one that ended there. What takes something away is not in it any more.
 #[test]
 fn a_damaged_log_brings_back_no_server_and_no_grant() {
-    let taken: [(&str, fn(&Client)); 3] = [
+    type Taking = (&'static str, fn(&Client));
+    let taken: [Taking; 3] = [
         ("a revocation", |bridge| assert!(bridge.speaking_for(SITE).revoke(CALL, None))),
         ("a denial", |bridge| drop(bridge.speaking_for(SITE).grant(CALL, "DENY", &json!({})))),
         ("a removal", |bridge| drop(bridge.call("remove_server", &json!({"server_id": "gone"})).unwrap())),
