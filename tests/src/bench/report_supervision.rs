@@ -95,11 +95,8 @@ pub fn status(status: &Status) -> String {
     let mut out = String::new();
     let Status { running, bytes, .. } = status;
     line(&mut out, &format!("### The status of {SERVERS} servers\n"));
-    line(
-        &mut out,
-        &format!("In µs, over the socket; {running} servers run, the answer has {bytes} bytes. Left: what"),
-    );
-    line(&mut out, "is more than the `ping` right before it.\n");
+    line(&mut out, &format!("In µs, over the socket; {running} servers run, the answer has {bytes} bytes."));
+    line(&mut out, "Left: what is more than the `ping` right before it.\n");
     row(&mut out, &["request", "count", "p50", "p99", "max", "goal"]);
     row(&mut out, &["---", "---:", "---:", "---:", "---:", "---:"]);
     let left: Vec<_> = status.status.iter().zip(&status.ping).map(|(status, ping)| status - ping).collect();
