@@ -24,7 +24,7 @@ use harbor_policy::suggest::hint;
 pub use self::about::Wanted;
 pub use self::arguments::{Argument, Arguments, Value};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
-pub use self::mcp::Mcp;
+pub use self::mcp::{Http, Mcp, TokenWanted};
 pub use self::offers::{Prompt, Reading, Whose};
 pub use self::sandbox::{Sandbox, option_of, options_of};
 use self::values::{checked_id, variable};
@@ -68,6 +68,7 @@ pub enum Command {
     Doctor(bool),
     Events,
     Mcp(Mcp),
+    McpToken(TokenWanted),
     Ping,
     Shutdown,
 }
@@ -226,7 +227,7 @@ impl Words {
             "audit" => Command::Audit(self.audit()?),
             "stats" => Command::Stats(self.some_origin()?),
             "logs" => Command::Logs(self.logs()?),
-            "mcp" => Command::Mcp(self.mcp()?),
+            "mcp" => self.mcp()?,
             "sandbox" => Command::Sandbox(self.sandbox()?.into()),
             "config" => Command::Config(self.config()?),
             "help" => self.help_wanted()?,

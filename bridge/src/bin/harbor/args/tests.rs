@@ -318,15 +318,32 @@ fn what_is_wrong_is_named() {
 #[test]
 fn an_ai_client_has_a_name_and_maybe_a_choice_of_tools() {
     let mcp = |client: &str, only: &[&str]| {
-        Command::Mcp(Mcp { client: client.into(), only: words(only), lazy: false })
+        Command::Mcp(Mcp { client: client.into(), only: words(only), lazy: false, http: None })
     };
     assert_eq!(command(&["mcp"]), mcp("default", &[]));
     let line = ["mcp", "--client", "Some Client", "--only", "a/b", "--only=c/*"];
     assert_eq!(command(&line), mcp("Some Client", &["a/b", "c/*"]));
+    let http = Http { listen: "127.0.0.1:0".parse().unwrap(), origins: words(&["https://a.example"]) };
+    let over_http = Mcp { client: "default".into(), only: words(&[]), http: Some(http) };
+    let line = ["mcp", "--http", "localhost:0", "--allow-origin", "https://a.example"];
+    assert_eq!(command(&line), Command::Mcp(over_http));
+    assert_eq!(command(&["mcp", "token"]), Command::McpToken(TokenWanted::List));
+    assert_eq!(command(&["mcp", "token", "a"]), Command::McpToken(TokenWanted::Make("a".into())));
+    let delete = Command::McpToken(TokenWanted::Delete("a".into()));
+    assert_eq!(command(&["mcp", "token", "a", "--delete"]), delete);
     for (line, text) in [
         (&["mcp", "--json"][..], "--json has no meaning here"),
         (&["mcp", "--only", "time"], "--only time: a tool is named server/tool"),
         (&["mcp", "--client="], "--client: use 1 to 128 bytes"),
+        (&["mcp", "--http", "0.0.0.0:1"], "--http 0.0.0.0:1: only this machine is served"),
+        (&["mcp", "--http", "[::]:1"], "--http [::]:1: only this machine is served"),
+        (&["mcp", "--http", "8765"], "--http 8765: use an address and a port"),
+        (&["mcp", "--http=localhost:1", "--client=x"], "--client: over HTTP"),
+        (&["mcp", "--allow-origin", "https://a.example"], "--allow-origin has a meaning with --http only"),
+        (&["mcp", "--http=[::1]:1", "--allow-origin=client://a"], "--allow-origin client://a: use an origin"),
+        (&["mcp", "token", "--only=a/b"], "--only has no meaning here"),
+        (&["mcp", "token", "--delete"], "--delete: whose?"),
+        (&["mcp", "--delete"], "--delete has a meaning behind `token NAME` only"),
     ] {
         assert!(complaint(line).starts_with(text), "{}", complaint(line));
     }

@@ -97,6 +97,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Config(Config::Check(file)) => config::check(&paths()?, file.as_deref(), screen),
         Command::Events => events::show(&mut connect()?, screen),
         Command::Mcp(wanted) => mcp::serve(&wanted, &paths()?),
+        Command::McpToken(wanted) => mcp::token(&wanted, &paths()?, screen),
     }
 }
 

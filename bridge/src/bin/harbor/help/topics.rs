@@ -214,14 +214,21 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
             opt("--client", "NAME", "the client's name: its grants are those of client://NAME; `default` if absent"),
             opt("--only", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
             opt("--lazy", "", "three tools, to search for, describe and call tools, instead of all of them"),
+            opt("--http", "ADDRESS", "serve over HTTP on this machine until a signal, such as on 127.0.0.1:8765"),
+            opt("--allow-origin", "ORIGIN", "with --http: let pages of this web origin in; repeat for more; none if absent"),
+            opt("--delete", "", "with `token NAME`: let this client in no more"),
         ],
+        forms: &["token [NAME]"],
         notes: "For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools and\n\
                 prompts are named server__tool there; prompts, resources and what a server may ask the client go with\n\
                 all tools of a server. That the command stands there is the consent: a NAME that comes for the\n\
                 first time gets all tools, or those of --only, as grants that `harbor grants` shows and `harbor\n\
                 revoke` takes back. `mcp.firstUse` in config.toml has it begin with none.\n\
                 \n\
-                harbor mcp --client claude-code --only 'time/*'",
+                harbor mcp --client claude-code --only 'time/*'\n\
+                \n\
+                Over HTTP, a client shows the token that `token NAME` made, as `Authorization: Bearer TOKEN`, and is\n\
+                client://NAME with it. A token is shown once; `token` alone lists who has one. MCP is at /mcp there.",
         ..topic("mcp", "", "serve an AI client as one MCP server")
     },
     topic("ping", "", "ask whether the bridge is alive"),

@@ -1,0 +1,143 @@
+//! Takes connections until a signal ends it.
+//!
+//! Owns the listening socket and the limits of a connection: how many, how long a head may take and how large it may be,
+//! how long written bytes may stay unread. Its end closes every stream and session.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use harbor_bridge::config::Paths;
+use harbor_policy::tool_name::Allowlist;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use nix::sys::socket::{setsockopt, sockopt::TcpUserTimeout};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{interval, sleep, timeout};
+
+use super::sessions::{Sessions, Works};
+use super::tokens::Tokens;
+use super::{PATH, Server, WRONG_TOKENS};
+use crate::args::Http;
+use crate::errors::Failure;
+use crate::screen::remark;
+
+/// How many connections there are at once.
+const CONNECTIONS: usize = 256;
+
+/// How long a request's head may take, and how long a connection may stay without one.
+const HEAD_LIMIT: Duration = Duration::from_secs(15);
+
+/// How much of a request is read ahead: no head is longer, in bytes.
+const MAX_HEAD: usize = 32 * 1024;
+
+/// How long written bytes may stay unread, in milliseconds.
+const UNREAD_LIMIT: u32 = 60_000;
+
+/// How often sessions are looked through.
+const SWEEP: Duration = Duration::from_secs(5);
+
+/// The pause after the system had no connection for us, such as for want of file descriptors.
+const REFUSED_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long open answers may take to end.
+const END_LIMIT: Duration = Duration::from_secs(1);
+
+/// Serves until SIGTERM or SIGINT.
+pub fn serve(http: &Http, only: Option<Allowlist>, paths: &Paths) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::Io("begin", error))?;
+    let works = Works { paths: paths.clone(), only };
+    let served = runtime.block_on(listen(http, works));
+    runtime.shutdown_background();
+    served
+}
+
+async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
+    let listening = |error: io::Error| {
+        let text = format!("{}: {error}", http.listen);
+        Failure::Io("listen", io::Error::new(error.kind(), text))
+    };
+    let listener = TcpListener::bind(http.listen).await.map_err(listening)?;
+    let local = listener.local_addr().map_err(listening)?;
+    let mut terminated = signal(SignalKind::terminate()).map_err(listening)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(listening)?;
+    let server = Arc::new(Server {
+        local,
+        origins: http.origins.clone(),
+        tokens: Mutex::new(Tokens::of(&works.paths)),
+        works,
+        sessions: Mutex::new(Sessions::default()),
+        places: Mutex::new(HashMap::new()),
+        wrong: Semaphore::new(WRONG_TOKENS),
+        told_wrong: Mutex::new(None),
+        ending: watch::Sender::new(false),
+    });
+    if server.tokens().is_empty() {
+        remark("harbor mcp: no client has a token yet; `harbor mcp token NAME` makes one");
+    }
+    remark(&format!("harbor mcp: listening on http://{local}{PATH}"));
+    let (mut connections, mut sweep) = (JoinSet::new(), interval(SWEEP));
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        tokio::select! {
+            accepted = accept(&listener, &places) => match accepted {
+                Ok((stream, place)) => drop(connections.spawn(connection(Arc::clone(&server), stream, place))),
+                Err(_) => sleep(REFUSED_PAUSE).await,
+            },
+            _ = sweep.tick() => {
+                while connections.try_join_next().is_some() {}
+                let tokens = server.tokens();
+                server.sessions().sweep(Instant::now(), |client| tokens.has(client));
+            }
+            _ = terminated.recv() => break,
+            _ = interrupted.recv() => break,
+        }
+    }
+    drop(listener);
+    server.ending.send_replace(true);
+    server.sessions().clear();
+    let _ = timeout(END_LIMIT, async { while connections.join_next().await.is_some() {} }).await;
+    remark("harbor mcp: ended");
+    Ok(())
+}
+
+/// A connection, once there is a place for one.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    Ok((stream, place))
+}
+
+async fn connection(server: Arc<Server>, stream: TcpStream, _place: OwnedSemaphorePermit) {
+    // Events are small, and each is to be seen at once.
+    let _ = stream.set_nodelay(true);
+    let _ = setsockopt(&stream, TcpUserTimeout, &UNREAD_LIMIT);
+    let answering = Arc::clone(&server);
+    let service = service_fn(move |request| {
+        let server = Arc::clone(&answering);
+        async move { Ok::<_, Infallible>(server.reply(request).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_LIMIT)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut served = std::pin::pin!(served);
+    tokio::select! {
+        // What went wrong with a connection is its client's to know.
+        _ = served.as_mut() => return,
+        () = server.ended() => {}
+    }
+    served.as_mut().graceful_shutdown();
+    let _ = served.await;
+}

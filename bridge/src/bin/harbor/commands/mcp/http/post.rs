@@ -1,0 +1,183 @@
+//! A POST: one message of the client.
+//!
+//! ```text
+//!  shows a modern revision ─► its headers fit ─► a machine of its own ─► answer
+//!  initialize ──────────────► a new session ───► answer, with the session's id
+//!  anything else ───────────► the session that it names ─► answer, or 202
+//! ```
+//!
+//! Owns that way. Must never hand a message to a session of another client.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harbor_ipc_proto::json::Fields;
+use harbor_policy::limits::MAX_LINE;
+use hyper::body::{Body, Incoming};
+use hyper::header::HeaderValue;
+use hyper::http::request::Parts;
+use hyper::{Request, StatusCode};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::time::timeout;
+
+use super::Server;
+use super::alone::Alone;
+use super::exchange::Exchange;
+use super::gate;
+use super::message::Message;
+use super::reply::{self, Refusal, Reply, SESSION_ID};
+use super::routes::{Asked, Said};
+use super::sessions::Session;
+use crate::commands::mcp::driver::Event;
+
+/// How long a body may take.
+const BODY_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a machine may be too busy to take a message.
+const BUSY_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long the answer to `initialize` may take.
+const GREETING_LIMIT: Duration = Duration::from_secs(30);
+
+/// How many messages wait in an exchange.
+const QUEUE: usize = 256;
+
+/// Answers a POST of this client.
+pub async fn post(server: &Arc<Server>, client: &str, request: Request<Incoming>) -> Result<Reply, Refusal> {
+    let (head, body) = request.into_parts();
+    gate::check_content_type(&head.headers)?;
+    gate::check_accept(&head.headers, &["application/json", "text/event-stream"])?;
+    let read = timeout(BODY_LIMIT, read(body)).await;
+    let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come");
+    let line = read.map_err(late)??;
+    let message = Message::read(&line)?;
+    if message.is_modern(&head.headers) {
+        return modern(server, client, &head, message, line).await;
+    }
+    message.check_legacy(&head.headers)?;
+    match (&message.asked, message.method.as_deref()) {
+        (Some(asked), Some("initialize")) => {
+            greet(server, client, &head, &message, asked.clone(), line).await
+        }
+        _ => in_session(server, client, &head, message.asked, line).await,
+    }
+}
+
+async fn modern(
+    server: &Arc<Server>,
+    client: &str,
+    head: &Parts,
+    message: Message,
+    line: Vec<u8>,
+) -> Result<Reply, Refusal> {
+    if message.method.is_none() {
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, "this revision has no responses of clients"));
+    }
+    let Some(asked) = &message.asked else {
+        // There is nothing that a client could tell here: it cancels by leaving.
+        return Ok(reply::empty(StatusCode::ACCEPTED));
+    };
+    message.check_modern(&head.headers)?;
+    let place = server.place(client)?;
+    let (lines, said) = channel(QUEUE);
+    let machine =
+        server.works.start(client, Alone::new(asked.id.clone(), lines), false).map_err(|_| busy())?;
+    tell(&machine, line).await?;
+    let exchange = Exchange::Alone { said, _machine: machine, _place: place };
+    Ok(exchange.answer(server, client).await)
+}
+
+/// Begins a session. It is kept once its client is answered with a result.
+async fn greet(
+    server: &Arc<Server>,
+    client: &str,
+    head: &Parts,
+    message: &Message,
+    asked: Asked,
+    line: Vec<u8>,
+) -> Result<Reply, Refusal> {
+    if head.headers.contains_key(SESSION_ID) {
+        return Err(Refusal::new(
+            StatusCode::BAD_REQUEST,
+            "`initialize` begins a session, and this one has begun",
+        ));
+    }
+    let many = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open; end some");
+    if !server.sessions().make_room(client) {
+        return Err(many());
+    }
+    let session = Session::begin(&server.works, client).map_err(|_| busy())?;
+    let mut stream = session.routes.ask(asked).ok_or_else(busy)?;
+    tell(&session.events, line).await?;
+    let Ok(Some(Said::Answer(line))) = timeout(GREETING_LIMIT, stream.said.recv()).await else {
+        return Err(busy());
+    };
+    let is_result = Fields::parse(&line).is_ok_and(|fields| fields.get("result").is_some());
+    let mut reply = reply::json(StatusCode::OK, line);
+    if is_result {
+        let mut sessions = server.sessions();
+        // Others may have come meanwhile.
+        if !sessions.make_room(client) {
+            return Err(many());
+        }
+        let id = sessions.keep(session, message.program.as_deref()).map_err(|_| busy())?;
+        reply.headers_mut().insert(SESSION_ID, HeaderValue::try_from(id).map_err(|_| busy())?);
+    }
+    Ok(reply)
+}
+
+async fn in_session(
+    server: &Arc<Server>,
+    client: &str,
+    head: &Parts,
+    asked: Option<Asked>,
+    line: Vec<u8>,
+) -> Result<Reply, Refusal> {
+    let (events, stream) = {
+        let mut sessions = server.sessions();
+        let session = super::find_session(&mut sessions, client, &head.headers)?;
+        let stream = asked.map(|asked| {
+            let taken = || Refusal::new(StatusCode::BAD_REQUEST, "a request with this id is still open");
+            session.routes.ask(asked).ok_or_else(taken)
+        });
+        (session.events.clone(), stream.transpose()?)
+    };
+    tell(&events, line).await?;
+    // Whoever holds it keeps the session's machine.
+    drop(events);
+    match stream {
+        Some(stream) => Ok(Exchange::Session(stream).answer(server, client).await),
+        None => Ok(reply::empty(StatusCode::ACCEPTED)),
+    }
+}
+
+async fn tell(machine: &Sender<Event>, line: Vec<u8>) -> Result<(), Refusal> {
+    match timeout(BUSY_LIMIT, machine.send(Event::Line(line))).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) => Err(Refusal::new(StatusCode::NOT_FOUND, "the session has ended")),
+        Err(_) => Err(busy()),
+    }
+}
+
+fn busy() -> Refusal {
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too busy; try again")
+}
+
+/// The body as a line. Line ends in it stand between JSON's tokens, or it is no JSON.
+async fn read(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
+    let long = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is longer than 64 MiB");
+    if body.size_hint().lower() > MAX_LINE {
+        return Err(long());
+    }
+    let mut line = Vec::new();
+    while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let cut = |_| Refusal::new(StatusCode::BAD_REQUEST, "the body ended early");
+        let Ok(piece) = frame.map_err(cut)?.into_data() else { continue };
+        if (line.len() + piece.len()) as u64 > MAX_LINE {
+            return Err(long());
+        }
+        line.extend(piece.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+    }
+    Ok(line)
+}
