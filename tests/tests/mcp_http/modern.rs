@@ -1,7 +1,7 @@
 //! The generation without sessions: every request for itself.
 
 use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, token, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::wire::{Caller, Speak, modern};
 
@@ -105,4 +105,32 @@ fn a_subscription_is_a_stream_and_leaving_it_or_a_call_ends_its_work() {
     let _ = double.journal().wait_for("call sleep");
     drop(call);
     let _ = double.journal().wait_for("cancelled");
+}
+
+#[test]
+fn a_request_is_made_again_with_answers_and_meets_the_call_that_asked() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let (token, other) = (token(&home, "ai"), token(&home, "other"));
+    let server = HttpServer::start(&home, &[]);
+    let (caller, other) = (Caller::new(&server, &token), Caller::new(&server, &other));
+    let call = || {
+        let meta = json!({"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
+        json!({"name": "s__ask_elicitation", "arguments": {}, "_meta": meta})
+    };
+    let required = caller.ask_modern(&json!(1), "tools/call", &call()).answer()["result"].take();
+    assert_eq!(required["resultType"], "input_required", "{required}");
+    let question = required["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+    let mut again = call();
+    again["requestState"] = required["requestState"].clone();
+    again["inputResponses"] = json!({question: answer});
+    let refused = other.ask_modern(&json!(2), "tools/call", &again).answer();
+    assert_eq!(refused["error"]["code"], -32602, "another client's state: {refused}");
+    let answered = caller.ask_modern(&json!(3), "tools/call", &again).answer();
+    let text = answered["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answered}"));
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({"result": answer}));
+    let over = caller.ask_modern(&json!(4), "tools/call", &again).answer();
+    assert_eq!(over["error"]["code"], -32602, "{over}");
 }

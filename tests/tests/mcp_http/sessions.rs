@@ -217,3 +217,22 @@ fn a_signal_ends_open_streams_and_calls_promptly_and_leaves_nothing() {
     std::io::Read::read_to_end(&mut stdout, &mut written).unwrap();
     assert_eq!(written, b"", "stdout belongs to nobody");
 }
+
+#[test]
+fn what_a_server_asks_comes_on_the_stream_of_the_call_and_is_answered_by_a_post() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let token = token(&home, "ai");
+    let server = HttpServer::start(&home, &[]);
+    let caller = Caller::begun_with(&server, &token, &json!({"elicitation": {}}));
+    let mut call = caller.tool(&json!(7), "s__ask_elicitation", &json!({}));
+    let asked = call.message().unwrap();
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let result = json!({"action": "decline"});
+    let response = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result});
+    assert_eq!(caller.post(&response).status, 202);
+    let answered = call.answer();
+    let text = answered["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answered}"));
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({"result": result}));
+}

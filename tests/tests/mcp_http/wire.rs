@@ -125,9 +125,15 @@ impl<'a> Caller<'a> {
 
     /// With a session.
     pub fn begun(server: &'a HttpServer, token: &str) -> Self {
+        Self::begun_with(server, token, &json!({}))
+    }
+
+    /// With one that can answer questions.
+    pub fn begun_with(server: &'a HttpServer, token: &str, capabilities: &Value) -> Self {
         let mut caller = Self::new(server, token);
+        let info = json!({"name": "t"});
         let params =
-            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t"}});
+            json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info});
         let mut answer = caller.ask(&json!("first"), "initialize", &params);
         assert_eq!(answer.status, 200, "{}", answer.head);
         caller.session = answer.header("mcp-session-id");
@@ -180,6 +186,9 @@ impl<'a> Caller<'a> {
 pub fn modern(id: &Value, method: &str, params: &Value) -> Value {
     let mut params = params.clone();
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let capabilities = &mut params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    if capabilities.is_null() {
+        *capabilities = json!({});
+    }
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }

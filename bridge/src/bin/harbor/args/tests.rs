@@ -324,7 +324,7 @@ fn an_ai_client_has_a_name_and_maybe_a_choice_of_tools() {
     let line = ["mcp", "--client", "Some Client", "--only", "a/b", "--only=c/*"];
     assert_eq!(command(&line), mcp("Some Client", &["a/b", "c/*"]));
     let http = Http { listen: "127.0.0.1:0".parse().unwrap(), origins: words(&["https://a.example"]) };
-    let over_http = Mcp { client: "default".into(), only: words(&[]), http: Some(http) };
+    let over_http = Mcp { client: "default".into(), only: words(&[]), lazy: false, http: Some(http) };
     let line = ["mcp", "--http", "localhost:0", "--allow-origin", "https://a.example"];
     assert_eq!(command(&line), Command::Mcp(over_http));
     assert_eq!(command(&["mcp", "token"]), Command::McpToken(TokenWanted::List));

@@ -36,7 +36,7 @@ pub fn serve(wanted: &Mcp, paths: &Paths) -> Result<(), Failure> {
     let only = (!wanted.only.is_empty()).then(|| Allowlist::parse(&wanted.only)).transpose();
     let only = only.map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     match &wanted.http {
-        Some(http) => http::serve(http, only, paths),
-        None => stdio::serve(&wanted.client, only, paths),
+        Some(http) => http::serve(http, only, wanted.lazy, paths),
+        None => stdio::serve(&wanted.client, only, wanted.lazy, paths),
     }
 }

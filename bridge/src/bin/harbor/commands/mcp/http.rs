@@ -13,6 +13,7 @@ mod exchange;
 mod gate;
 mod listen;
 mod message;
+mod parked;
 mod post;
 mod reply;
 mod routes;
@@ -35,6 +36,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use self::exchange::Exchange;
 pub use self::listen::serve;
+use self::parked::Parked;
 use self::reply::{Refusal, Reply, SESSION_ID};
 use self::sessions::{Session, Sessions, Works};
 use self::tokens::Tokens;
@@ -64,6 +66,7 @@ pub struct Server {
     origins: Vec<String>,
     tokens: Mutex<Tokens>,
     sessions: Mutex<Sessions>,
+    parked: Parked,
     /// The places for open requests of the generation without sessions, by client.
     places: Mutex<HashMap<String, Arc<Semaphore>>>,
     wrong: Semaphore,

@@ -106,9 +106,15 @@ impl Machine {
             capabilities: None,
             level: None,
             watches: Watches::default(),
-            questions: Questions::default(),
+            questions: Questions::named("harbor"),
             out: Vec::new(),
         }
+    }
+
+    /// The same with a name that no other machine has: what it gives its client to remember is no other's.
+    pub fn named(mut self, name: &str) -> Self {
+        self.questions = Questions::named(name);
+        self
     }
 
     /// What is to be done since it was last asked.

@@ -19,9 +19,6 @@ use super::write;
 /// So many requests may wait for being made again; the oldest is given up for one more.
 const MOST_PARKED: usize = 64;
 
-/// How the states begin that clients give back.
-const STATE: &str = "harbor ";
-
 /// A question, as the bridge passes it on. The parameters are JSON text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Question {
@@ -74,6 +71,8 @@ pub enum Then {
 /// The open questions.
 #[derive(Debug, Default)]
 pub struct Questions {
+    /// With which the states begin that clients give back.
+    name: String,
     next: u64,
     /// Requests to the client by their number: the bridge's question, and the request that it is about.
     asked: BTreeMap<u64, (u64, u64)>,
@@ -81,6 +80,11 @@ pub struct Questions {
 }
 
 impl Questions {
+    /// Those of a machine with this name, which stands in JSON as it is.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
     /// Asks a client of the older generation about the request `number`; gives the line.
     pub fn ask(&mut self, number: u64, question: &Question) -> Vec<u8> {
         self.next += 1;
@@ -112,7 +116,7 @@ impl Questions {
             parked.next.push(question);
             return None;
         }
-        let result = required(number, std::slice::from_ref(&question));
+        let result = self.required(number, std::slice::from_ref(&question));
         let parked = Parked { want: want.clone(), told: vec![question], next: Vec::new(), ending: None };
         self.parked.insert(number, parked);
         Some(result)
@@ -142,7 +146,10 @@ impl Questions {
     pub fn resume(&mut self, want: &Want, fields: &Fields<'_>) -> Result<Option<Resumed>, &'static str> {
         let Some(state) = fields.get("requestState") else { return Ok(None) };
         let state: Option<String> = serde_json::from_str(state).ok();
-        let number = state.as_deref().and_then(|state| state.strip_prefix(STATE)?.parse().ok());
+        let number = state.as_deref().and_then(|state| {
+            let (name, number) = state.split_once(' ')?;
+            number.parse().ok().filter(|_| name == self.name)
+        });
         let is_it = |number: &u64| self.parked.get(number).is_some_and(|parked| parked.want == *want);
         let number: u64 = number
             .filter(is_it)
@@ -160,12 +167,18 @@ impl Questions {
             None if parked.next.is_empty() => Then::Wait,
             None => {
                 parked.told = std::mem::take(&mut parked.next);
-                let result = required(number, &parked.told);
+                let result = self.required(number, &parked.told);
                 self.parked.insert(number, parked);
                 Then::Ask(result)
             }
         };
         Ok(Some(Resumed { number, answers, then }))
+    }
+
+    fn required(&self, number: u64, questions: &[Question]) -> String {
+        let asked =
+            |question: &'_ Question| (name(question), question.method.clone(), question.params.clone());
+        write::input_required(questions.iter().map(asked), &format!("{} {number}", self.name))
     }
 
     /// All is lost; gives the lines that take back what the client was asked.
@@ -183,12 +196,6 @@ fn id(number: u64) -> String {
 
 fn name(question: &Question) -> String {
     format!("q{}", question.ask_id)
-}
-
-fn required(number: u64, questions: &[Question]) -> String {
-    let asked =
-        questions.iter().map(|question| (name(question), question.method.as_str(), question.params.as_str()));
-    write::input_required(asked, &format!("{STATE}{number}"))
 }
 
 /// The question in a push of the bridge, and the number of the request that it is about.

@@ -24,9 +24,9 @@ use crate::errors::Failure;
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Serves until stdin ends.
-pub fn serve(client: &str, only: Option<Allowlist>, paths: &Paths) -> Result<(), Failure> {
+pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
     let (lines, to_write) = sync_channel(QUEUE);
-    let (events, mut driver) = Driver::new(Machine::new(only), client, paths, Written(lines));
+    let (events, mut driver) = Driver::new(Machine::new(only, lazy), client, paths, Written(lines));
     let written = spawn_writer(to_write, events.downgrade());
     spawn_reader(events);
     driver.dial_first();

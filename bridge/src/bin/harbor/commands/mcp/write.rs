@@ -120,7 +120,7 @@ pub fn complete(result: &str, cacheable: bool) -> Cow<'_, str> {
 }
 
 /// A result for a client of the modern generation that asks for answers first: each by its name, JSON text.
-pub fn input_required<'a>(requests: impl Iterator<Item = (String, &'a str, &'a str)>, state: &str) -> String {
+pub fn input_required(requests: impl Iterator<Item = (String, String, String)>, state: &str) -> String {
     let mut out = format!("{{\"{RESULT_TYPE}\":\"input_required\",\"inputRequests\":{{").into_bytes();
     for (at, (name, method, params)) in requests.enumerate() {
         if at > 0 {

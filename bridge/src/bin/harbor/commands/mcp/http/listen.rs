@@ -21,6 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
+use super::parked::Parked;
 use super::sessions::{Sessions, Works};
 use super::tokens::Tokens;
 use super::{PATH, Server, WRONG_TOKENS};
@@ -50,10 +51,10 @@ const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 const END_LIMIT: Duration = Duration::from_secs(1);
 
 /// Serves until SIGTERM or SIGINT.
-pub fn serve(http: &Http, only: Option<Allowlist>, paths: &Paths) -> Result<(), Failure> {
+pub fn serve(http: &Http, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::Io("begin", error))?;
-    let works = Works { paths: paths.clone(), only };
+    let works = Works { paths: paths.clone(), only, lazy };
     let served = runtime.block_on(listen(http, works));
     runtime.shutdown_background();
     served
@@ -74,6 +75,7 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
         tokens: Mutex::new(Tokens::of(&works.paths)),
         works,
         sessions: Mutex::new(Sessions::default()),
+        parked: Parked::default(),
         places: Mutex::new(HashMap::new()),
         wrong: Semaphore::new(WRONG_TOKENS),
         told_wrong: Mutex::new(None),
@@ -95,6 +97,7 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
                 while connections.try_join_next().is_some() {}
                 let tokens = server.tokens();
                 server.sessions().sweep(Instant::now(), |client| tokens.has(client));
+                server.parked.sweep(Instant::now(), |client| tokens.has(client));
             }
             _ = terminated.recv() => break,
             _ = interrupted.recv() => break,
@@ -103,6 +106,7 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
     drop(listener);
     server.ending.send_replace(true);
     server.sessions().clear();
+    server.parked.clear();
     let _ = timeout(END_LIMIT, async { while connections.join_next().await.is_some() {} }).await;
     remark("harbor mcp: ended");
     Ok(())

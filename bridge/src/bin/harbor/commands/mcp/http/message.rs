@@ -11,8 +11,8 @@ use hyper::header::{HeaderMap, HeaderName};
 use super::gate::one;
 use super::reply::Refusal;
 use super::routes::Asked;
-use crate::commands::mcp::line::{INVALID_REQUEST, PARSE_ERROR, UNSUPPORTED_VERSION, is_id};
-use crate::commands::mcp::request::text;
+use crate::commands::mcp::line::{INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, UNSUPPORTED_VERSION, is_id};
+use crate::commands::mcp::want::text;
 use crate::commands::mcp::write::{self, LEGACY, MODERN};
 
 /// A header does not say what the message says.
@@ -39,6 +39,8 @@ pub struct Message {
     subject: Option<String>,
     /// The revision that it shows.
     version: Option<String>,
+    /// Of a request that is made again, with answers: the state that it was given.
+    pub state: Option<String>,
     /// What the client's program calls itself.
     pub program: Option<String>,
 }
@@ -76,6 +78,7 @@ impl Message {
             asked: id.filter(|_| method.is_some()).map(|id| Asked { id: id.to_owned(), token }),
             subject: text(&params, if method.as_deref() == Some("resources/read") { "uri" } else { "name" }),
             version: text(&meta, VERSION_OF_REQUEST),
+            state: text(&params, "requestState"),
             program: text(&info, "name").map(|name| shown(&name)),
             method,
         })
@@ -104,6 +107,12 @@ impl Message {
             return Err(self.mismatch("Mcp-Name"));
         }
         Ok(())
+    }
+
+    /// The request is made again, and nobody waits for that.
+    pub fn no_state(&self) -> Refusal {
+        let why = "`requestState` is of no request that waits for answers; make the request anew";
+        Refusal::of_request(self.asked.as_ref().map(|asked| asked.id.as_str()), INVALID_PARAMS, why, None)
     }
 
     /// Refuses a message of the older generation that names a revision that is not spoken.

@@ -81,8 +81,16 @@ async fn modern(
     message.check_modern(&head.headers)?;
     let place = server.place(client)?;
     let (lines, said) = channel(QUEUE);
-    let machine =
-        server.works.start(client, Alone::new(asked.id.clone(), lines), false).map_err(|_| busy())?;
+    let alone = Alone::new(asked.id.clone(), lines);
+    let machine = match &message.state {
+        Some(state) => server.parked.resume(client, state, alone).ok_or_else(|| message.no_state())?,
+        None => {
+            let lines = server.parked.lines(client, alone);
+            let machine = server.works.start(client, lines.clone(), false).map_err(|_| busy())?;
+            lines.belongs_to(&machine);
+            machine
+        }
+    };
     tell(&machine, line).await?;
     let exchange = Exchange::Alone { said, _machine: machine, _place: place };
     Ok(exchange.answer(server, client).await)

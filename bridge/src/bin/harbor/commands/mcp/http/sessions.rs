@@ -35,6 +35,7 @@ const IN_ALL: usize = 128;
 pub struct Works {
     pub paths: Paths,
     pub only: Option<Allowlist>,
+    pub lazy: bool,
 }
 
 impl Works {
@@ -45,7 +46,7 @@ impl Works {
         lines: impl Lines + Send + 'static,
         dial: bool,
     ) -> std::io::Result<Sender<Event>> {
-        let machine = Machine::new(self.only.clone());
+        let machine = Machine::new(self.only.clone(), self.lazy).named(&random_token()?);
         let (events, mut driver) = Driver::new(machine, client, &self.paths, lines);
         if dial {
             driver.dial_first();

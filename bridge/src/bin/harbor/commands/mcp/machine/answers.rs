@@ -182,15 +182,12 @@ impl Machine {
         }
         let Some(number) = id.parse().ok().filter(|number| self.open.contains_key(number)) else { return };
         let Some(open) = self.open.remove(&number) else { return };
-        let named = matches!(open.want, Want::Call(_) | Want::Prompt(..));
         match (&open.step, &open.want) {
             (Step::Ask(_), Want::Call(call)) if is(Code::ToolNotFound) => {
                 let why = format!("unknown tool: {:.200}", call.name);
                 self.finish(number, &open, Ending::Error(INVALID_PARAMS, why, None));
             }
             (Step::Look(_), _) if ends && !open.again => self.waiting.push(open),
-            // The call itself is told what it lacks.
-            (Step::Look(_), _) if !ends && named => self.look_further(number, open),
             (Step::Ask(_), want) if !want.is_tool_call() => {
                 self.finish(number, &open, refused(&failure));
             }

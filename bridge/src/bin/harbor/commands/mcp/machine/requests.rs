@@ -7,7 +7,7 @@ use harbor_policy::tool_name;
 use super::super::directory::Target;
 use super::super::lazy;
 use super::super::line::{INVALID_PARAMS, NO_METHOD, REFUSED, UNSUPPORTED_VERSION};
-use super::super::names::without_list;
+use super::super::names::{Names, without_list};
 use super::super::questions::{Resumed, Then, capabilities, level};
 use super::super::uris::{Unknown, of_server};
 use super::super::want::{Open, Step, Want, text};
@@ -184,13 +184,17 @@ impl Machine {
         }
     }
 
-    /// What is meant, as far as the last lists tell.
-    pub(super) fn locate(&self, want: &Want) -> Result<Target, Unknown> {
+    /// What is meant, as far as the name itself and the last lists tell. A name that says enough needs no list: the bridge
+    /// knows whether there is such a thing.
+    fn locate(&self, want: &Want) -> Result<Target, Unknown> {
+        let by_name = |names: &Names, name: &str| {
+            names.find(name).or_else(|| without_list(name)).ok_or(Unknown::Nobody)
+        };
         match want {
-            Want::Call(call) => self.directory.tools.find(&call.name).ok_or(Unknown::Nobody),
-            Want::Prompt(name, _) => self.directory.prompts.find(name).ok_or(Unknown::Nobody),
+            Want::Call(call) => by_name(&self.directory.tools, &call.name),
+            Want::Prompt(name, _) => by_name(&self.directory.prompts, name),
             Want::Complete(complete) if complete.is_of_prompt() => {
-                self.directory.prompts.find(&complete.name).ok_or(Unknown::Nobody)
+                by_name(&self.directory.prompts, &complete.name)
             }
             Want::Complete(complete) => self.directory.uris.find_template(&complete.name),
             Want::Read(uri) | Want::Subscribe(uri) => self.directory.uris.find(uri),
@@ -198,16 +202,9 @@ impl Machine {
         }
     }
 
-    /// The same, once the lists are there. What is not in them is still asked for where its name says enough: the bridge
-    /// knows why.
+    /// The same, once the lists are there.
     pub(super) fn locate_at_last(&self, want: &Want) -> Result<Target, String> {
-        let by_name = match want {
-            Want::Call(call) => without_list(&call.name),
-            Want::Prompt(name, _) => without_list(name),
-            _ => None,
-        };
-        let target = self.locate(want).or_else(|unknown| by_name.ok_or(unknown));
-        let target = target.map_err(|unknown| match (unknown, want) {
+        let target = self.locate(want).map_err(|unknown| match (unknown, want) {
             (Unknown::Several(servers), Want::Read(uri) | Want::Subscribe(uri)) => several(&servers, uri),
             (Unknown::Several(servers), _) => format!("{} could be meant", servers.join(" and ")),
             (_, Want::Call(call)) => format!("unknown tool: {:.200}", call.name),

@@ -3,6 +3,7 @@
 mod offers;
 
 use super::super::line::{INVALID_PARAMS, NO_METHOD, NO_RESOURCE, REFUSED};
+use super::super::names::Names;
 use super::super::write::MODERN;
 use super::requests::VERSION;
 use super::*;
@@ -186,7 +187,7 @@ fn nothing_is_asked_before_the_bridge_knows_the_client() {
     scene.frame(r#"{"type":"hello_result","request_id":"hello"}"#);
     assert_eq!(scene.asked.len(), 3);
     scene.frame(r#"{"type":"mcp_begin_result","request_id":"begin","granted":true}"#);
-    assert_eq!(scene.tags()[3..], ["host_list_tools", "host_list_tools"]);
+    assert_eq!(scene.tags()[3..], ["host_list_tools", "host_call_tool"]);
     assert_eq!(scene.lines, [Value::Null; 0]);
 }
 
@@ -198,7 +199,7 @@ fn a_bridge_that_refuses_to_begin_is_asked_all_the_same() {
     scene.collect();
     scene.refuse("mcp_begin", &json!({"code": "internal", "message": "the disk is full"}));
     assert_eq!(scene.remarks, ["the disk is full"]);
-    assert!(scene.tags().contains(&"host_list_tools"));
+    assert!(scene.tags().contains(&"host_call_tool"));
 }
 
 #[test]
@@ -233,20 +234,24 @@ fn payloads_are_not_rewritten() {
 }
 
 #[test]
-fn a_tool_that_no_list_has_shown_is_looked_up_first() {
+fn a_tool_whose_name_does_not_say_enough_is_looked_up_first() {
     let mut scene = Scene::up();
+    // This one does.
     scene.call(1, "s__echo");
-    scene.answer("host_list_tools", TOOLS);
     assert_eq!(scene.asked[0].1["tool_name"], "s/echo");
     scene.answer("host_call_tool", r#"{"result":{}}"#);
     assert_eq!(scene.said()["id"], 1);
-    // The bridge knows why it is not in the list.
     scene.call(2, "s__stopped");
-    scene.answer("host_list_tools", TOOLS);
     assert_eq!(scene.asked[0].1["tool_name"], "s/stopped");
     scene.refuse("host_call_tool", &json!({"code": "ERR_TOOL_NOT_FOUND", "message": "no"}));
     assert_eq!(scene.said()["error"], json!({"code": INVALID_PARAMS, "message": "unknown tool: s__stopped"}));
-    scene.call(3, "nonsense");
+    let odd = Names::default().add("s", "odd name");
+    scene.call(3, &odd);
+    scene.answer("host_list_tools", TOOLS);
+    assert_eq!(scene.asked[0].1["tool_name"], "s/odd name");
+    scene.answer("host_call_tool", r#"{"result":{}}"#);
+    scene.take_lines();
+    scene.call(4, "nonsense");
     scene.answer("host_list_tools", TOOLS);
     assert_eq!(scene.said()["error"]["code"], INVALID_PARAMS);
 }
@@ -274,9 +279,7 @@ fn a_refusal_is_a_result_that_says_the_next_step() {
     let said = scene.said();
     assert_eq!(said["error"]["code"], REFUSED);
     assert!(said["error"]["message"].as_str().unwrap().contains("client://x mcp:tools.list --always"));
-    // Whoever may not list is told what the call itself lacks.
     scene.call(2, "s__echo");
-    scene.refuse("host_list_tools", &refusal("mcp:tools.list"));
     scene.refuse("host_call_tool", &refusal("mcp:tools.call"));
     let text = "no permission\n`harbor grant client://x mcp:tools.call --always` allows it";
     assert_eq!(scene.failure(), text);
@@ -401,19 +404,18 @@ fn lists_are_asked_for_again_after_a_restart_and_calls_are_not() {
     scene.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     scene.call(1, "s__echo");
     scene.ask(2, "tools/list", &json!({}));
-    scene.call(3, "s__new");
     let dials = scene.dials;
     scene.lose();
     assert!(scene.failure().contains("may have been made"));
     assert_eq!(scene.dials, dials + 1);
     scene.connect();
-    assert_eq!(scene.tags()[3..], ["host_list_tools", "host_list_tools"]);
+    assert_eq!(scene.tags()[3..], ["host_list_tools"]);
     let said = scene.said();
     assert_eq!(said["method"], CHANGED, "what was listed is of another bridge");
     scene.lose();
     let lines = scene.take_lines();
     let lost = lines.iter().filter(|line| line.to_string().contains("lost twice")).count();
-    assert_eq!((lines.len(), lost, scene.dials), (2, 2, dials + 1));
+    assert_eq!((lines.len(), lost, scene.dials), (1, 1, dials + 1));
     scene.call(4, "s__echo");
     assert_eq!(scene.dials, dials + 2, "the next request looks for a bridge again");
 }
