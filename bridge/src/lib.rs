@@ -3,6 +3,7 @@
 pub mod app;
 pub mod clock;
 pub mod config;
+pub mod foreign;
 pub mod front;
 pub mod host;
 pub mod link;

@@ -18,6 +18,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("clock", 1),
     ("config", 1),
     ("observe", 1),
+    ("foreign", 1),
 ];
 
 /// A file longer than this has an idea in it that wants a room of its own.

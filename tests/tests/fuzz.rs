@@ -40,6 +40,7 @@ targets! {
     package,
     package_json,
     config,
+    foreign,
     origin,
     tool_name,
     allowlist,

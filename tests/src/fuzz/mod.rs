@@ -14,6 +14,7 @@ mod client;
 mod config;
 mod contact;
 mod drive;
+mod foreign;
 mod frames;
 mod grant_row;
 mod hosts;
@@ -73,6 +74,7 @@ pub const TARGETS: &[Target] = &[
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
     config::CONFIG,
+    foreign::FOREIGN,
     permissions::ORIGIN,
     permissions::TOOL_NAME,
     permissions::ALLOWLIST,

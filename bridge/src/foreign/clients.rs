@@ -1,0 +1,162 @@
+//! The AI clients that Harbor knows: where each keeps its servers, and in which form.
+//!
+//! Owns the table; all that differs from client to client is a column of it.
+
+use std::path::{Path, PathBuf};
+
+use super::Format;
+
+/// An AI client.
+#[derive(Debug, PartialEq, Eq)]
+pub struct AiClient {
+    /// Its name here; as an origin it is `client://ID`, if the person does not choose another name.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What its file is written in.
+    pub format: Format,
+    /// Under which key the servers are.
+    pub key: &'static str,
+    /// Whether an entry says that it is a program on pipes.
+    pub typed: bool,
+    /// Whether `$NAME` in a text is a variable.
+    pub dollars: bool,
+    /// What the person does for a change to be seen.
+    pub after: &'static str,
+    linux: Place,
+    macos: Place,
+}
+
+/// Where a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// The variable that names the directory.
+    variable: &'static str,
+    /// The directory when it is not set, below the person's home.
+    directory: &'static str,
+    /// The file, below that.
+    file: &'static str,
+}
+
+const fn home(file: &'static str) -> Place {
+    Place { variable: "", directory: "", file }
+}
+
+/// In the directory that `XDG_CONFIG_HOME` names.
+const fn xdg(file: &'static str) -> Place {
+    Place { variable: "XDG_CONFIG_HOME", directory: ".config", file }
+}
+
+const fn library(file: &'static str) -> Place {
+    Place { variable: "", directory: "Library/Application Support", file }
+}
+
+const CLAUDE_CODE: Place = Place { variable: "CLAUDE_CONFIG_DIR", directory: "", file: ".claude.json" };
+const CODEX: Place = Place { variable: "CODEX_HOME", directory: ".codex", file: "config.toml" };
+const CURSOR: Place = home(".cursor/mcp.json");
+const WINDSURF: Place = home(".codeium/windsurf/mcp_config.json");
+const GEMINI: Place = home(".gemini/settings.json");
+const DESKTOP: &str = "Claude/claude_desktop_config.json";
+const VSCODE: &str = "Code/User/mcp.json";
+
+const START_AGAIN: &str = "start it again, and it has Harbor's tools";
+
+/// A client like most.
+const fn usual(id: &'static str, title: &'static str, place: Place) -> AiClient {
+    AiClient {
+        id,
+        title,
+        format: Format::Json,
+        key: "mcpServers",
+        typed: false,
+        dollars: false,
+        after: START_AGAIN,
+        linux: place,
+        macos: place,
+    }
+}
+
+/// All of them, in the order of the help.
+pub const CLIENTS: &[AiClient] = &[
+    AiClient {
+        typed: true,
+        after: "it writes this file itself while it runs: quit it before, or look with `harbor mcp status` afterwards; \
+                then start it again",
+        ..usual("claude-code", "Claude Code", CLAUDE_CODE)
+    },
+    AiClient { macos: library(DESKTOP), ..usual("claude-desktop", "Claude Desktop", xdg(DESKTOP)) },
+    AiClient {
+        after: "it sees the change by itself; Settings, MCP shows the server",
+        ..usual("cursor", "Cursor", CURSOR)
+    },
+    AiClient {
+        key: "servers",
+        typed: true,
+        after: "the command `MCP: List Servers` shows the server and starts it",
+        macos: library(VSCODE),
+        ..usual("vscode", "VS Code", xdg(VSCODE))
+    },
+    AiClient {
+        key: "context_servers",
+        after: "it sees the change by itself; the settings of the agent panel show the server",
+        macos: home(".config/zed/settings.json"),
+        ..usual("zed", "Zed", xdg("zed/settings.json"))
+    },
+    usual("windsurf", "Windsurf", WINDSURF),
+    AiClient { dollars: true, ..usual("gemini-cli", "Gemini CLI", GEMINI) },
+    AiClient { format: Format::Toml, key: "mcp_servers", ..usual("codex", "Codex", CODEX) },
+];
+
+/// The client of that name.
+#[must_use]
+pub fn client(id: &str) -> Option<&'static AiClient> {
+    CLIENTS.iter().find(|client| client.id == id)
+}
+
+impl AiClient {
+    /// Where its configuration is, for a person with this home and these variables.
+    #[must_use]
+    pub fn file(&self, macos: bool, home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> PathBuf {
+        let place = if macos { self.macos } else { self.linux };
+        let named = Some(place.variable).filter(|name| !name.is_empty()).and_then(variable);
+        // What is no whole path is to be ignored, says the standard that brought such variables.
+        let directory = named.filter(|path| path.is_absolute()).unwrap_or_else(|| home.join(place.directory));
+        directory.join(place.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_where_the_clients_look() {
+        let file = |id: &str, macos, set: Option<&'static str>| {
+            let variable = |_: &str| set.map(PathBuf::from);
+            let path = client(id).unwrap().file(macos, Path::new("/home/me"), &variable);
+            path.to_str().unwrap().to_owned()
+        };
+        for (id, linux, macos) in [
+            ("claude-code", ".claude.json", ".claude.json"),
+            (
+                "claude-desktop",
+                ".config/Claude/claude_desktop_config.json",
+                "Library/Application Support/Claude/claude_desktop_config.json",
+            ),
+            ("cursor", ".cursor/mcp.json", ".cursor/mcp.json"),
+            ("vscode", ".config/Code/User/mcp.json", "Library/Application Support/Code/User/mcp.json"),
+            ("zed", ".config/zed/settings.json", ".config/zed/settings.json"),
+            ("windsurf", ".codeium/windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json"),
+            ("gemini-cli", ".gemini/settings.json", ".gemini/settings.json"),
+            ("codex", ".codex/config.toml", ".codex/config.toml"),
+        ] {
+            assert_eq!(file(id, false, None), format!("/home/me/{linux}"));
+            assert_eq!(file(id, true, None), format!("/home/me/{macos}"));
+        }
+        assert_eq!(file("zed", false, Some("/x")), "/x/zed/settings.json");
+        assert_eq!(file("zed", false, Some("x")), "/home/me/.config/zed/settings.json");
+        assert_eq!(file("claude-code", false, Some("/c")), "/c/.claude.json");
+        assert_eq!(file("codex", true, Some("/c")), "/c/config.toml");
+        assert_eq!(file("cursor", false, Some("/c")), "/home/me/.cursor/mcp.json");
+    }
+}

@@ -1,0 +1,159 @@
+//! Configuration files of AI clients, which are other people's: how Harbor gets in and out, and what servers they name.
+//!
+//! ```text
+//!  text ─┬─► jsonc, toml ─► Value ─► servers ─► what can be taken over, or why not
+//!        └─► put, take ─► text: an entry more or less, all the rest byte for byte
+//! ```
+//!
+//! Owns the one table of clients and the editing of their files. Must never touch a disk, print a person's secret, or
+//! return a text that says anything else than before about anything else: each edit is read again and compared.
+
+mod clients;
+mod entry;
+mod jsonc;
+mod names;
+mod placeholders;
+mod servers;
+mod swap;
+mod toml;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+pub use self::clients::{AiClient, CLIENTS, client};
+pub use self::entry::{Entry, is_ours};
+pub use self::names::server_id;
+pub use self::placeholders::{Surroundings, Unresolved};
+pub use self::servers::{Launch, Named, Skip, launch, named};
+pub use self::swap::Swap;
+
+/// What such a file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON, with comments and trailing commas.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+/// Why a file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForeignError {
+    /// It is not what its client reads; where, and what is wrong there.
+    Malformed {
+        /// Counted from 1.
+        line: usize,
+        /// Likewise.
+        column: usize,
+        /// In words.
+        what: String,
+    },
+    /// What has to be an object is something else.
+    NoTable(String),
+    /// A name stands there twice, and clients differ about which one holds.
+    Twice(String),
+    /// It is written in a way that cannot be changed without changing more.
+    ByHand(String),
+}
+
+impl fmt::Display for ForeignError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed { line, column, what } => write!(f, "line {line}, column {column}: {what}"),
+            Self::NoTable(key) => write!(f, "{key} is not an object there"),
+            Self::Twice(key) => write!(f, "{key} stands there twice; remove one of them"),
+            Self::ByHand(key) => {
+                write!(f, "{key} is written in a way that this cannot edit; change it by hand")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ForeignError {}
+
+/// A byte order mark, which editors of old put at the beginning.
+const MARK: char = '\u{feff}';
+
+impl Format {
+    /// What a text says; nothing but space is an empty object.
+    ///
+    /// # Errors
+    /// When it is malformed, or no object.
+    pub fn read(self, text: &str) -> Result<Value, ForeignError> {
+        let text = text.strip_prefix(MARK).unwrap_or(text);
+        match self {
+            Self::Json => jsonc::read(text),
+            Self::Toml => toml::read(text),
+        }
+    }
+
+    /// The text with this entry under `key`, as a new one or in the place of one of the same name.
+    ///
+    /// # Errors
+    /// When the text is malformed or cannot be edited.
+    pub fn put(self, text: &str, key: &str, entry: &Entry) -> Result<String, ForeignError> {
+        let before = self.read(text)?;
+        let (mark, body) = text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 });
+        let after = match self {
+            Self::Json => jsonc::put(body, key, entry)?,
+            Self::Toml => toml::put(body, key, entry)?,
+        };
+        let mut wanted = before;
+        table(&mut wanted, key)?.insert(entry.name.clone(), entry.value());
+        self.checked(format!("{mark}{after}"), &wanted, key)
+    }
+
+    /// The text without the entry of this name under `key`, and without `key` itself if that is then empty and was ours.
+    /// `None` when there is no such entry.
+    ///
+    /// # Errors
+    /// When the text is malformed or cannot be edited.
+    pub fn take(
+        self,
+        text: &str,
+        key: &str,
+        name: &str,
+        key_too: bool,
+    ) -> Result<Option<String>, ForeignError> {
+        let before = self.read(text)?;
+        if before.get(key).and_then(|entries| entries.get(name)).is_none() {
+            return Ok(None);
+        }
+        let (mark, body) = text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 });
+        let mut wanted = before;
+        let entries = table(&mut wanted, key)?;
+        entries.remove(name);
+        let key_too = key_too && entries.is_empty();
+        let after = match self {
+            Self::Json => jsonc::take(body, key, name, key_too)?,
+            Self::Toml => toml::take(body, key, name)?,
+        };
+        // An empty table of TOML goes with its last entry: nothing but the entry's name had made it.
+        if let Some(root) = wanted.as_object_mut()
+            && (key_too || self == Self::Toml && self.read(&after)?.get(key).is_none())
+            && root.get(key).and_then(Value::as_object).is_some_and(Map::is_empty)
+        {
+            root.remove(key);
+        }
+        self.checked(format!("{mark}{after}"), &wanted, key).map(Some)
+    }
+
+    /// A text that says what is wanted, and nothing else.
+    fn checked(self, text: String, wanted: &Value, key: &str) -> Result<String, ForeignError> {
+        match self.read(&text) {
+            Ok(found) if found == *wanted => Ok(text),
+            _ => Err(ForeignError::ByHand(key.to_owned())),
+        }
+    }
+}
+
+/// The object under a key, made if there is none.
+fn table<'a>(root: &'a mut Value, key: &str) -> Result<&'a mut Map<String, Value>, ForeignError> {
+    let wrong = || ForeignError::NoTable(key.to_owned());
+    let root = root.as_object_mut().ok_or_else(wrong)?;
+    root.entry(key).or_insert_with(|| Value::Object(Map::new())).as_object_mut().ok_or_else(wrong)
+}

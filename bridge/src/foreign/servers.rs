@@ -1,0 +1,271 @@
+//! The servers that a client's configuration names, and what Harbor can take over of each.
+//!
+//! Owns the words that clients use for it. Must never show a value of an environment variable: a reason names names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde_json::Value;
+
+use super::entry::is_ours;
+use super::placeholders::{Surroundings, Unresolved};
+
+/// Under which keys servers are, whoever wrote the file.
+const KEYS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
+
+/// What an entry says that is no program on this machine.
+const REMOTE: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
+
+/// A server as it stands there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named<'a> {
+    /// The name that the client has for it.
+    pub name: &'a str,
+    /// The project for which alone it is.
+    pub project: Option<&'a str>,
+    /// What is said of it.
+    pub entry: &'a Value,
+}
+
+/// How a server is started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// A path, or a name for PATH.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, if that is said or matters.
+    pub cwd: Option<String>,
+    /// The person's own variables that went into it.
+    pub taken: BTreeSet<String>,
+}
+
+/// Why a server is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skip {
+    /// It is Harbor.
+    Ours,
+    /// It runs elsewhere.
+    Remote,
+    /// The person has switched it off there.
+    Disabled,
+    /// It names no command: an extension of the client starts it.
+    NoCommand,
+    /// It is not written as servers are; where.
+    Malformed(&'static str),
+    /// A path that is relative to what only the client knows.
+    Relative(String),
+    /// Variables are in a file of this name.
+    EnvFile(String),
+    /// A placeholder that cannot be replaced here, and the server's variable that has it, if one has.
+    Unresolved(Unresolved, Option<String>),
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ours => write!(f, "it is Harbor itself"),
+            Self::Remote => write!(f, "Harbor does not run remote servers yet"),
+            Self::Disabled => write!(f, "it is switched off there; --disabled takes it over, too"),
+            Self::NoCommand => write!(f, "no command is named; it belongs to an extension of the client"),
+            Self::Malformed(what) => write!(f, "{what} is not what it has to be"),
+            Self::Relative(path) => {
+                write!(
+                    f,
+                    "{path} is relative, and nothing says to what; `harbor add` with `--cwd DIR` says it"
+                )
+            }
+            Self::EnvFile(file) => write!(
+                f,
+                "its variables are in the file {file}, which is not read; `harbor add` with `--env NAME=VALUE` says them"
+            ),
+            Self::Unresolved(why, variable) => match why {
+                Unresolved::Input(id) => {
+                    let name = variable.as_deref().unwrap_or("NAME");
+                    write!(
+                        f,
+                        "the client asks for its input `{id}`; `harbor add` with `--env {name}=VALUE` says it"
+                    )
+                }
+                Unresolved::Unset(name) => write!(
+                    f,
+                    "the variable {name} is not set here; set it, or say `harbor add` with `--env {name}=VALUE`"
+                ),
+                Unresolved::Workspace(text) => {
+                    write!(f, "{text} is a project's directory, and this file belongs to none")
+                }
+                Unresolved::Unknown(text) => write!(f, "only the client knows what {text} is"),
+            },
+        }
+    }
+}
+
+impl From<Unresolved> for Skip {
+    fn from(why: Unresolved) -> Self {
+        Self::Unresolved(why, None)
+    }
+}
+
+/// All servers of a file, those of single projects too; of one `key` only, if it is known which is meant.
+#[must_use]
+pub fn named<'a>(root: &'a Value, key: Option<&str>) -> Vec<Named<'a>> {
+    let wanted = |name: &str| key.is_none_or(|key| key == name);
+    let mut found = Vec::new();
+    for key in KEYS.into_iter().filter(|name| wanted(name)) {
+        add(&mut found, &root[key], None);
+    }
+    // As VS Code had them among its settings.
+    if key.is_none() {
+        add(&mut found, &root["mcp"]["servers"], None);
+    }
+    // As Claude Code has those that were added for one project.
+    if wanted(KEYS[0]) {
+        for (project, settings) in root["projects"].as_object().into_iter().flatten() {
+            add(&mut found, &settings[KEYS[0]], Some(project));
+        }
+    }
+    found
+}
+
+fn add<'a>(found: &mut Vec<Named<'a>>, servers: &'a Value, project: Option<&'a str>) {
+    let servers = servers.as_object().into_iter().flatten();
+    found.extend(servers.map(|(name, entry)| Named { name, project, entry }));
+}
+
+/// How the server of an entry is started.
+///
+/// # Errors
+/// Says why it is left out.
+pub fn launch(entry: &Value, disabled_too: bool, around: &Surroundings<'_>) -> Result<Launch, Skip> {
+    if !entry.is_object() {
+        return Err(Skip::Malformed("the entry"));
+    }
+    if is_ours(entry) {
+        return Err(Skip::Ours);
+    }
+    let kind = entry["type"].as_str().or_else(|| entry["transport"].as_str()).unwrap_or("stdio");
+    if kind != "stdio" && kind != "local" || REMOTE.iter().any(|key| entry.get(key).is_some()) {
+        return Err(Skip::Remote);
+    }
+    let off = entry["disabled"] == true || entry["enabled"] == false;
+    if off && !disabled_too {
+        return Err(Skip::Disabled);
+    }
+    if let Some(file) = entry["envFile"].as_str() {
+        return Err(Skip::EnvFile(file.to_owned()));
+    }
+    // Zed had the three in an object of their own once.
+    let program = if entry["command"].is_object() { &entry["command"] } else { entry };
+    let command = [&program["command"], &program["path"]].into_iter().find_map(Value::as_str);
+    let command = command.filter(|command| !command.is_empty()).ok_or(Skip::NoCommand)?;
+    let mut launch = Launch::default();
+    launch.command = around.complete(command, &mut launch.taken)?;
+    launch.args = args(&program["args"], around, &mut launch.taken)?;
+    launch.env = environment(&program["env"], around, &mut launch.taken)?;
+    forwarded(&entry["env_vars"], around, &mut launch)?;
+    let cwd = match &entry["cwd"] {
+        Value::Null => None,
+        Value::String(text) => Some(around.complete(text, &mut launch.taken)?),
+        _ => return Err(Skip::Malformed("cwd")),
+    };
+    launch.cwd = cwd.map(|cwd| absolute(&cwd, around)).transpose()?;
+    placed(launch, around)
+}
+
+fn args(found: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<String>) -> Result<Vec<String>, Skip> {
+    let wrong = Skip::Malformed("args");
+    match found {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(words) => words
+            .iter()
+            .map(|word| Ok(around.complete(word.as_str().ok_or_else(|| wrong.clone())?, taken)?))
+            .collect(),
+        _ => Err(wrong),
+    }
+}
+
+fn environment(
+    found: &Value,
+    around: &Surroundings<'_>,
+    taken: &mut BTreeSet<String>,
+) -> Result<BTreeMap<String, String>, Skip> {
+    let wrong = Skip::Malformed("env");
+    let variables = match found {
+        Value::Null => return Ok(BTreeMap::new()),
+        Value::Object(variables) => variables,
+        _ => return Err(wrong),
+    };
+    let mut all = BTreeMap::new();
+    for (name, value) in variables {
+        let value = match value {
+            // One that the server shall not have, and here it has none anyway.
+            Value::Null => continue,
+            Value::String(text) => {
+                around.complete(text, taken).map_err(|why| Skip::Unresolved(why, Some(name.clone())))?
+            }
+            Value::Number(number) => number.to_string(),
+            Value::Bool(flag) => flag.to_string(),
+            _ => return Err(wrong),
+        };
+        all.insert(name.clone(), value);
+    }
+    Ok(all)
+}
+
+/// Variables that the client hands through; one that is not set is not handed.
+fn forwarded(found: &Value, around: &Surroundings<'_>, launch: &mut Launch) -> Result<(), Skip> {
+    let names = match found {
+        Value::Null => return Ok(()),
+        Value::Array(names) => names,
+        _ => return Err(Skip::Malformed("env_vars")),
+    };
+    for name in names {
+        let name = name.as_str().or_else(|| name["name"].as_str()).ok_or(Skip::Malformed("env_vars"))?;
+        if let Some(value) = (around.variable)(name) {
+            launch.taken.insert(name.to_owned());
+            launch.env.entry(name.to_owned()).or_insert(value);
+        }
+    }
+    Ok(())
+}
+
+/// The whole path of one that may be as seen from the project.
+fn absolute(path: &str, around: &Surroundings<'_>) -> Result<String, Skip> {
+    match around.workspace {
+        _ if path.starts_with('/') => Ok(path.to_owned()),
+        // A shell would read it; a client that starts a program does not.
+        Some(workspace) if !path.starts_with('~') => {
+            Ok(format!("{}/{path}", workspace.trim_end_matches('/')))
+        }
+        _ => Err(Skip::Relative(path.to_owned())),
+    }
+}
+
+/// The launch with paths that mean the same here: the project's directory is where its servers run.
+fn placed(mut launch: Launch, around: &Surroundings<'_>) -> Result<Launch, Skip> {
+    if launch.command.contains('/') {
+        launch.command = absolute(&launch.command, around)?;
+    }
+    if launch.cwd.is_some() {
+        return Ok(launch);
+    }
+    let dotted = |arg: &&String| arg.starts_with("./") || arg.starts_with("../");
+    match around.workspace {
+        None => match launch.args.iter().find(dotted) {
+            Some(arg) => Err(Skip::Relative(arg.clone())),
+            None => Ok(launch),
+        },
+        Some(workspace) => {
+            let named = |arg: &&String| {
+                !arg.starts_with(['-', '/'])
+                    && absolute(arg, around).is_ok_and(|whole| (around.is_there)(&whole))
+            };
+            if launch.args.iter().any(|arg| dotted(&arg) || named(&arg)) {
+                launch.cwd = Some(workspace.to_owned());
+            }
+            Ok(launch)
+        }
+    }
+}
