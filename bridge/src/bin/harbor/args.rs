@@ -5,6 +5,7 @@
 
 mod about;
 mod arguments;
+mod clients;
 mod host;
 mod mcp;
 mod offers;
@@ -23,6 +24,7 @@ use harbor_policy::suggest::hint;
 
 pub use self::about::Wanted;
 pub use self::arguments::{Argument, Arguments, Value};
+pub use self::clients::{Clients, Import, Install, Source, Uninstall};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
 pub use self::mcp::{Http, Mcp, TokenWanted};
 pub use self::offers::{Prompt, Reading, Whose};
@@ -69,6 +71,8 @@ pub enum Command {
     Events,
     Mcp(Mcp),
     McpToken(TokenWanted),
+    Clients(Clients),
+    Import(Import),
     Ping,
     Shutdown,
 }
@@ -227,7 +231,8 @@ impl Words {
             "audit" => Command::Audit(self.audit()?),
             "stats" => Command::Stats(self.some_origin()?),
             "logs" => Command::Logs(self.logs()?),
-            "mcp" => self.mcp()?,
+            "mcp" => self.mcp_or_clients()?,
+            "import" => Command::Import(self.import()?),
             "sandbox" => Command::Sandbox(self.sandbox()?.into()),
             "config" => Command::Config(self.config()?),
             "help" => self.help_wanted()?,

@@ -8,12 +8,14 @@ mod audit;
 mod bridge;
 mod call;
 mod changes;
+mod clients;
 mod complete;
 mod config;
 mod doctor;
 mod events;
 mod follow;
 mod grants;
+mod import;
 mod list;
 mod logs;
 mod mcp;
@@ -98,6 +100,8 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Events => events::show(&mut connect()?, screen),
         Command::Mcp(wanted) => mcp::serve(&wanted, &paths()?),
         Command::McpToken(wanted) => mcp::token(&wanted, &paths()?, screen),
+        Command::Clients(wanted) => clients::run(&wanted, &paths()?, screen),
+        Command::Import(wanted) => import::run(&wanted, &paths()?, screen),
     }
 }
 

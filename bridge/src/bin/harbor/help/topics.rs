@@ -210,15 +210,18 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("events", "", "show each change of a server's state as it comes")
     },
     Topic {
+        forms: &["install CLIENT", "uninstall CLIENT", "status", "token [NAME]"],
         options: &[
-            opt("--client", "NAME", "the client's name: its grants are those of client://NAME; `default` if absent"),
+            opt("--client", "NAME", "the client's name: its grants are those of client://NAME; if absent, `default`"),
             opt("--only", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
             opt("--lazy", "", "three tools, to search for, describe and call tools, instead of all of them"),
             opt("--http", "ADDRESS", "serve over HTTP on this machine until a signal, such as on 127.0.0.1:8765"),
             opt("--allow-origin", "ORIGIN", "with --http: let pages of this web origin in; repeat for more; none if absent"),
             opt("--delete", "", "with `token NAME`: let this client in no more"),
+            opt("--file", "PATH", "with install, uninstall: this configuration, instead of the client's usual one"),
+            opt("--replace", "", "with install: put it in the place of another program's entry `harbor`"),
+            opt("--dry-run", "", "with install, uninstall: say what would change, and change nothing"),
         ],
-        forms: &["token [NAME]"],
         notes: "For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools and\n\
                 prompts are named server__tool there; prompts, resources and what a server may ask the client go with\n\
                 all tools of a server. That the command stands there is the consent: a NAME that comes for the\n\
@@ -227,9 +230,31 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 \n\
                 harbor mcp --client claude-code --only 'time/*'\n\
                 \n\
+                `install` writes that into the configuration of claude-code, claude-desktop, cursor, vscode, zed,\n\
+                windsurf, gemini-cli or codex, under the client's own name if --client says none. All that stands\n\
+                there stays as it is, byte for byte; `uninstall` takes out just that again. `status` shows where\n\
+                Harbor is, and whether the entry still fits.\n\
+                \n\
+                harbor mcp install claude-code --only 'time/*'\n\
+                \n\
                 Over HTTP, a client shows the token that `token NAME` made, as `Authorization: Bearer TOKEN`, and is\n\
                 client://NAME with it. A token is shown once; `token` alone lists who has one. MCP is at /mcp there.",
         ..topic("mcp", "", "serve an AI client as one MCP server")
+    },
+    Topic {
+        options: &[
+            opt("--only", "NAME", "only this server, as the client calls it; repeat for more"),
+            opt("--disabled", "", "also those that are switched off there"),
+            opt("--start", "", "start them, too"),
+            opt("--dry-run", "", "say what would be taken over, and take over nothing"),
+        ],
+        notes: "Without CLIENT or FILE: from all clients that `harbor mcp status` shows. A FILE may be any of theirs, such as\n\
+                a project's .mcp.json or .vscode/mcp.json; what is relative there is relative to the project. What each\n\
+                client would put in for ${env:NAME} is put in from your environment now. What cannot be taken over is\n\
+                told with the reason. No file is changed, and no server that is here already.\n\
+                \n\
+                harbor import cursor --only time",
+        ..topic("import", "[CLIENT|FILE]", "take over servers from AI clients")
     },
     topic("ping", "", "ask whether the bridge is alive"),
     Topic {

@@ -1,0 +1,373 @@
+//! `harbor mcp install`, `uninstall` and `status`: Harbor in the configurations of AI clients.
+//!
+//! ```text
+//!  read ─► is it there? ours? ─► put or take ─► note how to undo it ─► write
+//! ```
+//!
+//! Owns what is said about it. Must never start a bridge, or show what else stands in those files: there are secrets.
+
+mod file;
+mod undo;
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use harbor_bridge::config::{FirstUse, Paths, file as config};
+use harbor_bridge::foreign::{AiClient, CLIENTS, Entry, Swap, is_ours};
+use serde_json::{Value, json};
+
+pub use self::file::{Found, failed};
+use self::undo::Note;
+use crate::args::{Clients, Install, Uninstall};
+use crate::errors::Failure;
+use crate::screen::{Screen, remark, reveal};
+use crate::table::Table;
+
+/// The name of our entry.
+const NAME: &str = "harbor";
+
+pub fn run(wanted: &Clients, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    match wanted {
+        Clients::Install(wanted) => install(wanted, paths, screen),
+        Clients::Uninstall(wanted) => uninstall(wanted, paths, screen),
+        Clients::Status => status(paths, screen),
+    }
+}
+
+/// Where a client's configuration is.
+pub fn place(client: &AiClient) -> Result<PathBuf, Failure> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = set("HOME").ok_or_else(|| {
+        Failure::Usage(
+            "HOME is not set, so nobody knows where clients keep their configuration; say --file FILE".into(),
+        )
+    })?;
+    Ok(client.file(env::consts::OS == "macos", &home, &set))
+}
+
+fn chosen(client: &AiClient, file: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+    file.map_or_else(|| place(client), |file| Ok(file.clone()))
+}
+
+/// The entry as it has to be. Clients start servers with hardly any environment, so it says all of it.
+fn entry(client: &AiClient, name: &str, only: &[String], paths: &Paths) -> Result<Entry, Failure> {
+    let program = env::current_exe().and_then(|path| path.canonicalize());
+    let program = program.map_err(|error| Failure::Io("find this program's own path", error))?;
+    let text = |path: &Path| match path.to_str() {
+        Some(text) if !text.contains('$') => Ok(text.to_owned()),
+        Some(text) => Err(Failure::Usage(format!("{text}: clients take $ for the beginning of a variable"))),
+        None => Err(Failure::Usage(format!("{} is not UTF-8", path.display()))),
+    };
+    let mut args = vec!["mcp".to_owned(), "--client".to_owned(), name.to_owned()];
+    args.extend(only.iter().flat_map(|pattern| ["--only".to_owned(), pattern.clone()]));
+    Ok(Entry {
+        name: NAME.to_owned(),
+        typed: client.typed,
+        command: text(&program)?,
+        args,
+        env: vec![("HARBOR_HOME".to_owned(), text(paths.home())?)],
+    })
+}
+
+fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let client = wanted.client;
+    let entry = entry(client, &wanted.name, &wanted.only, paths)?;
+    let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
+    let text = found.text.clone().unwrap_or_default();
+    let wrong = |why| failed(&found.path, &why);
+    let root = client.format.read(&text).map_err(wrong)?;
+    let old = root[client.key].get(NAME);
+    if old.is_some_and(|old| !is_ours(old)) && !wanted.replace {
+        return Err(failed(
+            &found.path,
+            &format!("its entry `{NAME}` starts another program; --replace puts this one in its place"),
+        ));
+    }
+    let changed = old != Some(&entry.value());
+    if changed {
+        let note = Note::load(paths, &found.path);
+        // What was ours is taken back before, so that the note is about the text without it.
+        let original = note.as_ref().and_then(|note| note.undo(&text));
+        let before = original.as_ref().unwrap_or(&text);
+        let after = client.format.put(before, client.key, &entry).map_err(wrong)?;
+        if wanted.dry_run {
+            return show(screen, wanted.client, &found.path, &text, &after);
+        }
+        let fresh = Note {
+            made_file: found.text.is_none(),
+            made_key: root.get(client.key).is_none(),
+            ..Note::of(&found.path, before, &after)
+        };
+        let new = match note.clone() {
+            Some(note) if original.is_some() => Note {
+                made_file: note.made_file,
+                made_key: note.made_key,
+                made_directories: note.made_directories,
+                ..fresh
+            },
+            Some(note) if old.is_some_and(is_ours) => note.renewed(&after),
+            None if old.is_some_and(is_ours) => fresh.renewed(&after),
+            _ => fresh,
+        };
+        write(paths, &found, &after, new, note)?;
+    } else if wanted.dry_run {
+        return show(screen, wanted.client, &found.path, &text, &text);
+    }
+    tell_installed(wanted, paths, &entry, &found, changed, screen)
+}
+
+/// The note first: a change without one could not be undone exactly.
+fn write(paths: &Paths, found: &Found, after: &str, new: Note, old: Option<Note>) -> Result<(), Failure> {
+    new.save(paths)?;
+    match found.write(after) {
+        Ok(made) if made.is_empty() => Ok(()),
+        Ok(made_directories) => Note { made_directories, ..new }.save(paths),
+        Err(error) => {
+            match old {
+                Some(old) => old.save(paths)?,
+                None => Note::forget(paths, &found.path),
+            }
+            Err(error)
+        }
+    }
+}
+
+fn tell_installed(
+    wanted: &Install,
+    paths: &Paths,
+    entry: &Entry,
+    found: &Found,
+    changed: bool,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let (client, file) = (wanted.client, found.path.display().to_string());
+    let origin = format!("client://{}", wanted.name);
+    if screen.json {
+        let made = changed && found.text.is_none();
+        let answer = json!({"client": client.id, "file": file, "origin": origin, "changed": changed, "created": made,
+            "entry": entry.value()});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    let verb = if changed { "is now in" } else { "was already in" };
+    let first_use = config::read(&paths.config_file()).map(|host| host.first_use).unwrap_or(FirstUse::All);
+    let allowed = match (first_use, wanted.only.as_slice()) {
+        (FirstUse::All, []) => {
+            format!("{origin} gets all tools when it first comes; `harbor grants {origin}` shows it then")
+        }
+        (FirstUse::All, only) => {
+            format!(
+                "{origin} gets {} when it first comes; `harbor grants {origin}` shows it then",
+                only.join(", ")
+            )
+        }
+        _ => format!(
+            "{origin} gets nothing by itself, says mcp.firstUse in config.toml; `harbor grant {origin} mcp:tools.call \
+             --always` allows it to call tools"
+        ),
+    };
+    let undo = match &wanted.file {
+        Some(_) => format!("`harbor mcp uninstall {} --file {file}`", client.id),
+        None => format!("`harbor mcp uninstall {}`", client.id),
+    };
+    let lines = [
+        format!("Harbor {verb} {file}"),
+        allowed,
+        format!("{}: {}", client.title, client.after),
+        format!("{undo} takes it out again"),
+    ];
+    Ok(screen.text(&lines.join("\n"))?)
+}
+
+/// The change, and nothing that stands around it.
+fn show(
+    screen: &mut Screen,
+    client: &AiClient,
+    path: &Path,
+    before: &str,
+    after: &str,
+) -> Result<(), Failure> {
+    let (file, swap) = (path.display().to_string(), Swap::between(before, after));
+    let lines = |text: &str| text.trim_matches(['\r', '\n', ' ', '\t']).lines().count();
+    if screen.json {
+        let answer = json!({"client": client.id, "file": file, "changed": before != after, "dry_run": true});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    if before == after {
+        return Ok(screen.text(&format!("{file} would stay as it is"))?);
+    }
+    let mut out = format!("{file} would change\n");
+    if lines(&swap.removed) > 0 {
+        out.push_str(&format!("- {}\n", super::count(lines(&swap.removed), "line")));
+    }
+    // The first line may begin with space that stood there before.
+    let indent = &after[after[..swap.at].rfind('\n').map_or(0, |newline| newline + 1)..swap.at];
+    let indent = if indent.trim().is_empty() { indent } else { "" };
+    let added = format!("{indent}{}", swap.added);
+    let added = added.lines().filter(|line| !line.trim().is_empty());
+    out.extend(added.map(|line| format!("+ {}\n", reveal(line))));
+    Ok(screen.text(&out)?)
+}
+
+fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let client = wanted.client;
+    let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
+    let wrong = |why| failed(&found.path, &why);
+    let text = found.text.clone().unwrap_or_default();
+    let root = client.format.read(&text).map_err(wrong)?;
+    let Some(old) = root[client.key].get(NAME) else {
+        return tell_uninstalled(wanted, &found, None, false, screen);
+    };
+    if !is_ours(old) {
+        return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
+    }
+    let note = Note::load(paths, &found.path).unwrap_or_default();
+    let exact = note.undo(&text);
+    let after = match &exact {
+        Some(before) => before.clone(),
+        None => {
+            let taken = client.format.take(&text, client.key, NAME, note.made_key).map_err(wrong)?;
+            taken.unwrap_or_else(|| text.clone())
+        }
+    };
+    if wanted.dry_run {
+        return show(screen, client, &found.path, &text, &after);
+    }
+    let is_empty = |text: &str| matches!(text.trim(), "" | "{}");
+    match note.made_file && is_empty(&after) {
+        true => found.remove(&note.made_directories)?,
+        false => drop(found.write(&after)?),
+    }
+    Note::forget(paths, &found.path);
+    tell_uninstalled(wanted, &found, Some(old), exact.is_some(), screen)
+}
+
+fn tell_uninstalled(
+    wanted: &Uninstall,
+    found: &Found,
+    old: Option<&Value>,
+    exact: bool,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let file = found.path.display().to_string();
+    if screen.json {
+        let answer =
+            json!({"client": wanted.client.id, "file": file, "changed": old.is_some(), "as_before": exact});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    let Some(old) = old else { return Ok(screen.text(&format!("Harbor is not in {file}"))?) };
+    let how = if exact { "it is as it was before" } else { "the rest of it is as it was" };
+    screen.text(&format!("Harbor is no longer in {file}; {how}"))?;
+    if let Some(name) = name_of(old) {
+        remark(&format!(
+            "what client://{name} was allowed stays; `harbor grants client://{name}` shows it, `harbor revoke` takes it back"
+        ));
+    }
+    Ok(())
+}
+
+/// The name under which an entry starts us.
+fn name_of(entry: &Value) -> Option<&str> {
+    let args = entry["args"].as_array()?;
+    let at = args.iter().position(|arg| arg == "--client")?;
+    args.get(at + 1)?.as_str()
+}
+
+/// What is known of one client.
+struct Seen {
+    client: &'static AiClient,
+    file: PathBuf,
+    present: bool,
+    name: Option<String>,
+    installed: bool,
+    problems: Vec<String>,
+}
+
+fn status(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let seen: Vec<_> = CLIENTS.iter().map(|client| look(client, paths)).collect::<Result<_, _>>()?;
+    if screen.json {
+        let one = |seen: &Seen| {
+            json!({"client": seen.client.id, "file": seen.file.display().to_string(), "present": seen.present,
+                "installed": seen.installed, "name": seen.name, "problems": seen.problems})
+        };
+        let all: Vec<_> = seen.iter().map(one).collect();
+        return Ok(screen.json(&json!({"clients": all}).to_string())?);
+    }
+    let mut table = Table::new(&["CLIENT", "HARBOR", "AS", "FILE"]);
+    for seen in &seen {
+        let state = match (seen.installed, seen.present) {
+            _ if !seen.problems.is_empty() => "see below",
+            (true, _) => "yes",
+            (false, true) => "no",
+            (false, false) => "no file",
+        };
+        let name = seen.name.as_ref().map_or_else(|| "-".to_owned(), |name| format!("client://{name}"));
+        table.add([seen.client.id.into(), state.into(), name, seen.file.display().to_string()]);
+    }
+    screen.table(&table)?;
+    let notes: Vec<_> = seen
+        .iter()
+        .flat_map(|seen| seen.problems.iter().map(|problem| format!("{}: {problem}", seen.client.id)))
+        .collect();
+    if !notes.is_empty() {
+        screen.text(&format!("\n{}", notes.join("\n")))?;
+    }
+    Ok(())
+}
+
+fn look(client: &'static AiClient, paths: &Paths) -> Result<Seen, Failure> {
+    let mut seen = Seen {
+        client,
+        file: place(client)?,
+        present: false,
+        name: None,
+        installed: false,
+        problems: Vec::new(),
+    };
+    let text = match Found::read(&seen.file) {
+        Ok(found) => found.text,
+        Err(error) => {
+            seen.present = true;
+            seen.problems.extend(error.message());
+            return Ok(seen);
+        }
+    };
+    seen.present = text.is_some();
+    match client.format.read(&text.unwrap_or_default()) {
+        Err(why) => seen.problems.push(why.to_string()),
+        Ok(root) => {
+            if let Some(old) = root[client.key].get(NAME) {
+                seen.installed = is_ours(old);
+                seen.name = name_of(old).filter(|_| seen.installed).map(str::to_owned);
+                seen.problems = problems(client, old, paths)?;
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// What does not fit any more.
+fn problems(client: &AiClient, old: &Value, paths: &Paths) -> Result<Vec<String>, Failure> {
+    if !is_ours(old) {
+        return Ok(vec![format!("its entry `{NAME}` starts another program")]);
+    }
+    let wanted = entry(client, client.id, &[], paths)?;
+    let command = old["command"].as_str().unwrap_or_default();
+    let home = old["env"]["HARBOR_HOME"].as_str().unwrap_or_default();
+    let mut problems = Vec::new();
+    if !Path::new(command).is_absolute() || !Path::new(command).exists() {
+        problems.push(format!("it starts {command}, which is not there"));
+    } else if command != wanted.command {
+        problems.push(format!("it starts {command}; this is {}", wanted.command));
+    }
+    if paths.home() != Path::new(home) {
+        let home = if home.is_empty() { "none" } else { home };
+        problems.push(format!("its HARBOR_HOME is {home}; here it is {}", paths.home().display()));
+    }
+    if old["disabled"] == true || old["enabled"] == false {
+        problems.push("it is switched off there".into());
+    }
+    if !problems.is_empty() {
+        problems.push(format!("`harbor mcp install {}` renews it", client.id));
+    }
+    Ok(problems)
+}

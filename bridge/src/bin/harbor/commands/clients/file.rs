@@ -1,0 +1,255 @@
+//! A client's configuration on disk: read whole, replaced whole.
+//!
+//! Owns that nobody ever sees half a file, that a link stays one, and that mode and owner stay. Must never write over
+//! what somebody else has written since it was read.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown,
+};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use crate::errors::Failure;
+
+/// A client that keeps more than this there keeps no configuration, in bytes.
+const MAX_SIZE: u64 = 64 * 1024 * 1024;
+
+/// A configuration as it was found.
+#[derive(Debug)]
+pub struct Found {
+    /// Where it really is: links are followed.
+    pub path: PathBuf,
+    /// `None` when there is none yet.
+    pub text: Option<String>,
+}
+
+/// A failure that is about a file.
+pub fn failed(path: &Path, why: &dyn std::fmt::Display) -> Failure {
+    Failure::Io("use the client's configuration", io::Error::other(format!("{}: {why}", path.display())))
+}
+
+impl Found {
+    /// Reads it.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let path = follow(path).map_err(|error| failed(path, &error))?;
+        let text = content(&path).map_err(|error| failed(&path, &error))?;
+        Ok(Self { path, text })
+    }
+
+    /// Replaces it, or makes it; returns the directories that had to be made, the uppermost first.
+    pub fn write(&self, text: &str) -> Result<Vec<PathBuf>, Failure> {
+        let made = Directories::make(&self.path).map_err(|error| failed(&self.path, &error))?;
+        self.put(text).map_err(|error| failed(&self.path, &error))?;
+        Ok(made.keep())
+    }
+
+    /// Removes it, and of these directories those that are empty then.
+    pub fn remove(&self, directories: &[PathBuf]) -> Result<(), Failure> {
+        let remove = || self.check_unchanged().and_then(|()| fs::remove_file(&self.path));
+        remove().map_err(|error| failed(&self.path, &error))?;
+        // One that is not empty stays, as it has to.
+        directories.iter().rev().for_each(|directory| drop(fs::remove_dir(directory)));
+        Ok(())
+    }
+
+    fn put(&self, text: &str) -> io::Result<()> {
+        let temporary = Temporary::beside(&self.path)?;
+        let mut file = &temporary.file;
+        file.write_all(text.as_bytes())?;
+        if let Ok(old) = self.path.metadata() {
+            let new = file.metadata()?;
+            if (old.uid(), old.gid()) != (new.uid(), new.gid()) {
+                fchown(file, Some(old.uid()), Some(old.gid()))?;
+            }
+            file.set_permissions(Permissions::from_mode(old.mode() & 0o7777))?;
+        }
+        file.sync_all()?;
+        self.check_unchanged()?;
+        temporary.rename(&self.path)?;
+        // A file system that cannot do it has renamed all the same.
+        let _ = self.path.parent().map(File::open).transpose()?.map(|directory| directory.sync_all());
+        Ok(())
+    }
+
+    /// A client may write its configuration at any time.
+    fn check_unchanged(&self) -> io::Result<()> {
+        match content(&self.path)? == self.text {
+            true => Ok(()),
+            false => Err(io::Error::other("something has changed it meanwhile; run the command again")),
+        }
+    }
+}
+
+/// The file behind links; one that is not there yet is where it is said to be.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == ErrorKind::NotFound => match path.symlink_metadata() {
+            Ok(_) => Err(io::Error::other("it is a link to nothing; make what it leads to, or remove it")),
+            Err(_) => follow_directories(&std::path::absolute(path)?),
+        },
+        found => found,
+    }
+}
+
+/// Where a file that is to be made will be found: its directories may be links.
+fn follow_directories(path: &Path) -> io::Result<PathBuf> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(follow(parent)?.join(name)),
+        _ => Ok(path.to_owned()),
+    }
+}
+
+fn content(path: &Path) -> io::Result<Option<String>> {
+    // Not blocking: a named pipe in its place would hold us for ever.
+    let opened = OpenOptions::new().read(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits()).open(path);
+    let file = match opened {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_SIZE {
+        return Err(io::Error::other("it is larger than 64 MiB"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| io::Error::other("it is not UTF-8"))
+}
+
+/// Directories that go again unless they are kept.
+struct Directories(Vec<PathBuf>);
+
+impl Directories {
+    fn make(file: &Path) -> io::Result<Self> {
+        let missing: Vec<_> = file.ancestors().skip(1).take_while(|above| !above.exists()).collect();
+        let mut made = Self(Vec::new());
+        for directory in missing.into_iter().rev() {
+            DirBuilder::new().mode(0o700).create(directory)?;
+            made.0.push(directory.to_owned());
+        }
+        Ok(made)
+    }
+
+    fn keep(mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for Directories {
+    fn drop(&mut self) {
+        self.0.iter().rev().for_each(|directory| drop(fs::remove_dir(directory)));
+    }
+}
+
+/// A new file beside another one, removed unless it takes its place.
+struct Temporary {
+    path: PathBuf,
+    file: File,
+    renamed: bool,
+}
+
+impl Temporary {
+    fn beside(path: &Path) -> io::Result<Self> {
+        let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?;
+        let path = path.with_file_name(format!(".{}.harbor-{}", name.to_string_lossy(), process::id()));
+        // From a run that was killed, if it is there at all: nobody else has this process id now.
+        let _ = fs::remove_file(&path);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(Self { path, file, renamed: false })
+    }
+
+    fn rename(mut self, to: &Path) -> io::Result<()> {
+        fs::rename(&self.path, to)?;
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.renamed {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn names(directory: &Path) -> Vec<String> {
+        let names = fs::read_dir(directory).unwrap();
+        let mut names: Vec<_> =
+            names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_link_stays_and_what_it_leads_to_keeps_its_mode() {
+        let home = tempfile::tempdir().unwrap();
+        let (link, real) = (home.path().join("link"), home.path().join("dotfiles/real"));
+        fs::create_dir(real.parent().unwrap()).unwrap();
+        fs::write(&real, "old").unwrap();
+        fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
+        symlink("dotfiles/real", &link).unwrap();
+        let found = Found::read(&link).unwrap();
+        assert_eq!(found.text.as_deref(), Some("old"));
+        assert_eq!(found.write("new").unwrap(), [""; 0].map(PathBuf::from));
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert_eq!(real.metadata().unwrap().mode() & 0o7777, 0o640);
+        assert_eq!(names(real.parent().unwrap()), ["real"]);
+    }
+
+    #[test]
+    fn what_changed_meanwhile_is_left_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("f");
+        fs::write(&path, "one").unwrap();
+        let found = Found::read(&path).unwrap();
+        fs::write(&path, "two").unwrap();
+        let said = found.write("three").unwrap_err().message().unwrap();
+        assert!(said.contains("something has changed it meanwhile"), "{said}");
+        assert!(found.remove(&[]).is_err());
+        assert_eq!(
+            (fs::read_to_string(&path).unwrap(), names(home.path())),
+            ("two".into(), vec!["f".into()])
+        );
+        let gone = Found::read(&home.path().join("a/b/c")).unwrap();
+        fs::create_dir_all(home.path().join("a/b")).unwrap();
+        fs::write(&gone.path, "come").unwrap();
+        assert!(gone.write("x").is_err());
+    }
+
+    #[test]
+    fn a_new_file_is_private_and_goes_with_its_directories() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/b/c");
+        let made = Found::read(&path).unwrap().write("x").unwrap();
+        assert_eq!(made, [home.path().join("a"), home.path().join("a/b")]);
+        assert_eq!(path.metadata().unwrap().mode() & 0o7777, 0o600);
+        fs::write(home.path().join("a/other"), "").unwrap();
+        Found::read(&path).unwrap().remove(&made).unwrap();
+        assert_eq!(names(&home.path().join("a")), ["other"]);
+    }
+
+    #[test]
+    fn what_is_no_file_of_text_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let said = |path: &Path| Found::read(path).unwrap_err().message().unwrap();
+        assert!(said(home.path()).ends_with("it is no file"));
+        let path = home.path().join("f");
+        fs::write(&path, [0xff]).unwrap();
+        assert!(said(&path).ends_with("f: it is not UTF-8"));
+        symlink("nothing", home.path().join("l")).unwrap();
+        assert!(said(&home.path().join("l")).contains("it is a link to nothing"));
+        let large = home.path().join("large");
+        File::create(&large).unwrap().set_len(MAX_SIZE + 1).unwrap();
+        assert!(said(&large).ends_with("it is larger than 64 MiB"));
+    }
+}

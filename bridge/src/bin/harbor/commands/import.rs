@@ -1,0 +1,342 @@
+//! import: takes servers over from the configurations of AI clients.
+//!
+//! ```text
+//!  files ─► named ─► launch, or why not ─► here already? ─► the request of `harbor add`
+//! ```
+//!
+//! Owns what is said about each. Must never change those files, or show a value of a variable: it may be a secret.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use harbor_bridge::config::Paths;
+use harbor_bridge::foreign::{AiClient, CLIENTS, Format, Launch, Surroundings, launch, named, server_id};
+use harbor_ipc_proto::client::Supervision;
+use serde_json::{Value, json};
+
+use super::clients::{Found, failed, place};
+use super::servers::{self, STOP};
+use super::{add, count};
+use crate::args::{Definition, Import, Source};
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::{Exit, Failure};
+use crate::reply::Members;
+use crate::screen::{Screen, Status, remark};
+
+/// A file with servers.
+struct Origin {
+    client: Option<&'static AiClient>,
+    path: PathBuf,
+    root: Value,
+    /// The project's directory, if it is one's.
+    project: Option<String>,
+}
+
+/// What became of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Outcome {
+    Imported,
+    WouldBe,
+    Here,
+    Skipped(String),
+    Failed(String),
+}
+
+/// One server of a file.
+struct Server {
+    name: String,
+    file: PathBuf,
+    /// What it will be called here.
+    id: String,
+    launch: Result<Launch, String>,
+}
+
+pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let (origins, mut failures) = collect(wanted)?;
+    let all: Vec<Server> = origins.iter().flat_map(|origin| servers_of(origin, wanted.disabled)).collect();
+    let meant = |server: &Server| {
+        wanted.only.is_empty() || wanted.only.iter().any(|name| *name == server.name || *name == server.id)
+    };
+    let servers: Vec<Server> = all.into_iter().filter(meant).collect();
+    if servers.is_empty() && failures.is_empty() {
+        let where_to = origins.iter().map(|origin| origin.path.display().to_string()).collect::<Vec<_>>();
+        let what = match where_to.is_empty() {
+            true => "there is no configuration of a client that Harbor knows".to_owned(),
+            false => format!("there are no such servers in {}", where_to.join(", ")),
+        };
+        return Err(Failure::Nothing(
+            what,
+            "`harbor import FILE` takes them from a file; `harbor add` adds one".into(),
+        ));
+    }
+    let mut outcomes = Vec::new();
+    if servers.iter().any(|server| server.launch.is_ok()) {
+        let mut client = Client::connect(paths)?;
+        let mut known = known(&client.request(&Ask::new("list_servers"), QUICK)?);
+        for server in &servers {
+            outcomes.push(take_over(&mut client, server, &mut known, wanted)?);
+        }
+    } else {
+        outcomes.extend(
+            servers
+                .iter()
+                .map(|server| Outcome::Skipped(server.launch.as_ref().err().cloned().unwrap_or_default())),
+        );
+    }
+    tell(&servers, &outcomes, wanted, screen)?;
+    let failed = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
+    failures.drain(..).for_each(|failure| failure.message().iter().for_each(|text| remark(text)));
+    if failed || servers.is_empty() { Err(Failure::Said(Exit::Failed)) } else { Ok(()) }
+}
+
+/// The files that are meant. One that is wrong is no reason to leave out the others.
+fn collect(wanted: &Import) -> Result<(Vec<Origin>, Vec<Failure>), Failure> {
+    match &wanted.from {
+        Some(Source::Client(client)) => match open(&place(client)?, Some(client))? {
+            Some(origin) => Ok((vec![origin], Vec::new())),
+            None => Err(Failure::Nothing(
+                format!("{} has no configuration: {} is not there", client.title, place(client)?.display()),
+                "`harbor import FILE` takes servers from a file".into(),
+            )),
+        },
+        Some(Source::File(file)) => match open(file, None)? {
+            Some(origin) => Ok((vec![origin], Vec::new())),
+            None => Err(Failure::Nothing(
+                format!("{} is not there", file.display()),
+                "`harbor mcp status` shows where clients have their configuration".into(),
+            )),
+        },
+        None => {
+            let (mut origins, mut failures) = (Vec::new(), Vec::new());
+            for client in CLIENTS {
+                match open(&place(client)?, Some(client)) {
+                    Ok(origin) => origins.extend(origin),
+                    Err(failure) => failures.push(failure),
+                }
+            }
+            Ok((origins, failures))
+        }
+    }
+}
+
+fn open(path: &Path, client: Option<&'static AiClient>) -> Result<Option<Origin>, Failure> {
+    let found = Found::read(path)?;
+    let Some(text) = found.text else { return Ok(None) };
+    let toml = path.extension().is_some_and(|extension| extension == "toml");
+    let format = client.map_or(if toml { Format::Toml } else { Format::Json }, |client| client.format);
+    let root = format.read(&text).map_err(|why| failed(&found.path, &why))?;
+    let project = client.is_none().then(|| project(path)).flatten();
+    Ok(Some(Origin { client, path: path.to_owned(), root, project }))
+}
+
+/// The project to which a file belongs: `DIR/.mcp.json`, or `DIR/.vscode/mcp.json` and the like.
+fn project(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let directory = path.parent()?;
+    let hidden = directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let project = match path.file_name()?.to_str()? {
+        ".mcp.json" => directory,
+        _ if hidden => directory.parent()?,
+        _ => return None,
+    };
+    // A person's home is no project: there it is the client's own configuration.
+    let is_home = env::var_os("HOME").is_some_and(|home| Path::new(&home) == project);
+    (!is_home).then(|| project.to_str().map(str::to_owned)).flatten()
+}
+
+fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
+    let home = env::var("HOME").unwrap_or_default();
+    named(&origin.root, origin.client.map(|client| client.key))
+        .into_iter()
+        .map(|found| {
+            let around = Surroundings {
+                variable: &|name| env::var(name).ok(),
+                home: &home,
+                workspace: found.project.or(origin.project.as_deref()),
+                dollars: origin.client.is_some_and(|client| client.dollars),
+                is_there: &|path| Path::new(path).exists(),
+            };
+            let id = server_id(found.name);
+            let launch = match id {
+                Some(_) => launch(found.entry, disabled_too, &around).map_err(|why| why.to_string()),
+                None => {
+                    Err("nothing of its name can stand in an id; `harbor add` gives it another one".into())
+                }
+            };
+            let id = id.unwrap_or_default();
+            Server { name: found.name.to_owned(), file: origin.path.clone(), id, launch }
+        })
+        .collect()
+}
+
+/// What a bridge shows of a definition, to compare it.
+#[derive(Debug, PartialEq, Eq)]
+struct Shown {
+    id: String,
+    command: String,
+    args: Vec<String>,
+    env_names: Vec<String>,
+    cwd: Option<String>,
+}
+
+impl Shown {
+    fn of(server: &Server, launch: &Launch) -> Self {
+        Self {
+            id: server.id.clone(),
+            command: launch.command.clone(),
+            args: launch.args.clone(),
+            env_names: launch.env.keys().cloned().collect(),
+            cwd: launch.cwd.clone(),
+        }
+    }
+}
+
+fn known(answer: &Members) -> Vec<Shown> {
+    let one = |server: &Members| Shown {
+        id: server.text("server_id"),
+        command: server.text("command"),
+        args: server.strings("args"),
+        env_names: server.strings("env_names"),
+        cwd: server.value("cwd").as_str().map(str::to_owned),
+    };
+    answer.objects("servers").iter().map(one).collect()
+}
+
+fn take_over(
+    client: &mut Client,
+    server: &Server,
+    known: &mut Vec<Shown>,
+    wanted: &Import,
+) -> Result<Outcome, Failure> {
+    let launch = match &server.launch {
+        Ok(launch) => launch,
+        Err(why) => return Ok(Outcome::Skipped(why.clone())),
+    };
+    let shown = Shown::of(server, launch);
+    if let Some(old) = known.iter().find(|old| old.id == server.id) {
+        let id = &server.id;
+        let other = || {
+            let why = format!("there is another server {id} here; `harbor remove {id}` makes room for it");
+            Outcome::Skipped(why)
+        };
+        return Ok(if *old == shown { Outcome::Here } else { other() });
+    }
+    if wanted.dry_run {
+        known.push(shown);
+        return Ok(Outcome::WouldBe);
+    }
+    let definition = definition(server, launch);
+    let status = Status::new(&format!("storing {} …", server.id));
+    let added = add::ask(&definition, Path::new("/")).and_then(|ask| client.request(&ask, STOP));
+    drop(status);
+    let outcome = match added {
+        Err(refused @ Failure::Refused(_)) => {
+            return Ok(Outcome::Failed(refused.message().unwrap_or_default()));
+        }
+        Err(lost) => return Err(lost),
+        Ok(_) if wanted.start => match servers::connect(client, &server.id) {
+            Err(refused @ Failure::Refused(_)) => Outcome::Failed(format!(
+                "it is here, but did not start: {}",
+                refused.message().unwrap_or_default()
+            )),
+            Err(lost) => return Err(lost),
+            Ok(_) => Outcome::Imported,
+        },
+        Ok(_) => Outcome::Imported,
+    };
+    known.push(shown);
+    Ok(outcome)
+}
+
+fn definition(server: &Server, launch: &Launch) -> Definition {
+    Definition {
+        name: server.id.clone(),
+        label: (server.name != server.id).then(|| server.name.clone()),
+        cwd: launch.cwd.clone(),
+        env: launch.env.clone(),
+        command: launch.command.clone(),
+        args: launch.args.clone(),
+        // The client started it when it needed it, and shall find it through Harbor as it did before.
+        supervision: Supervision { lazy: Some(true), ..Supervision::default() },
+        ..Definition::default()
+    }
+}
+
+fn tell(
+    servers: &[Server],
+    outcomes: &[Outcome],
+    wanted: &Import,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    if screen.json {
+        let all: Vec<_> =
+            servers.iter().zip(outcomes).map(|(server, outcome)| as_json(server, outcome)).collect();
+        return Ok(screen.json(&json!({"dry_run": wanted.dry_run, "servers": all}).to_string())?);
+    }
+    for (server, outcome) in servers.iter().zip(outcomes) {
+        screen.text(&line(server, outcome))?;
+    }
+    let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
+    if done > 0 {
+        screen.text(&format!("{} taken over", count(done, "server")))?;
+        if !wanted.start {
+            remark("clients see the tools of a server once it has run: `harbor start NAME`; later a call starts it");
+        }
+        remark(
+            "the clients' files are as they were: once a client has Harbor (`harbor mcp install CLIENT`), take these \
+             servers out there, or they run twice",
+        );
+    }
+    Ok(())
+}
+
+fn line(server: &Server, outcome: &Outcome) -> String {
+    let renamed = if server.name == server.id || server.id.is_empty() {
+        String::new()
+    } else {
+        format!(" as {}", server.id)
+    };
+    let what = match (outcome, &server.launch) {
+        (Outcome::Skipped(why), _) => {
+            return format!("{}: left out: {why} ({})", server.name, server.file.display());
+        }
+        (Outcome::Failed(why), _) => return format!("{}{renamed}: failed: {why}", server.name),
+        (Outcome::Imported, _) => "taken over",
+        (Outcome::WouldBe, _) => "would be taken over",
+        (Outcome::Here, _) => "already here",
+    };
+    let names = |title: &str, names: Vec<&str>| match names.is_empty() {
+        true => String::new(),
+        false => format!(", {title} {}", names.join(", ")),
+    };
+    let (env, taken) = server.launch.as_ref().map_or((Vec::new(), Vec::new()), |launch| {
+        (launch.env.keys().map(String::as_str).collect(), launch.taken.iter().map(String::as_str).collect())
+    });
+    let cwd = server.launch.as_ref().ok().and_then(|launch| launch.cwd.as_ref());
+    let cwd = cwd.map(|cwd| format!(", in {cwd}")).unwrap_or_default();
+    format!(
+        "{}{renamed}: {what} from {}{cwd}{}{}",
+        server.name,
+        server.file.display(),
+        names("with", env),
+        names("from your environment", taken)
+    )
+}
+
+fn as_json(server: &Server, outcome: &Outcome) -> Value {
+    let (word, why) = match outcome {
+        Outcome::Imported => ("imported", None),
+        Outcome::WouldBe => ("would_import", None),
+        Outcome::Here => ("already_here", None),
+        Outcome::Skipped(why) => ("skipped", Some(why)),
+        Outcome::Failed(why) => ("failed", Some(why)),
+    };
+    let launch = server.launch.as_ref().ok();
+    json!({
+        "name": server.name, "server_id": server.id, "file": server.file.display().to_string(),
+        "outcome": word, "reason": why,
+        "env_names": launch.map(|launch| launch.env.keys().collect::<Vec<_>>()),
+        "from_environment": launch.map(|launch| launch.taken.iter().collect::<Vec<_>>()),
+    })
+}
