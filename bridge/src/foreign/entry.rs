@@ -36,6 +36,34 @@ impl Entry {
         }
         value
     }
+
+    /// Whether one that stands there says the same; what else the client or the person has added is theirs.
+    #[must_use]
+    pub fn fits(&self, old: &Value) -> bool {
+        self.stale(old).is_empty()
+    }
+
+    /// The members that it has to say otherwise.
+    pub(super) fn stale(&self, old: &Value) -> Vec<&'static str> {
+        let new = self.value();
+        let own = new["env"].as_object().into_iter().flatten();
+        let env_fits = own.into_iter().all(|(name, value)| old["env"].get(name) == Some(value));
+        let mut stale: Vec<_> = ["type", "command", "args"]
+            .into_iter()
+            .filter(|key| new.get(key).is_some_and(|new| old.get(key) != Some(new)))
+            .collect();
+        stale.extend((!env_fits).then_some("env"));
+        stale
+    }
+
+    /// One of ours that stands there, with what it has to say otherwise.
+    pub(super) fn renewed(&self, old: &Value) -> Value {
+        let (mut value, new) = (old.clone(), self.value());
+        for key in self.stale(old) {
+            value[key] = new[key].clone();
+        }
+        value
+    }
 }
 
 /// Whether an entry is one of Harbor's: `harbor mcp …`, whatever the program is called if it is told its home.

@@ -15,7 +15,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::{Entry, ForeignError};
+use super::{Entry, ForeignError, is_ours};
 
 /// The whitespace of JSON.
 const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
@@ -47,6 +47,7 @@ pub fn put(text: &str, key: &str, entry: &Entry) -> Result<String, ForeignError>
     };
     let Node::Object(table) = &table.value else { return Err(ForeignError::NoTable(key.into())) };
     match member(table, &entry.name)? {
+        Some(old) if is_ours(&value(&old.value)) => renew(text, key, entry, &entry.stale(&value(&old.value))),
         Some(old) => {
             let indent = indent_at(text, old.range.start).to_owned();
             let range = old.value.range();
@@ -57,6 +58,29 @@ pub fn put(text: &str, key: &str, entry: &Entry) -> Result<String, ForeignError>
             Ok(style.insert(text, table, &entry.name, &style.entry(entry, &indent)))
         }
     }
+}
+
+/// The text with these members of our entry said anew, one after the other: each moves what is behind it.
+fn renew(text: &str, key: &str, entry: &Entry, stale: &[&str]) -> Result<String, ForeignError> {
+    let unknown = || ForeignError::NoTable(key.to_owned());
+    let Some((name, rest)) = stale.split_first() else { return Ok(text.to_owned()) };
+    let root = root(text)?.ok_or_else(unknown)?;
+    let style = Style::of(text, &root);
+    let Some(Node::Object(table)) = member(&root, key)?.map(|found| &found.value) else {
+        return Err(unknown());
+    };
+    let Some(Node::Object(ours)) = member(table, &entry.name)?.map(|found| &found.value) else {
+        return Err(unknown());
+    };
+    let indent = style.indent_in(text, ours);
+    let members = style.members(entry, &indent);
+    let value =
+        members.into_iter().find(|(member, _)| member == name).map(|(_, value)| value).ok_or_else(unknown)?;
+    let text = match member(ours, name)? {
+        Some(old) => [&text[..old.value.range().start], &value, &text[old.value.range().end..]].concat(),
+        None => style.insert(text, ours, name, &value),
+    };
+    renew(&text, key, entry, rest)
 }
 
 pub fn take(text: &str, key: &str, name: &str, key_too: bool) -> Result<String, ForeignError> {
@@ -164,16 +188,20 @@ impl Style {
     }
 
     fn entry(&self, entry: &Entry, indent: &str) -> String {
+        self.object(&self.members(entry, &self.deeper(indent)), indent)
+    }
+
+    /// What an entry says; each member stands at `indent`.
+    fn members(&self, entry: &Entry, indent: &str) -> Vec<(&'static str, String)> {
         let words: Vec<_> = entry.args.iter().map(|word| quoted(word)).collect();
-        let inner = self.deeper(indent);
         let env: Vec<_> = entry.env.iter().map(|(name, value)| (name.as_str(), quoted(value))).collect();
         let comma = if self.compact { "," } else { ", " };
         let mut members = Vec::new();
         members.extend(entry.typed.then(|| ("type", quoted("stdio"))));
         members.push(("command", quoted(&entry.command)));
         members.push(("args", format!("[{}]", words.join(comma))));
-        members.push(("env", self.object(&env, &inner)));
-        self.object(&members, indent)
+        members.push(("env", self.object(&env, indent)));
+        members
     }
 
     /// An object whose closing brace stands at `indent`.

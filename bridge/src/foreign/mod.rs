@@ -91,19 +91,25 @@ impl Format {
         }
     }
 
-    /// The text with this entry under `key`, as a new one or in the place of one of the same name.
+    /// The text with this entry under `key`, as a new one or in the place of another program's. One of ours is renewed where it
+    /// says something else, and in JSON keeps what others have added to it.
     ///
     /// # Errors
     /// When the text is malformed or cannot be edited.
     pub fn put(self, text: &str, key: &str, entry: &Entry) -> Result<String, ForeignError> {
         let before = self.read(text)?;
         let (mark, body) = text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 });
+        let old = before.get(key).and_then(|entries| entries.get(&entry.name));
+        let value = match old.filter(|old| self == Self::Json && is_ours(old)) {
+            Some(old) => entry.renewed(old),
+            None => entry.value(),
+        };
         let after = match self {
             Self::Json => jsonc::put(body, key, entry)?,
             Self::Toml => toml::put(body, key, entry)?,
         };
         let mut wanted = before;
-        table(&mut wanted, key)?.insert(entry.name.clone(), entry.value());
+        table(&mut wanted, key)?.insert(entry.name.clone(), value);
         self.checked(format!("{mark}{after}"), &wanted, key)
     }
 

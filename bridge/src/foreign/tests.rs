@@ -92,6 +92,19 @@ fn what_is_missing_is_made() {
     assert_eq!((take(true), take(false)), ("{}".into(), "{\n  \"servers\": {}\n}".into()));
 }
 
+#[test]
+fn an_entry_of_ours_is_renewed_and_keeps_what_others_have_added() {
+    let old = "{\n  \"mcpServers\": {\n    \"harbor\": {\n      \"command\": \"/old/harbor\", // moved\n      \"args\": [\"mcp\"],\
+               \n      \"alwaysAllow\": [\"x\"],\n      \"env\": {\"HARBOR_HOME\": \"/home/me/.harbor\", \"HARBOR_LOG\": \"debug\"}\n    }\n  }\n}";
+    let wanted = old.replace("/old/", "/opt/").replace("[\"mcp\"]", "[\"mcp\", \"--client\", \"x\"]");
+    assert_eq!(put(old), wanted);
+    assert!(entry(false).fits(&Format::Json.read(&wanted).unwrap()["mcpServers"]["harbor"]));
+    let typed = Format::Json.put(&wanted, "mcpServers", &entry(true)).unwrap();
+    assert_eq!(typed.replace(",\n      \"type\": \"stdio\"", ""), wanted, "it is added behind the others");
+    let theirs = old.replace("\"args\": [\"mcp\"]", "\"url\": 1");
+    assert!(!put(&theirs).contains("url"), "another program's goes whole");
+}
+
 const CODEX: &str =
     "# Codex\nmodel = \"o\" # mine\n\n[mcp_servers.time]\ncommand = 'uvx'\nargs = [\n  \"x\",\n]\n";
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Owns how people and scripts meet Harbor: words, tables, exit codes. Must never keep state or decide anything:
-//! that is the bridge's business.
+//! that is the bridge's business, all but other programs' configuration files (`commands/clients`).
 
 mod args;
 mod ask;

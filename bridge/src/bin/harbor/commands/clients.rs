@@ -1,4 +1,4 @@
-//! `harbor mcp install`, `uninstall` and `status`: Harbor in the configurations of AI clients.
+//! `harbor mcp install` and `uninstall`: Harbor in the configurations of AI clients.
 //!
 //! ```text
 //!  read ─► is it there? ours? ─► put or take ─► note how to undo it ─► write
@@ -7,13 +7,14 @@
 //! Owns what is said about it. Must never start a bridge, or show what else stands in those files: there are secrets.
 
 mod file;
+mod status;
 mod undo;
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use harbor_bridge::config::{FirstUse, Paths, file as config};
-use harbor_bridge::foreign::{AiClient, CLIENTS, Entry, Swap, is_ours};
+use harbor_bridge::foreign::{AiClient, Entry, Swap, is_ours};
 use serde_json::{Value, json};
 
 pub use self::file::{Found, failed};
@@ -21,7 +22,6 @@ use self::undo::Note;
 use crate::args::{Clients, Install, Uninstall};
 use crate::errors::Failure;
 use crate::screen::{Screen, remark, reveal};
-use crate::table::Table;
 
 /// The name of our entry.
 const NAME: &str = "harbor";
@@ -30,7 +30,7 @@ pub fn run(wanted: &Clients, paths: &Paths, screen: &mut Screen) -> Result<(), F
     match wanted {
         Clients::Install(wanted) => install(wanted, paths, screen),
         Clients::Uninstall(wanted) => uninstall(wanted, paths, screen),
-        Clients::Status => status(paths, screen),
+        Clients::Status => status::show(paths, screen),
     }
 }
 
@@ -83,7 +83,7 @@ fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), F
             &format!("its entry `{NAME}` starts another program; --replace puts this one in its place"),
         ));
     }
-    let changed = old != Some(&entry.value());
+    let changed = !old.is_some_and(|old| is_ours(old) && entry.fits(old));
     if changed {
         let note = Note::load(paths, &found.path);
         // What was ours is taken back before, so that the note is about the text without it.
@@ -93,21 +93,17 @@ fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), F
         if wanted.dry_run {
             return show(screen, wanted.client, &found.path, &text, &after);
         }
-        let fresh = Note {
+        let new = Note {
             made_file: found.text.is_none(),
             made_key: root.get(client.key).is_none(),
             ..Note::of(&found.path, before, &after)
         };
-        let new = match note.clone() {
-            Some(note) if original.is_some() => Note {
-                made_file: note.made_file,
-                made_key: note.made_key,
-                made_directories: note.made_directories,
-                ..fresh
-            },
-            Some(note) if old.is_some_and(is_ours) => note.renewed(&after),
-            None if old.is_some_and(is_ours) => fresh.renewed(&after),
-            _ => fresh,
+        let new = match (&note, original.is_some()) {
+            (Some(note), true) => new.made_by(note),
+            // The text before had an entry of ours already: going back to it would be no undoing.
+            (Some(note), false) if old.is_some_and(is_ours) => new.made_by(note).inexact(),
+            (None, _) if old.is_some_and(is_ours) => new.inexact(),
+            _ => new,
         };
         write(paths, &found, &after, new, note)?;
     } else if wanted.dry_run {
@@ -270,104 +266,4 @@ fn name_of(entry: &Value) -> Option<&str> {
     let args = entry["args"].as_array()?;
     let at = args.iter().position(|arg| arg == "--client")?;
     args.get(at + 1)?.as_str()
-}
-
-/// What is known of one client.
-struct Seen {
-    client: &'static AiClient,
-    file: PathBuf,
-    present: bool,
-    name: Option<String>,
-    installed: bool,
-    problems: Vec<String>,
-}
-
-fn status(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
-    let seen: Vec<_> = CLIENTS.iter().map(|client| look(client, paths)).collect::<Result<_, _>>()?;
-    if screen.json {
-        let one = |seen: &Seen| {
-            json!({"client": seen.client.id, "file": seen.file.display().to_string(), "present": seen.present,
-                "installed": seen.installed, "name": seen.name, "problems": seen.problems})
-        };
-        let all: Vec<_> = seen.iter().map(one).collect();
-        return Ok(screen.json(&json!({"clients": all}).to_string())?);
-    }
-    let mut table = Table::new(&["CLIENT", "HARBOR", "AS", "FILE"]);
-    for seen in &seen {
-        let state = match (seen.installed, seen.present) {
-            _ if !seen.problems.is_empty() => "see below",
-            (true, _) => "yes",
-            (false, true) => "no",
-            (false, false) => "no file",
-        };
-        let name = seen.name.as_ref().map_or_else(|| "-".to_owned(), |name| format!("client://{name}"));
-        table.add([seen.client.id.into(), state.into(), name, seen.file.display().to_string()]);
-    }
-    screen.table(&table)?;
-    let notes: Vec<_> = seen
-        .iter()
-        .flat_map(|seen| seen.problems.iter().map(|problem| format!("{}: {problem}", seen.client.id)))
-        .collect();
-    if !notes.is_empty() {
-        screen.text(&format!("\n{}", notes.join("\n")))?;
-    }
-    Ok(())
-}
-
-fn look(client: &'static AiClient, paths: &Paths) -> Result<Seen, Failure> {
-    let mut seen = Seen {
-        client,
-        file: place(client)?,
-        present: false,
-        name: None,
-        installed: false,
-        problems: Vec::new(),
-    };
-    let text = match Found::read(&seen.file) {
-        Ok(found) => found.text,
-        Err(error) => {
-            seen.present = true;
-            seen.problems.extend(error.message());
-            return Ok(seen);
-        }
-    };
-    seen.present = text.is_some();
-    match client.format.read(&text.unwrap_or_default()) {
-        Err(why) => seen.problems.push(why.to_string()),
-        Ok(root) => {
-            if let Some(old) = root[client.key].get(NAME) {
-                seen.installed = is_ours(old);
-                seen.name = name_of(old).filter(|_| seen.installed).map(str::to_owned);
-                seen.problems = problems(client, old, paths)?;
-            }
-        }
-    }
-    Ok(seen)
-}
-
-/// What does not fit any more.
-fn problems(client: &AiClient, old: &Value, paths: &Paths) -> Result<Vec<String>, Failure> {
-    if !is_ours(old) {
-        return Ok(vec![format!("its entry `{NAME}` starts another program")]);
-    }
-    let wanted = entry(client, client.id, &[], paths)?;
-    let command = old["command"].as_str().unwrap_or_default();
-    let home = old["env"]["HARBOR_HOME"].as_str().unwrap_or_default();
-    let mut problems = Vec::new();
-    if !Path::new(command).is_absolute() || !Path::new(command).exists() {
-        problems.push(format!("it starts {command}, which is not there"));
-    } else if command != wanted.command {
-        problems.push(format!("it starts {command}; this is {}", wanted.command));
-    }
-    if paths.home() != Path::new(home) {
-        let home = if home.is_empty() { "none" } else { home };
-        problems.push(format!("its HARBOR_HOME is {home}; here it is {}", paths.home().display()));
-    }
-    if old["disabled"] == true || old["enabled"] == false {
-        problems.push("it is switched off there".into());
-    }
-    if !problems.is_empty() {
-        problems.push(format!("`harbor mcp install {}` renews it", client.id));
-    }
-    Ok(problems)
 }

@@ -47,9 +47,15 @@ impl Note {
         Swap { at, removed, added }.undo(text)
     }
 
-    /// The same, when only what stands in the entry has been renewed since.
-    pub fn renewed(self, after: &str) -> Self {
-        Self { after: digest(after), swap: None, ..self }
+    /// The same, where what had to be made was made by an earlier one.
+    pub fn made_by(self, earlier: &Self) -> Self {
+        let made_directories = earlier.made_directories.clone();
+        Self { made_file: earlier.made_file, made_key: earlier.made_key, made_directories, ..self }
+    }
+
+    /// The same, of a change that leads back to nothing that was before us.
+    pub fn inexact(self) -> Self {
+        Self { swap: None, ..self }
     }
 
     /// The note about a file. One that cannot be read is none: what it says can be done without.

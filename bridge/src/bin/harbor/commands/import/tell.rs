@@ -1,0 +1,91 @@
+//! What is said of each server that was to be taken over.
+//!
+//! Owns the words. Must never show a value of a variable, only names.
+
+use serde_json::{Value, json};
+
+use super::super::count;
+use super::{Outcome, Server};
+use crate::args::Import;
+use crate::errors::Failure;
+use crate::screen::{Screen, remark};
+
+pub fn tell(
+    servers: &[Server],
+    outcomes: &[Outcome],
+    wanted: &Import,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    if screen.json {
+        let all: Vec<_> =
+            servers.iter().zip(outcomes).map(|(server, outcome)| as_json(server, outcome)).collect();
+        return Ok(screen.json(&json!({"dry_run": wanted.dry_run, "servers": all}).to_string())?);
+    }
+    for (server, outcome) in servers.iter().zip(outcomes) {
+        screen.text(&line(server, outcome))?;
+    }
+    let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
+    if done > 0 {
+        screen.text(&format!("{} taken over", count(done, "server")))?;
+        if !wanted.start {
+            remark(
+                "clients see the tools of a server once it has run: `harbor start NAME`; later a call starts it",
+            );
+        }
+        remark(
+            "the clients' files are as they were: once a client has Harbor (`harbor mcp install CLIENT`), take these \
+             servers out there, or they run twice",
+        );
+    }
+    Ok(())
+}
+
+fn line(server: &Server, outcome: &Outcome) -> String {
+    let renamed = if server.name == server.id || server.id.is_empty() {
+        String::new()
+    } else {
+        format!(" as {}", server.id)
+    };
+    let what = match (outcome, &server.launch) {
+        (Outcome::Skipped(why), _) => {
+            return format!("{}: left out: {why} ({})", server.name, server.file.display());
+        }
+        (Outcome::Failed(why), _) => return format!("{}{renamed}: failed: {why}", server.name),
+        (Outcome::Imported, _) => "taken over",
+        (Outcome::WouldBe, _) => "would be taken over",
+        (Outcome::Here, _) => "already here",
+    };
+    let names = |title: &str, names: Vec<&str>| match names.is_empty() {
+        true => String::new(),
+        false => format!(", {title} {}", names.join(", ")),
+    };
+    let (env, taken) = server.launch.as_ref().map_or((Vec::new(), Vec::new()), |launch| {
+        (launch.env.keys().map(String::as_str).collect(), launch.taken.iter().map(String::as_str).collect())
+    });
+    let cwd = server.launch.as_ref().ok().and_then(|launch| launch.cwd.as_ref());
+    let cwd = cwd.map(|cwd| format!(", in {cwd}")).unwrap_or_default();
+    format!(
+        "{}{renamed}: {what} from {}{cwd}{}{}",
+        server.name,
+        server.file.display(),
+        names("with", env),
+        names("from your environment", taken)
+    )
+}
+
+fn as_json(server: &Server, outcome: &Outcome) -> Value {
+    let (word, why) = match outcome {
+        Outcome::Imported => ("imported", None),
+        Outcome::WouldBe => ("would_import", None),
+        Outcome::Here => ("already_here", None),
+        Outcome::Skipped(why) => ("skipped", Some(why)),
+        Outcome::Failed(why) => ("failed", Some(why)),
+    };
+    let launch = server.launch.as_ref().ok();
+    json!({
+        "name": server.name, "server_id": server.id, "file": server.file.display().to_string(),
+        "outcome": word, "reason": why,
+        "env_names": launch.map(|launch| launch.env.keys().collect::<Vec<_>>()),
+        "from_environment": launch.map(|launch| launch.taken.iter().collect::<Vec<_>>()),
+    })
+}
