@@ -71,7 +71,8 @@ fn entry(client: &AiClient, name: &str, only: &[String], paths: &Paths) -> Resul
 
 fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let client = wanted.client;
-    let entry = entry(client, &wanted.name, &wanted.only, paths)?;
+    let mut entry = entry(client, &wanted.name, &wanted.only, paths)?;
+    entry.args.extend(wanted.lazy.then(|| "--lazy".to_owned()));
     let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
     let text = found.text.clone().unwrap_or_default();
     let wrong = |why| failed(&found.path, &why);
