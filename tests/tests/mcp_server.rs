@@ -229,7 +229,7 @@ fn who_was_denied_or_granted_something_before_gets_nothing_more() {
 }
 
 #[test]
-fn with_first_use_ask_or_none_a_call_names_the_command_that_allows_it() {
+fn with_first_use_ask_a_call_names_the_command_that_allows_it_and_with_none_it_does_not() {
     for word in ["ask", "none"] {
         let home = Home::new();
         home.configure(&format!("[mcp]\nfirstUse = \"{word}\"\n"));
@@ -237,7 +237,9 @@ fn with_first_use_ask_or_none_a_call_names_the_command_that_allows_it() {
         bridge.add_and_connect("s", &Double::sound(&home));
         let mut mcp = start(&home, &[]).initialized();
         let answer = mcp.tool("s__echo", &json!({}));
-        assert!(failure(&answer).contains("`harbor grant client://ai mcp:tools.call --always`"), "{answer}");
+        let says = failure(&answer).contains("`harbor grant client://ai mcp:tools.call --always`");
+        assert_eq!(says, word == "ask", "{answer}");
+        assert!(failure(&answer).contains("needs permission for mcp:tools.call"), "{answer}");
         assert_eq!(bridge.speaking_for(ORIGIN).grants(), [Value::Null; 0]);
         end(mcp);
     }

@@ -54,10 +54,22 @@ pub enum ChangedTools {
 pub enum FirstUse {
     /// All tools, or those that its configuration names.
     All,
-    /// Nothing: the person is asked by what its calls are told.
+    /// Nothing: its calls are told which command allows them.
     Ask,
-    /// Nothing.
+    /// Nothing, and its calls are told no more than that.
     None,
+}
+
+impl FirstUse {
+    /// The word in the file and on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Ask => "ask",
+            Self::None => "none",
+        }
+    }
 }
 
 /// The limits of one origin.

@@ -18,6 +18,9 @@ pub(super) async fn begin(router: &Rc<Router>, client: &Client, message: McpBegi
         ErrorBody::new(Code::InvalidParams, format!("field `only`: {wrong}")).with("field", "only")
     })?;
     let router = router.clone();
-    to_the_end(async move { reply(McpBeginResult { granted: router.host.welcome(&asker, only).await? }) })
-        .await
+    to_the_end(async move {
+        let granted = router.host.welcome(&asker, only).await?;
+        reply(McpBeginResult { granted, first_use: router.host.config.now().first_use.as_str() })
+    })
+    .await
 }

@@ -375,6 +375,8 @@ define_sent! {
     "mcp_begin" McpBeginResult {
         /// Whether it has got its first grants by this.
         granted: bool,
+        /// What `mcp.firstUse` says: `all`, `ask` or `none`.
+        first_use: &'static str,
     }
 }
 

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::super::host::{ChangedTools, FirstUse, HostConfig, OriginLimits, ServerLimits};
+use super::super::host::{ChangedTools, HostConfig, OriginLimits, ServerLimits};
 
 /// The whole file.
 #[must_use]
@@ -15,11 +15,7 @@ pub fn show(config: &HostConfig) -> String {
         ChangedTools::Block => "block",
         ChangedTools::Warn => "warn",
     };
-    let first_use = match config.first_use {
-        FirstUse::All => "all",
-        FirstUse::Ask => "ask",
-        FirstUse::None => "none",
-    };
+    let first_use = config.first_use.as_str();
     let mut out = format!(
         "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[metrics]\norigins = {}\n",
         config.once.as_secs(),

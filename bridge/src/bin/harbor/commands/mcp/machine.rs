@@ -86,6 +86,8 @@ pub struct Machine {
     level: Option<String>,
     watches: Watches,
     questions: Questions,
+    /// Whether what lacks a permission is told the command that gives it.
+    names_commands: bool,
     out: Vec<Out>,
 }
 
@@ -107,6 +109,7 @@ impl Machine {
             level: None,
             watches: Watches::default(),
             questions: Questions::named("harbor"),
+            names_commands: true,
             out: Vec::new(),
         }
     }

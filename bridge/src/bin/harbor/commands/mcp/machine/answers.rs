@@ -105,6 +105,7 @@ impl Machine {
 
     fn on_answer(&mut self, id: &str, answer: &Members) {
         if id == OWN[1] {
+            self.names_commands = answer.text("first_use") != "none";
             return self.begin();
         }
         let Some(number) = id.parse().ok().filter(|number| self.open.contains_key(number)) else { return };
@@ -189,9 +190,22 @@ impl Machine {
             }
             (Step::Look(_), _) if ends && !open.again => self.waiting.push(open),
             (Step::Ask(_), want) if !want.is_tool_call() => {
-                self.finish(number, &open, refused(&failure));
+                let ending = of_server(&failure)
+                    .unwrap_or_else(|| Ending::Error(REFUSED, self.words_of(&failure), None));
+                self.finish(number, &open, ending);
             }
-            _ => self.fail(number, &open, &failure.message().unwrap_or_default()),
+            _ => self.fail(number, &open, &self.words_of(&failure)),
+        }
+    }
+
+    /// What a refusal says, and what can be done about it; where the person wants no AI client to ask for more, no more than
+    /// the former.
+    fn words_of(&self, failure: &Failure) -> String {
+        let text = failure.message().unwrap_or_default();
+        let lacks = matches!(failure, Failure::Refused(refusal) if refusal.is(Code::ScopeRequired));
+        match text.split_once('\n') {
+            Some((what, _)) if lacks && !self.names_commands => what.to_owned(),
+            _ => text,
         }
     }
 }
@@ -211,13 +225,10 @@ fn not_found(open: &Open, why: String) -> Ending {
     Ending::Error(code, why, None)
 }
 
-/// A server's own error stays what it is; what the bridge says is told as such.
-fn refused(failure: &Failure) -> Ending {
-    if let Failure::Refused(refusal) = failure
-        && let Some(details) = refusal.details.as_ref().and_then(|text| Members::parse(text.as_bytes()))
-        && let (Some(code), Some(_)) = (details.value("code").as_i64(), details.raw("message"))
-    {
-        return Ending::Error(code, details.text("message"), details.raw("data").map(str::to_owned));
-    }
-    Ending::Error(REFUSED, failure.message().unwrap_or_default(), None)
+/// A server's own error, which stays what it is.
+fn of_server(failure: &Failure) -> Option<Ending> {
+    let Failure::Refused(refusal) = failure else { return None };
+    let details = Members::parse(refusal.details.as_ref()?.as_bytes())?;
+    let (code, _) = (details.value("code").as_i64()?, details.raw("message")?);
+    Some(Ending::Error(code, details.text("message"), details.raw("data").map(str::to_owned)))
 }
