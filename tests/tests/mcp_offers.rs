@@ -1,8 +1,11 @@
 //! What `harbor mcp` serves besides tools: resources, prompts, completions, messages; and what servers ask its client.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
+use std::time::Duration;
+
+use harbor_tests::bridge::shut_down_detached;
 use harbor_tests::client::{CALL, LIST};
-use harbor_tests::{Bridge, DOWN_LIMIT, Direct, Double, Home};
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Direct, Double, Home, LIMIT, wait_until};
 use serde_json::{Value, json};
 
 const ORIGIN: &str = "client://ai";
@@ -147,43 +150,124 @@ fn what_else_a_server_offers_goes_with_all_of_its_tools() {
 fn subscriptions_tell_of_changes_until_they_or_the_grants_end() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    let double = Double::sound(&home);
-    bridge.add_and_connect("s", &double);
+    bridge.add_and_connect("s", &Double::sound(&home));
     let mut mcp = greeted(&home, &json!({}));
     assert_eq!(mcp.ask("resources/subscribe", &json!({"uri": NOTE}))["result"], json!({}));
     let touch = || bridge.tool_text("s", "touch", &json!({"uri": NOTE}));
     touch();
     assert_eq!(wait_for(&mcp, UPDATED)["params"], json!({"uri": NOTE}));
-    assert_eq!(mcp.ask("resources/unsubscribe", &json!({"uri": NOTE}))["result"], json!({}));
-
-    // By the newer generation's way, and with the grants' end.
-    let params = modern(&json!({"notifications": {"resourceSubscriptions": [NOTE]}}), &json!({}));
-    let listening = mcp.send_request("subscriptions/listen", &params);
-    let heard = wait_for(&mcp, "notifications/subscriptions/acknowledged");
-    assert_eq!(heard["params"]["notifications"], json!({"resourceSubscriptions": [NOTE]}));
-    let told = loop {
-        touch();
-        if let Some(line) = mcp.line_within(std::time::Duration::from_millis(200)) {
-            break serde_json::from_slice::<Value>(&line).unwrap();
-        }
-    };
-    let meta = json!({"io.modelcontextprotocol/subscriptionId": listening});
-    assert_eq!((&told["method"], &told["params"]["_meta"]), (&json!(UPDATED), &meta));
     assert!(bridge.speaking_for(ORIGIN).revoke(CALL, None));
     touch();
-    let last = mcp.send_request("ping", &json!({}));
+    nothing_more(&mut mcp, UPDATED);
+    bridge.speaking_for(ORIGIN).grant(CALL, "ALLOW_ALWAYS", &json!({}));
+    touch();
+    assert_eq!(wait_for(&mcp, UPDATED)["params"], json!({"uri": NOTE}));
+    assert_eq!(mcp.ask("resources/unsubscribe", &json!({"uri": NOTE}))["result"], json!({}));
+    touch();
+    nothing_more(&mut mcp, UPDATED);
+    let long = format!("double://{}", "x".repeat(9000));
+    let error = mcp.ask("resources/subscribe", &json!({"uri": format!("harbor://s/{long}")}))["error"].take();
+    assert!(error["message"].as_str().unwrap().contains("8 KiB"), "{error}");
+    end(mcp);
+}
+
+/// Asks for something behind which nothing of what was told before can be.
+fn nothing_more(mcp: &mut Direct, method: &str) {
+    let last = mcp.send_request("prompts/list", &json!({}));
     loop {
         let message = mcp.next_message();
         if message["id"] == last {
-            break;
+            return;
         }
-        assert_ne!(
-            message["method"],
-            json!(UPDATED).as_str().map(Value::from).unwrap(),
-            "it may not any more"
-        );
+        assert_ne!(message["method"], method, "{message}");
     }
+}
+
+#[test]
+fn one_stream_of_a_modern_server_has_what_all_its_subscribers_want() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let double = Double::sound(&home).modern().paged();
+    bridge.add_and_connect("s", &double);
+    let mut mcp = greeted(&home, &json!({}));
+    // Both at once: neither may cost the other its answer.
+    let uris = [NOTE.to_owned(), format!("{NOTE}-2")];
+    let ids = uris.clone().map(|uri| mcp.send_request("resources/subscribe", &json!({"uri": uri})));
+    let mut answered = [mcp.next_message(), mcp.next_message()].map(|answer| {
+        assert_eq!(answer["result"], json!({}), "{answer}");
+        answer["id"].as_u64().unwrap()
+    });
+    answered.sort_unstable();
+    assert_eq!(answered, ids);
+    let touch = |uri: &str| bridge.tool_text("s", "touch", &json!({"uri": uri}));
+    for uri in &uris {
+        touch(uri);
+        assert_eq!(wait_for(&mcp, UPDATED)["params"], json!({"uri": uri}));
+    }
+    // The newer generation's way.
+    let params = modern(&json!({"notifications": {"resourceSubscriptions": [NOTE, "other:"]}}), &json!({}));
+    let listening = mcp.send_request("subscriptions/listen", &params);
+    let heard = wait_for(&mcp, "notifications/subscriptions/acknowledged");
+    assert_eq!(heard["params"]["notifications"], json!({"resourceSubscriptions": [NOTE, "other:"]}));
+    nothing_more(&mut mcp, UPDATED);
+    touch(NOTE);
+    let told = [wait_for(&mcp, UPDATED), wait_for(&mcp, UPDATED)];
+    let meta = json!({"io.modelcontextprotocol/subscriptionId": listening});
+    assert_eq!((&told[0]["params"], &told[1]["params"]["_meta"]), (&json!({"uri": NOTE}), &meta));
+    // A subscription that is cancelled while it is under way takes nothing from the others.
+    let id = mcp.send_request("resources/subscribe", &json!({"uri": format!("{NOTE}-3")}));
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+    mcp.send(&cancel.to_string());
+    nothing_more(&mut mcp, UPDATED);
+    touch(&uris[1]);
+    assert_eq!(wait_for(&mcp, UPDATED)["params"], json!({"uri": uris[1]}));
+    let _ = bridge.tool_text("s", "change_tools", &json!({}));
+    wait_until("the new tool", LIMIT, || {
+        bridge.call("mcp_list_tools", &json!({"server_id": "s"})).unwrap().text.contains("added_0")
+    });
     end(mcp);
+}
+
+#[test]
+fn what_a_client_wants_to_be_told_is_told_by_the_next_bridge_too() {
+    let home = Home::new();
+    {
+        let bridge = Bridge::start(&home);
+        bridge.add("s", &Double::sound(&home).paged().auto_start());
+    }
+    let mut mcp = greeted(&home, &json!({}));
+    assert!(!list_once_there(&mut mcp, "resources").is_empty());
+    let uris = [NOTE.to_owned(), format!("{NOTE}-2"), format!("{NOTE}-3")];
+    for uri in &uris {
+        assert_eq!(mcp.ask("resources/subscribe", &json!({"uri": uri}))["result"], json!({}), "{uri}");
+    }
+    assert_eq!(mcp.ask("logging/setLevel", &json!({"level": "info"}))["result"], json!({}));
+    shut_down_detached(&home);
+    assert!(!list_once_there(&mut mcp, "resources").is_empty());
+    let owner = Client::attach(&home);
+    for uri in &uris {
+        // Its turn to be asked for again may not have come.
+        wait_until("the subscription", LIMIT, || {
+            let _ = owner.tool_text("s", "touch", &json!({"uri": uri}));
+            std::iter::from_fn(|| mcp.line_within(Duration::from_millis(50)))
+                .any(|line| String::from_utf8_lossy(&line).contains(&format!("\"uri\":\"{uri}\"")))
+        });
+    }
+    let _ = owner.tool_text("s", "log", &json!({}));
+    assert_eq!(wait_for(&mcp, "notifications/message")["params"]["logger"], "s");
+    end(mcp);
+    shut_down_detached(&home);
+}
+
+/// A list of a server that is on its way up.
+fn list_once_there(mcp: &mut Direct, kind: &str) -> Vec<Value> {
+    loop {
+        let listed = list(mcp, kind);
+        if listed != json!([]) {
+            return listed.as_array().unwrap().clone();
+        }
+        let _ = wait_for(mcp, &format!("notifications/{kind}/list_changed"));
+    }
 }
 
 #[test]
@@ -257,8 +341,7 @@ fn a_question_goes_to_nobody_but_whoever_has_made_the_call() {
     let cancel =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": slow}});
     mcp.send(&cancel.to_string());
-    let last = mcp.send_request("ping", &json!({}));
-    assert_eq!(mcp.next_message()["id"], last, "nothing was asked");
+    nothing_more(&mut mcp, "sampling/createMessage");
     end(mcp);
 }
 
@@ -297,8 +380,8 @@ fn messages_of_servers_reach_a_client_that_sets_a_level() {
         assert_eq!(told["params"], message);
         assert_eq!(mcp.next_message()["id"], id);
         set(&mut mcp, "error");
-        let id = mcp.send_request("tools/call", &call);
-        assert_eq!(mcp.next_message()["id"], id, "nothing below the level");
+        let _ = mcp.ask("tools/call", &call);
+        nothing_more(&mut mcp, "notifications/message");
         assert_eq!(mcp.ask("logging/setLevel", &json!({"level": "loud"}))["error"]["code"], -32602);
         end(mcp);
     }

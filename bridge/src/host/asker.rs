@@ -13,6 +13,7 @@ use harbor_policy::origin::Origin;
 
 use super::invalid;
 use crate::config::OWNER;
+use crate::link::Party;
 
 /// A connection, as far as the host has to know it.
 #[derive(Debug, Clone)]
@@ -144,6 +145,12 @@ impl Caller {
             Self::Owner(..) => None,
             Self::Origin(asker) => Some(&asker.origin),
         }
+    }
+
+    /// The same for those who pass on what a server asks.
+    #[must_use]
+    pub fn party(&self) -> Party {
+        Party { client: self.sender().client, origin: self.origin().map(Origin::shared) }
     }
 }
 

@@ -149,7 +149,6 @@ fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
         Operation::GetPrompt { .. } => Some("get_prompt"),
         Operation::Complete { .. } => Some("complete"),
         Operation::Subscribe { .. } => Some("subscribe_resource"),
-        Operation::Unsubscribe { .. } => Some("unsubscribe_resource"),
         Operation::Task { .. } => Some("task"),
         _ => None,
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -17,7 +18,7 @@ use harbor_ipc_proto::link::runner::{CallFailure, Outcome, ToRunner};
 use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
-use super::questions::Answerer;
+use super::questions::{Answerer, Asked};
 use super::{EndReport, Link, ToolList};
 
 /// What a server, or its runner, answered.
@@ -114,11 +115,20 @@ fn number(text: &str) -> Option<Json> {
 /// What to do with progress.
 pub type OnProgress = Rc<dyn Fn(&Progress)>;
 
+/// On whose behalf a call is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Party {
+    /// The number of the connection.
+    pub client: u64,
+    /// The origin that it speaks for, where it does.
+    pub origin: Option<Arc<str>>,
+}
+
 /// Who has made a call, and what of it is told to them while it is open. By default nobody: the bridge itself.
 #[derive(Default)]
 pub struct Audience {
-    /// The number of the connection.
-    pub client: Option<u64>,
+    /// On whose behalf it is made.
+    pub party: Option<Party>,
     /// Who wants to hear of its progress.
     pub progress: Option<OnProgress>,
     /// Who answers what the server asks.
@@ -132,6 +142,12 @@ impl Audience {
         self.progress.is_some() || self.answerer.is_some()
     }
 }
+
+/// How long a client may think about what a server asks.
+const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
+
+/// So much a server may ask about one call.
+const MOST_QUESTIONS: u32 = 128;
 
 type Ending = Result<Answer, CallError>;
 
@@ -163,6 +179,8 @@ pub(super) struct OpenCall {
     latest: Instant,
     answer: oneshot::Sender<Ending>,
     audience: Audience,
+    /// How many questions there were about it.
+    asked: u32,
 }
 
 impl OpenCall {
@@ -186,6 +204,7 @@ pub(super) struct Calls {
     next: u64,
     open: HashMap<u64, OpenCall>,
     pub(super) deadlines: Deadlines,
+    rearm: bool,
 }
 
 impl std::fmt::Debug for Calls {
@@ -209,40 +228,59 @@ impl Calls {
     /// Notes progress of a call: it gets as much time again. Gives what is to be done with it.
     pub(super) fn progress(&mut self, id: u64, server: u32, now: Instant) -> Option<OnProgress> {
         let open = self.open.get_mut(&id).filter(|open| open.server == server)?;
-        let later = (now + open.quiet).min(open.latest);
+        let (later, progress) = (now + open.quiet, open.audience.progress.clone());
         if later > open.deadline {
-            self.deadlines.remove(open.deadline, id);
-            // The timer fires at the old deadline and finds nothing due: no need to arm it anew.
-            let _ = self.deadlines.add(later, id);
-            open.deadline = later;
+            self.set_deadline(id, later);
         }
-        open.audience.progress.clone()
+        progress
     }
 
     /// Who answers a question of this server: about the call that it names, or else about whatever is open, where all of
-    /// that is one connection's. While they think about it, only the whole of the call's time counts.
-    pub(super) fn answerer(
+    /// that is one party's. They get [`TIME_TO_ANSWER`] in place of the call's time without a sign of progress.
+    pub(super) fn asked(
         &mut self,
         server: u32,
         about: Option<u64>,
         method: &str,
-    ) -> Option<(Answerer, &'static str)> {
-        let of_clients = |open: &OpenCall| open.server == server && open.audience.client.is_some();
+        now: Instant,
+    ) -> Option<Asked> {
+        let of_clients = |open: &OpenCall| open.server == server && open.audience.party.is_some();
         let id = about.or_else(|| {
             let open = self.open.iter().filter(|(_, open)| of_clients(open));
             let (_, first) = open.clone().next()?;
-            let is_one = open.clone().all(|(_, other)| other.audience.client == first.audience.client);
+            let is_one = open.clone().all(|(_, other)| other.audience.party == first.audience.party);
             // The newest is the likeliest.
             is_one
                 .then(|| open.filter(|(_, open)| open.takes(method).is_some()).map(|(id, _)| *id).max())
                 .flatten()
         })?;
-        let open = self.open.get_mut(&id).filter(|open| of_clients(open))?;
-        let asked = (open.audience.answerer.clone()?, open.takes(method)?);
+        let open = self.open.get_mut(&id).filter(|open| of_clients(open) && open.asked < MOST_QUESTIONS)?;
+        let (answerer, method) = (open.audience.answerer.clone()?, open.takes(method)?);
+        open.asked += 1;
+        self.set_deadline(id, now + TIME_TO_ANSWER);
+        Some(Asked { call: id, answerer, method })
+    }
+
+    /// A question about a call is answered: it is its server's turn again.
+    pub(super) fn answered(&mut self, id: u64, now: Instant) {
+        if let Some(quiet) = self.open.get(&id).map(|open| open.quiet) {
+            self.set_deadline(id, now + quiet);
+        }
+    }
+
+    /// Moves a call's deadline, within the whole of its time.
+    fn set_deadline(&mut self, id: u64, at: Instant) {
+        let Some(open) = self.open.get_mut(&id) else { return };
+        let at = at.min(open.latest);
         self.deadlines.remove(open.deadline, id);
-        let _ = self.deadlines.add(open.latest, id);
-        open.deadline = open.latest;
-        Some(asked)
+        // The timer fires at an earlier deadline and finds nothing due: no need to arm it anew for a later one.
+        self.rearm |= self.deadlines.add(at, id);
+        open.deadline = at;
+    }
+
+    /// Whether the timer has to be armed anew.
+    pub(super) fn take_rearm(&mut self) -> bool {
+        std::mem::take(&mut self.rearm)
     }
 
     pub(super) fn take_of(&mut self, server: u32) -> impl Iterator<Item = OpenCall> + use<> {
@@ -275,7 +313,8 @@ impl Call {
         let mut calls = link.calls.borrow_mut();
         calls.next += 1;
         let id = calls.next;
-        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, answer: sender, audience };
+        let call =
+            OpenCall { server, deadline, quiet: limit.quiet, latest, answer: sender, audience, asked: 0 };
         calls.open.insert(id, call);
         if calls.deadlines.add(deadline, id) {
             link.rearm.notify_one();

@@ -34,8 +34,9 @@ use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::sync::{Notify, mpsc};
 
-pub use calls::{Answer, Audience, Call, CallError, Failure, OnProgress, Progress, TimeLimit};
+pub use calls::{Answer, Audience, Call, CallError, Failure, OnProgress, Party, Progress, TimeLimit};
 pub use events::{Containment, EndReport, Info, LinkEvent};
+use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};
 
@@ -119,6 +120,18 @@ impl Link {
                 self.calls.borrow_mut().forget(call.id());
                 Err(refused.into())
             }
+        }
+    }
+
+    /// A question about a call is answered.
+    fn on_answered(&self, call: u64) {
+        self.calls.borrow_mut().answered(call, Instant::now());
+        self.arm_if_need_be();
+    }
+
+    fn arm_if_need_be(&self) {
+        if self.calls.borrow_mut().take_rearm() {
+            self.rearm.notify_one();
         }
     }
 
@@ -247,13 +260,16 @@ impl Link {
                 Ok(None)
             }
             FromRunner::Ask { server, ask, call, method, params } => {
-                let asked = self.calls.borrow_mut().answerer(server, call, &method);
-                let (Some((answerer, method)), true) = (asked, is_contained(&params)) else {
+                let asked = is_contained(&params)
+                    .then(|| self.calls.borrow_mut().asked(server, call, &method, Instant::now()))
+                    .flatten();
+                let Some(Asked { call, answerer, method }) = asked else {
                     let (unoffered, method) = (call.is_some(), method.into_owned());
                     return Ok(Some(LinkEvent::Ask { server, ask, unoffered, method }));
                 };
                 let params = Json::from_valid(params.into_owned());
-                answerer.ask(Question::new(Rc::downgrade(self), server, ask, method, params));
+                self.arm_if_need_be();
+                answerer.ask(Question::new(self, (server, call, ask), method, params));
                 Ok(None)
             }
             FromRunner::Ended { server, cause, stderr_tail } => {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Owns the promise that each question is answered once. What a server of the older generation asks belongs to no call: it is
-//! passed on only while all open calls are of one connection, so that nobody is asked about somebody else's.
+//! passed on only while all open calls are of one party, so that nobody is asked about somebody else's.
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -27,6 +27,7 @@ const REJECTED: i64 = -1;
 #[derive(Clone)]
 pub struct Answerer {
     capabilities: Rc<str>,
+    methods: Rc<[&'static str]>,
     on_question: Rc<dyn Fn(Question)>,
 }
 
@@ -35,10 +36,12 @@ impl Answerer {
     pub fn new(capabilities: &Json, on_question: impl Fn(Question) + 'static) -> Option<Self> {
         let fields = Fields::parse(capabilities.as_str().as_bytes()).ok()?;
         let can = |name: &str| fields.get(name).filter(|value| value.starts_with('{'));
-        let known = METHODS.iter().filter_map(|(_, name)| Some(format!("\"{name}\":{}", can(name)?)));
-        let known: Vec<_> = known.collect();
-        let capabilities = format!("{{{}}}", known.join(",")).into();
-        (!known.is_empty()).then(|| Self { capabilities, on_question: Rc::new(on_question) })
+        let known = METHODS.iter().filter_map(|(method, name)| Some((*method, *name, can(name)?)));
+        let (methods, members): (Vec<_>, Vec<_>) =
+            known.map(|(method, name, value)| (method, format!("\"{name}\":{value}"))).unzip();
+        let capabilities = format!("{{{}}}", members.join(",")).into();
+        let on_question = Rc::new(on_question);
+        (!methods.is_empty()).then(|| Self { capabilities, methods: methods.into(), on_question })
     }
 
     /// What it can answer: MCP's client capabilities.
@@ -49,13 +52,19 @@ impl Answerer {
 
     /// The method, where it is one that it can answer.
     pub(super) fn takes(&self, method: &str) -> Option<&'static str> {
-        let (known, name) = METHODS.iter().find(|(known, _)| *known == method)?;
-        self.capabilities.contains(&format!("\"{name}\":")).then_some(*known)
+        self.methods.iter().copied().find(|known| *known == method)
     }
 
     pub(super) fn ask(&self, question: Question) {
         (self.on_question)(question);
     }
+}
+
+/// A question that finds somebody: about which call, and the method as it is known here.
+pub(super) struct Asked {
+    pub call: u64,
+    pub answerer: Answerer,
+    pub method: &'static str,
 }
 
 /// A question of a server. Dropped without an answer, it is refused.
@@ -67,13 +76,20 @@ pub struct Question {
     pub params: Json,
     link: Weak<Link>,
     server: u32,
+    call: u64,
     ask: u64,
     answered: Cell<bool>,
 }
 
 impl Question {
-    pub(super) fn new(link: Weak<Link>, server: u32, ask: u64, method: &'static str, params: Json) -> Self {
-        Self { method, params, link, server, ask, answered: Cell::new(false) }
+    /// The question number `ask` of a server about a call.
+    pub(super) fn new(
+        link: &Rc<Link>,
+        (server, call, ask): (u32, u64, u64),
+        method: &'static str,
+        params: Json,
+    ) -> Self {
+        Self { method, params, link: Rc::downgrade(link), server, call, ask, answered: Cell::new(false) }
     }
 
     /// Answers it.
@@ -86,6 +102,7 @@ impl Question {
             && let Some(link) = self.link.upgrade()
         {
             link.send(&ToRunner::Answer { server: self.server, ask: self.ask, answer });
+            link.on_answered(self.call);
         }
     }
 }
@@ -128,5 +145,8 @@ mod tests {
         let one = Answerer::new(&Json::from_valid(r#"{"elicitation":{}}"#.into()), drop).unwrap();
         assert_eq!(one.takes("elicitation/create"), Some("elicitation/create"));
         assert_eq!((one.takes("sampling/createMessage"), one.takes("roots/list")), (None, None));
+        let nested =
+            Answerer::new(&Json::from_valid(r#"{"elicitation":{"sampling":{}}}"#.into()), drop).unwrap();
+        assert_eq!(nested.takes("sampling/createMessage"), None);
     }
 }

@@ -4,15 +4,15 @@
 //! request. When a client goes, dropping this ends its open requests, and their servers are told.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_child::outbox::Outbox;
-use harbor_ipc_proto::client::Chunk;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
+use harbor_ipc_proto::client::{Chunk, ResourceUpdated};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::frame::{HEADER, NATIVE_MESSAGING_LIMIT, put_frame};
@@ -33,6 +33,9 @@ const LIMIT: usize = 128 * 1024 * 1024;
 
 /// The bounds of `max_frame`.
 pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
+
+/// How many resources a client may be told of.
+const MOST_SUBSCRIPTIONS: usize = 1024;
 
 /// Room for a chunk's own envelope, its id aside.
 const CHUNK_ENVELOPE: usize = 256;
@@ -69,6 +72,8 @@ pub struct Client {
     /// Whether its connection has ended.
     left: Cell<bool>,
     resources: RefCell<HashSet<(String, String)>>,
+    /// Resources that have changed, while it was too slow to be told.
+    updates: RefCell<BTreeSet<(String, String)>>,
     /// Whether it wants to hear of changes of servers.
     watches: Cell<bool>,
     /// Whether it wants to hear of changes of grants and tools.
@@ -103,6 +108,7 @@ impl Client {
             news: Cell::default(),
             left: Cell::default(),
             resources: RefCell::default(),
+            updates: RefCell::default(),
             watches: Cell::default(),
             watches_host: Cell::default(),
             has_listed: Cell::default(),
@@ -305,9 +311,15 @@ impl Client {
         self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()))
     }
 
-    /// Its subscriptions: which server, which resource.
-    pub(super) fn subscriptions(&self) -> HashSet<(String, String)> {
-        self.resources.borrow().clone()
+    /// Whether it has as many subscriptions as a client may have.
+    pub(super) fn has_many_subscriptions(&self) -> bool {
+        self.resources.borrow().len() >= MOST_SUBSCRIPTIONS
+    }
+
+    /// The resources of a server that it subscribed to.
+    pub(super) fn subscriptions_to(&self, server: &str) -> Vec<String> {
+        let resources = self.resources.borrow();
+        resources.iter().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
     }
 
     /// Gives up all subscriptions, and gives them.
@@ -388,8 +400,44 @@ impl Client {
         self.messages.set(Some(level));
     }
 
-    pub(super) fn follows_messages(&self, level: usize) -> bool {
-        self.messages.get().is_some_and(|least| level >= least)
+    /// From which level on it wants messages of servers.
+    pub(super) fn level(&self) -> Option<usize> {
+        self.messages.get()
+    }
+
+    /// Tells of a resource that has changed. What a slow client is told later is told once.
+    pub(super) fn send_update(self: &Rc<Self>, server: &str, uri: &str) {
+        if self.updates.borrow().is_empty() && self.outbox.pending() <= limits::PUSHES_WAIT {
+            return self.push_update(server, uri);
+        }
+        let is_first = self.updates.borrow().is_empty();
+        self.updates.borrow_mut().insert((server.to_owned(), uri.to_owned()));
+        if !is_first {
+            return;
+        }
+        let client = Rc::downgrade(self);
+        tokio::task::spawn_local(async move {
+            let Some(client) = client.upgrade() else { return };
+            client.outbox.room().await;
+            for (server, uri) in client.updates.take() {
+                client.push_update(&server, &uri);
+            }
+        });
+    }
+
+    fn push_update(&self, server: &str, uri: &str) {
+        // It may have been given up meanwhile.
+        if self.is_subscribed(server, uri) {
+            let (server_id, uri) = (server.to_owned(), uri.to_owned());
+            self.send_push("resource_updated", &ResourceUpdated { server_id, uri });
+        }
+    }
+
+    /// Passes on a message of a server; a client that is slow goes without.
+    pub(super) fn send_message(&self, body: &[u8]) {
+        if self.outbox.pending() <= limits::PUSHES_WAIT {
+            self.send(None, |out| out.extend_from_slice(body));
+        }
     }
 
     /// Whether its connection has ended.

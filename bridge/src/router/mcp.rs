@@ -12,6 +12,7 @@ use harbor_ipc_proto::client::{
     McpSubscribeResourceResult, McpTask, McpTaskResult, McpUnsubscribeResource, McpUnsubscribeResourceResult,
     Progress as ProgressPush,
 };
+use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
@@ -101,12 +102,12 @@ pub(super) struct Asked<'a> {
 }
 
 async fn ask(
-    Asked { router, client, caller }: Asked<'_>,
+    Asked { router, caller, .. }: Asked<'_>,
     id: &ServerId,
     operation: Operation<'_>,
     time: AskedTime,
 ) -> Result<Json, ErrorBody> {
-    let audience = Audience { client: Some(client.sender().client), ..Audience::default() };
+    let audience = Audience { party: Some(caller.party()), ..Audience::default() };
     router.host.ask(caller, id, operation, time, audience).await
 }
 
@@ -124,7 +125,7 @@ pub(super) async fn call_tool(
         task: message.task.map(|task| task.0.into_string()),
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: None,
-        audience: Audience { client: Some(client.sender().client), progress, answerer },
+        audience: Audience { party: Some(caller.party()), progress, answerer },
     };
     let called = router.host.call_tool(caller, call).await?;
     reply(McpCallToolResult { result: called.result })
@@ -163,7 +164,7 @@ async fn converse(
     answers: Option<JsonObject>,
 ) -> Result<Json, ErrorBody> {
     let answerer = answerer_of(router, client, request_id, id, answers);
-    let audience = Audience { client: Some(client.sender().client), progress: None, answerer };
+    let audience = Audience { party: Some(caller.party()), progress: None, answerer };
     router.host.ask(caller, id, operation, time, audience).await
 }
 
@@ -191,7 +192,17 @@ pub(super) async fn complete(request: Asked<'_>, message: McpComplete) -> Handle
     reply(McpCompleteResult { result })
 }
 
+/// A longer URI is no resource's: changes are told of no such one.
+const MAX_URI: usize = 8 * 1024;
+
 pub(super) async fn subscribe(request: Asked<'_>, message: McpSubscribeResource) -> Handled {
+    if message.uri.len() > MAX_URI {
+        return Err(invalid("uri", "at most 8 KiB"));
+    }
+    if request.client.has_many_subscriptions() {
+        let why = "this client has too many subscriptions; end some";
+        return Err(ErrorBody::new(Code::RateLimited, why));
+    }
     let operation = Operation::Subscribe { uri: message.uri.clone().into() };
     let (router, client) = (request.router, request.client);
     ask(request, &message.server_id, operation, AskedTime::default()).await?;
@@ -201,13 +212,15 @@ pub(super) async fn subscribe(request: Asked<'_>, message: McpSubscribeResource)
     reply(McpSubscribeResourceResult { subscribed: true })
 }
 
-pub(super) async fn unsubscribe(request: Asked<'_>, message: McpUnsubscribeResource) -> Handled {
-    let server = request.router.host.server(&message.server_id)?;
-    let had = request.client.unsubscribe(message.server_id.as_str(), &message.uri);
+pub(super) fn unsubscribe(router: &Router, client: &Client, message: &McpUnsubscribeResource) -> Handled {
+    let server = router.supervisor.get(&message.server_id);
+    if server.is_none() && client.sender().own.is_none() {
+        router.host.server(&message.server_id)?;
+    }
+    let had = client.unsubscribe(message.server_id.as_str(), &message.uri);
     // The server is told when nobody is interested any more.
-    if had && server.unsubscribed(&message.uri) {
-        let operation = Operation::Unsubscribe { uri: message.uri.into() };
-        ask(request, &message.server_id, operation, AskedTime::default()).await?;
+    if let Some(server) = server.filter(|_| had) {
+        server.subscriber_left(&message.uri);
     }
     reply(McpUnsubscribeResourceResult { unsubscribed: true })
 }

@@ -193,7 +193,7 @@ impl Router {
             Request::McpAnswer(message) => questions::answer(client, message),
             Request::McpComplete(message) => mcp::complete(asked()?, message).await,
             Request::McpSubscribeResource(message) => mcp::subscribe(asked()?, message).await,
-            Request::McpUnsubscribeResource(message) => mcp::unsubscribe(asked()?, message).await,
+            Request::McpUnsubscribeResource(message) => mcp::unsubscribe(self, client, &message),
             Request::McpSetLogLevel(message) => mcp::set_log_level(asked()?, message).await,
             Request::McpPing(message) => mcp::ping(asked()?, &message.server_id).await,
             Request::McpTask(message) => mcp::task(asked()?, message).await,

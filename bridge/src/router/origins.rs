@@ -67,6 +67,7 @@ pub(super) async fn call(
     let (server_id, tool_name) = (server.to_string(), tool.to_owned());
     let answerer = answerer_of(router, client, request_id, &server, message.answers);
     let progress = progress_to(client, request_id, message.progress);
+    let caller = Caller::Origin(asker);
     let call = ToolCall {
         server,
         tool: tool.into(),
@@ -74,9 +75,9 @@ pub(super) async fn call(
         task: None,
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: message.run_id,
-        audience: Audience { client: Some(client.sender().client), progress, answerer },
+        audience: Audience { party: Some(caller.party()), progress, answerer },
     };
-    let Called { result, took, hash } = router.host.call_tool(Caller::Origin(asker), call).await?;
+    let Called { result, took, hash } = router.host.call_tool(caller, call).await?;
     let provenance = Provenance {
         serverId: server_id,
         toolName: tool_name,

@@ -21,6 +21,9 @@ use super::client::Client;
 use super::{Handled, Router, invalid, reply};
 use crate::link::{Answerer, Question};
 
+/// More open questions than this are refused.
+const MOST: usize = 64;
+
 /// Room for what stands around the parameters of a question, its names aside.
 const ENVELOPE: usize = 1024;
 
@@ -33,6 +36,10 @@ pub(super) struct Questions {
 }
 
 impl Questions {
+    fn have_room(&self) -> bool {
+        self.open.borrow().len() < MOST
+    }
+
     fn open(&self, request_id: &str, question: Question) -> u64 {
         self.next.set(self.next.get() + 1);
         self.open.borrow_mut().insert(self.next.get(), (request_id.to_owned(), question));
@@ -64,7 +71,8 @@ pub(super) fn answerer_of(
         let (Some(host), Some(client)) = (host.upgrade(), client.upgrade()) else { return };
         let room = client.takes().0.saturating_sub(ENVELOPE + 6 * request_id.len());
         // What does not fit in a push would never arrive.
-        if !client.is_open(&request_id) || question.params.as_str().len() > room {
+        let fits = question.params.as_str().len() <= room && client.questions().have_room();
+        if !fits || !client.is_open(&request_id) {
             return;
         }
         host.note_question(&client.sender(), &server, question.method);
@@ -78,7 +86,8 @@ pub(super) fn answerer_of(
 pub(super) fn answer(client: &Client, message: McpAnswer) -> Handled {
     let answer = match (message.result, message.error) {
         (Some(result), None) => Some(AskAnswer::Result(result.0.into_string().into())),
-        (None, Some(error)) => Some(refusal(&error).ok_or_else(|| invalid("error", "`code` and `message`"))?),
+        // An error that is none is no answer, and that is a refusal, too.
+        (None, Some(error)) => refusal(&error),
         (None, None) => None,
         (Some(_), Some(_)) => return Err(invalid("error", "nothing beside `result`")),
     };

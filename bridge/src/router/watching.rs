@@ -7,7 +7,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
     GrantChanged, McpFollowMessages, McpFollowMessagesResult, McpGetLogs, McpGetLogsResult, OffersChanged,
-    ResourceUpdated, ServerMessage, ToolsChanged, WatchServers, WatchServersResult,
+    ServerMessage, ToolsChanged, WatchServers, WatchServersResult,
 };
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::server_id::ServerId;
@@ -48,13 +48,29 @@ pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetL
 pub(super) fn messages(router: &Router, client: &Client, message: McpFollowMessages) -> Handled {
     let level = level_of(&message.level).ok_or_else(|| invalid("level", LEVELS_EXPECTED))?;
     client.follow_messages(level);
+    want_messages(router, client, None);
+    reply(McpFollowMessagesResult { level: message.level })
+}
+
+/// Asks servers for the messages that a client wants and may have: all of them, or one.
+fn want_messages(router: &Router, client: &Client, of: Option<&ServerId>) {
+    let Some(level) = client.level() else { return };
     let sender = client.sender();
     for server in router.supervisor.all() {
-        if router.host.may_use_all(&sender, server.id()) {
+        let is_meant = of.is_none_or(|id| id == server.id());
+        if is_meant && router.host.may_use_all(&sender, server.id()) {
             server.want_messages(level);
         }
     }
-    reply(McpFollowMessagesResult { level: message.level })
+}
+
+/// There is a server, new or in the place of another one of its name: it is asked for what clients wish to be told.
+fn renew_wishes(router: &Router, clients: &[Rc<Client>], id: &ServerId) {
+    let Some(server) = router.supervisor.get(id) else { return };
+    for client in clients {
+        client.subscriptions_to(id.as_str()).iter().for_each(|uri| server.subscribed(uri));
+        want_messages(router, client, Some(id));
+    }
 }
 
 /// The place of a level among MCP's, the least one first.
@@ -72,20 +88,6 @@ pub(super) fn forget(router: &Router, client: &Client) {
     }
 }
 
-/// Ends the subscriptions of an AI client for which it has no permission any more.
-fn end_forbidden(router: &Router, client: &Client) {
-    for (server, uri) in client.subscriptions() {
-        let id = ServerId::parse(&server);
-        if id.as_ref().is_some_and(|id| router.host.may_use_all(&client.sender(), id)) {
-            continue;
-        }
-        client.unsubscribe(&server, &uri);
-        if let Some(server) = id.and_then(|id| router.supervisor.get(&id)) {
-            server.subscriber_left(&uri);
-        }
-    }
-}
-
 /// Tells those of `clients` that are interested. What is told is written once, however many they are.
 pub fn tell(router: &Router, told: &Told<'_>) {
     let clients = &router.clients.all()[..];
@@ -94,6 +96,9 @@ pub fn tell(router: &Router, told: &Told<'_>) {
             clients.iter().for_each(|client| client.note_change(&change.server));
             let interested = clients.iter().filter(|client| client.watches_servers());
             send(interested, "server_event", || event(change));
+            if change.before.is_none() {
+                renew_wishes(router, clients, &change.server);
+            }
             if change.before == Some(State::Running) && change.now != Some(State::Running) {
                 tools_changed(clients, &change.server);
                 offers_changed(clients, &change.server, "resources");
@@ -105,8 +110,10 @@ pub fn tell(router: &Router, told: &Told<'_>) {
         Told::Offers(server, _) => offers_changed(clients, server, "resources"),
         Told::Resource(server, uri) => {
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));
-            let push = || ResourceUpdated { server_id: server.to_string(), uri: (*uri).to_owned() };
-            send(interested, "resource_updated", push);
+            // What was allowed at the subscription may have ended.
+            interested
+                .filter(|client| router.host.may_use_all(&client.sender(), server))
+                .for_each(|client| client.send_update(server.as_str(), uri));
         }
         Told::Log(server, line) => {
             tell_message(router, clients, server, line);
@@ -121,12 +128,12 @@ pub fn tell(router: &Router, told: &Told<'_>) {
 }
 
 /// Tells those clients that are interested in what the host tells. An AI client hears of its own grants only, and that some
-/// tools have changed, not whose; what it subscribed to ends with the grants for it.
+/// tools have changed, not whose.
 pub fn tell_of_host(router: &Router, news: &News<'_>) {
     let clients = router.clients.all();
     if let News::Grant { origin, .. } = news {
         let own = |client: &&Rc<Client>| client.sender().own.is_some_and(|own| own == **origin);
-        clients.iter().filter(own).for_each(|client| end_forbidden(router, client));
+        clients.iter().filter(own).for_each(|client| want_messages(router, client, None));
     }
     let watching = clients.iter().filter(|client| client.watches_host());
     match news {
@@ -145,13 +152,14 @@ pub fn tell_of_host(router: &Router, news: &News<'_>) {
 fn tell_message(router: &Router, clients: &[Rc<Client>], server: &ServerId, line: &Line) {
     let level = line.level.as_deref().filter(|_| line.source == Source::Mcp);
     let Some((name, level)) = level.and_then(|name| Some((name, level_of(name)?))) else { return };
-    let interested = clients.iter().filter(|client| client.follows_messages(level));
-    let interested = interested.filter(|client| router.host.may_use_all(&client.sender(), server));
-    send(interested, "server_message", || ServerMessage {
-        server_id: server.to_string(),
-        level: name.to_owned(),
-        text: line.text.clone(),
-    });
+    let interested = clients.iter().filter(|client| client.level().is_some_and(|least| level >= least));
+    let mut interested =
+        interested.filter(|client| router.host.may_use_all(&client.sender(), server)).peekable();
+    if interested.peek().is_some() {
+        let (server_id, level) = (server.to_string(), name.to_owned());
+        let body = body("server_message", &ServerMessage { server_id, level, text: line.text.clone() });
+        interested.for_each(|client| client.send_message(&body));
+    }
 }
 
 fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {

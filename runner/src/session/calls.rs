@@ -7,10 +7,11 @@ use harbor_ipc_proto::link::runner::{CallFailure, Era, Operation, Outcome};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::stream::Waiting;
 use super::{Offers, Session};
 use crate::mcp::pages::{Kind, Next, Pages};
 use crate::mcp::rounds::Round;
-use crate::mcp::write::{Request, discover, put_cancelled, put_json_member, put_request, put_text_member};
+use crate::mcp::write::{Request, discover, put_cancelled, put_request, put_text_member};
 
 /// What an answer of the server will end.
 #[derive(Debug)]
@@ -32,8 +33,8 @@ pub(super) enum Open {
     },
     /// A question for a sign of life; its answer needs no reading.
     Ping,
-    /// The stream of the modern generation's notifications; with the call that waits for it to stand.
-    Listen(Option<u64>),
+    /// The stream of the modern generation's notifications.
+    Listen(Waiting),
 }
 
 /// What is kept of a list of tools.
@@ -65,13 +66,12 @@ pub(super) struct Again {
 }
 
 impl Open {
-    /// The bridge's call that waits for this.
+    /// The bridge's call that waits for this and for nothing else.
     pub(super) fn bridge_id(&self) -> Option<u64> {
         match self {
             Self::Call(call) => Some(call.id),
             Self::Page { id, .. } => Some(*id),
-            Self::Listen(id) => *id,
-            Self::Probe | Self::Initialize | Self::Ping => None,
+            Self::Listen(_) | Self::Probe | Self::Initialize | Self::Ping => None,
         }
     }
 }
@@ -91,12 +91,14 @@ impl Session {
             (Operation::Subscribe { uri }, _) if !offers.subscribe => {
                 self.fail(id, CallFailure::NotOffered(format!("subscriptions (to {uri})").into()));
             }
-            (Operation::Subscribe { uri }, Era::Modern) => self.listen(Some(id), |uris| {
-                uris.retain(|known| known != uri.as_ref());
-                uris.push(uri.to_string());
-            }),
+            (Operation::Subscribe { uri }, Era::Modern) => {
+                self.listen(Some((id, Some(uri.to_string()))), |uris| {
+                    uris.retain(|known| known != uri.as_ref());
+                    uris.push(uri.to_string());
+                });
+            }
             (Operation::Unsubscribe { uri }, Era::Modern) => {
-                self.listen(Some(id), |uris| uris.retain(|known| known != uri.as_ref()));
+                self.listen(Some((id, None)), |uris| uris.retain(|known| known != uri.as_ref()));
             }
             (Operation::SetLogLevel { level }, Era::Modern) => {
                 self.meta.borrow_mut().log_level = Some(level.to_string());
@@ -134,19 +136,22 @@ impl Session {
         self.send(Open::Call(call), &request, progress);
     }
 
-    /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent.
-    pub(super) fn send(&self, open: Open, request: &Request, progress: bool) {
-        let bridge_id = open.bridge_id();
+    /// Sends a request and remembers what its answer ends; answers the bridge when it cannot be sent. Gives its id.
+    pub(super) fn send(&self, open: Open, request: &Request, progress: bool) -> Option<u64> {
+        let waiting: Vec<_> = match &open {
+            Open::Listen(waiting) => waiting.iter().map(|(id, _)| *id).collect(),
+            open => open.bridge_id().into_iter().collect(),
+        };
         let id = self.open.borrow_mut().open(open);
         let modern = self.era() == Some(Era::Modern);
         let meta = self.meta.borrow();
         let sent = self.try_write(|out| put_request(out, id, request, progress, modern.then_some(&*meta)));
-        if let Err(failure) = sent {
-            self.open.borrow_mut().close(id);
-            if let Some(bridge_id) = bridge_id {
-                self.fail(bridge_id, failure);
-            }
+        let Err(failure) = sent else { return Some(id) };
+        self.open.borrow_mut().close(id);
+        for bridge_id in waiting {
+            self.fail(bridge_id, failure.clone());
         }
+        None
     }
 
     fn list(&self, id: u64, kind: Kind, fetch: Option<Fetch>, offers: Offers) {
@@ -173,30 +178,17 @@ impl Session {
     pub(super) fn take_page(&self, id: u64, mut pages: Pages, fetch: Option<Fetch>, result: &str) {
         match pages.take(result) {
             Next::Whole(items, count) => self.whole_list(id, &items, count, fetch),
-            Next::More(request) => self.send(Open::Page { id, pages, fetch }, &request, false),
+            Next::More(request) => {
+                self.send(Open::Page { id, pages, fetch }, &request, false);
+            }
             Next::Wrong(why) => self.fail(id, CallFailure::Malformed(why.into())),
         }
     }
 
-    /// Opens the stream of notifications with a changed set of resources, and ends the one before.
-    pub(super) fn listen(&self, bridge_id: Option<u64>, change: impl FnOnce(&mut Vec<String>)) {
-        let (uris, before) = {
-            let mut listening = self.listening.borrow_mut();
-            change(&mut listening.0);
-            (listening.0.clone(), listening.1.take())
-        };
-        self.send(Open::Listen(bridge_id), &listen_request(&uris), false);
-        let now = self.open.borrow().find(|open| matches!(open, Open::Listen(id) if *id == bridge_id));
-        self.listening.borrow_mut().1 = now;
-        if let Some(before) = before.filter(|before| Some(*before) != now) {
-            self.open.borrow_mut().close(before);
-            self.write(|out| put_cancelled(out, before, "replaced"));
-        }
-    }
-
-    /// Nobody waits for the call `id` any more.
+    /// Nobody waits for the call `id` any more. The stream of notifications is everybody's, and goes on.
     pub fn cancel(&self, id: u64, reason: &str) {
         self.forget_round(id);
+        self.wait_no_more(id);
         let mut open = self.open.borrow_mut();
         if let Some(wire_id) = open.find(|open| open.bridge_id() == Some(id)) {
             open.close(wire_id);
@@ -240,18 +232,4 @@ pub(super) fn request_for(operation: &Operation<'_>, era: Era) -> Request {
         }
         (operation, era) => Request::of(operation, era).unwrap_or_else(|| Request::new("ping", Vec::new())),
     }
-}
-
-fn listen_request(uris: &[String]) -> Request {
-    let mut filter = Vec::new();
-    for list in ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] {
-        put_json_member(&mut filter, list, "true");
-    }
-    if !uris.is_empty() {
-        let uris = serde_json::to_string(uris).unwrap_or_else(|_| "[]".into());
-        put_json_member(&mut filter, "resourceSubscriptions", &uris);
-    }
-    let mut members = Vec::new();
-    put_json_member(&mut members, "notifications", &format!("{{{}}}", String::from_utf8_lossy(&filter)));
-    Request::new("subscriptions/listen", members)
 }

@@ -82,10 +82,8 @@ impl Session {
             (Open::Page { id, pages, fetch }, Answer::Result(result)) => {
                 self.take_page(id, pages, fetch, result);
             }
-            // A stream that the server ends in order is opened again with the next subscription.
-            (Open::Listen(None), _) => self.listening.borrow_mut().1 = None,
             (Open::Ping, _) => {}
-            (Open::Listen(Some(id)), Answer::Result(_)) => self.reply(id, Outcome::Result("{}".into())),
+            (Open::Listen(waiting), answer) => self.on_stream_ended(waiting, &answer),
             (open, Answer::Error { code, message, data }) => {
                 if let Some(id) = open.bridge_id() {
                     let data = data.map(Cow::Borrowed);
@@ -118,7 +116,7 @@ impl Session {
             "notifications/progress" => return self.on_progress(params),
             "notifications/message" => return self.on_log_message(params),
             "notifications/resources/updated" => return self.on_resource_updated(params),
-            "notifications/subscriptions/acknowledged" => return self.on_listening(params),
+            "notifications/subscriptions/acknowledged" => return self.on_acknowledged(params),
             "notifications/tools/list_changed" => List::Tools,
             "notifications/resources/list_changed" => List::Resources,
             "notifications/prompts/list_changed" => List::Prompts,
@@ -182,8 +180,7 @@ impl Session {
         }
     }
 
-    /// The stream of notifications stands: whoever subscribed for it has its answer.
-    fn on_listening(&self, params: &str) {
+    fn on_acknowledged(&self, params: &str) {
         #[derive(Deserialize)]
         struct Acknowledged {
             #[serde(rename = "_meta")]
@@ -194,12 +191,9 @@ impl Session {
             #[serde(rename = "io.modelcontextprotocol/subscriptionId")]
             id: u64,
         }
-        let Ok(said) = serde_json::from_str::<Acknowledged>(params) else { return self.up.count_stray() };
-        let mut open = self.open.borrow_mut();
-        if let Some(Open::Listen(waiting)) = open.get_mut(said.meta.id)
-            && let Some(id) = waiting.take()
-        {
-            self.reply(id, Outcome::Result("{}".into()));
+        match serde_json::from_str::<Acknowledged>(params) {
+            Ok(said) => self.on_stream_stands(said.meta.id),
+            Err(_) => self.up.count_stray(),
         }
     }
 

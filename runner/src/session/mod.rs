@@ -20,6 +20,7 @@ pub mod plan;
 pub mod process;
 mod proxy;
 mod refusals;
+mod stream;
 mod tools;
 mod watcher;
 

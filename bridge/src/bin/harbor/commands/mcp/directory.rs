@@ -8,6 +8,8 @@
 //! Owns both directions. What servers wrote stands as they wrote it, but for names that have to tell servers apart: of tools
 //! and prompts always, of resources only where two servers have the same URI.
 
+use std::collections::HashSet;
+
 use harbor_ipc_proto::json::{Fields, put_str};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::tool_name::{Allowlist, EVERY};
@@ -99,6 +101,14 @@ impl Directory {
     /// Learns from the bridge's answer; gives what of it may be shown: of tools those that `only` covers, of all else what
     /// belongs to servers all of whose tools it covers.
     pub fn learn(&mut self, kind: Kind, answer: &Members, only: Option<&Allowlist>) -> Vec<Listed> {
+        let mut listed = self.read(kind, answer, only);
+        // What a server lists twice is there once: a page that goes on behind it could go on behind either.
+        let mut seen = HashSet::new();
+        listed.retain(|item| seen.insert(item.cursor.clone()));
+        listed
+    }
+
+    fn read(&mut self, kind: Kind, answer: &Members, only: Option<&Allowlist>) -> Vec<Listed> {
         match kind {
             Kind::Tools => {
                 self.tools = Names::default();
@@ -294,6 +304,8 @@ mod tests {
             2,
             "a server whole, or not at all"
         );
+        let twice = r#"{"servers":[{"server_id":"s","items":[{"uri":"a:1"},{"uri":"b:1"},{"uri":"a:1"}]}]}"#;
+        assert_eq!(learn(Kind::Resources, twice, &[]).1.len(), 2, "what stands there twice is one");
         let answer = r#"{"servers":[{"server_id":"s","items":[{"title":"T","name":"p q"},{"name":"r"}]}]}"#;
         let (directory, listed) = learn(Kind::Prompts, answer, &[]);
         let first: Value = serde_json::from_str(&listed[0].json).unwrap();

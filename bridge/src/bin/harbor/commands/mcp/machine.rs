@@ -17,7 +17,7 @@
 mod answers;
 mod requests;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use harbor_ipc_proto::CLIENT_PROTOCOL;
 use harbor_ipc_proto::frame::{HEADER, MAX_CLIENT_FRAME};
@@ -26,7 +26,7 @@ use harbor_policy::tool_name::Allowlist;
 use super::directory::{Directory, Target};
 use super::line::{self, INVALID_REQUEST, Line};
 use super::questions::{Ending, Questions};
-use super::want::Open;
+use super::want::{Open, Want};
 use super::watches::{Change, Watches};
 use super::write;
 use crate::ask::Ask;
@@ -35,9 +35,6 @@ use crate::reply::Pieces;
 
 /// The ids of our own requests; those of others are numbers.
 const OWN: [&str; 3] = ["hello", "begin", "watch"];
-
-/// The id of what is asked without waiting for an answer.
-const QUIET: &str = "quiet";
 
 /// What the driver has to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,6 +70,7 @@ pub struct Machine {
     had_bridge: bool,
     directory: Directory,
     next: u64,
+    quiet: u64,
     /// What the bridge works on, by the id that it knows.
     open: BTreeMap<u64, Open>,
     /// What waits for the bridge.
@@ -85,6 +83,8 @@ pub struct Machine {
     /// From which level on it wants to have the servers' messages.
     level: Option<String>,
     watches: Watches,
+    /// Resources that the bridge is still to be asked to tell of, one after the other.
+    wishes: BTreeSet<String>,
     questions: Questions,
     /// Whether what lacks a permission is told the command that gives it.
     names_commands: bool,
@@ -101,6 +101,8 @@ impl Machine {
             had_bridge: false,
             directory: Directory::default(),
             next: 1,
+            quiet: 0,
+            wishes: BTreeSet::new(),
             open: BTreeMap::new(),
             waiting: Vec::new(),
             ids: HashSet::new(),
@@ -179,7 +181,9 @@ impl Machine {
     /// Asks the bridge for what needs no answer, if there is one; the next one is asked when it begins.
     fn ask_quietly(&mut self, ask: &Ask) {
         if self.link == Link::Up {
-            self.out.push(Out::Frame(ask.to_frame(QUIET), None));
+            // An id of its own: the bridge may still be at the one before. No answer finds a number in it.
+            self.quiet += 1;
+            self.out.push(Out::Frame(ask.to_frame(&format!("quiet {}", self.quiet)), None));
         }
     }
 
@@ -222,14 +226,20 @@ impl Machine {
     pub fn on_lost(&mut self, unsent: &[u64]) {
         self.link = Link::Down;
         self.pieces.clear();
-        let taken_back = self.questions.clear();
+        let taken_back = self.questions.take_back_all();
         self.write_all(taken_back);
         let (mut sent, mut waiting) = (std::mem::take(&mut self.open), std::mem::take(&mut self.waiting));
         waiting.extend(unsent.iter().filter_map(|number| sent.remove(number)));
-        let (acted, others): (Vec<_>, Vec<_>) = sent.into_values().partition(Open::may_have_acted);
-        for open in acted {
-            self.fail(0, &open, "the bridge is gone. The call may have been made; it was not sent again");
+        let gone = "the bridge is gone. The call may have been made; it was not sent again";
+        let mut others = Vec::new();
+        for (number, open) in sent {
+            match open.id.is_none() || open.may_have_acted() {
+                true => self.fail(number, &open, gone),
+                false => others.push(open),
+            }
         }
+        // Of those for which nobody waits: what they were for is asked for again with the next bridge.
+        waiting.retain(|open| open.id.is_some());
         for open in waiting.into_iter().chain(others) {
             match open.again {
                 true => self.fail(0, &open, "the bridge was lost twice; try again"),
@@ -241,11 +251,7 @@ impl Machine {
     /// The bridge knows us: what has waited can be asked.
     fn begin(&mut self) {
         self.link = Link::Up;
-        let followed: Vec<_> = self.watches.followed().cloned().collect();
-        for target in followed {
-            let ask = Ask::about("mcp_subscribe_resource", &target.server);
-            self.ask_quietly(&ask.text("uri", &target.name));
-        }
+        self.wishes = self.watches.wanted();
         if let Some(level) = self.level.clone() {
             self.ask_quietly(&Ask::new("mcp_follow_messages").text("level", &level));
         }
@@ -254,6 +260,18 @@ impl Machine {
         }
         for open in std::mem::take(&mut self.waiting) {
             self.send(open);
+        }
+        self.follow_next();
+    }
+
+    /// Asks for the next resource that is to be followed, unless that is under way: so many at once would be too many calls.
+    fn follow_next(&mut self) {
+        let is_under_way = |open: &Open| open.id.is_none() && matches!(open.want, Want::Subscribe(_));
+        if self.open.values().chain(&self.waiting).any(is_under_way) {
+            return;
+        }
+        if let Some(uri) = self.wishes.pop_first() {
+            self.start(None, true, Want::Subscribe(uri), None);
         }
     }
 
@@ -275,13 +293,14 @@ impl Machine {
     fn finish(&mut self, number: u64, open: &Open, ending: Ending) {
         let taken_back = self.questions.end_of(number);
         self.write_all(taken_back);
-        if let super::want::Want::List(kind, _) = &open.want {
+        if let Want::List(kind, _) = &open.want {
             // Whatever it says.
             self.watches.note_list(*kind);
         }
         match &open.id {
-            None => drop(self.questions.end(number, ending)),
             Some(id) => self.deliver(id, ending),
+            None if matches!(open.want, Want::Subscribe(_)) && self.link == Link::Up => self.follow_next(),
+            None => self.questions.end(number, ending),
         }
     }
 

@@ -128,14 +128,10 @@ impl Questions {
         self.parked.remove(&oldest).map(|_| oldest)
     }
 
-    /// A request has come to its end; gives that back where the client waits for it.
-    pub fn end(&mut self, number: u64, ending: Ending) -> Option<Ending> {
-        match self.parked.get_mut(&number) {
-            Some(parked) => {
-                parked.ending = Some(ending);
-                None
-            }
-            None => Some(ending),
+    /// A request for which nobody waits has come to its end: its client is told when it makes the request again.
+    pub fn end(&mut self, number: u64, ending: Ending) {
+        if let Some(parked) = self.parked.get_mut(&number) {
+            parked.ending = Some(ending);
         }
     }
 
@@ -150,7 +146,7 @@ impl Questions {
             let (name, number) = state.split_once(' ')?;
             number.parse().ok().filter(|_| name == self.name)
         });
-        let is_it = |number: &u64| self.parked.get(number).is_some_and(|parked| parked.want == *want);
+        let is_it = |number: &u64| self.parked.get(number).is_some_and(|parked| want.is_again(&parked.want));
         let number: u64 = number
             .filter(is_it)
             .ok_or("`requestState` is of no request that waits for answers; make the request anew")?;
@@ -181,10 +177,9 @@ impl Questions {
         write::input_required(questions.iter().map(asked), &format!("{} {number}", self.name))
     }
 
-    /// All is lost; gives the lines that take back what the client was asked.
-    pub fn clear(&mut self) -> Vec<Vec<u8>> {
+    /// The bridge is lost; gives the lines that take back what the client was asked.
+    pub fn take_back_all(&mut self) -> Vec<Vec<u8>> {
         let numbers: Vec<_> = self.asked.values().map(|(_, number)| *number).collect();
-        self.parked.clear();
         numbers.into_iter().flat_map(|number| self.end_of(number)).collect()
     }
 }

@@ -5,8 +5,8 @@
 //!  harbor://SERVER/…    of this server; behind the slash the server's own URI, percent-encoded
 //! ```
 //!
-//! Owns both directions. A URI that two servers could mean is nobody's: it must never be read at the wrong one, which
-//! would tell one server what another knows.
+//! Owns both directions. A URI that two servers list, or that the templates of two fit, is nobody's: reading it at the
+//! wrong one would tell one server what another knows. What a server lists goes before what another's template fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -101,6 +101,16 @@ impl Open {
 }
 
 impl Want {
+    /// Whether this is the same request, made again: where its progress goes may differ.
+    pub fn is_again(&self, first: &Self) -> bool {
+        match (self, first) {
+            (Self::Call(call), Self::Call(first)) => {
+                (&call.name, &call.arguments) == (&first.name, &first.arguments)
+            }
+            (want, first) => want == first,
+        }
+    }
+
     /// What a request wants, by its parameters and their `_meta`; none when it is no request for the bridge.
     ///
     /// # Errors

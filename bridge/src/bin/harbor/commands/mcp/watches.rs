@@ -122,9 +122,10 @@ impl Watches {
         self.take_unwanted()
     }
 
-    /// What the bridge tells of: another bridge has to be asked for it again.
-    pub fn followed(&self) -> impl Iterator<Item = &Target> {
-        self.followed.values()
+    /// All resources that the client wants to be told of: another bridge has to be asked for them again.
+    pub fn wanted(&self) -> BTreeSet<String> {
+        let of_listening = self.listening.values().flat_map(|listening| &listening.uris);
+        self.own.iter().chain(of_listening).cloned().collect()
     }
 
     fn take_unwanted(&mut self) -> Vec<Target> {

@@ -1,6 +1,8 @@
 //! The bridge's frames: answers, refusals, and what it tells unasked.
 
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::super::directory::{Listed, Page, Target, page};
 use super::super::line::{INVALID_PARAMS, NO_RESOURCE, REFUSED};
@@ -63,7 +65,9 @@ impl Machine {
 
     fn on_progress(&mut self, id: &str, progress: &Members) {
         let open = id.parse().ok().and_then(|number: u64| self.open.get(&number));
-        let Some(Open { want: Want::Call(Call { token: Some(token), .. }), .. }) = open else { return };
+        let Some(Open { want: Want::Call(Call { token: Some(token), .. }), id: Some(_), .. }) = open else {
+            return;
+        };
         let mut params = format!("{{\"progressToken\":{token}");
         for name in ["progress", "total", "message"] {
             if let Some(value) = progress.raw(name) {
@@ -93,6 +97,12 @@ impl Machine {
 
     /// A server has written a message to its log.
     fn on_message(&mut self, push: &Members) {
+        let is_let_in = |only: &Allowlist| {
+            ServerId::parse(&push.text("server_id")).is_some_and(|id| only.covers(&id, EVERY))
+        };
+        if !self.only.as_ref().is_none_or(is_let_in) {
+            return;
+        }
         let raw = |name| push.raw(name).unwrap_or("\"\"");
         let params = format!(
             "{{\"level\":{},\"logger\":{},\"data\":{}}}",

@@ -12,7 +12,7 @@ use super::super::questions::{Resumed, Then, capabilities, level};
 use super::super::uris::{Unknown, of_server};
 use super::super::want::{Open, Step, Want, text};
 use super::super::write::{self, MODERN};
-use super::{Machine, Out};
+use super::{Link, Machine, Out};
 use crate::ask::Ask;
 
 /// How a request shows its revision where there was no `initialize`.
@@ -147,7 +147,7 @@ impl Machine {
         };
         if modern {
             match self.questions.resume(&want, fields) {
-                Ok(Some(resumed)) => return self.resume(id, resumed),
+                Ok(Some(resumed)) => return self.resume(id, want, resumed),
                 Ok(None) => {}
                 Err(why) => return self.say_error(Some(id), INVALID_PARAMS, why),
             }
@@ -159,7 +159,7 @@ impl Machine {
         self.start(Some(id.to_owned()), modern, want, answers);
     }
 
-    fn start(&mut self, id: Option<String>, modern: bool, want: Want, answers: Option<String>) {
+    pub(super) fn start(&mut self, id: Option<String>, modern: bool, want: Want, answers: Option<String>) {
         let step = match self.locate(&want) {
             Ok(target) if self.lets_through(&target, &want) => Step::Ask(target),
             _ => Step::Look(want.needs()),
@@ -168,7 +168,7 @@ impl Machine {
     }
 
     /// A request was made again, with answers to what its server asked.
-    fn resume(&mut self, id: &str, Resumed { number, answers, then }: Resumed) {
+    fn resume(&mut self, id: &str, want: Want, Resumed { number, answers, then }: Resumed) {
         for (ask_id, answer) in answers {
             self.answer(ask_id, "result", answer.as_deref());
         }
@@ -176,6 +176,8 @@ impl Machine {
             Then::Wait => {
                 if let Some(open) = self.open.get_mut(&number) {
                     open.id = Some(id.to_owned());
+                    // Its progress goes elsewhere now.
+                    open.want = want;
                     self.ids.insert(id.to_owned());
                 }
             }
@@ -237,8 +239,9 @@ impl Machine {
         self.out.push(Out::Line(line));
         self.ids.insert(id.to_owned());
         self.dial();
-        for uri in uris {
-            self.start(None, true, Want::Subscribe(uri), None);
+        self.wishes.extend(uris);
+        if self.link == Link::Up {
+            self.follow_next();
         }
     }
 

@@ -63,7 +63,9 @@ impl Scene {
                     let incoming = Incoming::parse(&frame[HEADER..]).unwrap();
                     assert!(!matches!(incoming.request, Request::Attach(_)));
                     let text = serde_json::from_slice(&frame[HEADER..]).unwrap();
-                    self.asked.push((incoming.envelope.id(), text));
+                    let id = incoming.envelope.id();
+                    assert!(self.asked.iter().all(|(open, _)| *open != id), "the bridge would refuse {text}");
+                    self.asked.push((id, text));
                 }
                 Out::Dial => self.dials += 1,
                 Out::Remark(text) => self.remarks.push(text),

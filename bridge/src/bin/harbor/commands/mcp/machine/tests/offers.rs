@@ -128,8 +128,11 @@ fn a_client_is_told_of_resources_that_it_subscribed_to_also_by_the_next_bridge()
     scene.lose();
     scene.ask(9, "tools/list", &json!({}));
     scene.connect();
-    let again = scene.asked.iter().filter(|(_, text)| text["type"] == "mcp_subscribe_resource").count();
-    assert_eq!(again, 2);
+    // One after the other.
+    for uri in ["a:1", "both:"] {
+        assert_eq!(scene.asked_of("mcp_subscribe_resource")["uri"], uri);
+        scene.answer("mcp_subscribe_resource", r#"{"subscribed":true}"#);
+    }
     scene.asked.clear();
     scene.ask(3, "resources/unsubscribe", &json!({"uri": "harbor://t/both%3A"}));
     scene.line(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#);
@@ -210,6 +213,9 @@ fn a_modern_client_is_asked_by_results_and_makes_its_request_again() {
         params["inputResponses"] = responses;
         params
     };
+    // By MCP, another request has another id, and many clients give each request's progress its id.
+    let mut params = params;
+    params["_meta"]["progressToken"] = json!(3);
     let other = modern_with(&json!({"name": "t__now", "arguments": {}}));
     scene.ask(2, "tools/call", &again(&other, json!({})));
     assert_eq!(
@@ -225,6 +231,9 @@ fn a_modern_client_is_asked_by_results_and_makes_its_request_again() {
     let refused = scene.asked_of("mcp_answer");
     assert_eq!((&refused["ask_id"], &refused["result"]), (&json!(8), &Value::Null));
     assert_eq!(scene.tags(), ["host_call_tool", "mcp_answer"], "the call itself is not made again");
+    let progress = json!({"type": "progress", "request_id": number, "progress": 1});
+    scene.frame(&progress.to_string());
+    assert_eq!(scene.said()["params"]["progressToken"], 3);
     scene.answer("host_call_tool", r#"{"result":{"content":[]}}"#);
     assert_eq!(
         scene.said(),
@@ -311,4 +320,22 @@ fn with_a_choice_of_tools_only_servers_that_are_in_it_whole_offer_more() {
     scene.ask(3, "prompts/get", &json!({"name": "t__greet"}));
     scene.answer("host_list_offers", PROMPTS);
     assert!(scene.said()["error"]["message"].as_str().unwrap().contains("--only"));
+}
+
+#[test]
+fn what_waits_for_answers_is_told_of_a_lost_bridge_and_not_made_again() {
+    let mut scene = Scene::up();
+    scene.listed();
+    let params = modern_with(&json!({"name": "s__echo"}));
+    scene.ask(1, "tools/call", &params);
+    let number = scene.asked[0].0.clone();
+    let ask = json!({"type": "ask", "ask_id": 1, "request_id": number, "server_id": "s", "method": "m", "params": {}});
+    scene.frame(&ask.to_string());
+    let state = scene.said()["result"]["requestState"].clone();
+    scene.lose();
+    let mut again = params.clone();
+    again["requestState"] = state;
+    scene.ask(2, "tools/call", &again);
+    assert!(scene.failure().contains("may have been made"));
+    assert_eq!(scene.asked.len(), 0);
 }
