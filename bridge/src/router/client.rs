@@ -3,6 +3,8 @@
 //! Owns the answers on their way out (chunked where they must be) and the promise of exactly one answer per
 //! request. When a client goes, dropping this ends its open requests, and their servers are told.
 
+mod telling;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -11,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_child::outbox::Outbox;
+use harbor_ipc_proto::client::Chunk;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
-use harbor_ipc_proto::client::{Chunk, ResourceUpdated};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
 use harbor_ipc_proto::frame::{HEADER, NATIVE_MESSAGING_LIMIT, put_frame};
@@ -33,9 +35,6 @@ const LIMIT: usize = 128 * 1024 * 1024;
 
 /// The bounds of `max_frame`.
 pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
-
-/// How many resources a client may be told of.
-const MOST_SUBSCRIPTIONS: usize = 1024;
 
 /// Room for a chunk's own envelope, its id aside.
 const CHUNK_ENVELOPE: usize = 256;
@@ -219,43 +218,6 @@ impl Client {
         self.send(None, |out| put_push(out, tag, push));
     }
 
-    /// Sends a push that others get too, written once for all. A client that does not read what it wanted to be told is
-    /// cut off: it could not know what it missed.
-    pub(super) fn send_news(&self, body: &[u8]) {
-        // Answers wait in the same queue: how long they are is no fault of who waits for them.
-        let news = self.news.get().min(self.outbox.pending());
-        if news > limits::PUSHES_MOST {
-            return self.outbox.cut();
-        }
-        self.news.set(news + body.len());
-        self.send(None, |out| out.extend_from_slice(body));
-    }
-
-    /// Sends a log line likewise, unless the client does not read fast enough: then it is counted, and once there is
-    /// room again `left_out` makes of the count what is sent in the lines' place.
-    pub(super) fn send_log(self: &Rc<Self>, server: &str, body: &[u8], left_out: fn(&str, u64) -> Vec<u8>) {
-        let mut followed = self.followed.borrow_mut();
-        let Some(missed) = followed.get_mut(server) else { return };
-        // As long as lines are missing, more of them do: in their order.
-        if *missed == 0 && self.outbox.pending() <= limits::PUSHES_WAIT {
-            drop(followed);
-            return self.send(None, |out| out.extend_from_slice(body));
-        }
-        *missed += 1;
-        if *missed > 1 {
-            return;
-        }
-        let (client, server) = (Rc::downgrade(self), server.to_owned());
-        tokio::task::spawn_local(async move {
-            let Some(client) = client.upgrade() else { return };
-            client.outbox.room().await;
-            let missed = client.followed.borrow_mut().get_mut(&server).map(std::mem::take);
-            if let Some(missed) = missed {
-                client.send(None, |out| out.extend_from_slice(&left_out(&server, missed)));
-            }
-        });
-    }
-
     /// Queues one frame. A client that does not read is cut off: `front` sees its outbox closed.
     fn send(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) {
         let pushed = self.outbox.push(|out| {
@@ -299,36 +261,6 @@ impl Client {
              max_frame in hello"
         );
         put_frame(out, |out| envelope.put_error(out, &ErrorBody::new(Code::MessageTooLarge, message)));
-    }
-
-    /// Returns whether the subscription is new.
-    pub(super) fn subscribe(&self, server: &str, uri: &str) -> bool {
-        self.resources.borrow_mut().insert((server.to_owned(), uri.to_owned()))
-    }
-
-    /// Returns whether there was a subscription.
-    pub(super) fn unsubscribe(&self, server: &str, uri: &str) -> bool {
-        self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()))
-    }
-
-    /// Whether it has as many subscriptions as a client may have.
-    pub(super) fn has_many_subscriptions(&self) -> bool {
-        self.resources.borrow().len() >= MOST_SUBSCRIPTIONS
-    }
-
-    /// The resources of a server that it subscribed to.
-    pub(super) fn subscriptions_to(&self, server: &str) -> Vec<String> {
-        let resources = self.resources.borrow();
-        resources.iter().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
-    }
-
-    /// Gives up all subscriptions, and gives them.
-    pub(super) fn take_subscriptions(&self) -> HashSet<(String, String)> {
-        self.resources.take()
-    }
-
-    pub(super) fn is_subscribed(&self, server: &str, uri: &str) -> bool {
-        self.resources.borrow().contains(&(server.to_owned(), uri.to_owned()))
     }
 
     /// Follows the status from now on, or no more.
@@ -382,62 +314,6 @@ impl Client {
 
     pub(super) fn watches_host(&self) -> bool {
         self.watches_host.get()
-    }
-
-    pub(super) fn follow_logs(&self, server: &str, follow: bool) {
-        let mut followed = self.followed.borrow_mut();
-        match follow {
-            true => drop(followed.entry(server.to_owned()).or_default()),
-            false => drop(followed.remove(server)),
-        }
-    }
-
-    pub(super) fn follows_logs(&self, server: &str) -> bool {
-        self.followed.borrow().contains_key(server)
-    }
-
-    pub(super) fn follow_messages(&self, level: usize) {
-        self.messages.set(Some(level));
-    }
-
-    /// From which level on it wants messages of servers.
-    pub(super) fn level(&self) -> Option<usize> {
-        self.messages.get()
-    }
-
-    /// Tells of a resource that has changed. What a slow client is told later is told once.
-    pub(super) fn send_update(self: &Rc<Self>, server: &str, uri: &str) {
-        if self.updates.borrow().is_empty() && self.outbox.pending() <= limits::PUSHES_WAIT {
-            return self.push_update(server, uri);
-        }
-        let is_first = self.updates.borrow().is_empty();
-        self.updates.borrow_mut().insert((server.to_owned(), uri.to_owned()));
-        if !is_first {
-            return;
-        }
-        let client = Rc::downgrade(self);
-        tokio::task::spawn_local(async move {
-            let Some(client) = client.upgrade() else { return };
-            client.outbox.room().await;
-            for (server, uri) in client.updates.take() {
-                client.push_update(&server, &uri);
-            }
-        });
-    }
-
-    fn push_update(&self, server: &str, uri: &str) {
-        // It may have been given up meanwhile.
-        if self.is_subscribed(server, uri) {
-            let (server_id, uri) = (server.to_owned(), uri.to_owned());
-            self.send_push("resource_updated", &ResourceUpdated { server_id, uri });
-        }
-    }
-
-    /// Passes on a message of a server; a client that is slow goes without.
-    pub(super) fn send_message(&self, body: &[u8]) {
-        if self.outbox.pending() <= limits::PUSHES_WAIT {
-            self.send(None, |out| out.extend_from_slice(body));
-        }
     }
 
     /// Whether its connection has ended.
