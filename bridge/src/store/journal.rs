@@ -31,10 +31,14 @@ use sha2::{Digest as _, Sha256};
 
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
-use super::{StoreError, failed, temporary, write_durably};
+use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
+use crate::clock::wall_clock;
 
 /// Bytes of a hash that a line begins with, as twice as many digits.
 const SUM: usize = 8;
+
+/// What follows the name of one that is kept, before its time.
+const DAMAGED: &str = ".damaged-";
 
 /// More is not read, in bytes.
 const MAX_READ: u64 = 256 << 20;
@@ -80,12 +84,17 @@ impl Journal {
     /// # Errors
     /// When the file cannot be read at all.
     pub fn read(&self) -> Result<Option<Content>, StoreError> {
-        let opened = match open_to_read(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened,
-        };
-        let bytes = opened.and_then(|(file, end)| read_block(&file, 0, end.min(MAX_READ)));
-        Ok(Some(parse(&bytes.map_err(failed("read", &self.path))?)))
+        Ok(self.bytes().map_err(failed("read", &self.path))?.map(|bytes| parse(&bytes)))
+    }
+
+    fn bytes(&self) -> io::Result<Option<Vec<u8>>> {
+        match open_to_read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // It is replaced as a whole, so a torn line is a damage to be seen.
+            opened => opened
+                .and_then(|(file, _)| read_block(&file, 0, file.metadata()?.len().min(MAX_READ)))
+                .map(Some),
+        }
     }
 
     /// Changes the tables: the file first, then the database. Nothing is changed when either refuses.
@@ -110,11 +119,32 @@ impl Journal {
     pub(super) fn agree(&self, connection: &Connection) -> Result<(), StoreError> {
         // What a bridge that was killed had begun to write may have secrets in it. As a rule there is nothing.
         let _ = std::fs::remove_file(temporary(&self.path));
-        let (wanted, found) = (text(&rows(connection)?), std::fs::read(&self.path));
-        if found.is_ok_and(|found| found == wanted) {
-            return Ok(());
+        let wanted = text(&rows(connection)?);
+        match self.bytes() {
+            Ok(Some(found)) if found == wanted => return Ok(()),
+            Ok(None) => {}
+            Ok(Some(found)) => match parse(&found).unread {
+                0 => {}
+                unread => self.keep(&format!("{unread} of its lines cannot be read"))?,
+            },
+            Err(error) => self.keep(&error.to_string())?,
         }
         write_durably(&self.path, &wanted)
+    }
+
+    /// Moves the file beside, as it is: the database has all that could be read of it.
+    fn keep(&self, why: &str) -> Result<(), StoreError> {
+        let kept = free_name(&self.path, DAMAGED, wall_clock());
+        std::fs::rename(&self.path, &kept).map_err(failed("keep", &self.path))?;
+        let (from, to) = (self.path.display(), kept.display());
+        tracing::error!("{from} is damaged ({why}): it is made anew from harbor.db; the old one is {to}");
+        self.path.parent().map_or(Ok(()), sync_directory)
+    }
+
+    /// Those that were damaged and still lie there, by name.
+    #[must_use]
+    pub fn damaged_ones(&self) -> Vec<PathBuf> {
+        beginning_with(&self.path, DAMAGED)
     }
 
     fn write(&self, connection: &Connection) -> Result<(), StoreError> {

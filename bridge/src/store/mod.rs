@@ -29,6 +29,8 @@ use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use rusqlite::ErrorCode;
 
+use self::date::rfc3339;
+
 /// What failed on disk.
 #[derive(Debug)]
 pub enum StoreError {
@@ -48,6 +50,13 @@ pub enum StoreError {
     Corrupt(String),
     /// The database is of a newer Harbor; the number is its version.
     Newer(i64),
+    /// The database is lost, and the journal that it would be made anew from cannot be read.
+    Unreadable {
+        /// Why it counts as lost.
+        why: String,
+        /// What the system says of the journal.
+        source: Box<StoreError>,
+    },
     /// The thread that owns the database is gone.
     Gone,
 }
@@ -87,6 +96,11 @@ impl std::fmt::Display for StoreError {
             Self::Newer(version) => write!(
                 f,
                 "harbor.db is of a newer Harbor (its version is {version}); use that one, or another HARBOR_HOME"
+            ),
+            Self::Unreadable { why, source } => write!(
+                f,
+                "harbor.db is lost ({why}), and the journal of its definitions cannot be read: {source}. Nothing was \
+                 changed: see to that file and its disk, or put an empty file in its place to go on without its servers"
             ),
             Self::Gone => f.write_str("harbor.db: its thread has ended"),
         }
@@ -185,6 +199,35 @@ fn temporary(path: &Path) -> PathBuf {
 fn write_durably(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     write_atomically(path, content)?;
     path.parent().map_or(Ok(()), sync_directory)
+}
+
+/// A path's name, and more.
+fn beside(path: &Path, more: &str) -> PathBuf {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(more);
+    beside.into()
+}
+
+/// A name beside a path that nothing has, with the time at which that was set aside.
+fn free_name(path: &Path, more: &str, at: u64) -> PathBuf {
+    let time: String = rfc3339(at).chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    let first = beside(path, &format!("{more}{time}"));
+    let is_free = |path: &PathBuf| path.symlink_metadata().is_err();
+    let others = (2_u32..).map(|number| beside(&first, &format!("-{number}")));
+    std::iter::once(first.clone()).chain(others).find(is_free).unwrap_or(first)
+}
+
+/// What lies beside a path and has such a name, by name.
+fn beginning_with(path: &Path, more: &str) -> Vec<PathBuf> {
+    let start = beside(Path::new(path.file_name().unwrap_or_default()), more);
+    let is_one = |found: &PathBuf| {
+        let name = found.file_name().unwrap_or_default().as_encoded_bytes();
+        name.starts_with(start.as_os_str().as_encoded_bytes())
+    };
+    let entries = path.parent().and_then(|parent| parent.read_dir().ok()).into_iter().flatten().flatten();
+    let mut all: Vec<_> = entries.map(|entry| entry.path()).filter(is_one).collect();
+    all.sort();
+    all
 }
 
 /// Names that were made, moved or removed in a directory stay that way.

@@ -30,13 +30,14 @@ use super::database::{Database, connect};
 use super::date::rfc3339;
 use super::journal::{Content, Journal, damaged, restore, restore_written};
 use super::{
-    StoreError, definitions, failed, met_clients, private_directory, sync_directory, write_durably, written,
+    StoreError, beginning_with, beside, definitions, failed, free_name, met_clients, private_directory,
+    sync_directory, write_durably, written,
 };
 use crate::clock::wall_clock;
 use crate::config::Paths;
 
-/// How names of directories begin in which a database lies that was lost.
-const ASIDE: &str = "harbor.db.corrupt-";
+/// What follows its name in that of a directory in which a database lies that was lost, before the time.
+const ASIDE: &str = ".corrupt-";
 
 /// What was set aside, and what is back.
 const REPORT: &str = "report.json";
@@ -108,7 +109,7 @@ pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
         Ok(connection) => (connection, false),
         Err(why) => (rebuild(&path, &journal, why)?, true),
     };
-    let losses = losses(paths.home());
+    let losses = losses(&path);
     if let (true, Some(loss)) = (rebuilt, losses.last()) {
         tracing::error!("{loss}. {AFTER_A_LOSS}");
     }
@@ -137,19 +138,16 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
     if tables == 0 && !matches!(read, Ok(None)) {
         return Ok(Err(lost.into()));
     }
-    let read = read.unwrap_or_else(|error| {
-        tracing::warn!(%error, "the journal of definitions is made anew");
-        None
-    });
     let read = read.unwrap_or_default();
     settle_tables(&connection)?;
-    if read.unread == 0
-        && let Some(id) = damaged(&connection, &read)?
+    // What was stored is known only from a journal that was read as a whole.
+    if let Some(stored) = read.as_ref().filter(|read| read.unread == 0)
+        && let Some(id) = damaged(&connection, stored)?
     {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         return Ok(Err(format!("the definition of {id:?} cannot be read, and is not what was stored")));
     }
-    settle(&connection, journal, &read)?;
+    settle(&connection, journal, &read.unwrap_or_default())?;
     Ok(Ok(connection))
 }
 
@@ -185,10 +183,8 @@ fn settle(connection: &Connection, journal: &Journal, read: &Content) -> Result<
 }
 
 fn rebuild(path: &Path, journal: &Journal, why: String) -> Result<Connection, StoreError> {
-    let read = journal.read().unwrap_or_else(|error| {
-        tracing::warn!(%error, "no definitions come back");
-        None
-    });
+    let read =
+        journal.read().map_err(|error| StoreError::Unreadable { why: why.clone(), source: error.into() })?;
     let unread = read.as_ref().map(|content| content.unread);
     let content = read.unwrap_or_default();
     let definitions = content.definitions.len();
@@ -209,7 +205,7 @@ fn rebuild(path: &Path, journal: &Journal, why: String) -> Result<Connection, St
 /// not become the log of the next one.
 fn set_aside(path: &Path, loss: &Loss) -> Result<(), StoreError> {
     let home = path.parent().unwrap_or(Path::new("/"));
-    let aside = new_directory(home, loss.at)?;
+    let aside = new_directory(path, loss.at)?;
     let report = serde_json::to_vec_pretty(loss).unwrap_or_default();
     write_durably(&aside.join(REPORT), &report)?;
     let all = std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix)));
@@ -227,39 +223,17 @@ fn set_aside(path: &Path, loss: &Loss) -> Result<(), StoreError> {
 }
 
 /// One that nothing lies in.
-fn new_directory(home: &Path, at: u64) -> Result<PathBuf, StoreError> {
-    let time: String = rfc3339(at).chars().filter(|c| c.is_ascii_alphanumeric()).collect();
-    let mut path = home.join(format!("{ASIDE}{time}"));
-    for number in 2_u32.. {
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                path = home.join(format!("{ASIDE}{time}-{number}"));
-            }
-            made => {
-                made.map_err(failed("create", &path))?;
-                break;
-            }
-        }
-    }
-    private_directory(&path)?;
-    Ok(path)
+fn new_directory(path: &Path, at: u64) -> Result<PathBuf, StoreError> {
+    let aside = free_name(path, ASIDE, at);
+    DirBuilder::new().mode(0o700).create(&aside).map_err(failed("create", &aside))?;
+    private_directory(&aside)?;
+    Ok(aside)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(suffix);
-    beside.into()
-}
-
-/// What was lost and still lies in this home, the newest last.
+/// What was lost of this database and still lies there, the newest last.
 #[must_use]
-pub fn losses(home: &Path) -> Vec<Loss> {
-    let entries = fs::read_dir(home).into_iter().flatten().flatten();
-    let is_aside = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(ASIDE.as_bytes()))
-    };
-    let mut all: Vec<_> =
-        entries.map(|entry| entry.path()).filter(is_aside).map(|path| report_of(&path)).collect();
+pub fn losses(path: &Path) -> Vec<Loss> {
+    let mut all: Vec<_> = beginning_with(path, ASIDE).iter().map(|aside| report_of(aside)).collect();
     all.sort_by(|a, b| (a.at, &a.aside).cmp(&(b.at, &b.aside)));
     all
 }

@@ -46,7 +46,7 @@ impl Place {
 fn a_sound_database_stays_and_a_corrupt_one_is_set_aside_and_made_anew() {
     let place = Place::new();
     assert_eq!(place.rows(), (1, 1, 0));
-    assert_eq!(losses(place.0.path()), []);
+    assert_eq!(losses(&place.database()), []);
     let bytes = b"not a database, though it is long enough to be looked at as one";
     fs::write(place.database(), bytes).unwrap();
     let opened = open(&place.paths()).unwrap();
@@ -66,9 +66,9 @@ fn a_sound_database_stays_and_a_corrupt_one_is_set_aside_and_made_anew() {
 #[test]
 fn two_losses_at_one_time_lie_in_two_places() {
     let place = Place::new();
-    let first = new_directory(place.0.path(), 7).unwrap();
-    assert_ne!(new_directory(place.0.path(), 7).unwrap(), first);
-    assert_eq!(losses(place.0.path()).len(), 2, "also without a report");
+    let first = new_directory(&place.database(), 7).unwrap();
+    assert_ne!(new_directory(&place.database(), 7).unwrap(), first);
+    assert_eq!(losses(&place.database()).len(), 2, "also without a report");
 }
 
 #[test]
@@ -89,14 +89,14 @@ fn whatever_is_left_after_a_crash_on_the_way_leads_to_the_same() {
             drop(connect(path).unwrap());
         },
         // Only the directory was made.
-        &|path| drop(new_directory(path.parent().unwrap(), 7).unwrap()),
+        &|path| drop(new_directory(path, 7).unwrap()),
     ];
     for (number, step) in steps.into_iter().enumerate() {
         let place = Place::new();
         step(&place.database());
         let closed = i64::from(number != 4);
         assert_eq!(place.rows(), (1, 1, closed), "step {number}");
-        assert_eq!(losses(place.0.path()).len(), 1, "step {number}");
+        assert_eq!(losses(&place.database()).len(), 1, "step {number}");
     }
 }
 
@@ -118,7 +118,7 @@ fn what_is_no_corruption_leaves_everything_as_it_is() {
         step(&place.database());
         let error = open(&place.paths()).unwrap_err();
         assert!(!error.is_corruption(), "step {number}: {error}");
-        assert_eq!(losses(place.0.path()), [], "step {number}");
+        assert_eq!(losses(&place.database()), [], "step {number}");
     }
     let place = Place::new();
     let holder = Connection::open(place.database()).unwrap();
@@ -146,7 +146,7 @@ fn a_database_that_was_lost_with_its_journal_is_told_and_empty() {
     fs::write(place.database(), [7; 5000]).unwrap();
     fs::remove_file(place.paths().journal()).unwrap();
     assert_eq!(place.rows(), (0, 0, 1));
-    assert_eq!(losses(place.0.path())[0].unread, None);
+    assert_eq!(losses(&place.database())[0].unread, None);
 }
 
 #[test]
@@ -175,4 +175,72 @@ fn a_definition_that_was_damaged_comes_back_and_one_of_another_format_stays() {
     journal.change(&mut connection, |connection| connection.execute_batch(other)).unwrap();
     drop(connection);
     assert_eq!(place.rows(), (1, 1, 0));
+}
+
+#[test]
+fn a_definition_that_cannot_be_read_is_no_loss_without_a_journal_that_was_read_as_a_whole() {
+    let journals: [&dyn Fn(&Path); 3] =
+        [&|path| fs::remove_file(path).unwrap(), &|path| fs::write(path, "nonsense\n").unwrap(), &|path| {
+            fs::remove_file(path).unwrap();
+            fs::create_dir(path).unwrap();
+        }];
+    for (number, journal) in journals.into_iter().enumerate() {
+        let place = Place::new();
+        let connection = Connection::open(place.database()).unwrap();
+        connection
+            .execute_batch("UPDATE definitions SET definition = '{\"of\":\"another Harbor\"}'")
+            .unwrap();
+        drop(connection);
+        journal(&place.paths().journal());
+        assert_eq!(place.rows(), (1, 1, 0), "journal {number}");
+        assert_eq!(losses(&place.database()), [], "journal {number}");
+    }
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_an_error_where_the_database_is_lost_and_nothing_is_moved() {
+    let journals: [&dyn Fn(&Path); 3] = [
+        &|path| fs::create_dir(path).unwrap(),
+        &|path| std::os::unix::fs::symlink(path.with_extension("elsewhere"), path).unwrap(),
+        &|path| nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap(),
+    ];
+    for (number, damage) in journals.into_iter().enumerate() {
+        let place = Place::new();
+        let (path, kept) = (place.paths().journal(), place.paths().journal().with_extension("elsewhere"));
+        fs::rename(&path, &kept).unwrap();
+        damage(&path);
+        fs::write(place.database(), [7; 5000]).unwrap();
+        let error = open(&place.paths()).unwrap_err();
+        let said = error.to_string();
+        assert!(matches!(error, StoreError::Unreadable { .. }), "journal {number}: {said}");
+        assert!(said.contains("definitions.journal") && said.contains("Nothing was changed"), "{said}");
+        assert_eq!(fs::read(place.database()).unwrap(), [7; 5000], "journal {number}");
+        assert_eq!(losses(&place.database()), [], "journal {number}");
+        assert!(path.symlink_metadata().is_ok_and(|found| !found.is_file()), "journal {number}");
+        // Once it can be read, everything comes back.
+        fs::rename(&path, path.with_extension("away")).unwrap();
+        fs::rename(&kept, &path).unwrap();
+        assert_eq!(place.rows(), (1, 1, 1), "journal {number}");
+    }
+}
+
+#[test]
+fn a_damaged_journal_is_kept_as_it_was() {
+    for lost in [false, true] {
+        let place = Place::new();
+        let path = place.paths().journal();
+        let mut damaged = fs::read(&path).unwrap();
+        damaged[20] ^= 1;
+        fs::write(&path, &damaged).unwrap();
+        if lost {
+            fs::write(place.database(), [7; 5000]).unwrap();
+        }
+        assert_eq!(place.rows(), if lost { (0, 1, 1) } else { (1, 1, 0) });
+        let kept = Journal::at(&path).damaged_ones();
+        let [kept] = kept.as_slice() else { panic!("lost: {lost}, kept: {kept:?}") };
+        assert_eq!(fs::read(kept).unwrap(), damaged);
+        assert_eq!(Journal::at(&path).read().unwrap().unwrap().unread, 0);
+        drop(open(&place.paths()).unwrap());
+        assert_eq!(Journal::at(&path).damaged_ones().len(), 1, "once");
+    }
 }

@@ -6,10 +6,11 @@ use std::fs::{self, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use harbor_bridge::config::{Paths, file};
 use harbor_bridge::store::database;
+use harbor_bridge::store::journal::Journal;
 use harbor_bridge::store::recovery::{self, AFTER_A_LOSS, Loss};
 use nix::unistd::geteuid;
 
@@ -109,10 +110,18 @@ fn database(path: &Path) -> Finding {
     }
 }
 
-/// Databases that were lost, as far as they still lie there.
+/// Databases that were lost, and journals that were damaged, as far as they still lie there.
 pub(super) fn lost(paths: &Paths) -> Vec<Finding> {
     let told = |loss: &Loss| Finding::wrong(State::Warning, "database", loss.to_string(), AFTER_A_LOSS);
-    recovery::losses(paths.home()).iter().map(told).collect()
+    let lost = recovery::losses(&paths.database());
+    lost.iter().map(told).chain(Journal::at(&paths.journal()).damaged_ones().iter().map(kept)).collect()
+}
+
+fn kept(journal: &PathBuf) -> Finding {
+    let what =
+        format!("definitions.journal was damaged, and made anew: the old one is {}", journal.display());
+    let next = "look whether a server is missing (`harbor list`) and add it again; then remove that file, which may hold values of `--env`";
+    Finding::wrong(State::Warning, "database", what, next)
 }
 
 /// A socket that a bridge has left that was killed. The next one takes it over.
