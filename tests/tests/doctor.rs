@@ -82,4 +82,30 @@ fn what_keeps_a_bridge_from_starting_is_broken() {
     assert_eq!(code, Some(0), "{found:#}");
     assert!(has(&found, "ok", "database", "whole"), "{found:#}");
     harbor_tests::bridge::shut_down_detached(&home);
+
+    // One that is gone is not whole.
+    fs::remove_file(home.path().join("harbor.db")).unwrap();
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(1), "{found:#}");
+    assert!(has(&found, "broken", "database", "harbor.db is lost: its file is empty or gone"), "{found:#}");
+    harbor_tests::bridge::shut_down_detached(&home);
+}
+
+#[test]
+fn a_journal_that_was_damaged_is_told_until_what_is_kept_of_it_is_gone() {
+    let home = Home::new();
+    drop(Bridge::start(&home));
+    fs::write(home.path().join("definitions.journal"), "no journal\n").unwrap();
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive() && bridge.stderr().contains("definitions.journal is damaged"));
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(has(&found, "warning", "database", "definitions.journal.damaged-"), "{found:#}");
+    let entries = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path());
+    let kept: Vec<_> = entries.filter(|path| path.to_string_lossy().contains(".damaged-")).collect();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(fs::read_to_string(&kept[0]).unwrap(), "no journal\n");
+    fs::remove_file(&kept[0]).unwrap();
+    let (_, found) = doctor(&home, &[]);
+    assert!(!has(&found, "warning", "database", ""), "{found:#}");
 }

