@@ -7,7 +7,7 @@
 //!
 //! Owns this table; a change is on disk before it is confirmed. Must never lose a row: one that cannot be read may
 //! be a denial. What takes something away is in the database itself at once: a write-ahead log that is damaged later loses
-//! what was given, and no denial and no revocation. Knows texts only; what they mean is for those who ask.
+//! what was given, and no denial, no revocation and no narrowing. Knows texts only; what they mean is for those who ask.
 
 use std::rc::Rc;
 
@@ -125,14 +125,18 @@ impl GrantFile {
         let StoredGrant { origin, profile, scope, grant_type, allowed_tools, created_at } = grant;
         let allowed_tools = allowed_tools.map(|tools| serde_json::Value::from(tools).to_string());
         let created_at = i64::try_from(created_at).unwrap_or(i64::MAX);
-        let denies = grant_type == "DENY";
         self.database
             .run(move |connection| {
+                let sql = "SELECT EXISTS (SELECT 1 FROM grants
+                           WHERE origin = ?1 AND profile = ?2 AND scope = ?3 AND grant_type = ?4)";
+                let key = params![origin, profile, scope, grant_type];
+                let replaces: bool = connection.query_row(sql, key, |row| row.get(0))?;
                 connection.execute(
                     "INSERT OR REPLACE INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                     params![origin, profile, scope, grant_type, allowed_tools, created_at],
                 )?;
-                if denies {
+                // The one before may have allowed more.
+                if replaces || grant_type == "DENY" {
                     checkpoint(connection);
                 }
                 Ok(())

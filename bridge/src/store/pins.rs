@@ -5,7 +5,8 @@
 //!       └───── PK ────┘
 //! ```
 //!
-//! Owns this table; a change is one transaction, on disk before it is confirmed. Must never judge a tool: whether
+//! Owns this table; a change is one transaction, on disk before it is confirmed, and in the database itself: what a person
+//! accepted no longer does not come back with the end of a write-ahead log. Must never judge a tool: whether
 //! it is still the one that was accepted is decided by those who ask.
 
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use rusqlite::params;
 
 use super::StoreError;
-use super::database::Database;
+use super::database::{Database, checkpoint};
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS pins (
@@ -113,7 +114,9 @@ impl Pins {
                     put.execute(params![id, pin.tool, pin.hash, pin.shown, pin.hidden, pin.listed])?;
                 }
                 drop(put);
-                Ok(transaction.commit()?)
+                transaction.commit()?;
+                checkpoint(connection);
+                Ok(())
             })
             .await
     }
@@ -147,6 +150,7 @@ impl Pins {
         self.database
             .run(move |connection| {
                 connection.execute("DELETE FROM pins WHERE server_id = ?1", params![id])?;
+                checkpoint(connection);
                 Ok(())
             })
             .await
