@@ -179,10 +179,13 @@ fn wherever_a_database_is_overwritten_a_bridge_starts_and_has_its_servers() {
 #[test]
 fn a_damaged_log_brings_back_no_server_and_no_grant() {
     type Taking = (&'static str, fn(&Client));
-    let taken: [Taking; 3] = [
+    let taken: [Taking; 4] = [
         ("a revocation", |bridge| assert!(bridge.speaking_for(SITE).revoke(CALL, None))),
         ("a denial", |bridge| drop(bridge.speaking_for(SITE).grant(CALL, "DENY", &json!({})))),
         ("a removal", |bridge| drop(bridge.call("remove_server", &json!({"server_id": "gone"})).unwrap())),
+        ("a narrowing", |bridge| {
+            bridge.speaking_for(SITE).grant(CALL, "ALLOW_ALWAYS", &json!({"allowed_tools": ["kept/echo"]}));
+        }),
     ];
     for (number, (what, take)) in taken.into_iter().enumerate() {
         let home = Home::new();
@@ -201,11 +204,13 @@ fn a_damaged_log_brings_back_no_server_and_no_grant() {
         assert!(length > 0, "the last grant is in it");
         fs::write(&log, vec![0x5a; length]).unwrap();
         let bridge = Bridge::start(&home);
-        let types: Vec<_> =
-            bridge.speaking_for(SITE).grants().iter().map(|grant| grant["grant_type"].clone()).collect();
+        let found = bridge.speaking_for(SITE).grants();
+        let types: Vec<_> = found.iter().map(|grant| grant["grant_type"].clone()).collect();
         let (servers, grants) = (ids(&bridge), types.len());
         assert_eq!(servers.contains(&"gone".to_owned()), number != 2, "{what}");
-        assert_eq!(grants, [0, 2, 1][number], "{what}: {types:?}");
+        assert_eq!(grants, [0, 2, 1, 1][number], "{what}: {types:?}");
+        let is_narrow = found.iter().any(|grant| grant["allowed_tools"] == json!(["kept/echo"]));
+        assert_eq!(is_narrow, number == 3, "{what}: {found:?}");
         assert_eq!(types.contains(&json!("DENY")), number == 1, "{what}: {types:?}");
     }
 }
@@ -414,6 +419,8 @@ fn calls_go_on_while_the_database_cannot_be_written() {
     let error = bridge.call("add_server", &another).unwrap_err();
     assert!(error.message.contains("definitions.journal"), "{}", error.message);
     assert_eq!(reasons(&bridge), ["database_failing"]);
+    bridge.speaking_for(SITE).grant(CALL, "ALLOW_ALWAYS", &json!({}));
+    assert_eq!(reasons(&bridge), ["database_failing"], "a grant needs no journal");
     assert_eq!(bridge.tool_text("s", "echo", &json!({"n": 2})), "{\"n\":2}");
     fs::remove_dir_all(&path).unwrap();
     bridge.call("add_server", &another).unwrap();

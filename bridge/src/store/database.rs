@@ -36,8 +36,16 @@ const VERSION: i64 = 1;
 #[derive(Debug)]
 pub struct Database {
     jobs: mpsc::Sender<Job>,
-    /// Why the last job failed, if that was the disk's doing.
-    trouble: RefCell<Option<String>>,
+    trouble: RefCell<Trouble>,
+}
+
+/// Why changes are not stored, by what they need.
+#[derive(Debug, Default)]
+struct Trouble {
+    /// Every change needs the tables,
+    tables: Option<String>,
+    /// and some the journal. It is the one file that fails a job beside SQLite's own.
+    journal: Option<String>,
 }
 
 /// Opens the database, creating it when there is none, and reads all of it.
@@ -89,7 +97,14 @@ impl Database {
     /// Why what is decided now is not stored, if the last that was could not be for the disk's sake.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
-        self.trouble.borrow().clone()
+        let trouble = self.trouble.borrow();
+        trouble.tables.clone().or_else(|| trouble.journal.clone())
+    }
+
+    /// Empties the write-ahead log, in its turn: somebody may have kept an earlier try from it.
+    pub fn empty_log(&self) {
+        // Without its thread, every job says so.
+        let _ = self.jobs.send(Box::new(|connection| checkpoint(connection)));
     }
 
     /// Runs a job on the thread, behind those that were there before.
@@ -99,22 +114,33 @@ impl Database {
     ) -> Result<T, StoreError> {
         let (done, result) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
+            let before = connection.total_changes();
+            let result = job(connection);
             // Whoever asked may have left; the change is made all the same.
-            let _ = done.send(job(connection));
+            let _ = done.send((result, connection.total_changes() > before));
         });
-        let sent = self.jobs.send(job).map_err(|_| StoreError::Gone);
-        let result = match sent {
-            Ok(()) => result.await.unwrap_or(Err(StoreError::Gone)),
-            Err(gone) => Err(gone),
+        let (result, stored) = match self.jobs.send(job) {
+            Ok(()) => result.await.unwrap_or((Err(StoreError::Gone), false)),
+            Err(_) => (Err(StoreError::Gone), false),
         };
-        self.note(result.as_ref().err());
+        self.note(result.as_ref().err(), stored);
         result
     }
 
-    fn note(&self, error: Option<&StoreError>) {
-        if error.is_none_or(StoreError::is_trouble) {
-            *self.trouble.borrow_mut() = error.map(ToString::to_string);
+    /// What only reads, or finds nothing to change, says nothing of the disk.
+    fn note(&self, error: Option<&StoreError>, stored: bool) {
+        let mut trouble = self.trouble.borrow_mut();
+        match error {
+            None if stored => trouble.tables = None,
+            Some(error @ StoreError::File { .. }) => trouble.journal = Some(error.to_string()),
+            Some(error) if error.is_trouble() => trouble.tables = Some(error.to_string()),
+            _ => {}
         }
+    }
+
+    /// A change got into the journal.
+    pub(super) fn journal_is_written(&self) {
+        self.trouble.borrow_mut().journal = None;
     }
 
     /// Makes the tables of one file, where there are none.
@@ -124,14 +150,26 @@ impl Database {
 }
 
 /// Empties the write-ahead log: it still holds what was replaced or removed, and SQLite does not notice when it has lost
-/// its end. What was committed stays committed if that fails.
+/// its end. What was committed stays committed if that fails; housekeeping tries again.
 pub(super) fn checkpoint(connection: &Connection) {
-    match connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0)) {
+    let checkpoint = || {
+        connection.busy_timeout(READER_WAIT)?;
+        let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        connection.busy_timeout(WRITER_WAIT)?;
+        busy
+    };
+    match checkpoint() {
         Ok(false) => {}
         Ok(true) => tracing::warn!("harbor.db: somebody reads it, so its log still holds what was changed"),
         Err(error) => tracing::warn!(%error, "harbor.db: its log still holds what was changed"),
     }
 }
+
+/// How long a change waits for somebody else who writes.
+const WRITER_WAIT: Duration = Duration::from_secs(5);
+
+/// How long the log's emptying waits for somebody who reads.
+const READER_WAIT: Duration = Duration::from_millis(100);
 
 /// Whether a database is whole, as far as SQLite finds out; one that is not there is. Changes nothing, also while a bridge
 /// works with it.
@@ -163,6 +201,65 @@ mod tests {
         let path = home.path().join("harbor.db");
         std::fs::write(&path, "this is no database, but it is long enough to be read as one").unwrap();
         assert!(matches!(Database::open(&path), Err(StoreError::Database { .. })));
+    }
+
+    fn open(home: &tempfile::TempDir) -> Database {
+        let database = Database::open(&home.path().join("harbor.db")).unwrap();
+        database.jobs.send(Box::new(|c| c.execute_batch("CREATE TABLE t (x)").unwrap())).unwrap();
+        database
+    }
+
+    async fn put(database: &Database, size: i64) -> Result<(), StoreError> {
+        let put = database.run(move |connection| {
+            connection.execute("INSERT INTO t VALUES (zeroblob(?1))", [size])?;
+            checkpoint(connection);
+            Ok(())
+        });
+        put.await
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn a_reader_holds_a_change_up_for_a_moment_only_and_the_log_is_emptied_later() {
+        let home = tempfile::tempdir().unwrap();
+        let database = open(&home);
+        put(&database, 1).await.unwrap();
+        let log = || home.path().join("harbor.db-wal").metadata().unwrap().len();
+        assert_eq!(log(), 0);
+        let reader = Connection::open(home.path().join("harbor.db")).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM t;").unwrap();
+        let began = std::time::Instant::now();
+        put(&database, 2).await.unwrap();
+        assert!(began.elapsed() < WRITER_WAIT / 2, "{:?}", began.elapsed());
+        assert!(log() > 0);
+        drop(reader);
+        database.empty_log();
+        database.run(|_| Ok(())).await.unwrap();
+        assert_eq!(log(), 0);
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn trouble_lasts_until_something_is_stored_that_needs_what_failed() {
+        let home = tempfile::tempdir().unwrap();
+        let database = open(&home);
+        let limit = |pages: &'static str| {
+            database.run(move |c| Ok(c.pragma_update(None, "max_page_count", pages)?))
+        };
+        limit("4").await.unwrap();
+        assert!(put(&database, 100_000).await.is_err());
+        let nothing = database.run(|c| Ok(c.execute("DELETE FROM t WHERE x = 7", [])?));
+        assert_eq!(nothing.await.unwrap(), 0);
+        assert!(database.trouble().is_some_and(|told| told.contains("full")));
+        limit("4000").await.unwrap();
+        put(&database, 100_000).await.unwrap();
+        assert_eq!(database.trouble(), None);
+
+        let of_a_file =
+            || StoreError::File { what: "write".into(), source: std::io::ErrorKind::StorageFull.into() };
+        assert!(database.run(move |_| Err::<(), _>(of_a_file())).await.is_err());
+        put(&database, 1).await.unwrap();
+        assert!(database.trouble().is_some(), "that did not need the journal");
+        database.journal_is_written();
+        assert_eq!(database.trouble(), None);
     }
 
     #[test]

@@ -14,11 +14,11 @@ use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::{self, Package};
-use rusqlite::{Connection, params};
+use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use super::database::{Database, checkpoint};
+use super::database::Database;
 use super::journal::{Journal, column};
 
 /// How to start a server, as the person said it.
@@ -145,12 +145,13 @@ impl Definitions {
         let id = id.to_string();
         let definition = serde_json::to_string(definition)
             .map_err(|error| StoreError::File { what: "write a definition".into(), source: error.into() })?;
-        self.change(move |transaction| {
-            let sql = "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
+        self.journal
+            .change_in(&self.database, move |transaction| {
+                let sql = "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
                        ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL";
-            transaction.execute(sql, params![id, definition]).map(drop)
-        })
-        .await
+                transaction.execute(sql, params![id, definition]).map(drop)
+            })
+            .await
     }
 
     /// Removes a definition.
@@ -159,23 +160,11 @@ impl Definitions {
     /// When the database refuses.
     pub async fn remove(&self, id: &ServerId) -> Result<(), StoreError> {
         let id = id.to_string();
-        self.change(move |transaction| {
-            transaction.execute("DELETE FROM definitions WHERE server_id = ?1", params![id]).map(drop)
-        })
-        .await
-    }
-
-    async fn change(
-        &self,
-        change: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
-    ) -> Result<(), StoreError> {
-        let journal = self.journal.clone();
-        let changed = self.database.run(move |connection| {
-            journal.change(connection, change)?;
-            checkpoint(connection);
-            Ok(())
-        });
-        changed.await
+        self.journal
+            .change_in(&self.database, move |transaction| {
+                transaction.execute("DELETE FROM definitions WHERE server_id = ?1", params![id]).map(drop)
+            })
+            .await
     }
 
     /// Remembers the generation of MCP that a server speaks.

@@ -29,6 +29,7 @@ use rusqlite::{Connection, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::database::{Database, checkpoint};
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
@@ -100,6 +101,23 @@ impl Journal {
     /// Writes one that holds nothing, where there is none.
     pub(super) fn begin(&self) -> Result<(), StoreError> {
         write_durably(&self.path, &text(&Content::default()))
+    }
+
+    /// As `change`, on the database's own thread. What it takes away is in the database itself at once.
+    pub(super) async fn change_in(
+        &self,
+        database: &Database,
+        change: impl FnOnce(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let journal = self.clone();
+        let changed = database.run(move |connection| {
+            journal.change(connection, change)?;
+            checkpoint(connection);
+            Ok(())
+        });
+        changed.await?;
+        database.journal_is_written();
+        Ok(())
     }
 
     /// Changes the tables: the file first, then the database. Nothing is changed when either refuses.

@@ -63,14 +63,12 @@ impl Written {
         if new.is_empty() {
             return Ok(());
         }
-        let (rows, journal) = (new.clone(), self.journal.clone());
-        let put = self.database.run(move |connection| {
-            journal.change(connection, |transaction| {
-                for path in rows {
-                    transaction.execute("INSERT OR IGNORE INTO written VALUES (?1)", params![path])?;
-                }
-                Ok(())
-            })
+        let rows = new.clone();
+        let put = self.journal.change_in(&self.database, move |transaction| {
+            for path in rows {
+                transaction.execute("INSERT OR IGNORE INTO written VALUES (?1)", params![path])?;
+            }
+            Ok(())
         });
         put.await?;
         self.known.borrow_mut().extend(new);
