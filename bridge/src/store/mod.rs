@@ -131,12 +131,17 @@ pub fn private_directory(path: &Path) -> Result<(), StoreError> {
 
 /// As `private_directory`, and it is this user's own, and no link: what lies in it lets programs in.
 fn own_directory(path: &Path) -> Result<(), StoreError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    // To be looked at last: what stood there before need not be what is there now.
     match path.symlink_metadata() {
         Ok(found) if !found.is_dir() || found.uid() != geteuid().as_raw() => {
             let why = "it has to be a directory of your own, and no symbolic link; remove it";
             Err(failed("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
         }
-        _ => private_directory(path),
+        _ => {
+            made.map_err(failed("create", path))?;
+            private_directory(path)
+        }
     }
 }
 
@@ -187,7 +192,11 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), StoreError> {
         file.sync_all()?;
         std::fs::rename(&temporary, path)
     };
-    write().map_err(failed("write", path))
+    write().map_err(|error| {
+        // What is to be written may be a secret.
+        let _ = std::fs::remove_file(&temporary);
+        failed("write", path)(error)
+    })
 }
 
 /// Where a file's new content is written first.
@@ -246,6 +255,35 @@ mod tests {
         assert!(home_directory(home.path()).is_err());
         assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o7777, 0o1777);
         assert!(home_directory(&home.path().join("new")).is_ok());
+    }
+
+    #[test]
+    fn a_directory_that_lets_programs_in_is_made_and_is_neither_a_link_nor_a_file() {
+        let home = tempfile::tempdir().unwrap();
+        let [own, link, dangling, file] =
+            ["a/own", "link", "dangling", "file"].map(|name| home.path().join(name));
+        own_directory(&own).unwrap();
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        std::os::unix::fs::symlink("nowhere", &dangling).unwrap();
+        std::fs::write(&file, "").unwrap();
+        for wrong in [&link, &dangling, &file] {
+            let error = own_directory(wrong).unwrap_err().to_string();
+            assert!(error.contains("a directory of your own"), "{error}");
+        }
+        let mode = || own.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), 0o755, "not through the link");
+        own_directory(&own).unwrap();
+        assert_eq!(mode(), 0o700);
+    }
+
+    #[test]
+    fn what_could_not_be_written_leaves_nothing_behind() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a");
+        std::fs::create_dir_all(path.join("in the way")).unwrap();
+        assert!(write_atomically(&path, b"secret").is_err());
+        assert!(!temporary(&path).exists());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Trees as somebody would make them who wants them to stay, or the bridge to go.
 
 use std::fs::{self, Permissions};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
@@ -199,10 +200,19 @@ fn what_is_not_there_is_removed_already() {
     assert_eq!(remove_tree(Path::new("/")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
 }
 
+/// If not, it is said on stderr itself, as the tests' harness shows nothing of what passes.
+fn is_root(what: &str) -> bool {
+    let is_root = geteuid().is_root();
+    if !is_root {
+        let _ = writeln!(io::stderr(), "left out: {what}: it needs root");
+    }
+    is_root
+}
+
 /// Root's own, in the tree of an ordinary user.
 #[test]
 fn what_cannot_be_removed_is_told_and_the_rest_goes() {
-    if !geteuid().is_root() {
+    if !is_root("what_cannot_be_removed_is_told_and_the_rest_goes") {
         return;
     }
     as_ordinary_user(|| {
@@ -220,7 +230,7 @@ fn what_cannot_be_removed_is_told_and_the_rest_goes() {
 /// What is mounted in the tree is nobody's to empty, though it be of the same file system.
 #[test]
 fn what_is_mounted_in_it_stays() {
-    if !geteuid().is_root() {
+    if !is_root("what_is_mounted_in_it_stays") {
         return;
     }
     let Some(scratch) = std::env::var_os("HARBOR_REMOVAL_MOUNTED").filter(|_| is_alone()) else {
