@@ -32,6 +32,7 @@ pub mod processes;
 pub mod program;
 pub mod programs;
 pub mod random;
+pub mod rights;
 pub mod said;
 pub mod terminal;
 

@@ -9,9 +9,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 use harbor_tests::client::attach_fields;
+use harbor_tests::rights::is_root;
 use harbor_tests::{Bridge, Client, DOWN_LIMIT, Double, Home, LIMIT, PROMPT, Program};
 use nix::sys::signal::Signal;
-use nix::unistd::geteuid;
 use serde_json::{Value, json};
 
 fn mode(path: &std::path::Path) -> u32 {
@@ -131,7 +131,7 @@ except (BrokenPipeError, ConnectionResetError):
 /// Needs root, who alone can be somebody else too.
 #[test]
 fn another_user_is_refused_even_with_the_token_and_rights_to_the_socket() {
-    if !geteuid().is_root() {
+    if !is_root("another_user_is_refused_even_with_the_token_and_rights_to_the_socket") {
         return;
     }
     let home = Home::new();
@@ -164,7 +164,7 @@ fn another_user_is_refused_even_with_the_token_and_rights_to_the_socket() {
 /// A socket of another user at the place of ours does not hear our token.
 #[test]
 fn no_token_is_said_to_another_users_socket() {
-    if !geteuid().is_root() {
+    if !is_root("no_token_is_said_to_another_users_socket") {
         return;
     }
     let home = Home::new();
@@ -244,7 +244,7 @@ fn links_in_the_way_are_not_followed() {
 /// Root can give the directory away, which is how it looks when somebody else was there first.
 #[test]
 fn a_directory_of_another_user_is_refused() {
-    if !geteuid().is_root() {
+    if !is_root("a_directory_of_another_user_is_refused") {
         return;
     }
     for whose in [".", ".."] {
