@@ -190,6 +190,19 @@ mod tests {
     }
 
     #[tokio::test(flavor = "local")]
+    async fn pins_that_were_replaced_or_removed_are_in_no_log_any_more() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("harbor.db");
+        let pins = Pins::new(Rc::new(Database::open(&path).unwrap())).await.unwrap();
+        let log = || path.with_extension("db-wal").metadata().unwrap().len();
+        pins.put_many(&id("a"), vec![pin("x", 1)]).await.unwrap();
+        pins.put_many(&id("a"), vec![pin("x", 2)]).await.unwrap();
+        assert_eq!(log(), 0, "replaced");
+        pins.remove_server(&id("a")).await.unwrap();
+        assert_eq!(log(), 0, "removed");
+    }
+
+    #[tokio::test(flavor = "local")]
     async fn a_pin_that_cannot_be_read_is_left_out() {
         let home = tempfile::tempdir().unwrap();
         let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());

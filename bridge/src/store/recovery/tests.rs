@@ -182,11 +182,19 @@ fn a_definition_that_was_damaged_comes_back_and_one_of_another_format_stays() {
 
 #[test]
 fn a_definition_that_cannot_be_read_is_no_loss_without_a_journal_that_was_read_as_a_whole() {
-    let journals: [&dyn Fn(&Path); 3] =
-        [&|path| fs::remove_file(path).unwrap(), &|path| fs::write(path, "nonsense\n").unwrap(), &|path| {
+    let journals: [&dyn Fn(&Path); 4] = [
+        &|path| fs::remove_file(path).unwrap(),
+        &|path| fs::write(path, "nonsense\n").unwrap(),
+        &|path| {
             fs::remove_file(path).unwrap();
             fs::create_dir(path).unwrap();
-        }];
+        },
+        // Whoever opened it as a file would wait for somebody who writes.
+        &|path| {
+            fs::remove_file(path).unwrap();
+            nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        },
+    ];
     for (number, journal) in journals.into_iter().enumerate() {
         let place = Place::new();
         let connection = Connection::open(place.database()).unwrap();
