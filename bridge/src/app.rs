@@ -10,7 +10,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harbor_child::cgroup::Delegated;
 use harbor_child::reaper::Reaper;
@@ -31,17 +31,22 @@ use crate::router::{Router, shutting_down};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits};
 use crate::store::definitions::Definitions;
-use crate::store::instance::{Instance, InstanceError, mark};
+use crate::store::instance::{Instance, InstanceError, mark, random_token};
 use crate::store::recovery::{self, Opened};
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
 use crate::supervisor::{Shared, Supervisor};
+use crate::traces::Traces;
 
 /// How long servers may take to end at the bridge's end: their ladder and a little more, under 5 s in all.
 const DRAIN: Duration = Duration::from_millis(3800);
 
 /// How long clients may take to read their last answers.
 const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// How long the last traces may take, within what is left until [`END`].
+const LAST_TRACES: Duration = Duration::from_secs(1);
+const END: Duration = Duration::from_millis(4500);
 
 /// How the bridge serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +134,7 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
 struct Bridge {
     supervisor: Rc<Supervisor>,
     router: Rc<Router>,
+    traces: Rc<Traces>,
     /// Serves metrics as long as it is there.
     _exporter: Rc<Exporter>,
 }
@@ -159,7 +165,9 @@ impl Bridge {
         let supervisor =
             Rc::new(Supervisor::new(Rc::new(shared), executable, settings.isolation, reaper, stored));
         let audit = Audit::open(&paths.audit_log(), Limits::default()).map_err(AppError::Store)?;
-        let host = Host::open(supervisor.clone(), &opened, audit, config.clone());
+        let traces = Traces::new(settings.traces.clone(), random_token()?);
+        traces.follow(&settings.host);
+        let host = Host::open(supervisor.clone(), &opened, audit, config.clone(), traces.clone());
         let host = host.await.map_err(AppError::Store)?;
         let router = Router::new(supervisor.clone(), host.clone(), definitions);
         listen(&supervisor, &host, &router);
@@ -169,10 +177,11 @@ impl Bridge {
         tokio::task::spawn_local(follow_config(
             paths.config_file(),
             config,
+            traces.clone(),
             Rc::downgrade(&router),
             Rc::downgrade(&exporter),
         ));
-        Ok(Self { supervisor, router, _exporter: exporter })
+        Ok(Self { supervisor, router, traces, _exporter: exporter })
     }
 
     /// Serves until something says that it is enough. The service manager hears signs of life until the end.
@@ -237,6 +246,7 @@ impl Bridge {
     }
 
     async fn drain(&self) {
+        let began = Instant::now();
         self.router.drain();
         let clients = self.router.clients.all();
         let error = shutting_down();
@@ -256,7 +266,9 @@ impl Bridge {
             }
         };
         // A client that does not read its last answer is not waited for.
-        let _ = tokio::time::timeout(LAST_WORDS, written).await;
+        let written = tokio::time::timeout(LAST_WORDS, written);
+        let _ =
+            tokio::join!(written, self.traces.finish(LAST_TRACES.min(END.saturating_sub(began.elapsed()))));
     }
 }
 
@@ -285,6 +297,7 @@ fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
 async fn follow_config(
     path: PathBuf,
     config: Rc<LiveConfig>,
+    traces: Rc<Traces>,
     router: Weak<Router>,
     exporter: Weak<Exporter>,
 ) {
@@ -306,6 +319,7 @@ async fn follow_config(
         }
         let (Some(router), Some(exporter)) = (router.upgrade(), exporter.upgrade()) else { return };
         exporter.follow(config.now().metrics_listen);
+        traces.follow(&config.now());
         router.clients.all().iter().for_each(|client| client.note_bridge());
     }
 }

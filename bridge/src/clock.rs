@@ -13,6 +13,13 @@ pub fn wall_clock() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Nanoseconds since 1970; the same clock.
+#[must_use]
+pub fn wall_clock_nanos() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Milliseconds since the machine was started, its sleep included; never jumps. For what ends at a time.
 #[must_use]
 pub fn boot_clock() -> u64 {
@@ -28,6 +35,6 @@ mod tests {
     fn clocks_go_forward() {
         let (wall, boot) = (wall_clock(), boot_clock());
         assert!(wall > 1_700_000_000_000 && boot > 0);
-        assert!(boot_clock() >= boot);
+        assert!(boot_clock() >= boot && wall_clock_nanos() / 1_000_000 >= wall);
     }
 }

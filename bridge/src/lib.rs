@@ -11,3 +11,4 @@ pub mod observe;
 pub mod router;
 pub mod store;
 pub mod supervisor;
+pub mod traces;

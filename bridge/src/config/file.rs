@@ -32,6 +32,7 @@ use self::table::{Key, Table};
 use super::ConfigError;
 use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 use super::metrics::{LISTEN_RULE, listen_address};
+use super::traces::{ENDPOINT_RULE, Endpoint};
 
 /// The file's name, with which every message about a line of it begins.
 pub const FILE_NAME: &str = "config.toml";
@@ -69,6 +70,15 @@ const METRICS: &[Key<HostConfig>] = &[
         host.metrics_listen = listen_address(text);
         host.metrics_listen.is_some()
     }),
+];
+
+const TRACES: &[Key<HostConfig>] = &[
+    Key::text("endpoint", ENDPOINT_RULE, |host, text| {
+        host.traces_endpoint = Endpoint::of_collector(text);
+        host.traces_endpoint.is_some()
+    }),
+    Key::number("sample", 1..=100, |host, n| host.traces_sample = n),
+    Key::flag("origins", |host, on| host.traces_of_origins = on),
 ];
 
 const RUNS: &[Key<HostConfig>] =
@@ -153,12 +163,13 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host", "mcp", "metrics"])?;
+    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces"])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;
     file.table("mcp")?.read_only(MCP, &mut host)?;
     file.table("metrics")?.read_only(METRICS, &mut host)?;
+    file.table("traces")?.read_only(TRACES, &mut host)?;
     let limits = file.table("limits")?;
     let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);
     limits.knows(names.chain(RUNS.iter().map(|key| key.name)).chain(["origin", "server"]))?;

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use harbor_policy::limits::CALL_TIMEOUT;
 
+use super::traces::Endpoint;
+
 /// The person at the command line or at Harbor's own pages, as an origin.
 pub const OWNER: &str = "owner";
 
@@ -30,6 +32,12 @@ pub struct HostConfig {
     pub metrics_of_origins: bool,
     /// Where metrics are listened for, on loopback.
     pub metrics_listen: Option<SocketAddr>,
+    /// Where traces are sent.
+    pub traces_endpoint: Option<Endpoint>,
+    /// How many of a hundred calls are traced.
+    pub traces_sample: u32,
+    /// Whether a trace names the origin. That is what the person's browser visited.
+    pub traces_of_origins: bool,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
     /// The limits of servers that have none of their own.
@@ -113,6 +121,9 @@ impl Default for HostConfig {
             first_use: FirstUse::All,
             metrics_of_origins: false,
             metrics_listen: None,
+            traces_endpoint: None,
+            traces_sample: 100,
+            traces_of_origins: false,
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),
             origins: BTreeMap::new(),

@@ -8,6 +8,7 @@ mod live;
 mod manager;
 pub mod metrics;
 mod paths;
+pub mod traces;
 pub mod watch;
 
 use std::env;
@@ -21,6 +22,7 @@ pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, Se
 pub use self::live::LiveConfig;
 pub use self::manager::ServiceManager;
 pub use self::paths::Paths;
+pub use self::traces::TracesEnvironment;
 
 /// The environment's switches, and where everything is. They are read at the start only.
 pub const SWITCHES: &[&str] = &[
@@ -30,6 +32,9 @@ pub const SWITCHES: &[&str] = &[
     "HARBOR_LOG_FORMAT",
     "HARBOR_IDLE_EXIT_SECONDS",
     "HARBOR_SANDBOX_OFFER",
+    "OTEL_SDK_DISABLED",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
 ];
 
 /// How long a bridge that a client started stays without clients.
@@ -64,6 +69,8 @@ pub struct Settings {
     pub offered: Lowered,
     /// Where metrics are listened for, whatever the file says (`serve --metrics`).
     pub metrics: Option<SocketAddr>,
+    /// What is said of traces (`OTEL_…`).
+    pub traces: TracesEnvironment,
     /// Who wants to know how it does (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`).
     pub manager: Option<ServiceManager>,
 }
@@ -74,7 +81,7 @@ impl Settings {
     /// # Errors
     /// Names the variable, or file, line and key, and what it may be.
     pub fn read(paths: &Paths, metrics: Option<SocketAddr>) -> Result<Self, ConfigError> {
-        let get = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let get = |name: &'static str| env::var(name).ok().filter(|value| !value.is_empty());
         Ok(Self {
             isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
             log: log_level(get("HARBOR_LOG").as_deref())?,
@@ -83,6 +90,7 @@ impl Settings {
             host: file::read(&paths.config_file())?,
             offered: offered(get("HARBOR_SANDBOX_OFFER").as_deref())?,
             metrics,
+            traces: TracesEnvironment::read(get),
             manager: ServiceManager::from_env(),
         })
     }

@@ -32,6 +32,10 @@ const STORES: Family =
 const DECISIONS: Family =
     family(Counter, "harbor_decisions", "", "Decisions about permissions of pages and AI clients.");
 
+const SPANS_SENT: Family = family(Counter, "harbor_traces_sent", "", "Spans that a collector has taken.");
+const SPANS_DROPPED: Family =
+    family(Counter, "harbor_traces_dropped", "", "Spans without room, or that no collector took.");
+
 const BRIDGE: &[OfBridge] = &[
     (family(Gauge, "harbor_up", "", "1: the bridge answers."), |_| Some(1.0)),
     (family(Gauge, "harbor_uptime_seconds", "seconds", "How long the bridge has been there."), |status| {
@@ -138,6 +142,10 @@ impl Host {
         let stats = self.stats.borrow();
         let mut out = Exposition::new(dialect);
         of_bridge(&mut out, &status);
+        if let Some(counts) = self.traces.counts() {
+            out.add(&SPANS_SENT, &[], counts.sent as f64);
+            out.add(&SPANS_DROPPED, &[], counts.dropped as f64);
+        }
         decisions(&mut out, &stats);
         of_servers(&mut out, &status.servers);
         calls(&mut out, &stats);
@@ -259,7 +267,7 @@ mod tests {
     fn names_follow_the_conventions_and_are_told_once() {
         let single =
             [BUILD, HEALTH, REASON, CLIENTS, STORES, DECISIONS, SERVER, STATE, CALLS, ARGUMENTS, RESULTS];
-        let rest = [DURATION, QUEUED, ORIGIN_CALLS, ORIGIN_DECISIONS];
+        let rest = [SPANS_SENT, SPANS_DROPPED, DURATION, QUEUED, ORIGIN_CALLS, ORIGIN_DECISIONS];
         let tables =
             BRIDGE.iter().map(|(family, _)| *family).chain(SERVERS.iter().map(|(family, _)| *family));
         let mut names = Vec::new();

@@ -27,6 +27,7 @@ mod registry;
 mod requests;
 mod runs;
 mod status;
+mod traced;
 mod trail;
 
 use std::cell::RefCell;
@@ -51,6 +52,7 @@ use crate::store::met_clients::MetClients;
 use crate::store::pins::Pins;
 use crate::store::recovery::Opened;
 use crate::supervisor::{Server, Supervisor, Told};
+use crate::traces::Traces;
 
 pub use calls::{Called, ToolCall};
 pub use errors::{invalid, start_failed};
@@ -93,6 +95,7 @@ pub struct Host {
     database: Rc<Database>,
     /// How the database was lost, if what is left of it still lies there.
     lost: Option<String>,
+    traces: Rc<Traces>,
     /// The name under which the person's calls are counted.
     owner: Arc<str>,
 }
@@ -107,6 +110,7 @@ impl Host {
         opened: &Opened,
         audit: Audit,
         config: Rc<LiveConfig>,
+        traces: Rc<Traces>,
     ) -> Result<Rc<Self>, StoreError> {
         let trail = Rc::new(Trail::new(audit, config.clone()));
         let database = &opened.database;
@@ -134,6 +138,7 @@ impl Host {
             exporting: RefCell::default(),
             database: database.clone(),
             lost: lost.map(ToString::to_string),
+            traces,
             owner: OWNER.into(),
         });
         tokio::task::spawn_local(keep_house(Rc::downgrade(&host)));

@@ -17,6 +17,7 @@ use harbor_policy::stats;
 use super::Host;
 use super::asker::{Caller, Sender};
 use super::calls::ToolCall;
+use super::traced::Seen;
 use crate::link::ToolHash;
 use crate::store::audit::Record;
 
@@ -42,8 +43,8 @@ const RUN_ID: usize = 64;
 enum Ending {
     /// Not at all, so far.
     Open,
-    /// Noted as a refusal.
-    Refused,
+    /// Noted as a refusal with this code.
+    Refused(Code),
     /// With a result of so many bytes.
     Answered(u64),
     /// With this code.
@@ -113,11 +114,28 @@ impl<'a> Note<'a> {
 
     /// The origin may not.
     pub(super) async fn refused(&self, sender: &Sender, error: &ErrorBody) {
-        self.ending.set(Ending::Refused);
+        self.ending.set(Ending::Refused(error.code));
         let (scope, code) = (Scope::McpToolsCall.as_str(), error.code.as_str());
         self.host.note_decision(&self.accounted, Scope::McpToolsCall, code);
         let record = Record { scope: Some(scope), code: Some(code), ..self.record.clone() };
         self.host.trail.refused(sender, Some(&self.accounted), record).await;
+    }
+
+    fn trace(&self, code: Option<Code>, bytes_out: Option<u64>) {
+        self.host.trace(|| Seen {
+            method: "tools/call",
+            server: self.record.server.as_deref(),
+            tool: self.record.tool.as_ref(),
+            is_tool: self.hash.get().is_some(),
+            by: &self.record.by,
+            origin: self.record.origin.as_ref(),
+            began: self.began,
+            queued: self.queued.get(),
+            asked: self.asked.get(),
+            code,
+            bytes_in: self.record.bytes_in,
+            bytes_out,
+        });
     }
 
     /// It is over.
@@ -144,12 +162,13 @@ fn blocks(code: Code) -> bool {
 impl Drop for Note<'_> {
     fn drop(&mut self) {
         let (code, bytes_out) = match self.ending.get() {
-            Ending::Refused => return,
+            Ending::Refused(code) => return self.trace(Some(code), None),
             // Its caller has left.
             Ending::Open => (Some(Code::Cancelled), None),
             Ending::Answered(bytes) => (None, Some(bytes)),
             Ending::Failed(code) => (Some(code), None),
         };
+        self.trace(code, bytes_out);
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let (duration_us, queued_us) = (micros(self.began.elapsed()), micros(self.queued.get()));
         let mut record = std::mem::take(&mut self.record);

@@ -8,8 +8,6 @@
 //! Owns the order of these steps, and what is written down. What a server offers besides tools goes with all of its tools:
 //! there is no way to allow one resource. Must never look into parameters or results.
 
-use std::time::Instant;
-
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -22,6 +20,7 @@ use harbor_policy::tool_name::EVERY;
 use super::asker::{Asker, Caller, Sender};
 use super::errors::{self, Reader};
 use super::refused::not_all_tools;
+use super::traced::Asking;
 use super::{AskedTime, Host, calls, time_limit};
 use crate::config::OriginLimits;
 use crate::link::Audience;
@@ -41,7 +40,7 @@ impl Host {
         asked: AskedTime,
         audience: Audience,
     ) -> Result<Json, ErrorBody> {
-        let (event, began) = (event_of(&operation), Instant::now());
+        let (event, asking) = (event_of(&operation), Asking::begin(self, &caller, id, &operation));
         let record = Record {
             by: caller.sender().by.clone(),
             origin: caller.origin().map(Origin::shared),
@@ -49,16 +48,17 @@ impl Host {
             ..Record::default()
         };
         if let Caller::Origin(asker) = &caller {
-            self.may_use(asker, id, &record).await?;
-            self.trail.is_open()?;
+            self.may_use(asker, id, &record).await.inspect_err(|error| asking.ended(Err(error)))?;
+            self.trail.is_open().inspect_err(|error| asking.ended(Err(error)))?;
         }
-        let result = self.ask_in_turn(caller, id, operation, asked, audience).await;
+        let result = self.ask_in_turn(caller, (id, operation), asked, audience, &asking).await;
+        asking.ended(result.as_ref());
         if let Some(event) = event {
             self.trail.called(Record {
                 event,
                 decision: "allowed",
                 code: result.as_ref().err().map(|error| error.code.as_str()),
-                duration_us: Some(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX)),
+                duration_us: Some(u64::try_from(asking.began().elapsed().as_micros()).unwrap_or(u64::MAX)),
                 bytes_out: result.as_ref().ok().map(|json| json.as_str().len() as u64),
                 ..record
             });
@@ -111,21 +111,20 @@ impl Host {
     async fn ask_in_turn(
         &self,
         caller: Caller,
-        id: &ServerId,
-        operation: Operation<'_>,
+        (id, operation): (&ServerId, Operation<'_>),
         asked: AskedTime,
         audience: Audience,
+        asking: &Asking<'_>,
     ) -> Result<Json, ErrorBody> {
-        let began = Instant::now();
         let (server, reader) = (self.server(id)?, Reader::of(&caller));
         let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
         let _turns = match &caller {
             Caller::Owner(..) => None,
             Caller::Origin(_) => {
                 let limits: OriginLimits = self.config.now().limits_of(calls::accounted(&caller));
-                let turns = self.turns(&caller, id, &limits, limit, began).await?;
-                limit.used += began.elapsed();
-                Some(turns)
+                let turns = self.turns(&caller, id, &limits, limit, asking.began()).await;
+                limit.used += asking.set_queued();
+                Some(turns?)
             }
         };
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
@@ -137,6 +136,7 @@ impl Host {
                 self.permissions.permit(&asker, (id, EVERY))?
             }
         };
+        asking.set_asked();
         let answer = server.ask(permit, slot, operation, limit, audience).await;
         calls::outcome(id, limit, answer, reader)
     }

@@ -27,6 +27,18 @@ pub fn show(config: &HostConfig) -> String {
         let _ =
             writeln!(out, "listen = \"{at}\"  # at once when it changes; `serve --metrics` goes before it");
     }
+    let _ = write!(
+        out,
+        "\n[traces]\nsample = {}\norigins = {}\n",
+        config.traces_sample, config.traces_of_origins
+    );
+    if let Some(endpoint) = &config.traces_endpoint {
+        let _ = writeln!(
+            out,
+            "endpoint = \"{}\"  # at once when it changes; OTEL_EXPORTER_OTLP_ENDPOINT goes before it",
+            endpoint.written()
+        );
+    }
     out.push_str("\n[limits]\n");
     of_origin(&mut out, every_origin);
     number(&mut out, "callsPerMinutePerServer", every_server.per_minute.or(Some(0)));
@@ -92,6 +104,10 @@ mod tests {
             [metrics]
             origins = true
             listen = "127.0.0.1:9464"
+            [traces]
+            endpoint = "http://collector:4318/base/"
+            sample = 7
+            origins = true
             [limits]
             maxCallsPerRun = 7
             callsPerMinutePerOrigin = 0

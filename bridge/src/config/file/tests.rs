@@ -53,6 +53,11 @@ firstUse = "ask"
 [metrics]
 origins = true
 listen = "[::1]:9464"
+
+[traces]
+endpoint = "http://[::1]:4318"
+sample = 10
+origins = true
 "#;
 
 const DEFAULT_LIMITS: OriginLimits = OriginLimits {
@@ -84,6 +89,9 @@ fn an_empty_file_means_the_defaults() {
         first_use: FirstUse::All,
         metrics_of_origins: false,
         metrics_listen: None,
+        traces_endpoint: None,
+        traces_sample: 100,
+        traces_of_origins: false,
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
@@ -139,6 +147,9 @@ fn every_key_is_read() {
             first_use: FirstUse::Ask,
             metrics_of_origins: true,
             metrics_listen: "[::1]:9464".parse().ok(),
+            traces_endpoint: Endpoint::of_collector("http://[::1]:4318"),
+            traces_sample: 10,
+            traces_of_origins: true,
             every_origin,
             every_server: ServerLimits { per_minute: Some(90), ..ServerLimits::default() },
             origins: [("https://example.com".to_owned(), example), (OWNER.to_owned(), owner)].into(),
@@ -179,6 +190,7 @@ fn ranges_are_exact() {
     let timeouts = ["limits", "limits.origin.owner", "limits.origin.\"https://x\"", "limits.server.x"];
     let cases: &[(&[&str], &str, i64, i64)] = &[
         (&["grants"], "onceSeconds", 1, 86_400),
+        (&["traces"], "sample", 1, 100),
         (&["limits"], "runStaleSeconds", 1, 86_400),
         (&of_origins, "maxCallsPerRun", 1, 1000),
         (&of_origins, "maxConcurrentPerOrigin", 1, 1000),
@@ -242,6 +254,11 @@ fn a_value_of_another_kind_is_told_by_line_and_key() {
             "config.toml:2: metrics.listen: expected an address of this machine's loopback and a port, such as \
              \"127.0.0.1:9464\" or \"[::1]:9464\"",
         ),
+        (
+            "[traces]\nendpoint = \"https://user:secret@collector.example\"\n",
+            "config.toml:2: traces.endpoint: expected the address of a collector that takes OTLP over plain HTTP, such \
+             as \"http://127.0.0.1:4318\"; for https have a collector on this machine that passes them on",
+        ),
         ("[host]\nchangedTools = true\n", "config.toml:2: host.changedTools: expected \"block\" or \"warn\""),
         ("\nlimits = 5\n", "config.toml:2: limits: expected a table"),
         ("[[limits]]\n", "config.toml:1: limits: expected a table"),
@@ -276,7 +293,8 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         ("\n[limit]\n", "config.toml:2: limit: unknown key; did you mean limits?"),
         (
             "onceSeconds = 1\n",
-            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, metrics",
+            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, metrics, \
+             traces",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -297,7 +315,8 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         // The first one in the file, whatever the alphabet says.
         (
             "z = 1\na = 2\n",
-            "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, metrics",
+            "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, metrics, \
+             traces",
         ),
     ] {
         assert_eq!(complaint(text), wanted, "{text}");

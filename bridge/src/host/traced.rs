@@ -1,0 +1,186 @@
+//! What of a call goes into its trace.
+//!
+//! Owns what is told of callers and names. A name that a caller may have made up is left out: it may be anything, and a
+//! trace has no arguments.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::origin::Origin;
+
+use super::Host;
+use super::asker::Caller;
+use crate::clock::wall_clock_nanos;
+use crate::config::OWNER;
+use crate::supervisor::Server;
+use crate::traces::{Call, CallIds, Times};
+
+/// Longer names of tools are left out, in bytes; MCP's have 128 characters at most.
+const MAX_NAME: usize = 256;
+
+/// A call that is over.
+pub(super) struct Seen<'a> {
+    pub(super) method: &'static str,
+    pub(super) server: Option<&'a str>,
+    pub(super) tool: Option<&'a Arc<str>>,
+    /// Whether the server has that tool, if it is known already.
+    pub(super) is_tool: bool,
+    /// Who sent it.
+    pub(super) by: &'a str,
+    pub(super) origin: Option<&'a Arc<str>>,
+    pub(super) began: Instant,
+    pub(super) queued: Duration,
+    pub(super) asked: Option<Instant>,
+    pub(super) code: Option<Code>,
+    pub(super) bytes_in: Option<u64>,
+    pub(super) bytes_out: Option<u64>,
+}
+
+impl Host {
+    /// Traces a call that is over, if it is one of those.
+    pub(super) fn trace<'a>(&self, seen: impl FnOnce() -> Seen<'a>) {
+        if let Some(ids) = self.traces.sampled() {
+            self.traces.note(self.traced(ids, seen()));
+        }
+    }
+
+    fn traced(&self, ids: CallIds, seen: Seen<'_>) -> Call {
+        let server = seen.server.and_then(ServerId::parse).and_then(|id| self.supervisor.get(&id));
+        let has_tool = |name: &str| {
+            let tools = server.as_ref().and_then(|server| server.tools());
+            name.len() <= MAX_NAME && (seen.is_tool || tools.is_some_and(|tools| tools.get(name).is_some()))
+        };
+        let whole = seen.began.elapsed();
+        let confined = server.as_ref().and_then(|server: &std::rc::Rc<Server>| server.confined());
+        Call {
+            ids,
+            method: seen.method,
+            tool: seen.tool.filter(|name| has_tool(name)).cloned(),
+            server: server.as_ref().map(|server| server.id().shared()),
+            sandbox: confined.map(|confined| confined.profile.level.as_str()),
+            caller: caller(seen.by, seen.origin.map(|origin| &**origin)),
+            origin: seen.origin.filter(|_| self.traces.tells_origins()).cloned(),
+            error: seen.code.map(Code::as_str),
+            bytes_in: seen.bytes_in,
+            bytes_out: seen.bytes_out,
+            times: Times {
+                began: wall_clock_nanos().saturating_sub(u64::try_from(whole.as_nanos()).unwrap_or(u64::MAX)),
+                whole,
+                queued: Some(seen.queued).filter(|queued| !queued.is_zero()),
+                asked: seen.asked.map(|at| at.saturating_duration_since(seen.began)),
+            },
+        }
+    }
+}
+
+/// Who speaks for itself is an AI client; for whom another speaks is a page.
+fn caller(by: &str, origin: Option<&str>) -> &'static str {
+    match origin {
+        None => OWNER,
+        Some(origin) if origin == by => "client",
+        Some(_) => "page",
+    }
+}
+
+/// A request that is no tool call, until it is over.
+pub(super) struct Asking<'a> {
+    host: &'a Host,
+    method: Option<&'static str>,
+    server: Arc<str>,
+    by: Arc<str>,
+    origin: Option<Arc<str>>,
+    began: Instant,
+    queued: Cell<Duration>,
+    asked: Cell<Option<Instant>>,
+    /// Its caller has left, as long as nothing else is said.
+    ended: Cell<Result<u64, Code>>,
+}
+
+impl<'a> Asking<'a> {
+    pub(super) fn begin(host: &'a Host, caller: &Caller, id: &ServerId, operation: &Operation<'_>) -> Self {
+        Self {
+            host,
+            method: method_of(operation),
+            server: id.shared(),
+            by: caller.sender().by.clone(),
+            origin: caller.origin().map(Origin::shared),
+            began: Instant::now(),
+            queued: Cell::default(),
+            asked: Cell::default(),
+            ended: Cell::new(Err(Code::Cancelled)),
+        }
+    }
+
+    /// When it came.
+    pub(super) fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// It has waited for its turn; gives how long.
+    pub(super) fn set_queued(&self) -> Duration {
+        self.queued.set(self.began.elapsed());
+        self.queued.get()
+    }
+
+    /// The server is asked now.
+    pub(super) fn set_asked(&self) {
+        self.asked.set(Some(Instant::now()));
+    }
+
+    /// It is over.
+    pub(super) fn ended(&self, result: Result<&Json, &ErrorBody>) {
+        self.ended.set(result.map(|json| json.as_str().len() as u64).map_err(|error| error.code));
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let Some(method) = self.method else { return };
+        let ended = self.ended.get();
+        self.host.trace(|| Seen {
+            method,
+            server: Some(&self.server),
+            tool: None,
+            is_tool: false,
+            by: &self.by,
+            origin: self.origin.as_ref(),
+            began: self.began,
+            queued: self.queued.get(),
+            asked: self.asked.get(),
+            code: ended.err(),
+            bytes_in: None,
+            bytes_out: ended.ok(),
+        });
+    }
+}
+
+/// MCP's name of what is traced; none for what only looks.
+fn method_of(operation: &Operation<'_>) -> Option<&'static str> {
+    match operation {
+        Operation::ReadResource { .. } => Some("resources/read"),
+        Operation::GetPrompt { .. } => Some("prompts/get"),
+        Operation::Complete { .. } => Some("completion/complete"),
+        Operation::Subscribe { .. } => Some("resources/subscribe"),
+        Operation::Unsubscribe { .. } => Some("resources/unsubscribe"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_speaks_for_itself_is_a_client() {
+        assert_eq!(caller("owner", None), "owner");
+        assert_eq!(caller("client://A", Some("client://A")), "client");
+        assert_eq!(caller("extension:x", Some("https://a.example")), "page");
+        assert_eq!(caller("owner", Some("https://a.example")), "page");
+    }
+}

@@ -1,0 +1,185 @@
+//! Traces of calls, sent to a collector that the person names (OTLP over HTTP, as JSON).
+//!
+//! ```text
+//!  host ─► sampled? ─► Call ─► queue (4096 spans) ─► sender: 512 spans or 5 s ─► POST ─► accepted
+//!            │ no                  │ no room           ▲                          ├─ 429, 502, 503, 504, unreachable: again
+//!            └─► nothing           └─► counted         └── 1, 2, 4, 8 s ◄─────────┘  else: counted, one warning in 5 minutes
+//! ```
+//!
+//! Owns what waits, and the one task that sends it. Off unless `[traces] endpoint` or the environment names a collector. Must
+//! never hold up a call, nor know of arguments and results.
+
+pub mod answer;
+mod encode;
+mod ids;
+mod post;
+mod queue;
+mod send;
+mod span;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+pub use self::ids::CallIds;
+pub use self::span::{Call, Times};
+
+use self::encode::Resource;
+use self::ids::Ids;
+use self::queue::Queue;
+use crate::config::traces::Endpoint;
+use crate::config::{HostConfig, TracesEnvironment};
+
+/// How many spans were taken by collectors, and how many by nobody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// A collector has them.
+    pub sent: u64,
+    /// There was no room for them, or no collector wanted them.
+    pub dropped: u64,
+}
+
+/// The traces of this bridge.
+#[derive(Debug)]
+pub struct Traces {
+    /// Of a hundred calls so many are traced; 0 while nothing is sent anywhere.
+    percent: Cell<u32>,
+    ids: Ids,
+    shared: Rc<Shared>,
+    /// Where to, and the task that sends.
+    sender: RefCell<Option<(Endpoint, JoinHandle<()>)>>,
+}
+
+/// What the task has, too.
+#[derive(Debug)]
+struct Shared {
+    environment: TracesEnvironment,
+    resource: Resource,
+    origins: Cell<bool>,
+    queue: RefCell<Queue>,
+    /// There is something to send, or the end has come.
+    woken: Notify,
+    is_ending: Cell<bool>,
+    counts: Cell<Counts>,
+}
+
+impl Traces {
+    /// Those of a bridge whose random numbers begin with `seed`; nothing is traced before [`Traces::follow`].
+    #[must_use]
+    pub fn new(environment: TracesEnvironment, seed: String) -> Rc<Self> {
+        for ignored in &environment.ignored {
+            tracing::warn!("{ignored}; it is left out");
+        }
+        let ids = Ids::new(seed);
+        let resource = Resource { instance: ids.instance(), version: env!("CARGO_PKG_VERSION") };
+        let shared = Rc::new(Shared {
+            environment,
+            resource,
+            origins: Cell::default(),
+            queue: RefCell::default(),
+            woken: Notify::new(),
+            is_ending: Cell::default(),
+            counts: Cell::default(),
+        });
+        Rc::new(Self { percent: Cell::default(), ids, shared, sender: RefCell::default() })
+    }
+
+    /// Sends where the environment says, else where the file does now.
+    pub fn follow(&self, config: &HostConfig) {
+        let environment = &self.shared.environment;
+        let configured = config.traces_endpoint.as_ref();
+        let wanted = environment.endpoint.as_ref().or(configured).filter(|_| !environment.disabled);
+        self.percent.set(if wanted.is_some() { config.traces_sample } else { 0 });
+        self.shared.origins.set(config.traces_of_origins);
+        let before = self.sender.take();
+        if before.as_ref().map(|(to, _)| to) == wanted {
+            *self.sender.borrow_mut() = before;
+            return;
+        }
+        if let Some((_, task)) = &before {
+            task.abort();
+        }
+        *self.sender.borrow_mut() = wanted.map(|to| {
+            tracing::info!(%to, "traces are sent");
+            (to.clone(), tokio::task::spawn_local(send::run(self.shared.clone(), to.clone())))
+        });
+        if wanted.is_none() {
+            self.shared.forget();
+            tracing::info!("traces are sent no more");
+        }
+    }
+
+    /// The numbers of a call, if it is to be traced. While nothing is, this is one comparison.
+    #[must_use]
+    pub fn sampled(&self) -> Option<CallIds> {
+        match self.percent.get() {
+            0 => None,
+            percent => self.ids.next(percent),
+        }
+    }
+
+    /// Whether origins are told.
+    #[must_use]
+    pub fn tells_origins(&self) -> bool {
+        self.shared.origins.get()
+    }
+
+    /// A call is over.
+    pub fn note(&self, call: Call) {
+        let mut queue = self.shared.queue.borrow_mut();
+        let (was_empty, was_full) = (queue.spans() == 0, queue.is_full());
+        match queue.push(call, Instant::now()) {
+            Err(spans) => self.shared.count_dropped(spans),
+            Ok(()) if was_empty || queue.is_full() != was_full => self.shared.woken.notify_one(),
+            Ok(()) => {}
+        }
+    }
+
+    /// The counts; none before anything was to be sent.
+    #[must_use]
+    pub fn counts(&self) -> Option<Counts> {
+        let counts = self.shared.counts.get();
+        (self.sender.borrow().is_some() || counts != Counts::default()).then_some(counts)
+    }
+
+    /// Sends what is left, for so long at most.
+    pub async fn finish(&self, limit: Duration) {
+        self.percent.set(0);
+        let Some((_, mut task)) = self.sender.take() else { return };
+        self.shared.is_ending.set(true);
+        self.shared.woken.notify_one();
+        if tokio::time::timeout(limit, &mut task).await.is_err() {
+            task.abort();
+            tracing::warn!("not all traces could be sent before the end");
+        }
+    }
+}
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        if let Some((_, task)) = self.sender.take() {
+            task.abort();
+        }
+    }
+}
+
+impl Shared {
+    fn count_dropped(&self, spans: usize) {
+        let counts = self.counts.get();
+        self.counts.set(Counts { dropped: counts.dropped.saturating_add(spans as u64), ..counts });
+    }
+
+    fn count_sent(&self, spans: usize) {
+        let counts = self.counts.get();
+        self.counts.set(Counts { sent: counts.sent.saturating_add(spans as u64), ..counts });
+    }
+
+    /// Nobody wants them any more.
+    fn forget(&self) {
+        let queue = self.queue.take();
+        self.count_dropped(queue.spans());
+    }
+}
