@@ -35,6 +35,7 @@ Browsers start harbor-bridge as a native host, without `serve`. For everything e
 
 Environment: HARBOR_HOME, HARBOR_MCP_ISOLATION (1 or 0), HARBOR_LOG (off, error, warn, info, debug, trace),
 HARBOR_LOG_FORMAT (text or json), HARBOR_IDLE_EXIT_SECONDS (for a bridge that a client started; 300).
+Traces: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SDK_DISABLED.
 Limits and permissions: HARBOR_HOME/config.toml.
 ";
 

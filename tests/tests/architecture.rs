@@ -131,9 +131,11 @@ fn wire_types_live_in_ipc_proto() {
             continue;
         }
         assert!(!source.contains("bincode"), "{place}: bincode is named by ipc-proto only");
-        // What is written to disk, and what MCP servers say, have their own places.
+        // What is written to disk, what MCP servers say, and what collectors are told have their own places.
         let derives = source.contains("derive(Serialize") || source.contains(", Serialize");
-        let own = ["bridge/src/store/", "bridge/src/bin/", "tests/"].iter().any(|own| place.starts_with(own));
+        let own = ["bridge/src/store/", "bridge/src/traces/", "bridge/src/bin/", "tests/"]
+            .iter()
+            .any(|own| place.starts_with(own));
         assert!(!derives || own, "{place}: a type that is serialised belongs into ipc-proto");
     }
     let ipc_proto = sources("ipc-proto/src");

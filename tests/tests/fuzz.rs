@@ -51,6 +51,7 @@ targets! {
     host_rules,
     proxy_head,
     metrics_head,
+    collector_answer,
     denied,
     sandbox_settings,
     lowered,

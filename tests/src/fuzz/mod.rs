@@ -33,6 +33,7 @@ mod rounds;
 mod sandbox;
 mod supervision;
 mod tools;
+mod traces;
 mod writes;
 
 pub use drive::{Failure, Plan, Ran, drive};
@@ -85,6 +86,7 @@ pub const TARGETS: &[Target] = &[
     hosts::HOST_RULES,
     hosts::PROXY_HEAD,
     metrics::METRICS_HEAD,
+    traces::COLLECTOR_ANSWER,
     sandbox::DENIED,
     sandbox::SANDBOX_SETTINGS,
     sandbox::LOWERED,
