@@ -158,7 +158,8 @@ impl Place {
     #[must_use]
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(programs::product(program));
-        for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HARBOR_")) {
+        let is_setting = |name: &str| name.starts_with("HARBOR_") || name.starts_with("OTEL_");
+        for (name, _) in env::vars_os().filter(|(name, _)| is_setting(&name.to_string_lossy())) {
             command.env_remove(name);
         }
         command.env("HARBOR_HOME", self.path()).env(TEST_ID, &self.id);
