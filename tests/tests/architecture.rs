@@ -186,3 +186,16 @@ fn the_top_level_is_fixed() {
         );
     }
 }
+
+/// What a person can type is tried with a real bridge somewhere.
+#[test]
+fn every_command_is_in_an_end_to_end_test() {
+    let topics = fs::read_to_string(root().join("bridge/src/bin/harbor/help/topics.rs")).unwrap();
+    let commands = topics.split("topic(\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let commands: Vec<_> = commands.collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    let tests: String = sources("tests/tests").into_iter().map(|(_, text)| text).collect();
+    let missing: Vec<_> =
+        commands.into_iter().filter(|command| !tests.contains(&format!("\"{command}\""))).collect();
+    assert_eq!(missing, [""; 0], "commands that no file of tests/tests types");
+}
