@@ -1,7 +1,7 @@
 //! A terminal with a program in it: what is typed goes in, what would be seen comes out.
 //!
 //! ```text
-//!  test ── "key 71", "size 80 24", "signal 15" ──► python3 ── pty ──► the program
+//!  test ── "key 71", "size 80 24", "signal 15", "unplug" ──► python3 ── pty ──► the program
 //!    └── Screen ◄── what it writes ───────────────────┘
 //! ```
 //!
@@ -29,10 +29,11 @@ def begin():
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 resize(80, 24)
 before = termios.tcgetattr(theirs)
+watched = [0, ours]
 program = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=theirs, preexec_fn=begin)
 orders = b""
 while program.poll() is None:
-    for ready in select.select([0, ours], [], [], 0.02)[0]:
+    for ready in select.select(watched, [], [], 0.02)[0]:
         got = os.read(ready, 65536)
         if ready == ours:
             os.write(1, got)
@@ -45,9 +46,14 @@ while program.poll() is None:
             if word == "key": os.write(ours, bytes.fromhex(rest[0]))
             if word == "size": resize(int(rest[0]), int(rest[1]))
             if word == "signal": program.send_signal(int(rest[0]))
-while select.select([ours], [], [], 0)[0]:
+            if word == "unplug":
+                watched = [0]
+                os.close(ours)
+                os.close(theirs)
+while ours in watched and select.select([ours], [], [], 0)[0]:
     os.write(1, os.read(ours, 65536))
-print("ended", program.returncode, termios.tcgetattr(theirs) == before, file=sys.stderr, flush=True)
+same = ours in watched and termios.tcgetattr(theirs) == before
+print("ended", program.returncode, same, file=sys.stderr, flush=True)
 "#;
 
 /// The terminal; 80 by 24 at first.
@@ -103,6 +109,11 @@ impl Terminal {
         self.order(&format!("signal {}", signal as i32));
     }
 
+    /// Takes the terminal away, as a closed window does.
+    pub fn unplug(&mut self) {
+        self.order("unplug");
+    }
+
     fn order(&mut self, order: &str) {
         writeln!(self.orders, "{order}").expect("the terminal takes orders while its program runs");
     }
@@ -134,6 +145,22 @@ impl Terminal {
     /// When it does not end.
     #[must_use]
     pub fn end(&mut self) -> (i32, bool) {
+        let told = self.told_at_the_end();
+        let words: Vec<_> = told.lines().last().unwrap_or_default().split(' ').collect();
+        (words[1].parse().expect("a number"), words[2] == "True")
+    }
+
+    /// What the program wrote to its stderr until it ended.
+    ///
+    /// # Panics
+    /// When it does not end.
+    #[must_use]
+    pub fn last_words(&mut self) -> String {
+        let told = self.told_at_the_end();
+        told.rsplit_once("ended ").expect("the terminal says so").0.to_owned()
+    }
+
+    fn told_at_the_end(&mut self) -> String {
         assert!(self.program.wait(LIMIT).is_some(), "it does not end; the screen:\n{}", self.text());
         // The reader of stderr may be behind.
         let mut told = String::new();
@@ -141,8 +168,7 @@ impl Terminal {
             told = self.program.stderr();
             told.contains("ended ") && told.ends_with('\n')
         });
-        let words: Vec<_> = told.lines().last().unwrap_or_default().split(' ').collect();
-        (words[1].parse().expect("a number"), words[2] == "True")
+        told
     }
 
     /// Whether the program has a screen of its own and no cursor.

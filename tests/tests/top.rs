@@ -76,6 +76,33 @@ fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
 }
 
 #[test]
+fn escape_with_a_key_right_behind_it_is_two_keys() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("sound", &Double::sound(&home));
+    let mut terminal = top(&home);
+    terminal.press("\r");
+    terminal.wait_for("[1 Overview]");
+    terminal.press("\x1b?");
+    terminal.wait_for("keys, and what stands where");
+    terminal.press("\x1bo");
+    terminal.wait_for("by calls");
+    terminal.press("q");
+    assert_eq!(terminal.end(), (0, true));
+}
+
+#[test]
+fn a_terminal_that_vanishes_is_told_of_once() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive(), "the command finds it");
+    let mut terminal = top(&home);
+    terminal.unplug();
+    let said = terminal.last_words();
+    assert!(!said.contains("cursor") && said.lines().count() <= 1, "{said}");
+}
+
+#[test]
 fn suspended_it_gives_the_terminal_back_for_a_while() {
     let home = Home::new();
     let bridge = Bridge::start(&home);

@@ -15,7 +15,7 @@ use crate::reply::Members;
 use crate::screen::{Screen, Status};
 
 /// The bridge ends a start by itself: an installation after 15 minutes, the start behind it after 10.
-const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
+pub const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
 
 /// A definition may give its server a minute after its stdin was closed, and one after SIGTERM.
 pub const STOP: Duration = Duration::from_secs(2 * 60 + 10);

@@ -207,20 +207,29 @@ impl Driver<'_> {
 fn spawn_keys(events: SyncSender<Event>) {
     thread::spawn(move || {
         loop {
-            let event = match event::read() {
-                Ok(Typed::Key(key)) if key.kind != KeyEventKind::Release => of_key(key),
-                Ok(Typed::Resize(width, height)) => Some(Event::Resized(width, height)),
-                Ok(_) => None,
-                Err(error) => {
-                    let _ = events.send(Event::Unplugged(error));
-                    return;
-                }
-            };
-            if event.is_some_and(|event| events.send(event).is_err()) {
+            let typed = event::read();
+            let is_last = typed.is_err();
+            let heard = typed.map_or_else(|error| vec![Event::Unplugged(error)], of_typed);
+            if heard.into_iter().any(|event| events.send(event).is_err()) || is_last {
                 return;
             }
         }
     });
+}
+
+fn of_typed(typed: Typed) -> Vec<Event> {
+    match typed {
+        Typed::Key(key) if key.kind != KeyEventKind::Release => of_keys(key),
+        Typed::Resize(width, height) => vec![Event::Resized(width, height)],
+        _ => Vec::new(),
+    }
+}
+
+/// To a terminal Esc with a key right behind it is that key with Alt, which means nothing here.
+fn of_keys(key: KeyEvent) -> Vec<Event> {
+    let plain = matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Tab | KeyCode::Backspace);
+    let esc = (plain && key.modifiers.contains(KeyModifiers::ALT)).then_some(Event::Key(Key::Esc));
+    esc.into_iter().chain(of_key(key)).collect()
 }
 
 fn of_key(key: KeyEvent) -> Option<Event> {
@@ -228,7 +237,7 @@ fn of_key(key: KeyEvent) -> Option<Event> {
     Some(Event::Key(match key.code {
         KeyCode::Char('c') if control => Key::Interrupt,
         KeyCode::Char('z') if control => return Some(Event::Suspend),
-        KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => return None,
+        KeyCode::Char(_) if control => return None,
         KeyCode::Char(c) => Key::Char(c),
         KeyCode::Up => Key::Up,
         KeyCode::Down => Key::Down,

@@ -66,7 +66,7 @@ impl Model {
     fn on_answer_key(&mut self, key: Key, now: u64) {
         let Some((act, server)) = self.asked.take() else { return };
         match key {
-            Key::Char('y' | 'Y') => self.act(act, &server),
+            Key::Char('y' | 'Y') => self.act(act, &server, now),
             _ => self.say(format!("{server} is left as it is"), false, now),
         }
     }
@@ -121,7 +121,7 @@ impl Model {
     }
 
     fn on_detail_key(&mut self, key: Key, now: u64) {
-        let (total, page) = (self.page(now).len(), self.page_rows());
+        let (total, page) = (self.view(now).total, self.page_rows());
         let Some(detail) = &mut self.detail else { return };
         let tab = detail.tab;
         match key {
@@ -159,7 +159,7 @@ impl Model {
         }
         match act {
             Act::Stop | Act::Restart if in_use => self.asked = Some((act, id)),
-            _ => self.act(act, &id),
+            _ => self.act(act, &id, now),
         }
     }
 }

@@ -16,8 +16,10 @@ use super::facts::{Bridge, Health, Server};
 use super::order::Order;
 use super::page::{Detail, Scroll};
 use super::talk::Open;
+use crate::commands::servers;
 use crate::reply::Members;
 use crate::table::flatten;
+use crate::when;
 
 /// Lines of the overview that are no servers: three of the head, the table's header, the status line, the keys.
 pub const CHROME: u16 = 6;
@@ -130,6 +132,9 @@ impl Model {
     /// The screen has another size.
     pub fn on_resize(&mut self, size: (u16, u16)) {
         self.size = size;
+        if let Some(detail) = &mut self.detail {
+            detail.on_width(size.0.into());
+        }
         self.settle();
     }
 
@@ -137,6 +142,16 @@ impl Model {
     pub fn on_time(&mut self, now: u64) {
         if self.remark.as_ref().is_some_and(|remark| now.saturating_sub(remark.at) > REMARK) {
             self.remark = None;
+        }
+        let over: Vec<_> =
+            self.open.iter().filter(|(_, open)| open.is_over(now)).map(|(id, _)| id.clone()).collect();
+        for id in over {
+            if let Some((act, server)) = self.open.get(&id).and_then(Open::act) {
+                let limit = when::lasting(u64::try_from(act.limit().as_millis()).unwrap_or(u64::MAX));
+                let text = format!("{} {server}: no answer for {limit}; it may still be done", act.word());
+                self.say(text, true, now);
+            }
+            self.open.remove(&id);
         }
     }
 
@@ -226,6 +241,14 @@ impl Model {
 }
 
 impl Act {
+    /// How long an answer may take: as long as for the command of that name.
+    pub fn limit(self) -> Duration {
+        match self {
+            Self::Stop => servers::STOP,
+            Self::Start | Self::Restart => servers::START,
+        }
+    }
+
     /// What is being done: `starting`.
     pub fn word(self) -> &'static str {
         match self {

@@ -3,14 +3,14 @@
 //! Owns which lines there are, and where one looks. Must never decide what is asked: that is the conversation's.
 
 mod about;
+mod flow;
 mod limits;
 
-use std::collections::VecDeque;
-
+use self::flow::{Flow, Paragraph, View};
 use super::keys::Key;
 use super::model::Model;
 use super::talk::Aim;
-use super::words::{line, places, wrap};
+use super::words::{cut, line, places, split, wrap};
 use crate::commands::tools;
 use crate::reply::Members;
 use crate::table::flatten;
@@ -21,6 +21,9 @@ pub const CHROME: u16 = 4;
 
 /// How many lines of a log are kept.
 const KEPT: usize = 2000;
+
+/// How many bytes of a tool's description are shown.
+const DESCRIPTION: usize = 4096;
 
 /// What a page is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,10 +69,10 @@ pub struct Detail {
     pub server: String,
     pub tab: Tab,
     scrolls: [Scroll; 4],
-    log: VecDeque<LogLine>,
+    log: Flow<LogLine>,
     /// What is to be said instead of the log.
     log_note: Option<String>,
-    tools: Option<Result<Vec<(String, String)>, String>>,
+    tools: Option<Result<Flow<Tool>, String>>,
     definition: Option<Members>,
     sandbox: Option<Result<Members, String>>,
 }
@@ -79,6 +82,12 @@ struct LogLine {
     head: String,
     text: String,
     bad: bool,
+}
+
+#[derive(Debug)]
+struct Tool {
+    name: String,
+    description: String,
 }
 
 impl Tab {
@@ -130,12 +139,14 @@ impl Row {
     /// The same, where a long head would leave little room: those behind the first are moved in a little.
     fn flowed(self, width: usize) -> Vec<Self> {
         let indent = " ".repeat(4.min(width / 2));
-        let first = wrap(&self.text, width.saturating_sub(places(&self.head))).swap_remove(0);
-        let rest = self.text.get(first.len()..).unwrap_or_default().trim_start().to_owned();
-        let later = (!rest.is_empty()).then(|| wrap(&rest, width.saturating_sub(indent.len())));
+        let (first, rest) = split(&self.text, width.saturating_sub(places(&self.head)));
+        let later = rest.map(|rest| wrap(rest.trim_start(), width.saturating_sub(indent.len())));
         let later =
             later.into_iter().flatten().map(|text| Self { head: indent.clone(), text, tone: self.tone });
-        [Self { head: self.head.clone(), text: first, tone: self.tone }].into_iter().chain(later).collect()
+        [Self { head: self.head.clone(), text: first.into(), tone: self.tone }]
+            .into_iter()
+            .chain(later)
+            .collect()
     }
 }
 
@@ -170,13 +181,14 @@ impl Scroll {
 }
 
 impl Detail {
-    pub fn of(server: &str) -> Self {
+    /// Nothing is known of it yet, on a screen of this width.
+    pub fn of(server: &str, width: usize) -> Self {
         let still = Scroll::default();
         Self {
             server: server.into(),
             tab: Tab::Overview,
             scrolls: [still, Scroll::following(), still, still],
-            log: VecDeque::new(),
+            log: Flow::new(width),
             log_note: Some("waiting for the log …".into()),
             tools: None,
             definition: None,
@@ -204,14 +216,22 @@ impl Detail {
         }
     }
 
-    pub fn on_answer(&mut self, aim: &Aim, answer: &Members, width: usize) {
+    /// The screen has another width.
+    pub fn on_width(&mut self, width: usize) {
+        self.log.set_width(width);
+        if let Some(Ok(tools)) = &mut self.tools {
+            tools.set_width(width);
+        }
+    }
+
+    pub fn on_answer(&mut self, aim: &Aim, answer: &Members) {
         match aim {
             Aim::Log => {
-                self.log.clear();
-                answer.objects("logs").iter().for_each(|line| self.add_line(line, width));
+                self.log = Flow::new(self.log.width());
+                answer.objects("logs").iter().for_each(|line| self.add_line(line));
                 self.log_note = self.log.is_empty().then(|| "it has logged nothing".into());
             }
-            Aim::Tools => self.tools = Some(Ok(listed(answer))),
+            Aim::Tools => self.tools = Some(Ok(listed(answer, self.log.width()))),
             Aim::Definition => {
                 let mut servers = answer.objects("servers").into_iter();
                 self.definition = servers.find(|server| server.text("server_id") == self.server);
@@ -230,39 +250,34 @@ impl Detail {
         }
     }
 
-    /// A new line of the log, on a screen of this width. Whoever reads older ones goes on seeing the same.
-    pub fn add_line(&mut self, line: &Members, width: usize) {
+    /// A new line of the log. Whoever reads older ones goes on seeing the same.
+    pub fn add_line(&mut self, line: &Members) {
         self.log_note = None;
-        self.log.push_back(LogLine::of(line));
-        if self.log.len() > KEPT
-            && let Some(gone) = self.log.pop_front()
-        {
-            let rows = gone.rows(width).count();
+        self.log.push(LogLine::of(line));
+        if self.log.len() > KEPT {
+            let rows = self.log.drop_first();
             let [_, scroll, ..] = &mut self.scrolls;
             scroll.top = scroll.top.saturating_sub(rows);
         }
     }
 
-    fn log_rows(&self, width: usize) -> Vec<Row> {
-        let note = self.log_note.iter().map(|note| Row::new("", note).toned(Tone::Faint));
-        note.chain(self.log.iter().flat_map(|line| line.rows(width))).collect()
+    fn log_view(&self, page: usize) -> View {
+        match &self.log_note {
+            Some(note) => View::of(vec![Row::new("", note).toned(Tone::Faint)], self.scroll(), page),
+            None => self.log.view(self.scroll(), page),
+        }
     }
 
-    fn tool_rows(&self, running: bool, width: usize) -> Vec<Row> {
+    fn tools_view(&self, running: bool, width: usize, page: usize) -> View {
         let faint = |text: &str| vec![Row::new("", text).toned(Tone::Faint)];
-        match &self.tools {
+        let rows = match &self.tools {
             None if running => faint("waiting for its tools …"),
             None => faint("it does not run; its tools are known while it does (s starts it)"),
             Some(Err(why)) => Row::new("", why).toned(Tone::Bad).wrapped(width).collect(),
             Some(Ok(tools)) if tools.is_empty() => faint("it offers no tools"),
-            Some(Ok(tools)) => tools
-                .iter()
-                .flat_map(|(name, description)| {
-                    let description = Row::new("    ", description);
-                    [Row::new("", name).toned(Tone::Strong)].into_iter().chain(description.wrapped(width))
-                })
-                .collect(),
-        }
+            Some(Ok(tools)) => return tools.view(self.scroll(), page),
+        };
+        View::of(rows, self.scroll(), page)
     }
 }
 
@@ -275,22 +290,42 @@ impl LogLine {
         let bad = ["error", "critical", "alert", "emergency"].contains(&level.trim());
         Self { head, text: line.text("text"), bad }
     }
+}
 
+impl Paragraph for LogLine {
     /// Its first line says when and whence; what only looks like a line of the log is moved in.
-    fn rows(&self, width: usize) -> impl Iterator<Item = Row> {
+    fn rows(&self, width: usize) -> Vec<Row> {
         let tone = if self.bad { Tone::Bad } else { Tone::Plain };
         let text = self.text.trim_end().replace("\r\n", "\n");
         let lines: Vec<_> = text.split('\n').map(line).collect();
         let heads = [self.head.clone()].into_iter().chain(std::iter::repeat("    ".to_owned()));
         let rows = lines.into_iter().zip(heads).map(move |(text, head)| Row { head, text, tone });
-        rows.flat_map(move |row| row.flowed(width))
+        rows.flat_map(move |row| row.flowed(width)).collect()
     }
 }
 
-fn listed(answer: &Members) -> Vec<(String, String)> {
+impl Tool {
+    fn of(tool: &Members) -> Self {
+        let (name, told) = (flatten(&tool.text("name")), tool.text("description"));
+        let (kept, is_cut) = cut(&told, DESCRIPTION);
+        let more = format!(" … ({} bytes in all: harbor tools NAME --json)", told.len());
+        let description = flatten(kept) + if is_cut { &more } else { "" };
+        Self { name, description }
+    }
+}
+
+impl Paragraph for Tool {
+    fn rows(&self, width: usize) -> Vec<Row> {
+        let name = Row::new("", &self.name).toned(Tone::Strong);
+        [name].into_iter().chain(Row::new("    ", &self.description).wrapped(width)).collect()
+    }
+}
+
+fn listed(answer: &Members, width: usize) -> Flow<Tool> {
     let (tools, _) = tools::read(answer);
-    let read = |tool: &Members| (flatten(&tool.text("name")), flatten(&tool.text("description")));
-    tools.iter().map(read).collect()
+    let mut listed = Flow::new(width);
+    tools.iter().map(Tool::of).for_each(|tool| listed.push(tool));
+    listed
 }
 
 impl Model {
@@ -299,19 +334,19 @@ impl Model {
         usize::from(self.size.1.saturating_sub(CHROME)).max(1)
     }
 
-    /// The lines of the page that is open.
-    pub fn page(&self, now: u64) -> Vec<Row> {
-        let Some(detail) = &self.detail else { return Vec::new() };
-        let width = usize::from(self.size.0);
-        let server = self.servers.get(&detail.server);
-        match (detail.tab, server) {
-            (Tab::Log, _) => detail.log_rows(width),
+    /// What is seen of the page that is open.
+    pub fn view(&self, now: u64) -> View {
+        let Some(detail) = &self.detail else { return View::default() };
+        let (width, page) = (usize::from(self.size.0), self.page_rows());
+        let rows = match (detail.tab, self.servers.get(&detail.server)) {
+            (Tab::Log, _) => return detail.log_view(page),
+            (Tab::Tools, Some(server)) => return detail.tools_view(server.is_running(), width, page),
             (_, None) => vec![Row::new("", "there is no such server any more").toned(Tone::Bad)],
             (Tab::Overview, Some(server)) => about::rows(server, width, now),
-            (Tab::Tools, Some(server)) => detail.tool_rows(server.is_running(), width),
             (Tab::Limits, Some(_)) => {
                 limits::rows(detail.definition.as_ref(), detail.sandbox.as_ref(), &self.limits, width)
             }
-        }
+        };
+        View::of(rows, detail.scroll(), page)
     }
 }

@@ -40,6 +40,8 @@ pub struct Open {
     pub server: String,
     /// What the bridge says about it meanwhile.
     pub news: String,
+    /// Until when it is waited for, in milliseconds since 1970.
+    until: Option<u64>,
     ask: Ask,
 }
 
@@ -50,6 +52,11 @@ impl Open {
             Aim::Act(act) => Some((act, &self.server)),
             _ => None,
         }
+    }
+
+    /// Whether it was waited for long enough.
+    pub fn is_over(&self, now: u64) -> bool {
+        self.until.is_some_and(|until| now > until)
     }
 }
 
@@ -69,7 +76,7 @@ impl Model {
 
     /// Opens the detail of a server.
     pub(super) fn enter(&mut self, server: &str) {
-        self.detail = Some(Detail::of(server));
+        self.detail = Some(Detail::of(server, self.size.0.into()));
         self.ask_about(server);
     }
 
@@ -97,23 +104,28 @@ impl Model {
     }
 
     /// Begins to do something to a server.
-    pub(super) fn act(&mut self, act: Act, server: &str) {
+    pub(super) fn act(&mut self, act: Act, server: &str, now: u64) {
         let ask = match act {
             Act::Start => Ask::about("connect_server", server).flag("progress", true),
             Act::Stop => Ask::about("disconnect_server", server),
             Act::Restart => Ask::about("connect_server", server).flag("progress", true).flag("restart", true),
         };
-        self.send(Aim::Act(act), server, ask);
+        let limit = u64::try_from(act.limit().as_millis()).unwrap_or(u64::MAX);
+        self.send_until(Some(now.saturating_add(limit)), Aim::Act(act), server, ask);
     }
 
     fn send(&mut self, aim: Aim, server: &str, ask: Ask) {
+        self.send_until(None, aim, server, ask);
+    }
+
+    fn send_until(&mut self, until: Option<u64>, aim: Aim, server: &str, ask: Ask) {
         if self.link != super::model::Link::Up {
             return;
         }
         let id = self.next_id.to_string();
         self.next_id += 1;
         self.out.push_back(Out::Frame(ask.to_frame(&id)));
-        self.open.insert(id, Open { aim, server: server.into(), news: String::new(), ask });
+        self.open.insert(id, Open { aim, server: server.into(), news: String::new(), until, ask });
     }
 
     /// A frame of the bridge has come.
@@ -166,18 +178,16 @@ impl Model {
             Aim::Status => self.on_status(&answer.object("status")),
             Aim::Act(act) => self.say(format!("{} {}", open.server, act.done()), false, now),
             _ => {
-                let width = self.size.0.into();
                 if let Some(detail) = self.detail.as_mut().filter(|detail| detail.server == open.server) {
-                    detail.on_answer(&open.aim, answer, width);
+                    detail.on_answer(&open.aim, answer);
                 }
             }
         }
     }
 
     fn on_log_line(&mut self, line: &Members) {
-        let width = self.size.0.into();
         if let Some(detail) = self.detail.as_mut().filter(|detail| detail.server == line.text("server_id")) {
-            detail.add_line(line, width);
+            detail.add_line(line);
         }
     }
 

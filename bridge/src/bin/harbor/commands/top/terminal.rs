@@ -3,6 +3,7 @@
 //! Owns giving it back, however we end: by return, by error, by signal, by panic. Must never draw anything itself.
 
 use std::io::{self, Stdout};
+use std::mem::ManuallyDrop;
 use std::panic;
 
 use nix::errno::Errno;
@@ -22,14 +23,15 @@ const SIGNALS: [Signal; 6] =
 /// The terminal, taken until this is dropped.
 #[derive(Debug)]
 pub struct Taken {
-    pub screen: ratatui::Terminal<CrosstermBackend<Stdout>>,
+    /// Never dropped: it would show the cursor, which we do, and complain on stderr when the terminal has gone.
+    pub screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<Stdout>>>,
 }
 
 impl Taken {
     pub fn take() -> io::Result<Self> {
         let screen = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
         // From here on it is given back, also if taking it fails half-way.
-        let taken = Self { screen };
+        let taken = Self { screen: ManuallyDrop::new(screen) };
         // The release aborts on a panic, which drops nothing.
         let tell = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {

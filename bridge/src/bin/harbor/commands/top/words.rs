@@ -69,36 +69,49 @@ pub fn places(text: &str) -> usize {
 
 /// Cuts a line into pieces of at most `width` places, at spaces where there are some; never none.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(2);
-    let (mut lines, mut rest) = (Vec::new(), text);
-    loop {
-        let fits = head(rest, width);
-        if fits == rest.len() {
-            lines.push(rest.into());
-            return lines;
-        }
-        // A space is given up for a line's end, unless what would be left is mostly blank.
-        let space = rest[..fits].rfind(' ').filter(|space| *space * 2 > fits);
-        let (line, behind) = rest.split_at(space.unwrap_or(fits));
-        lines.push(line.trim_end().into());
-        rest = if space.is_some() { behind.trim_start() } else { behind };
+    let (mut lines, mut rest) = (Vec::new(), Some(text));
+    while let Some(text) = rest {
+        let (line, behind) = split(text, width);
+        lines.push(line.into());
+        rest = behind;
+    }
+    lines
+}
+
+/// The first piece of a line, and what is left of it.
+pub fn split(text: &str, width: usize) -> (&str, Option<&str>) {
+    let Some(fits) = overflow(text.char_indices(), width.max(2)) else { return (text, None) };
+    // A space is given up for a line's end, unless what would be left is mostly blank.
+    let space = text[..fits].rfind(' ').filter(|space| *space * 2 > fits);
+    let (line, behind) = text.split_at(space.unwrap_or(fits));
+    (line.trim_end(), Some(if space.is_some() { behind.trim_start() } else { behind }))
+}
+
+/// Where the first character stands that does not fit into `width` places; the first of all fits. Looks no further than that:
+/// texts of others are as long as they want.
+fn overflow(text: impl Iterator<Item = (usize, char)>, width: usize) -> Option<usize> {
+    let mut used = 0;
+    let mut over = text.skip_while(|&(at, c)| {
+        used += char_places(c);
+        used <= width || at == 0
+    });
+    over.next().map(|(at, _)| at)
+}
+
+/// How many places a character takes at most, wherever it stands.
+fn char_places(c: char) -> usize {
+    match c {
+        ' '..='~' => 1,
+        // Has no width, and may widen what it stands behind.
+        '\u{fe00}'..='\u{fe0f}' => 1,
+        _ => places(c.encode_utf8(&mut [0; 4])),
     }
 }
 
-/// How many bytes of `text` fit into `width` places; at least one character.
-fn head(text: &str, width: usize) -> usize {
-    if places(text) <= width {
-        return text.len();
-    }
-    let mut used = 0;
-    let mut buffer = [0; 4];
-    for (at, c) in text.char_indices() {
-        used += places(c.encode_utf8(&mut buffer));
-        if used > width && at > 0 {
-            return at;
-        }
-    }
-    text.len()
+/// At most so many bytes of a text, whole characters, and whether that is less than all.
+pub fn cut(text: &str, bytes: usize) -> (&str, bool) {
+    let kept = text.get(..text.floor_char_boundary(bytes)).unwrap_or(text);
+    (kept, kept.len() < text.len())
 }
 
 #[cfg(test)]
@@ -140,6 +153,15 @@ mod tests {
             (vec![String::new()], vec!["时间".into(), "时间".into()])
         );
         assert_eq!(line("  a\x1b[31m\tb\u{202e}\n"), "  a\\u{1b}[31m    b\\u{202e}");
+    }
+
+    #[test]
+    fn a_piece_is_cut_off_without_a_look_at_what_is_behind_it() {
+        let (long, mut seen) = ("x".repeat(1 << 20), 0);
+        assert_eq!(overflow(long.char_indices().inspect(|_| seen += 1), 80), Some(80));
+        assert_eq!(seen, 81);
+        assert_eq!(wrap(&long, 80).len(), long.len().div_ceil(80));
+        assert_eq!((cut("时间", 4), cut("时间", 6)), (("时", true), ("时间", false)));
     }
 
     proptest! {

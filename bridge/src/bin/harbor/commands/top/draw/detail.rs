@@ -25,11 +25,10 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
     if let Some(trouble) = trouble(model, now).filter(|_| model.link != super::Link::Up) {
         pen.put(x, 0, width, &format!("  {}", trouble.text), trouble.tone);
     }
-    let rows = model.page(now);
-    let (page, scroll) = (model.page_rows(), detail.scroll());
-    let first = scroll.first(rows.len(), page);
-    draw_tabs(pen, detail.tab, &place(scroll, first, page, rows.len()));
-    draw_rows(pen, &rows, first, height);
+    let view = model.view(now);
+    let place = place(detail.scroll(), view.first, model.page_rows(), view.total);
+    draw_tabs(pen, detail.tab, &place);
+    draw_rows(pen, &view.rows, height);
 }
 
 pub fn draw_help(pen: &mut Pen<'_>, model: &Model, height: usize) {
@@ -37,7 +36,7 @@ pub fn draw_help(pen: &mut Pen<'_>, model: &Model, height: usize) {
     pen.put(0, 0, width, "harbor top: keys, and what stands where", Tone::Strong);
     let rows: Vec<_> = HELP.iter().map(|(key, what)| Row::new(&format!("{key:<25}"), *what)).collect();
     let first = model.help.unwrap_or_default().first(rows.len(), model.page_rows());
-    draw_rows(pen, &rows, first, height);
+    draw_rows(pen, rows.get(first..).unwrap_or_default(), height);
 }
 
 /// What else is to be seen at once.
@@ -77,9 +76,9 @@ fn draw_tabs(pen: &mut Pen<'_>, open: Tab, place: &str) {
     }
 }
 
-fn draw_rows(pen: &mut Pen<'_>, rows: &[Row], first: usize, height: usize) {
+fn draw_rows(pen: &mut Pen<'_>, rows: &[Row], height: usize) {
     let width = pen.width();
-    for (row, y) in rows.iter().skip(first).zip(HEAD..height.saturating_sub(2)) {
+    for (row, y) in rows.iter().zip(HEAD..height.saturating_sub(2)) {
         let x = pen.put(0, y, width, &row.head, Tone::Faint);
         pen.put(x, y, width, &row.text, row.tone);
     }

@@ -108,6 +108,25 @@ fn a_key_starts_stops_and_restarts_the_selected_server() {
 }
 
 #[test]
+fn what_is_not_answered_in_time_is_waited_for_no_more() {
+    let mut model = known((80, 24), &three());
+    press(&mut model, "sx");
+    let said = |model: &Model| model.remark.as_ref().map(|remark| remark.text.clone());
+    let limit = |act: Act| u64::try_from(act.limit().as_millis()).unwrap();
+    model.on_time(NOW + limit(Act::Stop));
+    assert_eq!(said(&model), None);
+    model.on_time(NOW + limit(Act::Stop) + 1);
+    let word = "stopping a: no answer for 2 min; it may still be done";
+    assert_eq!(said(&model).as_deref(), Some(word));
+    assert_eq!(model.open.values().filter_map(Open::act).collect::<Vec<_>>(), [(Act::Start, "a")]);
+    model.on_frame(br#"{"type":"disconnect_server_result","request_id":"4"}"#, NOW);
+    assert_eq!(said(&model).as_deref(), Some(word), "nobody waits for that any more");
+    model.on_time(NOW + limit(Act::Start) + 1);
+    assert!(said(&model).unwrap().starts_with("starting a: no answer for 25 min"), "{:?}", said(&model));
+    assert!(model.open.values().all(|open| open.act().is_none()));
+}
+
+#[test]
 fn a_server_at_work_is_stopped_only_after_a_yes() {
     let busy = vec![server("a", "running", "").replace("\"in_flight\":0", "\"in_flight\":2")];
     let mut model = known((80, 24), &busy);
@@ -166,11 +185,7 @@ fn a_detail_follows_its_log_and_stops_that_when_it_is_left() {
     let log = format!(r#"{{"type":"mcp_get_logs_result","request_id":"3","logs":[{}]}}"#, lines.join(","));
     model.on_frame(log.as_bytes(), NOW);
     press(&mut model, "2");
-    let shown = |model: &Model| {
-        let (rows, page) = (model.page(NOW), model.page_rows());
-        let first = model.detail.as_ref().unwrap().scroll().first(rows.len(), page);
-        rows[first..].iter().take(page).map(|row| row.text.clone()).collect::<Vec<_>>()
-    };
+    let shown = |model: &Model| model.view(NOW).rows.into_iter().map(|row| row.text).collect::<Vec<_>>();
     assert_eq!(shown(&model).last().unwrap(), "line 19");
     model.on_key(Key::PageUp, NOW);
     let push = |text: &str| {
@@ -200,10 +215,7 @@ fn a_reader_of_old_lines_goes_on_seeing_them_while_older_ones_go() {
     };
     (0..2000).for_each(|n| model.on_frame(push(n).as_bytes(), NOW));
     model.on_key(Key::PageUp, NOW);
-    let first = |model: &Model| {
-        let rows = model.page(NOW);
-        rows[model.detail.as_ref().unwrap().scroll().first(rows.len(), model.page_rows())].text.clone()
-    };
+    let first = |model: &Model| model.view(NOW).rows[0].text.clone();
     let before = first(&model);
     (2000..2100).for_each(|n| model.on_frame(push(n).as_bytes(), NOW));
     assert_eq!((first(&model), before.as_str()), (before.clone(), "1988"));
@@ -220,8 +232,40 @@ fn a_server_that_comes_up_is_asked_for_its_tools() {
     model.on_frame(tools, NOW);
     press(&mut model, "3");
     assert_eq!(model.detail.as_ref().unwrap().tab, Tab::Tools);
-    let rows: Vec<_> = model.page(NOW).into_iter().map(|row| row.text).collect();
+    let rows: Vec<_> = model.view(NOW).rows.into_iter().map(|row| row.text).collect();
     assert_eq!(rows, ["t", "Does it."]);
+}
+
+#[test]
+fn a_description_without_an_end_is_cut_and_that_is_said() {
+    let mut model = known((80, 24), &three());
+    model.on_key(Key::Enter, NOW);
+    let tools = format!(
+        r#"{{"type":"mcp_list_tools_result","request_id":"6","tools":[{{"name":"t","description":"{}"}}]}}"#,
+        "x".repeat(1 << 20)
+    );
+    model.on_frame(tools.as_bytes(), NOW);
+    press(&mut model, "3G");
+    let view = model.view(NOW);
+    assert!((view.total, view.rows.len()) == (1 + 55, 20), "{view:?}");
+    let end = view.rows[18..].iter().map(|row| row.text.as_str()).collect::<Vec<_>>().join(" ");
+    assert!(end.ends_with("x … (1048576 bytes in all: harbor tools NAME --json)"), "{end}");
+}
+
+#[test]
+fn a_log_of_long_lines_is_wrapped_no_further_than_it_is_seen() {
+    let mut model = known((80, 24), &three());
+    model.on_key(Key::Enter, NOW);
+    let push = format!(
+        r#"{{"type":"server_log","server_id":"a","timestamp":0,"source":"stderr","text":"{}"}}"#,
+        "y".repeat(8 << 10)
+    );
+    (0..100).for_each(|_| model.on_frame(push.as_bytes(), NOW));
+    press(&mut model, "2");
+    let view = model.view(NOW);
+    assert_eq!((view.total % 100, view.rows.len(), view.first), (0, 20, view.total - 20));
+    model.on_resize((40, 24));
+    assert!(model.view(NOW).total > view.total * 19 / 10, "counted anew");
 }
 
 #[test]
