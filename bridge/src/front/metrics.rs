@@ -9,6 +9,7 @@
 //! health, no more.
 
 pub mod head;
+mod kept;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -16,13 +17,14 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 use self::head::{MAX_HEAD, Page, Refusal, TOO_LARGE, TOO_SLOW, content_type, end, judge};
+use self::kept::Kept;
 use crate::router::Router;
 
 /// Connections at once; beyond them the oldest one ends.
@@ -145,6 +147,7 @@ async fn accept(listener: TcpListener, port: u16, router: Weak<Router>) {
     // Dropped with this task, and all connections with it.
     let mut connections = JoinSet::new();
     let mut oldest = VecDeque::<AbortHandle>::new();
+    let kept = Rc::new(Kept::default());
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of descriptors, or a connection that has gone again.
@@ -158,15 +161,15 @@ async fn accept(listener: TcpListener, port: u16, router: Weak<Router>) {
         {
             connection.abort();
         }
-        let router = router.clone();
+        let (router, kept) = (router.clone(), Rc::clone(&kept));
         oldest.push_back(connections.spawn_local(async move {
-            let served = tokio::time::timeout(LIMIT, serve(stream, port, &router)).await;
+            let served = tokio::time::timeout(LIMIT, serve(stream, port, &router, &kept)).await;
             tracing::trace!(?served, "a request for metrics is over");
         }));
     }
 }
 
-async fn serve(mut stream: TcpStream, port: u16, router: &Weak<Router>) -> io::Result<()> {
+async fn serve(mut stream: TcpStream, port: u16, router: &Weak<Router>, kept: &Kept) -> io::Result<()> {
     let head = tokio::time::timeout(HEAD_LIMIT, read_head(&mut stream)).await;
     let judged = match head {
         Ok(head) => head?.and_then(|head| judge(&head, port)),
@@ -175,7 +178,8 @@ async fn serve(mut stream: TcpStream, port: u16, router: &Weak<Router>) -> io::R
     let Some(router) = router.upgrade() else { return Ok(()) };
     let answer = match judged {
         Ok(page @ Page::Metrics(dialect)) => {
-            answer("200 OK", content_type(page), &router.metrics(dialect).await)
+            let text = kept.text(dialect, Instant::now(), || router.metrics(dialect)).await;
+            answer("200 OK", content_type(page), &text)
         }
         Ok(page @ Page::Index) => answer("200 OK", content_type(page), INDEX),
         Err(Refusal { status, why }) => answer(status, content_type(Page::Index), &format!("{why}\n")),

@@ -1,0 +1,64 @@
+//! The last text in each dialect, for whoever asks again at once.
+//!
+//! Owns how old it may be. Every program of this machine may ask, as often as it can: must never have the bridge's one loop
+//! write a text for each time, nor two at once.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
+
+use crate::host::Dialect;
+
+/// For how long a text is good enough.
+const AGE: Duration = Duration::from_secs(1);
+
+type Text = Mutex<Option<(Instant, Rc<str>)>>;
+
+#[derive(Debug, Default)]
+pub struct Kept {
+    prometheus: Text,
+    open: Text,
+}
+
+impl Kept {
+    /// The text for a request of `now`, written anew if it is too old. Whoever asks meanwhile waits for the same one.
+    pub async fn text(&self, dialect: Dialect, now: Instant, write: impl AsyncFnOnce() -> String) -> Rc<str> {
+        let kept = match dialect {
+            Dialect::Prometheus => &self.prometheus,
+            Dialect::OpenMetrics => &self.open,
+        };
+        let mut kept = kept.lock().await;
+        if let Some((at, text)) = &*kept
+            && now.saturating_duration_since(*at) < AGE
+        {
+            return Rc::clone(text);
+        }
+        let text: Rc<str> = write().await.into();
+        *kept = Some((now, Rc::clone(&text)));
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[tokio::test]
+    async fn a_text_is_written_once_a_second_however_many_ask() {
+        let (kept, written, begin) = (Kept::default(), Cell::new(0), Instant::now());
+        let ask = |dialect, ms| {
+            kept.text(dialect, begin + Duration::from_millis(ms), async || {
+                tokio::task::yield_now().await;
+                written.set(written.get() + 1);
+                written.get().to_string()
+            })
+        };
+        let (first, second) = tokio::join!(ask(Dialect::Prometheus, 0), ask(Dialect::Prometheus, 1));
+        assert_eq!((&*first, &*second), ("1", "1"));
+        assert_eq!(&*ask(Dialect::OpenMetrics, 2).await, "2", "another text");
+        assert_eq!(&*ask(Dialect::Prometheus, 999).await, "1");
+        assert_eq!(&*ask(Dialect::Prometheus, 1000).await, "3");
+    }
+}
