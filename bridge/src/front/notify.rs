@@ -4,7 +4,8 @@
 //!  serving ─► READY=1 ─► WATCHDOG=1, WATCHDOG=1 … from the one loop, so that a loop that hangs says nothing ─► STOPPING=1
 //! ```
 //!
-//! Owns the socket. Must never wait for the manager, nor fail because of it.
+//! Owns the socket. Must never fail because of the manager, nor wait for it, but once and shortly: `READY=1` is said only once,
+//! and a manager that does not hear it ends us.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,6 +21,9 @@ use crate::config::ServiceManager;
 
 /// Signs of life come no more often than this, whatever the manager says.
 const LEAST: Duration = Duration::from_millis(10);
+
+/// How long the manager may have no room for `READY=1`.
+const READY_LIMIT: Duration = Duration::from_secs(2);
 
 /// A manager that is told; nobody where there is none.
 #[derive(Debug, Default)]
@@ -59,10 +63,11 @@ impl Drop for Notifier {
 fn begin(manager: &ServiceManager) -> io::Result<Notifier> {
     let socket = UnixDatagram::unbound()?;
     socket.connect_addr(&address(&manager.socket)?)?;
-    socket.set_nonblocking(true)?;
     let watched =
         manager.watchdog.map(|limit| Ok::<_, io::Error>((limit, socket.try_clone()?))).transpose()?;
-    tell(&socket, "READY=1\nSTATUS=serving");
+    socket.set_write_timeout(Some(READY_LIMIT))?;
+    socket.send(b"READY=1\nSTATUS=serving")?;
+    socket.set_nonblocking(true)?;
     let watchdog =
         watched.map(|(limit, socket)| tokio::task::spawn_local(live(socket, limit)).abort_handle());
     Ok(Notifier { socket: Some(socket), watchdog })
@@ -88,5 +93,34 @@ async fn live(socket: UnixDatagram, limit: Duration) {
 fn tell(socket: &UnixDatagram, text: &str) {
     if let Err(error) = socket.send(text.as_bytes()) {
         tracing::debug!(%error, "the service manager was not told");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::thread;
+
+    #[test]
+    fn a_manager_that_has_no_room_yet_hears_of_readiness_all_the_same() {
+        let place = std::env::temp_dir().join(format!("harbor-notify-{}", std::process::id()));
+        let heard = UnixDatagram::bind(&place).unwrap();
+        heard.set_read_timeout(Some(READY_LIMIT)).unwrap();
+        let others = UnixDatagram::unbound().unwrap();
+        others.set_nonblocking(true).unwrap();
+        while others.send_to(b"of another service", &place).is_ok() {}
+        let manager = ServiceManager { socket: place.clone().into(), watchdog: None };
+        let (ended, told) = mpsc::channel();
+        let telling = thread::spawn(move || {
+            let _notifier = Notifier::ready(Some(&manager));
+            let _ = ended.send(());
+        });
+        assert!(told.recv_timeout(READY_LIMIT / 20).is_err(), "it waits for room");
+        let mut bytes = [0; 64];
+        while heard.recv(&mut bytes).unwrap() != b"READY=1\nSTATUS=serving".len() {}
+        assert!(bytes.starts_with(b"READY=1\n"));
+        telling.join().unwrap();
+        std::fs::remove_file(place).unwrap();
     }
 }
