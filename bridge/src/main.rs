@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use harbor_bridge::app::{AppError, Mode, serve};
 use harbor_bridge::config::metrics::{LISTEN_RULE, listen_address};
-use harbor_bridge::config::{Paths, Settings};
+use harbor_bridge::config::{Paths, Settings, log_json};
 use harbor_bridge::front::{dial, relay};
 use harbor_bridge::observe;
 use harbor_bridge::store::instance::InstanceError;
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         }
         _ if relay::extension_id(&arguments).is_some() => match Paths::from_env() {
             Ok(paths) => relay::run(&paths, &arguments).into(),
-            Err(error) => fail(&error, 1),
+            Err(error) => fail(&error, log_json().unwrap_or_default(), 1),
         },
         _ => {
             let _ = io::stderr().write_all(HELP.as_bytes());
@@ -95,8 +95,12 @@ impl Serve {
 }
 
 fn run(Serve { mode, metrics }: Serve) -> ExitCode {
+    let log_json = match log_json() {
+        Ok(log_json) => log_json,
+        Err(error) => return fail(&error, false, USAGE),
+    };
     if let Err(error) = own::close_inherited() {
-        return fail(&error, 1);
+        return fail(&error, log_json, 1);
     }
     let configured = Paths::from_env().and_then(|paths| {
         let settings = Settings::read(&paths, metrics)?;
@@ -104,22 +108,19 @@ fn run(Serve { mode, metrics }: Serve) -> ExitCode {
     });
     let (paths, settings) = match configured {
         Ok(configured) => configured,
-        Err(error) => return fail(&error, USAGE),
+        Err(error) => return fail(&error, log_json, USAGE),
     };
-    observe::begin(settings.log, settings.log_json);
+    observe::begin(settings.log, log_json);
     match serve(&paths, &settings, mode) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "{}", observe::last_words(&error, settings.log_json));
-            match error {
-                AppError::Instance(InstanceError::Running(_)) => (dial::EXIT_LOCKED as u8).into(),
-                _ => ExitCode::FAILURE,
-            }
+        Err(error @ AppError::Instance(InstanceError::Running(_))) => {
+            fail(&error, log_json, dial::EXIT_LOCKED as u8)
         }
+        Err(error) => fail(&error, log_json, 1),
     }
 }
 
-fn fail(error: &dyn std::error::Error, code: u8) -> ExitCode {
-    let _ = writeln!(io::stderr(), "{}", observe::last_words(error, false));
+fn fail(error: &dyn std::error::Error, log_json: bool, code: u8) -> ExitCode {
+    let _ = writeln!(io::stderr(), "{}", observe::last_words(error, log_json));
     code.into()
 }

@@ -7,6 +7,8 @@ use std::io;
 use serde_json::json;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::set_global_default;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 
 /// Begins logging at `level`; `json`: an object per line, with `timestamp`, `level`, `message` and what else is known.
 pub fn begin(level: LevelFilter, json: bool) {
@@ -22,11 +24,16 @@ pub fn begin(level: LevelFilter, json: bool) {
     };
 }
 
-/// Why the program ends, whatever the level is.
+/// Why the program ends, whatever the level is; as a line of the log, where lines are objects.
 #[must_use]
 pub fn last_words(error: &dyn std::error::Error, json: bool) -> String {
     match json {
-        true => json!({"level": "ERROR", "message": error.to_string()}).to_string(),
+        true => {
+            let mut timestamp = String::new();
+            // The same clock as that of all other lines; into a string it does not fail.
+            let _ = SystemTime.format_time(&mut Writer::new(&mut timestamp));
+            json!({"timestamp": timestamp, "level": "ERROR", "message": error.to_string()}).to_string()
+        }
         false => format!("harbor-bridge: {error}"),
     }
 }

@@ -122,6 +122,10 @@ fn neither_servers_nor_a_bridge_that_a_client_starts_speak_to_it() {
     }
 }
 
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
 #[test]
 fn each_line_of_the_log_is_an_object_where_that_is_wanted() {
     let home = Home::new();
@@ -132,10 +136,18 @@ fn each_line_of_the_log_is_an_object_where_that_is_wanted() {
     let other = home.command("harbor-bridge").arg("serve").envs(env).output().unwrap();
     assert!(!other.status.success(), "there is one already");
     assert!(bridge.stop().success());
-    let said = [bridge.stderr(), String::from_utf8(other.stderr).unwrap()].concat();
+    let wrong =
+        home.command("harbor-bridge").arg("serve").envs(env).env("HARBOR_LOG", "loud").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    let said = [bridge.stderr(), text(wrong.stderr), text(other.stderr)].concat();
     let lines: Vec<Value> =
         said.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
     assert!(lines.iter().all(|line| line["level"].is_string() && line["message"].is_string()), "{said}");
+    assert!(
+        lines.iter().all(|line| line["timestamp"].as_str().is_some_and(|time| time.ends_with('Z'))),
+        "{said}"
+    );
+    assert!(lines.iter().any(|line| line["message"].as_str().unwrap().starts_with("HARBOR_LOG: ")), "{said}");
     assert!(lines.iter().any(|line| line["message"] == "connected" && line["server"] == "s"), "{said}");
     let last = lines.last().unwrap();
     assert!(last["level"] == "ERROR" && last["message"].as_str().unwrap().contains("another"), "{last}");
@@ -145,7 +157,7 @@ fn each_line_of_the_log_is_an_object_where_that_is_wanted() {
 fn a_format_that_is_none_is_refused() {
     let home = Home::new();
     let output = home.command("harbor-bridge").arg("serve").env("HARBOR_LOG_FORMAT", "xml").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = text(output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(said, "harbor-bridge: HARBOR_LOG_FORMAT: use text, or json (an object per line)\n");
 }

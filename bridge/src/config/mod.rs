@@ -59,8 +59,6 @@ pub struct Settings {
     pub isolation: bool,
     /// How much to log (`HARBOR_LOG`).
     pub log: tracing::level_filters::LevelFilter,
-    /// Whether a line of the log is a JSON object (`HARBOR_LOG_FORMAT`).
-    pub log_json: bool,
     /// How long a bridge that a client started stays without clients (`HARBOR_IDLE_EXIT_SECONDS`).
     pub idle_exit: Duration,
     /// What `config.toml` says.
@@ -81,19 +79,29 @@ impl Settings {
     /// # Errors
     /// Names the variable, or file, line and key, and what it may be.
     pub fn read(paths: &Paths, metrics: Option<SocketAddr>) -> Result<Self, ConfigError> {
-        let get = |name: &'static str| env::var(name).ok().filter(|value| !value.is_empty());
         Ok(Self {
-            isolation: isolation(get("HARBOR_MCP_ISOLATION").as_deref())?,
-            log: log_level(get("HARBOR_LOG").as_deref())?,
-            log_json: log_json(get("HARBOR_LOG_FORMAT").as_deref())?,
-            idle_exit: idle_exit(get("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
+            isolation: isolation(switch("HARBOR_MCP_ISOLATION").as_deref())?,
+            log: log_level(switch("HARBOR_LOG").as_deref())?,
+            idle_exit: idle_exit(switch("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
             host: file::read(&paths.config_file())?,
-            offered: offered(get("HARBOR_SANDBOX_OFFER").as_deref())?,
+            offered: offered(switch("HARBOR_SANDBOX_OFFER").as_deref())?,
             metrics,
-            traces: TracesEnvironment::read(get),
+            traces: TracesEnvironment::read(switch),
             manager: ServiceManager::from_env(),
         })
     }
+}
+
+fn switch(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether a line of the log is a JSON object (`HARBOR_LOG_FORMAT`); also one that says why nothing else could be read.
+///
+/// # Errors
+/// Names the variable, and what it may be.
+pub fn log_json() -> Result<bool, ConfigError> {
+    is_json(switch("HARBOR_LOG_FORMAT").as_deref())
 }
 
 fn isolation(value: Option<&str>) -> Result<bool, ConfigError> {
@@ -113,7 +121,7 @@ fn log_level(value: Option<&str>) -> Result<tracing::level_filters::LevelFilter,
         .map_err(|_| ConfigError("HARBOR_LOG: use off, error, warn, info, debug or trace".into()))
 }
 
-fn log_json(value: Option<&str>) -> Result<bool, ConfigError> {
+fn is_json(value: Option<&str>) -> Result<bool, ConfigError> {
     match value {
         None | Some("text") => Ok(false),
         Some("json") => Ok(true),
@@ -148,8 +156,8 @@ mod tests {
         );
         assert!(isolation(Some("yes")).is_err());
         assert!(log_level(Some("loud")).is_err());
-        assert_eq!((log_json(None), log_json(Some("json"))), (Ok(false), Ok(true)));
-        assert!(log_json(Some("JSON")).is_err());
+        assert_eq!((is_json(None), is_json(Some("json"))), (Ok(false), Ok(true)));
+        assert!(is_json(Some("JSON")).is_err());
         assert_eq!(idle_exit(Some("7")), Ok(Duration::from_secs(7)));
         assert!(idle_exit(Some("-1")).is_err());
     }
