@@ -11,7 +11,8 @@ use crate::reply::Members;
 pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
     // What the kernel offers is tried right after the start: whatever is measured waits for that.
     let status = client.request(&Ask::new("status").flag("fresh", true), QUICK)?.object("status");
-    Ok(findings(&status))
+    let listed = client.request(&Ask::new("list_servers"), QUICK)?.objects("servers");
+    Ok(findings(&status).into_iter().chain(listed.iter().filter_map(uncontained)).collect())
 }
 
 fn findings(status: &Members) -> Vec<Finding> {
@@ -69,6 +70,15 @@ fn open(server: &Members) -> Option<Finding> {
     })
 }
 
+/// A server, started in this bridge's time, whose processes no PID namespace holds.
+fn uncontained(server: &Members) -> Option<Finding> {
+    (server.text("containment") == "process_group").then(|| {
+        let (name, why) = (server.text("server_id"), server.text("containment_reason"));
+        let what = format!("{name} has no PID namespace ({why}): it sees other processes, and what it leaves behind is sought");
+        Finding::wrong(State::Warning, "servers", what, "docs/sandbox.md says what that lets through, docs/deploy.md what a container needs for it")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +98,11 @@ mod tests {
                 (State::Warning, "servers"),
             ]
         );
+        let listed =
+            r#"{"server_id":"x","containment":"process_group","containment_reason":"mount /proc: no"}"#;
+        let found = uncontained(&Members::parse(listed.as_bytes()).unwrap()).unwrap();
+        assert_eq!((found.state, found.about), (State::Warning, "servers"));
+        assert!(uncontained(&Members::parse(br#"{"containment":"pid_namespace"}"#).unwrap()).is_none());
         let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
         let found = findings(&Members::parse(well.as_bytes()).unwrap());
         assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 3);
