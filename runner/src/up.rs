@@ -38,10 +38,10 @@ impl Up {
         let _ = self.outbox.push(|out| put_message(out, message));
     }
 
-    /// Queues a log line, within the budget.
-    pub fn log(&self, server: u32, source: LogSource, level: Option<&str>, text: &str) {
+    /// Queues a log line, within the budget; whether there was room in it.
+    pub fn log(&self, server: u32, source: LogSource, level: Option<&str>, text: &str) -> bool {
         let dropped = match self.budget.borrow_mut().take(Instant::now()) {
-            Pass::No => return,
+            Pass::No => return false,
             Pass::Yes => 0,
             Pass::YesAfter(dropped) => dropped,
         };
@@ -50,6 +50,7 @@ impl Up {
         }
         let level = level.map(Into::into);
         self.send(&FromRunner::Log { server, source, level, text: text.into() });
+        true
     }
 
     /// Queues a remark of our own about a server.

@@ -368,8 +368,10 @@ fn log_line(session: &Session, source: LogSource, tail: &mut Tail, line: &Popped
         Popped::Overlong(head) => readable(head, true),
         Popped::OverlongEnd(_) => return,
     };
-    session.up.log(session.number, source, None, &text);
-    session.on_line_said(&text);
+    // A flood costs its server's runner no more than counting it.
+    if session.up.log(session.number, source, None, &text) {
+        session.on_line_said(&text);
+    }
     tail.add(&text);
 }
 
