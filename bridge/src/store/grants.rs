@@ -17,7 +17,7 @@ use rusqlite::{Row as SqlRow, params};
 use super::StoreError;
 use super::database::{Database, checkpoint};
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS grants (
         origin        TEXT NOT NULL,
         profile       TEXT NOT NULL,

@@ -17,7 +17,7 @@ use rusqlite::params;
 use super::StoreError;
 use super::database::{Database, checkpoint};
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS pins (
         server_id TEXT NOT NULL,
         tool      TEXT NOT NULL,

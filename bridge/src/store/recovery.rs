@@ -32,8 +32,8 @@ use super::database::{Database, connect};
 use super::date::rfc3339;
 use super::journal::{Content, Journal, damaged, restore, restore_written};
 use super::{
-    StoreError, beginning_with, beside, definitions, failed, free_name, met_clients, private_directory,
-    sync_directory, write_durably, written,
+    StoreError, beginning_with, beside, definitions, failed, free_name, grants, met_clients, pins,
+    private_directory, sync_directory, write_durably, written,
 };
 use crate::clock::wall_clock;
 use crate::config::Paths;
@@ -165,6 +165,12 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
     if tables == 0 && has_journal {
         return Ok(Err(GONE.into()));
     }
+    if tables > 0
+        && let Some(table) = missing_table(&connection)?
+    {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        return Ok(Err(format!("its table {table} is gone")));
+    }
     let read = read.unwrap_or_default();
     settle_tables(&connection)?;
     // What was stored is known only from a journal that was read as a whole.
@@ -191,10 +197,31 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
     Ok(error.to_string())
 }
 
+/// What decides who may do what, and what there is. A database has all of these tables, or is new and has none.
+const TABLES: [(&str, &str); 5] = [
+    ("definitions", definitions::TABLES),
+    ("written", written::TABLES),
+    ("grants", grants::TABLES),
+    ("pins", pins::TABLES),
+    ("met_clients", met_clients::TABLES),
+];
+
+/// A table that a database lacks which is not new: what stood in it is lost, a DENY may be among it.
+fn missing_table(connection: &Connection) -> Result<Option<&'static str>, StoreError> {
+    let mut known =
+        connection.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?")?;
+    for (name, _) in TABLES {
+        if known.query_row([name], |row| row.get::<_, i64>(0))? == 0 {
+            return Ok(Some(name));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes all of them at once: some alone would be a database that is not new, and not whole.
 fn settle_tables(connection: &Connection) -> Result<(), StoreError> {
-    // One without the other would be a database that is not new, and has no definitions.
-    let both = format!("BEGIN; {} {} COMMIT;", definitions::TABLES, written::TABLES);
-    Ok(connection.execute_batch(&both)?)
+    let all: String = TABLES.iter().map(|(_, tables)| *tables).collect();
+    Ok(connection.execute_batch(&format!("BEGIN; {all} COMMIT;"))?)
 }
 
 /// A sound database and its journal say the same.
@@ -246,7 +273,7 @@ impl Next {
         next.clear();
         let connection = connect(&next.0)?;
         let transaction = connection.unchecked_transaction()?;
-        for tables in [definitions::TABLES, written::TABLES, met_clients::TABLES, met_clients::CLOSE] {
+        for tables in TABLES.iter().map(|(_, tables)| *tables).chain([met_clients::CLOSE]) {
             transaction.execute_batch(tables)?;
         }
         restore(&transaction, content)?;

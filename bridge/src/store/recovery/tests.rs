@@ -302,3 +302,21 @@ fn whether_there_is_a_database_is_known_without_opening_it() {
     fs::write(beside(&place.database(), BESIDE[0]), "log").unwrap();
     assert!(is_there(&place.paths()).unwrap_err().contains("log"));
 }
+
+#[test]
+fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_one() {
+    for (table, _) in TABLES {
+        let place = Place::new();
+        drop(open(&place.paths()).unwrap());
+        Connection::open(place.database()).unwrap().execute_batch(&format!("DROP TABLE {table}")).unwrap();
+        let opened = open(&place.paths()).unwrap();
+        assert!(opened.rebuilt, "{table}");
+        assert!(opened.losses[0].to_string().contains(&format!("its table {table} is gone")));
+        drop(opened);
+        assert_eq!(place.rows(), (1, 1, 1), "{table}");
+    }
+    let place = Place::new();
+    fs::remove_file(place.database()).unwrap();
+    Connection::open(place.database()).unwrap().execute_batch("CREATE TABLE x (a)").unwrap();
+    assert_eq!(place.rows(), (1, 1, 1), "another program's");
+}
