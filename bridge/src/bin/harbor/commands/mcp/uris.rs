@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Owns both directions. A URI that two servers list, or that the templates of two fit, is nobody's: reading it at the
-//! wrong one would tell one server what another knows. What a server lists goes before what another's template fits.
+//! wrong one would tell one server what another knows. What a server lists goes before what another's template fits. What a
+//! server that has gone has listed stays its own: else others would get what was meant for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,14 +38,22 @@ pub enum Unknown {
 
 impl Uris {
     pub fn set_resources<'a>(&mut self, listed: impl Iterator<Item = (&'a str, String)>) {
-        self.listed.clear();
+        let listed: Vec<_> = listed.collect();
+        let present: BTreeSet<_> = listed.iter().map(|(server, _)| *server).collect();
+        self.listed.retain(|_, servers| {
+            servers.retain(|server| !present.contains(server.as_str()));
+            !servers.is_empty()
+        });
         for (server, uri) in listed {
             self.listed.entry(uri).or_default().insert(server.to_owned());
         }
     }
 
     pub fn set_templates(&mut self, templates: Vec<(String, String)>) {
-        self.templates = templates;
+        let present: BTreeSet<_> = templates.iter().map(|(server, _)| server).collect();
+        let gone = self.templates.iter().filter(|(server, _)| !present.contains(server)).cloned();
+        let gone: Vec<_> = gone.collect();
+        self.templates = templates.into_iter().chain(gone).collect();
     }
 
     /// The URI under which the client sees a server's resource.
@@ -119,7 +128,7 @@ fn named(uri: &str) -> Option<Target> {
     Some(Target { server, name: String::from_utf8(bytes).ok()? })
 }
 
-/// Whether a URI could be one of the template `template` (RFC 6570): its fixed parts stand in it, in their order, from the
+/// Whether a URI could be one of the template `template` (RFC 6570), which has to name a scheme: its fixed parts stand in it, in their order, from the
 /// beginning to the end. What the variables may hold is the server's to say.
 fn fits(template: &str, uri: &str) -> bool {
     let mut parts = Vec::new();
@@ -130,6 +139,10 @@ fn fits(template: &str, uri: &str) -> bool {
         rest = behind;
     }
     let Some((first, middle)) = parts.split_first() else { return template == uri };
+    // One that fits everything would claim what others list later.
+    if !first.contains(':') {
+        return false;
+    }
     let Some(mut left) = uri.strip_prefix(first).and_then(|left| left.strip_suffix(rest)) else {
         return false;
     };
@@ -179,6 +192,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_a_servers_stays_its_own_when_it_has_gone() {
+        let mut uris = uris(&[("s", "a:1"), ("s", "b:1")], &[("s", "f:/{path}")]);
+        uris.set_resources([("t", "a:1".to_owned()), ("t", "c:1".to_owned())].into_iter());
+        uris.set_templates(vec![("t".into(), "f:/x{path}".into())]);
+        let servers = |uri: &str| match uris.find(uri) {
+            Ok(target) => vec![target.server],
+            Err(Unknown::Several(servers)) => servers,
+            Err(Unknown::Nobody) => Vec::new(),
+        };
+        assert_eq!([servers("a:1"), servers("b:1"), servers("c:1")], [vec!["s", "t"], vec!["s"], vec!["t"]]);
+        assert_eq!((servers("f:/x"), servers("f:/y")), (vec!["s".into(), "t".into()], vec!["s".into()]));
+        // It is there again, without one of them.
+        uris.set_resources([("s", "b:1".to_owned()), ("t", "a:1".to_owned())].into_iter());
+        assert_eq!(uris.find("a:1").unwrap().server, "t");
+    }
+
+    #[test]
     fn templates_fit_what_has_their_fixed_parts() {
         for (template, uri, fit) in [
             ("a:{x}", "a:", true),
@@ -187,7 +217,8 @@ mod tests {
             ("a:{x}a", "a", false),
             ("a:b", "a:b", true),
             ("a:b", "a:bc", false),
-            ("{+all}", "whatever", true),
+            ("{+all}", "whatever", false),
+            ("{scheme}:x", "a:x", false),
         ] {
             assert_eq!(fits(template, uri), fit, "{template} {uri}");
         }
