@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use harbor_tests::{Bridge, Home, HttpServer, LIMIT, token, wait_until};
 use serde_json::{Value, json};
@@ -138,6 +138,49 @@ fn a_head_that_does_not_come_ends_its_connection() {
     assert_eq!(Caller::new(&server, &token).post_with("", PING).status, 400, "others are served meanwhile");
     let _ = slow.read_to_end(&mut Vec::new());
     assert!(begun.elapsed() < LIMIT, "it was closed before we gave up");
+}
+
+#[test]
+fn many_half_open_connections_without_a_token_shut_out_nobody() {
+    let home = Home::new();
+    let token = token(&home, "ai");
+    let server = HttpServer::start(&home, &[]);
+    let begun = Instant::now();
+    let half_open: Vec<_> = (0..300)
+        .map(|_| {
+            let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+            let _ = stream.write_all(b"P");
+            stream
+        })
+        .collect();
+    assert_eq!(Caller::new(&server, &token).post_with("", PING).status, 400, "it is let in");
+    assert!(begun.elapsed() < Duration::from_secs(4), "before the first of them came to its limit");
+    drop(half_open);
+}
+
+#[test]
+fn a_client_with_a_token_leaves_room_for_others() {
+    let home = Home::new();
+    let (greedy, other) = (token(&home, "greedy"), token(&home, "other"));
+    let server = HttpServer::start(&home, &[]);
+    let head = format!("Authorization: Bearer {greedy}\r\n{USUAL}");
+    let text = server.text("POST", &head, PING);
+    let unfinished = &text[..text.len() - 1];
+    let held: Vec<_> = (0..32)
+        .map(|_| {
+            let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+            stream.write_all(unfinished.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    wait_until("its places to be taken", LIMIT, || {
+        Caller::new(&server, &greedy).post_with("", PING).status == 429
+    });
+    assert_eq!(Caller::new(&server, &other).post_with("", PING).status, 400, "it is let in");
+    drop(held);
+    wait_until("its places to be free", LIMIT, || {
+        Caller::new(&server, &greedy).post_with("", PING).status == 400
+    });
 }
 
 #[test]

@@ -9,34 +9,36 @@
 //! Owns what all requests share, and the order of these checks. Must never say on stderr more than what begins and ends.
 
 mod alone;
+mod connections;
 mod exchange;
 mod gate;
 mod listen;
 mod message;
 mod parked;
+mod places;
 mod post;
 mod reply;
 mod routes;
 mod sessions;
 pub mod tokens;
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use harbor_policy::limits::OPEN_PER_CLIENT;
 use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, HeaderMap, HeaderValue, VARY,
 };
 use hyper::{Method, Request, StatusCode};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 
+use self::connections::Standing;
 use self::exchange::Exchange;
 pub use self::listen::serve;
 use self::parked::Parked;
+use self::places::{Place, Places};
 use self::reply::{Refusal, Reply, SESSION_ID};
 use self::sessions::{Session, Sessions, Works};
 use self::tokens::Tokens;
@@ -67,8 +69,7 @@ pub struct Server {
     tokens: Mutex<Tokens>,
     sessions: Mutex<Sessions>,
     parked: Parked,
-    /// The places for open requests of the generation without sessions, by client.
-    places: Mutex<HashMap<String, Arc<Semaphore>>>,
+    places: Places,
     wrong: Semaphore,
     /// When a wrong token was last worth a line.
     told_wrong: Mutex<Option<Instant>>,
@@ -94,16 +95,6 @@ impl Server {
         self.tokens().has(client)
     }
 
-    /// A place among the open requests of a client.
-    fn place(&self, client: &str) -> Result<OwnedSemaphorePermit, Refusal> {
-        let count = usize::try_from(OPEN_PER_CLIENT).unwrap_or(Semaphore::MAX_PERMITS);
-        let mut places = lock(&self.places);
-        let of_client = places.entry(client.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(count)));
-        let many =
-            |_| Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests are open; wait for answers");
-        Arc::clone(of_client).try_acquire_owned().map_err(many)
-    }
-
     /// Comes to an end with the server.
     async fn ended(&self) {
         // The sender is ours, so it is there.
@@ -111,7 +102,7 @@ impl Server {
     }
 
     /// Answers a request.
-    async fn reply(self: Arc<Self>, request: Request<Incoming>) -> Reply {
+    async fn reply(self: Arc<Self>, request: Request<Incoming>, connection: &Arc<Standing>) -> Reply {
         let (head, body) = request.into_parts();
         let origin = gate::check_host(&head, self.local)
             .and_then(|()| gate::check_origin(&head.headers, &self.origins));
@@ -122,7 +113,7 @@ impl Server {
         let mut reply = match (&origin, &head.method) {
             (Some(_), &Method::OPTIONS) => preflight(),
             _ => {
-                let answered = self.serve(Request::from_parts(head, body)).await;
+                let answered = self.serve(Request::from_parts(head, body), connection).await;
                 answered.unwrap_or_else(Reply::from)
             }
         };
@@ -138,14 +129,19 @@ impl Server {
         reply
     }
 
-    async fn serve(self: &Arc<Self>, request: Request<Incoming>) -> Result<Reply, Refusal> {
+    async fn serve(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+        connection: &Arc<Standing>,
+    ) -> Result<Reply, Refusal> {
         if request.uri().path() != PATH {
             return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is at /mcp"));
         }
         let client = self.client(request.headers()).await?;
+        let _served = connection.serve();
         match *request.method() {
-            Method::POST => post::post(self, &client, request).await,
-            Method::GET => self.listen(&client, request.headers()),
+            Method::POST => post::post(self, &client, connection, request).await,
+            Method::GET => self.listen(&client, request.headers(), self.places.open(&client, connection)?),
             Method::DELETE => self.end_session(&client, request.headers()),
             _ => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "use POST, GET or DELETE")),
         }
@@ -173,10 +169,10 @@ impl Server {
         }
     }
 
-    fn listen(self: &Arc<Self>, client: &str, headers: &HeaderMap) -> Result<Reply, Refusal> {
+    fn listen(self: &Arc<Self>, client: &str, headers: &HeaderMap, place: Place) -> Result<Reply, Refusal> {
         gate::check_accept(headers, &["text/event-stream"])?;
         let stream = find_session(&mut self.sessions(), client, headers)?.routes.listen();
-        Ok(Exchange::Session(stream).stream(self, client, None))
+        Ok(Exchange::Session { stream, _place: place }.stream(self, client, None))
     }
 
     fn end_session(&self, client: &str, headers: &HeaderMap) -> Result<Reply, Refusal> {

@@ -14,11 +14,11 @@ use std::time::Duration;
 use hyper::StatusCode;
 use hyper::body::Bytes;
 use serde_json::Value;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{interval_at, timeout};
 
 use super::Server;
+use super::places::Place;
 use super::reply::{self, Refusal, Reply};
 use super::routes::{Said, Stream};
 use crate::commands::mcp::driver::Event;
@@ -39,16 +39,16 @@ const NO_CAPABILITY: i64 = -32021;
 /// Where an exchange's messages come from.
 #[derive(Debug)]
 pub enum Exchange {
-    /// A stream of a session.
-    Session(Stream),
-    /// A machine that serves this request only, and the request's place among the client's open ones.
-    Alone { said: Receiver<Said>, _machine: Sender<Event>, _place: OwnedSemaphorePermit },
+    /// A stream of a session, and its place among what the client has open.
+    Session { stream: Stream, _place: Place },
+    /// A machine that serves this request only, and the same place.
+    Alone { said: Receiver<Said>, _machine: Sender<Event>, _place: Place },
 }
 
 impl Exchange {
     fn said(&mut self) -> &mut Receiver<Said> {
         match self {
-            Self::Session(stream) => &mut stream.said,
+            Self::Session { stream, .. } => &mut stream.said,
             Self::Alone { said, .. } => said,
         }
     }
@@ -61,7 +61,8 @@ impl Exchange {
         };
         match first {
             Ok(Some(Said::Answer(line))) => {
-                let status = if matches!(self, Self::Session(_)) { StatusCode::OK } else { status_of(&line) };
+                let status =
+                    if matches!(self, Self::Session { .. }) { StatusCode::OK } else { status_of(&line) };
                 reply::json(status, line)
             }
             Ok(Some(Said::Line(line))) => self.stream(server, client, Some(line)),

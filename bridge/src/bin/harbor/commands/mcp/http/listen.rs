@@ -1,9 +1,8 @@
 //! Takes connections until a signal ends it.
 //!
-//! Owns the listening socket and the limits of a connection: how many, how long a head may take and how large it may be,
+//! Owns the listening socket and the limits of a connection: how long a head may take and how large it may be,
 //! how long written bytes may stay unread. Its end closes every stream and session.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -17,11 +16,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use nix::sys::socket::{setsockopt, sockopt::TcpUserTimeout};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, sleep, timeout};
 
+use super::connections::{Connections, Standing};
 use super::parked::Parked;
+use super::places::Places;
 use super::sessions::{Sessions, Works};
 use super::tokens::Tokens;
 use super::{PATH, Server, WRONG_TOKENS};
@@ -29,11 +29,8 @@ use crate::args::Http;
 use crate::errors::Failure;
 use crate::screen::remark;
 
-/// How many connections there are at once.
-const CONNECTIONS: usize = 256;
-
 /// How long a request's head may take, and how long a connection may stay without one.
-const HEAD_LIMIT: Duration = Duration::from_secs(15);
+const HEAD_LIMIT: Duration = Duration::from_secs(5);
 
 /// How much of a request is read ahead: no head is longer, in bytes.
 const MAX_HEAD: usize = 32 * 1024;
@@ -76,7 +73,7 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
         works,
         sessions: Mutex::new(Sessions::default()),
         parked: Parked::default(),
-        places: Mutex::new(HashMap::new()),
+        places: Places::default(),
         wrong: Semaphore::new(WRONG_TOKENS),
         told_wrong: Mutex::new(None),
         ending: watch::Sender::new(false),
@@ -85,16 +82,17 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
         remark("harbor mcp: no client has a token yet; `harbor mcp token NAME` makes one");
     }
     remark(&format!("harbor mcp: listening on http://{local}{PATH}"));
-    let (mut connections, mut sweep) = (JoinSet::new(), interval(SWEEP));
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let (mut connections, mut sweep) = (Connections::default(), interval(SWEEP));
     loop {
         tokio::select! {
-            accepted = accept(&listener, &places) => match accepted {
-                Ok((stream, place)) => drop(connections.spawn(connection(Arc::clone(&server), stream, place))),
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.admit(|standing| connection(Arc::clone(&server), stream, standing));
+                }
                 Err(_) => sleep(REFUSED_PAUSE).await,
             },
             _ = sweep.tick() => {
-                while connections.try_join_next().is_some() {}
+                connections.forget_ended();
                 let tokens = server.tokens();
                 server.sessions().sweep(Instant::now(), |client| tokens.has(client));
                 server.parked.sweep(Instant::now(), |client| tokens.has(client));
@@ -107,29 +105,19 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
     server.ending.send_replace(true);
     server.sessions().clear();
     server.parked.clear();
-    let _ = timeout(END_LIMIT, async { while connections.join_next().await.is_some() {} }).await;
+    let _ = timeout(END_LIMIT, connections.ended()).await;
     remark("harbor mcp: ended");
     Ok(())
 }
 
-/// A connection, once there is a place for one.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, place))
-}
-
-async fn connection(server: Arc<Server>, stream: TcpStream, _place: OwnedSemaphorePermit) {
+async fn connection(server: Arc<Server>, stream: TcpStream, standing: Arc<Standing>) {
     // Events are small, and each is to be seen at once.
     let _ = stream.set_nodelay(true);
     let _ = setsockopt(&stream, TcpUserTimeout, &UNREAD_LIMIT);
     let answering = Arc::clone(&server);
     let service = service_fn(move |request| {
-        let server = Arc::clone(&answering);
-        async move { Ok::<_, Infallible>(server.reply(request).await) }
+        let (server, standing) = (Arc::clone(&answering), Arc::clone(&standing));
+        async move { Ok::<_, Infallible>(server.reply(request, &standing).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())

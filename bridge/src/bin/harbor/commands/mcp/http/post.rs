@@ -23,9 +23,11 @@ use tokio::time::timeout;
 
 use super::Server;
 use super::alone::Alone;
+use super::connections::Standing;
 use super::exchange::Exchange;
 use super::gate;
 use super::message::Message;
+use super::places::Place;
 use super::reply::{self, Refusal, Reply, SESSION_ID};
 use super::routes::{Asked, Said};
 use super::sessions::Session;
@@ -44,23 +46,32 @@ const GREETING_LIMIT: Duration = Duration::from_secs(30);
 const QUEUE: usize = 256;
 
 /// Answers a POST of this client.
-pub async fn post(server: &Arc<Server>, client: &str, request: Request<Incoming>) -> Result<Reply, Refusal> {
+pub async fn post(
+    server: &Arc<Server>,
+    client: &str,
+    connection: &Arc<Standing>,
+    request: Request<Incoming>,
+) -> Result<Reply, Refusal> {
     let (head, body) = request.into_parts();
     gate::check_content_type(&head.headers)?;
     gate::check_accept(&head.headers, &["application/json", "text/event-stream"])?;
+    let reading = server.places.read(client, connection)?;
     let read = timeout(BODY_LIMIT, read(body)).await;
     let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come");
     let line = read.map_err(late)??;
     let message = Message::read(&line)?;
+    // What is answered at once, such as a cancellation, needs none.
+    let place = message.asked.is_some().then(|| server.places.open(client, connection)).transpose()?;
+    drop(reading);
     if message.is_modern(&head.headers) {
-        return modern(server, client, &head, message, line).await;
+        return modern(server, client, &head, message, line, place).await;
     }
     message.check_legacy(&head.headers)?;
     match (&message.asked, message.method.as_deref()) {
         (Some(asked), Some("initialize")) => {
             greet(server, client, &head, &message, asked.clone(), line).await
         }
-        _ => in_session(server, client, &head, message.asked, line).await,
+        _ => in_session(server, client, &head, message.asked.zip(place), line).await,
     }
 }
 
@@ -70,16 +81,16 @@ async fn modern(
     head: &Parts,
     message: Message,
     line: Vec<u8>,
+    place: Option<Place>,
 ) -> Result<Reply, Refusal> {
     if message.method.is_none() {
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "this revision has no responses of clients"));
     }
-    let Some(asked) = &message.asked else {
+    let (Some(asked), Some(place)) = (&message.asked, place) else {
         // There is nothing that a client could tell here: it cancels by leaving.
         return Ok(reply::empty(StatusCode::ACCEPTED));
     };
     message.check_modern(&head.headers)?;
-    let place = server.place(client)?;
     let (lines, said) = channel(QUEUE);
     let alone = Alone::new(asked.id.clone(), lines);
     let machine = match &message.state {
@@ -139,23 +150,24 @@ async fn in_session(
     server: &Arc<Server>,
     client: &str,
     head: &Parts,
-    asked: Option<Asked>,
+    asked: Option<(Asked, Place)>,
     line: Vec<u8>,
 ) -> Result<Reply, Refusal> {
-    let (events, stream) = {
+    let (events, exchange) = {
         let mut sessions = server.sessions();
         let session = super::find_session(&mut sessions, client, &head.headers)?;
-        let stream = asked.map(|asked| {
+        let exchange = asked.map(|(asked, place)| {
             let taken = || Refusal::new(StatusCode::BAD_REQUEST, "a request with this id is still open");
-            session.routes.ask(asked).ok_or_else(taken)
+            let stream = session.routes.ask(asked).ok_or_else(taken)?;
+            Ok(Exchange::Session { stream, _place: place })
         });
-        (session.events.clone(), stream.transpose()?)
+        (session.events.clone(), exchange.transpose()?)
     };
     tell(&events, line).await?;
     // Whoever holds it keeps the session's machine.
     drop(events);
-    match stream {
-        Some(stream) => Ok(Exchange::Session(stream).answer(server, client).await),
+    match exchange {
+        Some(exchange) => Ok(exchange.answer(server, client).await),
         None => Ok(reply::empty(StatusCode::ACCEPTED)),
     }
 }

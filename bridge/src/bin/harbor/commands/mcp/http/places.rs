@@ -1,0 +1,78 @@
+//! How much each client may have under way.
+//!
+//! Owns the places, by client: of messages that are being read, and of requests and streams that are open. They are told
+//! apart so that a client whose requests are all open can still cancel one. Together they are well below the number of
+//! connections: no client takes the others' room.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hyper::StatusCode;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::connections::{Served, Standing};
+use super::reply::Refusal;
+
+/// How many messages of a client are read at once.
+const READ: usize = 32;
+
+/// How many requests and streams of a client are open at once.
+const OPEN: usize = 64;
+
+/// The places by client.
+#[derive(Debug, Default)]
+pub struct Places(Mutex<HashMap<String, OfClient>>);
+
+#[derive(Debug, Clone)]
+struct OfClient {
+    read: Arc<Semaphore>,
+    open: Arc<Semaphore>,
+}
+
+/// A place, until it is dropped; its connection stays as long.
+#[derive(Debug)]
+pub struct Place {
+    _permit: OwnedSemaphorePermit,
+    _served: Served,
+}
+
+impl Places {
+    /// For a message that is to be read.
+    pub fn read(&self, client: &str, connection: &Arc<Standing>) -> Result<Place, Refusal> {
+        take(self.of(client).read, connection)
+    }
+
+    /// For a request or a stream.
+    pub fn open(&self, client: &str, connection: &Arc<Standing>) -> Result<Place, Refusal> {
+        take(self.of(client).open, connection)
+    }
+
+    fn of(&self, client: &str) -> OfClient {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || OfClient { read: Arc::new(Semaphore::new(READ)), open: Arc::new(Semaphore::new(OPEN)) };
+        places.entry(client.to_owned()).or_insert_with(new).clone()
+    }
+}
+
+fn take(places: Arc<Semaphore>, connection: &Arc<Standing>) -> Result<Place, Refusal> {
+    let many =
+        |_| Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests are open; wait for answers");
+    let permit = places.try_acquire_owned().map_err(many)?;
+    Ok(Place { _permit: permit, _served: connection.serve() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_has_so_many_places_of_each_kind_and_takes_none_of_others() {
+        let (places, connection) = (Places::default(), Arc::<Standing>::default());
+        let mut open: Vec<_> = (0..OPEN).map(|_| places.open("a", &connection).unwrap()).collect();
+        assert!(places.open("a", &connection).is_err());
+        assert!(places.read("a", &connection).is_ok(), "it can still cancel");
+        assert!(places.open("b", &connection).is_ok());
+        drop(open.pop());
+        assert!(places.open("a", &connection).is_ok());
+    }
+}
