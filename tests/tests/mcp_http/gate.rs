@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
-use harbor_tests::{Bridge, Home, HttpServer, LIMIT, token, wait_until};
+use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, token, wait_until};
 use serde_json::{Value, json};
 
 use crate::wire::{Caller, Speak};
@@ -210,9 +210,32 @@ fn a_token_is_kept_as_a_hash_and_ends_with_its_deletion() {
     assert_eq!(second.ask(&json!(1), "ping", &json!({})).status, 200);
     assert_eq!(listening.message(), None, "its stream ends");
     wait_until("its session to end", LIMIT, || server.program.stderr().contains("its token was deleted"));
-    // Another token of the same name is another key to the same client.
-    let newer = token(&home, "b");
-    assert_eq!(second.ask(&json!(1), "ping", &json!({})).status, 401);
-    let second = Caller { token: newer, ..second };
-    assert_eq!(second.ask(&json!(1), "ping", &json!({})).status, 200);
+}
+
+#[test]
+fn a_newer_token_of_the_same_name_ends_what_the_older_one_opened() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let older = token(&home, "ai");
+    let server = HttpServer::start(&home, &[]);
+    let caller = Caller::begun(&server, &older);
+    let mut listening = caller.listen();
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let mut subscribed = caller.modern().ask_modern(&json!("sub"), "subscriptions/listen", &filter);
+    assert_eq!(subscribed.message().unwrap()["method"], "notifications/subscriptions/acknowledged");
+    let meta = json!({"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
+    let mut call = json!({"name": "s__ask_elicitation", "arguments": {}, "_meta": meta});
+    let required = caller.modern().ask_modern(&json!(1), "tools/call", &call).answer()["result"].take();
+    assert_eq!(required["resultType"], "input_required", "{required}");
+    let newer = token(&home, "ai");
+    assert_eq!(caller.ask(&json!(1), "ping", &json!({})).status, 401);
+    let caller = Caller { token: newer, ..caller };
+    assert_eq!(caller.ask(&json!(1), "ping", &json!({})).status, 404, "the session was the older one's");
+    call["requestState"] = required["requestState"].clone();
+    let refused = caller.modern().ask_modern(&json!(2), "tools/call", &call).answer();
+    assert_eq!(refused["error"]["code"], -32602, "and so was the call: {refused}");
+    assert_eq!((listening.message(), subscribed.message()), (None, None), "its streams end");
+    wait_until("its session to end", LIMIT, || server.program.stderr().contains("deleted or replaced"));
+    drop(Caller::begun(&server, &caller.token));
 }

@@ -144,6 +144,11 @@ impl<'a> Caller<'a> {
         caller
     }
 
+    /// The same without its session.
+    pub fn modern(&self) -> Self {
+        Self::new(self.server, &self.token)
+    }
+
     fn head(&self) -> String {
         let session = self.session.as_ref().map(|id| format!("Mcp-Session-Id: {id}\r\n")).unwrap_or_default();
         format!("Authorization: Bearer {}\r\n{session}", self.token)

@@ -41,7 +41,7 @@ use self::parked::Parked;
 use self::places::{Place, Places};
 use self::reply::{Refusal, Reply, SESSION_ID};
 use self::sessions::{Session, Sessions, Works};
-use self::tokens::Tokens;
+use self::tokens::{Client, Tokens};
 use crate::screen::remark;
 
 /// Where MCP is.
@@ -90,8 +90,8 @@ impl Server {
         tokens
     }
 
-    /// Whether this client still has a token.
-    fn lets_in(&self, client: &str) -> bool {
+    /// Whether this client's token is still there.
+    fn lets_in(&self, client: &Client) -> bool {
         self.tokens().has(client)
     }
 
@@ -141,18 +141,20 @@ impl Server {
         let _served = connection.serve();
         match *request.method() {
             Method::POST => post::post(self, &client, connection, request).await,
-            Method::GET => self.listen(&client, request.headers(), self.places.open(&client, connection)?),
+            Method::GET => {
+                self.listen(&client, request.headers(), self.places.open(&client.name, connection)?)
+            }
             Method::DELETE => self.end_session(&client, request.headers()),
             _ => Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "use POST, GET or DELETE")),
         }
     }
 
-    /// The name of the client whose token this is.
-    async fn client(&self, headers: &HeaderMap) -> Result<String, Refusal> {
+    /// The client whose token this is.
+    async fn client(&self, headers: &HeaderMap) -> Result<Client, Refusal> {
         let refusal = || Refusal::new(StatusCode::UNAUTHORIZED, "show a token: Authorization: Bearer TOKEN");
         let token = gate::bearer(headers).ok_or_else(refusal)?;
         if let Some(client) = self.tokens().owner(token) {
-            return Ok(client.to_owned());
+            return Ok(client);
         }
         self.tell_of_wrong_token();
         let many = |_| Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens; wait a second");
@@ -169,13 +171,18 @@ impl Server {
         }
     }
 
-    fn listen(self: &Arc<Self>, client: &str, headers: &HeaderMap, place: Place) -> Result<Reply, Refusal> {
+    fn listen(
+        self: &Arc<Self>,
+        client: &Client,
+        headers: &HeaderMap,
+        place: Place,
+    ) -> Result<Reply, Refusal> {
         gate::check_accept(headers, &["text/event-stream"])?;
         let stream = find_session(&mut self.sessions(), client, headers)?.routes.listen();
         Ok(Exchange::Session { stream, _place: place }.stream(self, client, None))
     }
 
-    fn end_session(&self, client: &str, headers: &HeaderMap) -> Result<Reply, Refusal> {
+    fn end_session(&self, client: &Client, headers: &HeaderMap) -> Result<Reply, Refusal> {
         let mut sessions = self.sessions();
         find_session(&mut sessions, client, headers)?;
         if let Some(id) = gate::one(headers, &SESSION_ID) {
@@ -188,7 +195,7 @@ impl Server {
 /// The client's session that a request names.
 fn find_session<'a>(
     sessions: &'a mut Sessions,
-    client: &str,
+    client: &Client,
     headers: &HeaderMap,
 ) -> Result<&'a Session, Refusal> {
     let missing = || {

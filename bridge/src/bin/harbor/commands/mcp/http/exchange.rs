@@ -21,6 +21,7 @@ use super::Server;
 use super::places::Place;
 use super::reply::{self, Refusal, Reply};
 use super::routes::{Said, Stream};
+use super::tokens::Client;
 use crate::commands::mcp::driver::Event;
 use crate::commands::mcp::line::{INVALID_REQUEST, NO_METHOD, PARSE_ERROR, UNSUPPORTED_VERSION};
 
@@ -54,7 +55,7 @@ impl Exchange {
     }
 
     /// Answers the request that it is for.
-    pub async fn answer(mut self, server: &Arc<Server>, client: &str) -> Reply {
+    pub async fn answer(mut self, server: &Arc<Server>, client: &Client) -> Reply {
         let first = tokio::select! {
             first = timeout(SILENCE, self.said().recv()) => first,
             () = server.ended() => Ok(None),
@@ -72,9 +73,9 @@ impl Exchange {
     }
 
     /// Answers with a stream.
-    pub fn stream(self, server: &Arc<Server>, client: &str, first: Option<Vec<u8>>) -> Reply {
+    pub fn stream(self, server: &Arc<Server>, client: &Client, first: Option<Vec<u8>>) -> Reply {
         let (events, body) = channel(EVENTS);
-        let pump = Pump { exchange: self, server: Arc::clone(server), client: client.to_owned(), events };
+        let pump = Pump { exchange: self, server: Arc::clone(server), client: client.clone(), events };
         tokio::spawn(pump.run(first));
         reply::events(body)
     }
@@ -84,7 +85,7 @@ impl Exchange {
 struct Pump {
     exchange: Exchange,
     server: Arc<Server>,
-    client: String,
+    client: Client,
     events: Sender<Bytes>,
 }
 

@@ -15,6 +15,7 @@ use harbor_ipc_proto::json::Fields;
 use tokio::sync::mpsc::{Sender, WeakSender};
 
 use super::alone::Alone;
+use super::tokens::Client;
 use crate::commands::mcp::driver::{Event, Lines, Passed};
 use crate::commands::mcp::want::text;
 
@@ -24,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// How many there are at once; the oldest goes for one more.
 const MOST: usize = 256;
 
-type Table = Mutex<HashMap<(String, String), Waiting>>;
+type Table = Mutex<HashMap<(Client, String), Waiting>>;
 
 /// The machines that wait, by client and state.
 #[derive(Debug, Default)]
@@ -39,24 +40,20 @@ struct Waiting {
 
 impl Parked {
     /// The lines of a new machine for this client's request.
-    pub fn lines(&self, client: &str, alone: Alone) -> Parking {
+    pub fn lines(&self, client: &Client, alone: Alone) -> Parking {
         let slot = Slot { alone, machine: None };
-        Parking {
-            table: Arc::downgrade(&self.0),
-            client: client.to_owned(),
-            slot: Arc::new(Mutex::new(slot)),
-        }
+        Parking { table: Arc::downgrade(&self.0), client: client.clone(), slot: Arc::new(Mutex::new(slot)) }
     }
 
     /// Takes the machine that has given this client this state; its next answer is for the request `id`.
-    pub fn resume(&self, client: &str, state: &str, alone: Alone) -> Option<Sender<Event>> {
-        let waiting = lock(&self.0).remove(&(client.to_owned(), state.to_owned()))?;
+    pub fn resume(&self, client: &Client, state: &str, alone: Alone) -> Option<Sender<Event>> {
+        let waiting = lock(&self.0).remove(&(client.clone(), state.to_owned()))?;
         lock(&waiting.lines.slot).alone = alone;
         Some(waiting.machine)
     }
 
-    /// Gives up those to which nobody comes back, and those of clients without a token.
-    pub fn sweep(&self, now: Instant, has_token: impl Fn(&str) -> bool) {
+    /// Gives up those to which nobody comes back, and those whose token is gone.
+    pub fn sweep(&self, now: Instant, has_token: impl Fn(&Client) -> bool) {
         lock(&self.0).retain(|(client, _), waiting| {
             has_token(client) && now.saturating_duration_since(waiting.since) < PATIENCE
         });
@@ -72,7 +69,7 @@ impl Parked {
 #[derive(Debug, Clone)]
 pub struct Parking {
     table: Weak<Table>,
-    client: String,
+    client: Client,
     slot: Arc<Mutex<Slot>>,
 }
 
@@ -131,6 +128,10 @@ mod tests {
     use serde_json::json;
     use tokio::sync::mpsc::{Receiver, channel};
 
+    fn client(name: &str, sha256: &str) -> Client {
+        Client { name: name.into(), sha256: sha256.into() }
+    }
+
     fn alone(id: &str) -> (Alone, Receiver<Said>) {
         let (sender, stream) = channel(8);
         (Alone::new(id.into(), sender), stream)
@@ -141,34 +142,35 @@ mod tests {
         let parked = Parked::default();
         let (machine, _heard) = channel(8);
         let (first, mut stream) = alone("1");
-        let mut lines = parked.lines("a", first);
+        let mut lines = parked.lines(&client("a", "1"), first);
         lines.belongs_to(&machine);
         let result = json!({"resultType": "input_required", "requestState": "s"});
         lines.pass(json!({"id": 1, "result": result}).to_string().into_bytes());
         assert!(matches!(stream.try_recv(), Ok(Said::Answer(_))));
         drop(machine);
-        assert!(parked.resume("b", "s", alone("2").0).is_none());
-        assert!(parked.resume("a", "t", alone("2").0).is_none());
+        assert!(parked.resume(&client("a", "2"), "s", alone("2").0).is_none(), "a newer token");
+        assert!(parked.resume(&client("b", "1"), "s", alone("2").0).is_none());
+        assert!(parked.resume(&client("a", "1"), "t", alone("2").0).is_none());
         let (second, mut stream) = alone("2");
-        assert!(parked.resume("a", "s", second).is_some());
+        assert!(parked.resume(&client("a", "1"), "s", second).is_some());
         let answer = json!({"id": 2, "result": {}}).to_string().into_bytes();
         lines.pass(answer.clone());
         assert_eq!(stream.try_recv(), Ok(Said::Answer(answer)));
-        assert!(parked.resume("a", "s", alone("3").0).is_none(), "once");
+        assert!(parked.resume(&client("a", "1"), "s", alone("3").0).is_none(), "once");
     }
 
     #[test]
     fn what_nobody_comes_back_to_is_given_up() {
         let parked = Parked::default();
         let (machine, heard) = channel(8);
-        let mut lines = parked.lines("a", alone("1").0);
+        let mut lines = parked.lines(&client("a", "1"), alone("1").0);
         lines.belongs_to(&machine);
         let park = |lines: &mut Parking, at: usize| {
             let result = json!({"resultType": "input_required", "requestState": at.to_string()});
             lines.pass(json!({"id": 1, "result": result}).to_string().into_bytes());
         };
         (0..=MOST).for_each(|at| park(&mut lines, at));
-        assert!(parked.resume("a", "0", alone("2").0).is_none(), "the oldest went");
+        assert!(parked.resume(&client("a", "1"), "0", alone("2").0).is_none(), "the oldest went");
         drop(machine);
         assert!(!heard.is_closed());
         parked.sweep(Instant::now(), |_| true);

@@ -31,6 +31,7 @@ use super::places::Place;
 use super::reply::{self, Refusal, Reply, SESSION_ID};
 use super::routes::{Asked, Said};
 use super::sessions::Session;
+use super::tokens::Client;
 use crate::commands::mcp::driver::Event;
 
 /// How long a body may take.
@@ -48,20 +49,20 @@ const QUEUE: usize = 256;
 /// Answers a POST of this client.
 pub async fn post(
     server: &Arc<Server>,
-    client: &str,
+    client: &Client,
     connection: &Arc<Standing>,
     request: Request<Incoming>,
 ) -> Result<Reply, Refusal> {
     let (head, body) = request.into_parts();
     gate::check_content_type(&head.headers)?;
     gate::check_accept(&head.headers, &["application/json", "text/event-stream"])?;
-    let reading = server.places.read(client, connection)?;
+    let reading = server.places.read(&client.name, connection)?;
     let read = timeout(BODY_LIMIT, read(body)).await;
     let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come");
     let line = read.map_err(late)??;
     let message = Message::read(&line)?;
     // What is answered at once, such as a cancellation, needs none.
-    let place = message.asked.is_some().then(|| server.places.open(client, connection)).transpose()?;
+    let place = message.asked.is_some().then(|| server.places.open(&client.name, connection)).transpose()?;
     drop(reading);
     if message.is_modern(&head.headers) {
         return modern(server, client, &head, message, line, place).await;
@@ -77,7 +78,7 @@ pub async fn post(
 
 async fn modern(
     server: &Arc<Server>,
-    client: &str,
+    client: &Client,
     head: &Parts,
     message: Message,
     line: Vec<u8>,
@@ -97,7 +98,7 @@ async fn modern(
         Some(state) => server.parked.resume(client, state, alone).ok_or_else(|| message.no_state())?,
         None => {
             let lines = server.parked.lines(client, alone);
-            let machine = server.works.start(client, lines.clone(), false).map_err(|_| busy())?;
+            let machine = server.works.start(&client.name, lines.clone(), false).map_err(|_| busy())?;
             lines.belongs_to(&machine);
             machine
         }
@@ -110,7 +111,7 @@ async fn modern(
 /// Begins a session. It is kept once its client is answered with a result.
 async fn greet(
     server: &Arc<Server>,
-    client: &str,
+    client: &Client,
     head: &Parts,
     message: &Message,
     asked: Asked,
@@ -123,7 +124,7 @@ async fn greet(
         ));
     }
     let many = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open; end some");
-    if !server.sessions().make_room(client) {
+    if !server.sessions().make_room(&client.name) {
         return Err(many());
     }
     let session = Session::begin(&server.works, client).map_err(|_| busy())?;
@@ -137,7 +138,7 @@ async fn greet(
     if is_result {
         let mut sessions = server.sessions();
         // Others may have come meanwhile.
-        if !sessions.make_room(client) {
+        if !sessions.make_room(&client.name) {
             return Err(many());
         }
         let id = sessions.keep(session, message.program.as_deref()).map_err(|_| busy())?;
@@ -148,7 +149,7 @@ async fn greet(
 
 async fn in_session(
     server: &Arc<Server>,
-    client: &str,
+    client: &Client,
     head: &Parts,
     asked: Option<(Asked, Place)>,
     line: Vec<u8>,

@@ -4,8 +4,8 @@
 //!  initialize ─► Fresh ─ answered ─► kept under a random id ─► DELETE, idle for long, no token any more, too many ─► gone
 //! ```
 //!
-//! Owns what is kept under which id, for whom, and how much of it. A session is its client's: under another one's name it
-//! does not exist. Its end closes its streams and its connection to the bridge.
+//! Owns what is kept under which id, for whom, and how much of it. A session is its client's, and its token's: to
+//! another one it does not exist. Its end closes its streams and its connection to the bridge.
 
 use std::collections::HashMap;
 use std::thread;
@@ -17,6 +17,7 @@ use harbor_policy::tool_name::Allowlist;
 use tokio::sync::mpsc::Sender;
 
 use super::routes::SharedRoutes;
+use super::tokens::Client;
 use crate::commands::mcp::driver::{Driver, Event, Lines};
 use crate::commands::mcp::machine::Machine;
 use crate::screen::remark;
@@ -39,15 +40,15 @@ pub struct Works {
 }
 
 impl Works {
-    /// Starts a machine for a client; it ends when the way to it is dropped.
+    /// Starts a machine for the client of this name; it ends when the way to it is dropped.
     pub fn start(
         &self,
-        client: &str,
+        name: &str,
         lines: impl Lines + Send + 'static,
         dial: bool,
     ) -> std::io::Result<Sender<Event>> {
         let machine = Machine::new(self.only.clone(), self.lazy).named(&random_token()?);
-        let (events, mut driver) = Driver::new(machine, client, &self.paths, lines);
+        let (events, mut driver) = Driver::new(machine, name, &self.paths, lines);
         if dial {
             driver.dial_first();
         }
@@ -59,7 +60,7 @@ impl Works {
 /// One that has no id yet.
 #[derive(Debug)]
 pub struct Session {
-    client: String,
+    client: Client,
     pub events: Sender<Event>,
     pub routes: SharedRoutes,
     used: Instant,
@@ -68,10 +69,10 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn begin(works: &Works, client: &str) -> std::io::Result<Self> {
+    pub fn begin(works: &Works, client: &Client) -> std::io::Result<Self> {
         let routes = SharedRoutes::default();
-        let events = works.start(client, routes.clone(), true)?;
-        Ok(Self { client: client.to_owned(), events, routes, used: Instant::now(), end: None })
+        let events = works.start(&client.name, routes.clone(), true)?;
+        Ok(Self { client: client.clone(), events, routes, used: Instant::now(), end: None })
     }
 }
 
@@ -79,7 +80,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.routes.close();
         if let Some(why) = self.end {
-            remark(&format!("harbor mcp: a session of {} has ended: {why}", self.client));
+            remark(&format!("harbor mcp: a session of {} has ended: {why}", self.client.name));
         }
     }
 }
@@ -90,13 +91,13 @@ pub struct Sessions(HashMap<String, Session>);
 
 impl Sessions {
     /// Makes room for one more of this client, at the cost of the one that was longest unused; whether there is room.
-    pub fn make_room(&mut self, client: &str) -> bool {
-        let of_client = self.0.values().filter(|session| session.client == client).count();
+    pub fn make_room(&mut self, name: &str) -> bool {
+        let of_client = self.0.values().filter(|session| session.client.name == name).count();
         if of_client < PER_CLIENT && self.0.len() < IN_ALL {
             return true;
         }
         let may_go = |session: &Session| {
-            !session.routes.is_read() && (of_client < PER_CLIENT || session.client == client)
+            !session.routes.is_read() && (of_client < PER_CLIENT || session.client.name == name)
         };
         let oldest =
             self.0.iter().filter(|(_, session)| may_go(session)).min_by_key(|(_, session)| session.used);
@@ -108,15 +109,15 @@ impl Sessions {
     pub fn keep(&mut self, mut session: Session, program: Option<&str>) -> std::io::Result<String> {
         let id = random_token()?;
         let program = program.map(|program| format!(" ({program})")).unwrap_or_default();
-        remark(&format!("harbor mcp: a session of {}{program} has begun", session.client));
+        remark(&format!("harbor mcp: a session of {}{program} has begun", session.client.name));
         session.end = Some("Harbor ends");
         self.0.insert(id.clone(), session);
         Ok(id)
     }
 
     /// This client's session of this id, which is used with that.
-    pub fn of(&mut self, client: &str, id: &str) -> Option<&Session> {
-        let session = self.0.get_mut(id).filter(|session| session.client == client)?;
+    pub fn of(&mut self, client: &Client, id: &str) -> Option<&Session> {
+        let session = self.0.get_mut(id).filter(|session| session.client == *client)?;
         session.used = Instant::now();
         Some(session)
     }
@@ -126,8 +127,8 @@ impl Sessions {
         self.0.remove(id).is_some_and(|mut session| session.end.replace(why).is_some())
     }
 
-    /// Ends those that are idle, and those of clients that have no token any more.
-    pub fn sweep(&mut self, now: Instant, has_token: impl Fn(&str) -> bool) {
+    /// Ends those that are idle, and those whose token is gone.
+    pub fn sweep(&mut self, now: Instant, has_token: impl Fn(&Client) -> bool) {
         for session in self.0.values_mut().filter(|session| session.routes.is_read()) {
             session.used = now;
         }
@@ -144,7 +145,7 @@ impl Sessions {
             self.end(&id, "nobody used it");
         }
         for id in unknown {
-            self.end(&id, "its token was deleted");
+            self.end(&id, "its token was deleted or replaced");
         }
     }
 
@@ -160,10 +161,14 @@ mod tests {
     use crate::commands::mcp::http::routes::Asked;
     use tokio::sync::mpsc::channel;
 
-    fn session(client: &str) -> Session {
+    fn client(name: &str) -> Client {
+        Client { name: name.into(), sha256: String::new() }
+    }
+
+    fn session(name: &str) -> Session {
         let (events, _) = channel(1);
         Session {
-            client: client.into(),
+            client: client(name),
             events,
             routes: SharedRoutes::default(),
             used: Instant::now(),
@@ -181,12 +186,14 @@ mod tests {
         let (a, b) = (kept(&mut sessions, "a"), kept(&mut sessions, "b"));
         assert!(a.len() >= 32 && a != b);
         assert!(
-            sessions.of("a", &a).is_some()
-                && sessions.of("b", &a).is_none()
-                && sessions.of("a", "").is_none()
+            sessions.of(&client("a"), &a).is_some()
+                && sessions.of(&client("b"), &a).is_none()
+                && sessions.of(&client("a"), "").is_none()
         );
+        let newer = Client { sha256: "newer".into(), ..client("a") };
+        assert!(sessions.of(&newer, &a).is_none(), "a newer token of the same name");
         assert!(sessions.end(&a, "test") && !sessions.end(&a, "test"));
-        assert!(sessions.of("a", &a).is_none() && sessions.of("b", &b).is_some());
+        assert!(sessions.of(&client("a"), &a).is_none() && sessions.of(&client("b"), &b).is_some());
     }
 
     #[test]
@@ -194,15 +201,15 @@ mod tests {
         let mut sessions = Sessions::default();
         let (read, idle, gone) =
             (kept(&mut sessions, "a"), kept(&mut sessions, "a"), kept(&mut sessions, "b"));
-        let stream = sessions.of("a", &read).unwrap().routes.listen();
+        let stream = sessions.of(&client("a"), &read).unwrap().routes.listen();
         let begun = Instant::now();
-        sessions.sweep(begun, |client| client == "a");
-        assert!(sessions.of("b", &gone).is_none() && sessions.of("a", &idle).is_some());
+        sessions.sweep(begun, |client| client.name == "a");
+        assert!(sessions.of(&client("b"), &gone).is_none() && sessions.of(&client("a"), &idle).is_some());
         sessions.sweep(begun + 2 * IDLE, |_| true);
-        assert!(sessions.of("a", &idle).is_none() && sessions.of("a", &read).is_some());
+        assert!(sessions.of(&client("a"), &idle).is_none() && sessions.of(&client("a"), &read).is_some());
         drop(stream);
         sessions.sweep(begun + 4 * IDLE, |_| true);
-        assert!(sessions.of("a", &read).is_none());
+        assert!(sessions.of(&client("a"), &read).is_none());
     }
 
     #[test]
@@ -211,13 +218,16 @@ mod tests {
         let other = kept(&mut sessions, "b");
         let ids: Vec<_> = (0..PER_CLIENT).map(|_| kept(&mut sessions, "a")).collect();
         let asked = || Asked { id: "1".into(), token: None };
-        let streams: Vec<_> =
-            ids.iter().skip(1).map(|id| sessions.of("a", id).unwrap().routes.ask(asked()).unwrap()).collect();
+        let streams: Vec<_> = ids
+            .iter()
+            .skip(1)
+            .map(|id| sessions.of(&client("a"), id).unwrap().routes.ask(asked()).unwrap())
+            .collect();
         assert!(sessions.make_room("b") && sessions.make_room("a"));
-        assert!(sessions.of("a", &ids[0]).is_none() && sessions.of("b", &other).is_some());
+        assert!(sessions.of(&client("a"), &ids[0]).is_none() && sessions.of(&client("b"), &other).is_some());
         let _ = kept(&mut sessions, "a");
         let fresh =
-            sessions.0.iter().find(|(id, session)| session.client == "a" && !ids.contains(id)).unwrap();
+            sessions.0.iter().find(|(id, session)| session.client.name == "a" && !ids.contains(id)).unwrap();
         let held = fresh.1.routes.listen();
         assert!(!sessions.make_room("a"), "all are read");
         drop((held, streams));

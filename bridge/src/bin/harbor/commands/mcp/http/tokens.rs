@@ -49,6 +49,13 @@ pub struct Kept {
 /// All tokens, by the client's name.
 pub type Kepts = BTreeMap<String, Kept>;
 
+/// A client that was let in, and with which token: another token of the same name does not go on with what this one began.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Client {
+    pub name: String,
+    pub sha256: String,
+}
+
 /// The file's content.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {
@@ -146,7 +153,7 @@ impl Tokens {
     }
 
     /// Whose token this is. All are compared, each to its end: how long it takes tells nothing.
-    pub fn owner(&self, token: &str) -> Option<&str> {
+    pub fn owner(&self, token: &str) -> Option<Client> {
         let digest = digest(token);
         let mut owner = None;
         for (name, kept) in &self.known {
@@ -154,15 +161,15 @@ impl Tokens {
             let pairs = kept.sha256.bytes().zip(digest.bytes());
             let differs = pairs.fold(differs, |differs, (a, b)| differs | usize::from(a ^ b));
             if std::hint::black_box(differs) == 0 {
-                owner = Some(name.as_str());
+                owner = Some(Client { name: name.clone(), sha256: digest.clone() });
             }
         }
         owner
     }
 
-    /// Whether this name has a token.
-    pub fn has(&self, name: &str) -> bool {
-        self.known.contains_key(name)
+    /// Whether this client's token is still there.
+    pub fn has(&self, client: &Client) -> bool {
+        self.known.get(&client.name).is_some_and(|kept| kept.sha256 == client.sha256)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -176,12 +183,17 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 fn read(path: &Path) -> io::Result<Kepts> {
-    let opened = fs::OpenOptions::new().read(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(path);
+    // Not blocking: a named pipe in its place would hold the server for ever.
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+    let opened = fs::OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
     let file = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kepts::new()),
         opened => opened?,
     };
     let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("it is no regular file; delete it and make new tokens"));
+    }
     if found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
         return Err(io::Error::other("others may use it; `chmod 600` it, or delete it and make new tokens"));
     }
@@ -220,6 +232,10 @@ mod tests {
         Tokens { file: file_in(home), seen: None, known: Kepts::new() }
     }
 
+    fn owner(tokens: &Tokens, token: &str) -> Option<String> {
+        tokens.owner(token).map(|client| client.name)
+    }
+
     #[test]
     fn a_token_is_its_names_until_there_is_another_one_or_none() {
         let home = tempfile::tempdir().unwrap();
@@ -230,15 +246,19 @@ mod tests {
         assert!(a.len() == PREFIX.len() + 43 && a.starts_with(PREFIX) && !before, "{a}");
         let (b, _) = file.make("b", 2).unwrap();
         tokens.refresh().unwrap();
-        assert_eq!((tokens.owner(&a), tokens.owner(&b)), (Some("a"), Some("b")));
+        assert_eq!((owner(&tokens, &a).as_deref(), owner(&tokens, &b).as_deref()), (Some("a"), Some("b")));
+        let (old_a, old_b) = (tokens.owner(&a).unwrap(), tokens.owner(&b).unwrap());
+        assert!(tokens.has(&old_a) && tokens.has(&old_b));
         for wrong in ["", PREFIX, &a[..a.len() - 1], &format!("{a}x")] {
             assert_eq!(tokens.owner(wrong), None, "{wrong}");
         }
         let (newer, before) = file.make("a", 3).unwrap();
         assert!(before && file.delete("b").unwrap() && !file.delete("b").unwrap());
         tokens.refresh().unwrap();
-        assert_eq!((tokens.owner(&a), tokens.owner(&b), tokens.owner(&newer)), (None, None, Some("a")));
-        assert!(tokens.has("a") && !tokens.has("b"));
+        assert_eq!((tokens.owner(&a), tokens.owner(&b)), (None, None));
+        assert_eq!(owner(&tokens, &newer).as_deref(), Some("a"));
+        assert!(!tokens.has(&old_a) && !tokens.has(&old_b), "a newer token of the name is another one");
+        assert!(tokens.has(&tokens.owner(&newer).unwrap()));
         let text = fs::read_to_string(home.path().join("mcp-tokens.json")).unwrap();
         assert!(!text.contains(&newer) && !text.contains(&newer[PREFIX.len()..]), "{text}");
     }
@@ -254,7 +274,7 @@ mod tests {
         assert!(tokens.refresh().is_ok(), "it is said once");
         fs::set_permissions(&file.file, fs::Permissions::from_mode(0o600)).unwrap();
         tokens.refresh().unwrap();
-        assert_eq!(tokens.owner(&token), Some("a"));
+        assert_eq!(owner(&tokens, &token).as_deref(), Some("a"));
         for text in ["", "[]", r#"{"tokens":{"a":{"sha256":"","created_at":1}}}"#] {
             fs::remove_file(&file.file).unwrap();
             store::write_atomically(&file.file, text.as_bytes()).unwrap();
@@ -262,5 +282,16 @@ mod tests {
             assert_eq!(tokens.owner(&token), None, "{text}");
             assert!(file.make("b", 1).is_err(), "what is there is not overwritten");
         }
+    }
+
+    #[test]
+    fn a_named_pipe_in_the_files_place_is_refused_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let (file, mut tokens) = (file_in(home.path()), tokens_in(home.path()));
+        nix::unistd::mkfifo(&file.file, nix::sys::stat::Mode::S_IRUSR | nix::sys::stat::Mode::S_IWUSR)
+            .unwrap();
+        let (told, heard) = std::sync::mpsc::channel();
+        thread::spawn(move || told.send(tokens.refresh().is_err() && tokens.is_empty()));
+        assert_eq!(heard.recv_timeout(LOCK_LIMIT), Ok(true));
     }
 }
