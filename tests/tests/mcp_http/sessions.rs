@@ -236,3 +236,28 @@ fn what_a_server_asks_comes_on_the_stream_of_the_call_and_is_answered_by_a_post(
     let text = answered["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answered}"));
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({"result": result}));
 }
+
+#[test]
+fn a_cancelled_request_ends_and_its_id_is_free_again() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let double = Double::sound(&home);
+    bridge.add_and_connect("s", &double);
+    let token = token(&home, "ai");
+    let server = HttpServer::start(&home, &[]);
+    let caller = Caller::begun(&server, &token);
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| caller.tool(&json!(1), "s__sleep", &json!({"ms": 60_000})));
+        let _ = double.journal().wait_for("call sleep");
+        let params = json!({"requestId": 1});
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        assert_eq!(caller.post(&cancel).status, 202);
+        assert_eq!(call.join().unwrap().message(), None, "it is not answered");
+    });
+    let _ = double.journal().wait_for("cancelled");
+    assert_eq!(caller.ask(&json!(1), "ping", &json!({})).answer()["result"], json!({}));
+    let long = "x".repeat(300);
+    assert_eq!(caller.ask(&json!(long), "ping", &json!({})).status, 400, "such an id is not kept");
+    let asked = json!({"_meta": {"progressToken": long}});
+    assert_eq!(caller.ask(&json!(2), "ping", &asked).status, 400, "nor such a token");
+}

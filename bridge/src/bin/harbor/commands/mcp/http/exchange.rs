@@ -66,6 +66,7 @@ impl Exchange {
                     if matches!(self, Self::Session { .. }) { StatusCode::OK } else { status_of(&line) };
                 reply::json(status, line)
             }
+            Ok(Some(Said::Cancelled)) => reply::empty(StatusCode::ACCEPTED),
             Ok(Some(Said::Line(line))) => self.stream(server, client, Some(line)),
             Ok(None) => Refusal::new(StatusCode::NOT_FOUND, "the session has ended").into(),
             Err(_) => self.stream(server, client, None),
@@ -103,7 +104,7 @@ impl Pump {
                         self.send(reply::event(&line)).await;
                         false
                     }
-                    None => false,
+                    Some(Said::Cancelled) | None => false,
                 },
                 _ = beat.tick() => self.server.lets_in(&self.client) && self.send(reply::silence()).await,
                 () = self.events.closed() => false,

@@ -25,6 +25,9 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// How a request shows its revision where there was no `initialize`.
 const VERSION_OF_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 
+/// The longest id or progress token, in bytes of JSON: they are kept as long as their request is open.
+const MAX_ID: usize = 256;
+
 /// The longest name of a client's program that is shown.
 const SHOWN: usize = 60;
 
@@ -35,6 +38,8 @@ pub struct Message {
     pub asked: Option<Asked>,
     /// Absent: it is a response.
     pub method: Option<String>,
+    /// The request that it cancels, JSON text.
+    pub cancelled: Option<String>,
     /// What the method is about, where that is repeated in a header.
     subject: Option<String>,
     /// The revision that it shows.
@@ -62,6 +67,9 @@ impl Message {
         if id.is_some_and(|id| !is_id(id)) {
             return Err(wrong(INVALID_REQUEST, "`id` is neither a string nor a number"));
         }
+        if id.is_some_and(|id| id.len() > MAX_ID) {
+            return Err(wrong(INVALID_REQUEST, "`id` is longer than 256 bytes"));
+        }
         let method = text(&fields, "method");
         let answers = fields.get("result").or(fields.get("error")).is_some();
         if method.is_none() && (id.is_none() || !answers) {
@@ -74,7 +82,12 @@ impl Message {
         let meta = Fields::parse(meta.as_bytes()).unwrap_or_default();
         let info = Fields::parse(info.as_bytes()).unwrap_or_default();
         let token = meta.get("progressToken").map(str::to_owned);
+        if token.as_ref().is_some_and(|token| token.len() > MAX_ID) {
+            return Err(wrong(INVALID_REQUEST, "`progressToken` is longer than 256 bytes"));
+        }
+        let cancels = id.is_none() && method.as_deref() == Some("notifications/cancelled");
         Ok(Self {
+            cancelled: params.get("requestId").filter(|_| cancels).map(str::to_owned),
             asked: id.filter(|_| method.is_some()).map(|id| Asked { id: id.to_owned(), token }),
             subject: text(&params, if method.as_deref() == Some("resources/read") { "uri" } else { "name" }),
             version: text(&meta, VERSION_OF_REQUEST),

@@ -29,7 +29,7 @@ use super::gate;
 use super::message::Message;
 use super::places::Place;
 use super::reply::{self, Refusal, Reply, SESSION_ID};
-use super::routes::{Asked, Said};
+use super::routes::{Asked, NotAsked, Said};
 use super::sessions::Session;
 use super::tokens::Client;
 use crate::commands::mcp::driver::Event;
@@ -72,7 +72,10 @@ pub async fn post(
         (Some(asked), Some("initialize")) => {
             greet(server, client, &head, &message, asked.clone(), line).await
         }
-        _ => in_session(server, client, &head, message.asked.zip(place), line).await,
+        _ => {
+            let asked = message.asked.zip(place);
+            in_session(server, client, &head, asked, message.cancelled.as_deref(), line).await
+        }
     }
 }
 
@@ -128,7 +131,7 @@ async fn greet(
         return Err(many());
     }
     let session = Session::begin(&server.works, client).map_err(|_| busy())?;
-    let mut stream = session.routes.ask(asked).ok_or_else(busy)?;
+    let mut stream = session.routes.ask(asked).map_err(|_| busy())?;
     tell(&session.events, line).await?;
     let Ok(Some(Said::Answer(line))) = timeout(GREETING_LIMIT, stream.said.recv()).await else {
         return Err(busy());
@@ -152,19 +155,22 @@ async fn in_session(
     client: &Client,
     head: &Parts,
     asked: Option<(Asked, Place)>,
+    cancelled: Option<&str>,
     line: Vec<u8>,
 ) -> Result<Reply, Refusal> {
-    let (events, exchange) = {
+    let (events, routes, exchange) = {
         let mut sessions = server.sessions();
         let session = super::find_session(&mut sessions, client, &head.headers)?;
         let exchange = asked.map(|(asked, place)| {
-            let taken = || Refusal::new(StatusCode::BAD_REQUEST, "a request with this id is still open");
-            let stream = session.routes.ask(asked).ok_or_else(taken)?;
+            let stream = session.routes.ask(asked).map_err(not_asked)?;
             Ok(Exchange::Session { stream, _place: place })
         });
-        (session.events.clone(), exchange.transpose()?)
+        (session.events.clone(), session.routes.clone(), exchange.transpose()?)
     };
     tell(&events, line).await?;
+    if let Some(id) = cancelled {
+        routes.cancel(id);
+    }
     // Whoever holds it keeps the session's machine.
     drop(events);
     match exchange {
@@ -178,6 +184,15 @@ async fn tell(machine: &Sender<Event>, line: Vec<u8>) -> Result<(), Refusal> {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) => Err(Refusal::new(StatusCode::NOT_FOUND, "the session has ended")),
         Err(_) => Err(busy()),
+    }
+}
+
+fn not_asked(why: NotAsked) -> Refusal {
+    match why {
+        NotAsked::Taken => Refusal::new(StatusCode::BAD_REQUEST, "a request with this id is still open"),
+        NotAsked::TooMany => {
+            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests are open; wait for answers")
+        }
     }
 }
 

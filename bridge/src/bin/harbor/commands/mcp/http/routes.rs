@@ -27,6 +27,17 @@ const QUEUE: usize = 256;
 /// How many messages wait for a listener.
 const BACKLOG: usize = 32;
 
+/// How many requests of a session are open, with those that nobody waits for any more.
+const OPEN: usize = 256;
+
+/// Why a request is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAsked {
+    /// Another one with its id is open.
+    Taken,
+    TooMany,
+}
+
 /// What comes on a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
@@ -34,6 +45,8 @@ pub enum Said {
     Line(Vec<u8>),
     /// The line with which the stream ends.
     Answer(Vec<u8>),
+    /// The client has cancelled the request, which is not answered then.
+    Cancelled,
 }
 
 /// A request of the client as it is told apart from others: JSON texts.
@@ -55,15 +68,18 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Opens a request's stream; `None` while its id is taken.
-    fn ask(&mut self, asked: Asked) -> Option<(u64, Receiver<Said>)> {
+    /// Opens a request's stream.
+    fn ask(&mut self, asked: Asked) -> Result<(u64, Receiver<Said>), NotAsked> {
         if self.open.values().any(|(other, _)| other.id == asked.id) {
-            return None;
+            return Err(NotAsked::Taken);
+        }
+        if self.open.len() >= OPEN {
+            return Err(NotAsked::TooMany);
         }
         let (sender, stream) = channel(QUEUE);
         let number = self.number();
         self.open.insert(number, (asked, Some(sender)));
-        Some((number, stream))
+        Ok((number, stream))
     }
 
     /// Opens the stream of what belongs to no request. It takes the place of an earlier one, which may well be a dead
@@ -98,7 +114,7 @@ impl Routes {
 
     fn pass(&mut self, line: Vec<u8>) -> Passed {
         match Kind::of(&line) {
-            Kind::Answer(id) => self.answer(&id, line),
+            Kind::Answer(id) => self.end(&id, Said::Answer(line)),
             Kind::Progress(token) => {
                 let stream = self.open.values().find(|(asked, _)| asked.token.as_ref() == Some(&token));
                 if let Some((_, Some(stream))) = stream {
@@ -130,11 +146,12 @@ impl Routes {
         Passed::Done
     }
 
-    fn answer(&mut self, id: &str, line: Vec<u8>) {
+    /// The last that is said to this request.
+    fn end(&mut self, id: &str, said: Said) {
         let number = self.open.iter().find(|(_, (asked, _))| asked.id == id).map(|(number, _)| *number);
         let asked = number.and_then(|number| self.open.remove(&number));
         if let Some((_, Some(stream))) = asked {
-            let _ = stream.try_send(Said::Answer(line));
+            let _ = stream.try_send(said);
         }
     }
 
@@ -158,6 +175,7 @@ pub fn put(stream: &Sender<Said>, line: Vec<u8>) -> Result<(), Vec<u8>> {
     }
     stream.try_send(Said::Line(line)).map_err(|error| match error.into_inner() {
         Said::Line(line) | Said::Answer(line) => line,
+        Said::Cancelled => Vec::new(),
     })
 }
 
@@ -200,9 +218,14 @@ impl SharedRoutes {
     }
 
     /// As [`Routes::ask`].
-    pub fn ask(&self, asked: Asked) -> Option<Stream> {
+    pub fn ask(&self, asked: Asked) -> Result<Stream, NotAsked> {
         let (number, said) = self.table().ask(asked)?;
-        Some(Stream { said, number, routes: self.clone() })
+        Ok(Stream { said, number, routes: self.clone() })
+    }
+
+    /// The client has cancelled the request with this id: nothing answers it any more.
+    pub fn cancel(&self, id: &str) {
+        self.table().end(id, Said::Cancelled);
     }
 
     /// As [`Routes::listen`].

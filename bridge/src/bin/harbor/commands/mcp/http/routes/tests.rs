@@ -20,6 +20,7 @@ fn read(stream: &mut Receiver<Said>) -> (Vec<Vec<u8>>, bool) {
                 lines.push(line);
                 return (lines, true);
             }
+            Said::Cancelled => return (lines, true),
         }
     }
     (lines, false)
@@ -31,7 +32,7 @@ fn each_line_goes_on_one_stream() {
     let (_, mut one) = routes.ask(asked("1", Some("7"))).unwrap();
     let (_, mut two) = routes.ask(asked("\"1\"", Some("\"7\""))).unwrap();
     let (_, mut listener) = routes.listen();
-    assert!(routes.ask(asked("1", None)).is_none(), "the id is taken");
+    assert_eq!(routes.ask(asked("1", None)).unwrap_err(), NotAsked::Taken);
     let progress = |token| {
         line(&format!("\"method\":\"notifications/progress\",\"params\":{{\"progressToken\":{token}}}"))
     };
@@ -86,7 +87,22 @@ fn a_stream_that_is_not_read_keeps_its_answer_and_one_that_is_left_blocks_nobody
     assert_eq!((lines.len(), ended), (QUEUE, true));
     routes.leave(left);
     assert!(!routes.is_read());
-    assert!(routes.ask(asked("2", None)).is_none(), "it is still open there");
+    assert!(routes.ask(asked("2", None)).is_err(), "it is still open there");
     routes.pass(line("\"id\":2,\"result\":{}"));
-    assert!(routes.ask(asked("2", None)).is_some());
+    assert!(routes.ask(asked("2", None)).is_ok());
+}
+
+#[test]
+fn what_is_cancelled_is_forgotten_and_only_so_many_are_open() {
+    let mut routes = Routes::default();
+    let (left, _) = routes.ask(asked("0", None)).unwrap();
+    routes.leave(left);
+    let mut streams: Vec<_> = (1..OPEN).map(|n| routes.ask(asked(&n.to_string(), None)).unwrap().1).collect();
+    assert_eq!(routes.ask(asked("x", None)).unwrap_err(), NotAsked::TooMany);
+    for id in ["0", "1", "unknown"] {
+        routes.end(id, Said::Cancelled);
+    }
+    assert_eq!(streams[0].try_recv(), Ok(Said::Cancelled));
+    assert_eq!(routes.open.len(), OPEN - 2);
+    assert!(routes.ask(asked("0", None)).is_ok() && routes.ask(asked("1", None)).is_ok(), "the ids are free");
 }
