@@ -18,6 +18,7 @@ use std::thread;
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, WeakSender, channel};
 
 use super::machine::{Machine, Out};
@@ -32,6 +33,8 @@ pub const QUEUE: usize = 64;
 #[derive(Debug)]
 pub enum Event {
     Line(Vec<u8>),
+    /// One that takes room until the machine has read it.
+    Weighed(Vec<u8>, OwnedSemaphorePermit),
     Overlong,
     /// The client has closed our stdin, or does not read our stdout.
     End,
@@ -114,6 +117,7 @@ impl<L: Lines> Driver<L> {
             match event {
                 Event::End => return,
                 Event::Line(line) => self.machine.on_line(&line),
+                Event::Weighed(line, _room) => self.machine.on_line(&line),
                 Event::Overlong => self.machine.on_overlong_line(),
                 Event::Dialled(Ok(stream)) => self.connected(stream),
                 Event::Dialled(Err(error)) => self.machine.on_no_bridge(&error.into()),

@@ -9,6 +9,7 @@
 //! Owns what all requests share, and the order of these checks. Must never say on stderr more than what begins and ends.
 
 mod alone;
+mod body;
 mod connections;
 mod exchange;
 mod gate;
@@ -34,6 +35,7 @@ use hyper::header::{
 use hyper::{Method, Request, StatusCode};
 use tokio::sync::{Semaphore, watch};
 
+use self::body::Room;
 use self::connections::Standing;
 use self::exchange::Exchange;
 pub use self::listen::serve;
@@ -70,6 +72,7 @@ pub struct Server {
     sessions: Mutex<Sessions>,
     parked: Parked,
     places: Places,
+    room: Room,
     wrong: Semaphore,
     /// When a wrong token was last worth a line.
     told_wrong: Mutex<Option<Instant>>,

@@ -19,6 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, sleep, timeout};
 
+use super::body::Room;
 use super::connections::{Connections, Standing};
 use super::parked::Parked;
 use super::places::Places;
@@ -74,6 +75,7 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
         sessions: Mutex::new(Sessions::default()),
         parked: Parked::default(),
         places: Places::default(),
+        room: Room::default(),
         wrong: Semaphore::new(WRONG_TOKENS),
         told_wrong: Mutex::new(None),
         ending: watch::Sender::new(false),

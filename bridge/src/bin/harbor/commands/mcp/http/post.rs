@@ -8,13 +8,11 @@
 //!
 //! Owns that way. Must never hand a message to a session of another client.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::json::Fields;
-use harbor_policy::limits::MAX_LINE;
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::http::request::Parts;
 use hyper::{Request, StatusCode};
@@ -23,6 +21,7 @@ use tokio::time::timeout;
 
 use super::Server;
 use super::alone::Alone;
+use super::body::Body;
 use super::connections::Standing;
 use super::exchange::Exchange;
 use super::gate;
@@ -57,24 +56,24 @@ pub async fn post(
     gate::check_content_type(&head.headers)?;
     gate::check_accept(&head.headers, &["application/json", "text/event-stream"])?;
     let reading = server.places.read(&client.name, connection)?;
-    let read = timeout(BODY_LIMIT, read(body)).await;
+    let read = timeout(BODY_LIMIT, server.room.read(body)).await;
     let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come");
-    let line = read.map_err(late)??;
-    let message = Message::read(&line)?;
+    let body = read.map_err(late)??;
+    let message = Message::read(&body.line)?;
     // What is answered at once, such as a cancellation, needs none.
     let place = message.asked.is_some().then(|| server.places.open(&client.name, connection)).transpose()?;
     drop(reading);
     if message.is_modern(&head.headers) {
-        return modern(server, client, &head, message, line, place).await;
+        return modern(server, client, &head, message, body, place).await;
     }
     message.check_legacy(&head.headers)?;
     match (&message.asked, message.method.as_deref()) {
         (Some(asked), Some("initialize")) => {
-            greet(server, client, &head, &message, asked.clone(), line).await
+            greet(server, client, &head, &message, asked.clone(), body).await
         }
         _ => {
             let asked = message.asked.zip(place);
-            in_session(server, client, &head, asked, message.cancelled.as_deref(), line).await
+            in_session(server, client, &head, asked, message.cancelled.as_deref(), body).await
         }
     }
 }
@@ -84,7 +83,7 @@ async fn modern(
     client: &Client,
     head: &Parts,
     message: Message,
-    line: Vec<u8>,
+    body: Body,
     place: Option<Place>,
 ) -> Result<Reply, Refusal> {
     if message.method.is_none() {
@@ -106,7 +105,7 @@ async fn modern(
             machine
         }
     };
-    tell(&machine, line).await?;
+    tell(&machine, body).await?;
     let exchange = Exchange::Alone { said, _machine: machine, _place: place };
     Ok(exchange.answer(server, client).await)
 }
@@ -118,7 +117,7 @@ async fn greet(
     head: &Parts,
     message: &Message,
     asked: Asked,
-    line: Vec<u8>,
+    body: Body,
 ) -> Result<Reply, Refusal> {
     if head.headers.contains_key(SESSION_ID) {
         return Err(Refusal::new(
@@ -132,7 +131,7 @@ async fn greet(
     }
     let session = Session::begin(&server.works, client).map_err(|_| busy())?;
     let mut stream = session.routes.ask(asked).map_err(|_| busy())?;
-    tell(&session.events, line).await?;
+    tell(&session.events, body).await?;
     let Ok(Some(Said::Answer(line))) = timeout(GREETING_LIMIT, stream.said.recv()).await else {
         return Err(busy());
     };
@@ -156,7 +155,7 @@ async fn in_session(
     head: &Parts,
     asked: Option<(Asked, Place)>,
     cancelled: Option<&str>,
-    line: Vec<u8>,
+    body: Body,
 ) -> Result<Reply, Refusal> {
     let (events, routes, exchange) = {
         let mut sessions = server.sessions();
@@ -167,7 +166,7 @@ async fn in_session(
         });
         (session.events.clone(), session.routes.clone(), exchange.transpose()?)
     };
-    tell(&events, line).await?;
+    tell(&events, body).await?;
     if let Some(id) = cancelled {
         routes.cancel(id);
     }
@@ -179,8 +178,8 @@ async fn in_session(
     }
 }
 
-async fn tell(machine: &Sender<Event>, line: Vec<u8>) -> Result<(), Refusal> {
-    match timeout(BUSY_LIMIT, machine.send(Event::Line(line))).await {
+async fn tell(machine: &Sender<Event>, body: Body) -> Result<(), Refusal> {
+    match timeout(BUSY_LIMIT, machine.send(Event::Weighed(body.line, body.room))).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) => Err(Refusal::new(StatusCode::NOT_FOUND, "the session has ended")),
         Err(_) => Err(busy()),
@@ -198,22 +197,4 @@ fn not_asked(why: NotAsked) -> Refusal {
 
 fn busy() -> Refusal {
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too busy; try again")
-}
-
-/// The body as a line. Line ends in it stand between JSON's tokens, or it is no JSON.
-async fn read(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
-    let long = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is longer than 64 MiB");
-    if body.size_hint().lower() > MAX_LINE {
-        return Err(long());
-    }
-    let mut line = Vec::new();
-    while let Some(frame) = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let cut = |_| Refusal::new(StatusCode::BAD_REQUEST, "the body ended early");
-        let Ok(piece) = frame.map_err(cut)?.into_data() else { continue };
-        if (line.len() + piece.len()) as u64 > MAX_LINE {
-            return Err(long());
-        }
-        line.extend(piece.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
-    }
-    Ok(line)
 }
