@@ -10,32 +10,40 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harbor_child::cgroup::Delegated;
 use harbor_child::reaper::Reaper;
 use harbor_child::{memory, own};
 use harbor_ipc_proto::BUILD;
+use harbor_policy::environment::of_worker;
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::catalog::{Catalog, Parts};
+use crate::clock::wall_clock_nanos;
 use crate::config::watch::Watch;
 use crate::config::{ConfigError, LiveConfig, Paths, Settings, file};
 use crate::front::metrics::{Exporter, MetricsError};
 use crate::front::notify::Notifier;
 use crate::front::{socket, stdio};
 use crate::host::Host;
-use crate::link::runner::Executable;
+use crate::link::runner::{Executable, Executables};
+use crate::link::worker::WORKER;
 use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, shutting_down};
+use crate::runtimes::Runtimes;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits};
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark, random_token};
+use crate::store::locks::Locks;
 use crate::store::recovery::{self, Opened};
+use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
-use crate::supervisor::{Shared, Supervisor};
+use crate::supervisor::{Shared, Supervisor, Told};
 use crate::traces::Traces;
 
 /// How long servers may take to end at the bridge's end: their ladder and a little more, under 5 s in all.
@@ -116,13 +124,17 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     // Before there are children: they are where this process is then.
     Delegated::settle();
     let executable = std::env::current_exe()?;
-    let executable = Executable::open(executable.parent().unwrap_or(Path::new("/")))?;
+    let directory = executable.parent().unwrap_or(Path::new("/"));
+    let runners = Executables::open(directory)?;
+    // Without it there are servers all the same.
+    let worker =
+        settings.catalog_worker.then(|| Executable::open(directory, WORKER).map_err(|why| why.to_string()));
     let (instance, listener) = Instance::begin(paths)?;
     let opened = recovery::open(paths).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     runtime.block_on(async move {
-        let bridge = Bridge::assemble(paths, settings, executable, opened).await?;
+        let bridge = Bridge::assemble(paths, settings, Programs { runners, worker }, opened).await?;
         let notifier = bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
         drop(notifier);
@@ -131,8 +143,15 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     })
 }
 
+/// What is started as processes of their own.
+struct Programs {
+    runners: Executables,
+    worker: Option<Result<Executable, String>>,
+}
+
 struct Bridge {
     supervisor: Rc<Supervisor>,
+    catalog: Rc<Catalog>,
     router: Rc<Router>,
     traces: Rc<Traces>,
     /// Serves metrics as long as it is there.
@@ -143,7 +162,7 @@ impl Bridge {
     async fn assemble(
         paths: &Paths,
         settings: &Settings,
-        executable: Executable,
+        programs: Programs,
         opened: Opened,
     ) -> Result<Self, AppError> {
         let (database, journal) = (opened.database.clone(), opened.journal.clone());
@@ -155,25 +174,38 @@ impl Bridge {
         let shared = Shared {
             paths: paths.clone(),
             definitions: definitions.clone(),
+            locks: Locks::open(database.clone()).await.map_err(AppError::Store)?,
+            runtimes: Arc::new(Runtimes::default()),
             written: Written::open(database, journal).await.map_err(AppError::Store)?,
+            secrets: Secrets::at(&paths.credentials()),
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
             config: config.clone(),
             offered: settings.offered,
         };
         let reaper = Reaper::start()?;
+        let catalog = Catalog::new(Parts {
+            executable: programs.worker,
+            environment: of_worker(inherited(), &shared.instance),
+            database: paths.catalog(),
+            reaper: reaper.clone(),
+            config: config.clone(),
+            seed: wall_clock_nanos(),
+        })?;
         let supervisor =
-            Rc::new(Supervisor::new(Rc::new(shared), executable, settings.isolation, reaper, stored));
+            Supervisor::new(Rc::new(shared), programs.runners, settings.isolation, reaper, stored);
+        let supervisor = Rc::new(supervisor);
         let audit = Audit::open(&paths.audit_log(), Limits::default()).map_err(AppError::Store)?;
         let traces = Traces::new(settings.traces.clone(), random_token()?);
         traces.follow(&settings.host);
         let host = Host::open(supervisor.clone(), &opened, audit, config.clone(), traces.clone());
         let host = host.await.map_err(AppError::Store)?;
-        let router = Router::new(supervisor.clone(), host.clone(), definitions);
-        listen(&supervisor, &host, &router);
+        let router = Router::new(supervisor.clone(), host.clone(), catalog.clone(), definitions);
+        listen(&supervisor, &host, &router, &catalog);
         let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);
         let exporter = Rc::new(exporter.map_err(AppError::Metrics)?);
         tokio::task::spawn_local(supervisor.clone().begin());
+        tokio::task::spawn_local(keep_catalog(supervisor.clone(), catalog.clone()));
         tokio::task::spawn_local(follow_config(
             paths.config_file(),
             config,
@@ -181,7 +213,7 @@ impl Bridge {
             Rc::downgrade(&router),
             Rc::downgrade(&exporter),
         ));
-        Ok(Self { supervisor, router, traces, _exporter: exporter })
+        Ok(Self { supervisor, catalog, router, traces, _exporter: exporter })
     }
 
     /// Serves until something says that it is enough. The service manager hears signs of life until the end.
@@ -253,7 +285,7 @@ impl Bridge {
         for client in &clients {
             client.end_with(&error);
         }
-        self.supervisor.end_all(DRAIN).await;
+        tokio::join!(self.supervisor.end_all(DRAIN), self.catalog.end(DRAIN));
         for client in &clients {
             client.outbox().close();
         }
@@ -272,8 +304,25 @@ impl Bridge {
     }
 }
 
-/// What happens to servers, grants and tools is told to the host, and to the clients that are interested.
-fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
+/// What the catalog worker may see of this process's environment is chosen from this.
+fn inherited() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+/// A catalog has one writer: the worker of a bridge that was killed has ended first.
+async fn keep_catalog(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>) {
+    supervisor.swept().await;
+    catalog.begin().await;
+}
+
+/// What happens to servers, grants, tools and the catalog is told to the host, and to the clients that are interested.
+fn listen(supervisor: &Rc<Supervisor>, host: &Rc<Host>, router: &Rc<Router>, catalog: &Catalog) {
+    let of_catalog = Rc::downgrade(router);
+    catalog.listen(Rc::new(move || {
+        let clients = of_catalog.upgrade().map(|router| router.clients.all());
+        clients.into_iter().flatten().for_each(|client| client.note_catalog());
+    }));
     supervisor.listen(Rc::new({
         let (host, router) = (Rc::downgrade(host), Rc::downgrade(router));
         move |told| {
@@ -283,6 +332,14 @@ fn listen(supervisor: &Supervisor, host: &Rc<Host>, router: &Rc<Router>) {
             if let Some(router) = router.upgrade() {
                 tell(&router, told);
             }
+        }
+    }));
+    let noting = Rc::downgrade(supervisor);
+    supervisor.listen(Rc::new(move |told| {
+        if let (Told::Change(change), Some(supervisor)) = (told, noting.upgrade())
+            && change.concerns_packages()
+        {
+            supervisor.note_installed();
         }
     }));
     let router = Rc::downgrade(router);
@@ -301,6 +358,8 @@ async fn follow_config(
     router: Weak<Router>,
     exporter: Weak<Exporter>,
 ) {
+    // It was read a moment ago; who removes it just now is heard of.
+    let mut was_there = path.exists();
     let mut watch = match Watch::begin(&path) {
         Ok(watch) => watch,
         Err(error) => {
@@ -309,7 +368,13 @@ async fn follow_config(
     };
     while watch.changed().await.is_ok() {
         let path = path.clone();
-        let Ok(read) = tokio::task::spawn_blocking(move || file::read(&path)).await else { return };
+        let Ok(read) = tokio::task::spawn_blocking(move || file::read_there(&path)).await else { return };
+        was_there |= matches!(read, Ok(Some(_)));
+        let read = match read {
+            // Whoever lost a file has not decided that the defaults are to hold.
+            Ok(None) if was_there => Err(ConfigError::gone()),
+            read => read.map(Option::unwrap_or_default),
+        };
         if !config.take(read) {
             continue;
         }
@@ -320,6 +385,7 @@ async fn follow_config(
         let (Some(router), Some(exporter)) = (router.upgrade(), exporter.upgrade()) else { return };
         exporter.follow(config.now().metrics_listen);
         traces.follow(&config.now());
+        router.catalog.follow_config();
         router.clients.all().iter().for_each(|client| client.note_bridge());
     }
 }

@@ -1,7 +1,9 @@
 //! The bridge's rooms. See ARCHITECTURE.md for who may import whom.
 
 pub mod app;
+pub mod catalog;
 pub mod clock;
+pub mod closing;
 pub mod config;
 pub mod foreign;
 pub mod front;
@@ -9,6 +11,7 @@ pub mod host;
 pub mod link;
 pub mod observe;
 pub mod router;
+pub mod runtimes;
 pub mod store;
 pub mod supervisor;
 pub mod traces;

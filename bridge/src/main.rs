@@ -33,10 +33,13 @@ Usage: harbor-bridge serve [--stdio] [--metrics ADDRESS:PORT]
 
 Browsers start harbor-bridge as a native host, without `serve`. For everything else use `harbor`.
 
-Environment: HARBOR_HOME, HARBOR_MCP_ISOLATION (1 or 0), HARBOR_LOG (off, error, warn, info, debug, trace),
+Environment: HARBOR_HOME, HARBOR_MCP_ISOLATION and HARBOR_CATALOG_WORKER (1 or 0), HARBOR_LOG (off, error, warn, info, debug, trace),
 HARBOR_LOG_FORMAT (text or json), HARBOR_IDLE_EXIT_SECONDS (for a bridge that a client started; 300).
 Traces: OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SDK_DISABLED.
 Limits and permissions: HARBOR_HOME/config.toml.
+
+Exit codes of `serve`: 0 it was told to end, 1 it could not serve, 2 the command line, a variable or config.toml is wrong,
+75 another bridge serves this HARBOR_HOME already.
 ";
 
 fn main() -> ExitCode {

@@ -84,6 +84,9 @@ codes! {
     ToolNotAllowed = "ERR_TOOL_NOT_ALLOWED", -32028;
     /// The run has made all its calls.
     BudgetExceeded = "ERR_BUDGET_EXCEEDED", -32029;
+    /// The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`,
+    /// `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`.
+    CatalogUnavailable = "catalog_unavailable", -32012;
     /// Harbor itself failed; the log says more.
     Internal = "ERR_INTERNAL", -32603;
 }

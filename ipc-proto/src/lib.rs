@@ -18,13 +18,14 @@ pub mod hex;
 pub mod hidden;
 pub mod json;
 pub mod link;
+pub mod secret;
 pub mod server_id;
 
 /// Version of the client protocol (the JSON messages). Raised when a change would break an old peer.
 pub const CLIENT_PROTOCOL: u32 = 1;
 
 /// Version of the runner and worker links. Raised with every change that is not an append.
-pub const LINK_PROTOCOL: u32 = 2;
+pub const LINK_PROTOCOL: u32 = 3;
 
 /// The build that this code belongs to: package version plus, where the build scripts give it, a commit.
 /// Both ends of a link must show the same one.

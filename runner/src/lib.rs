@@ -7,3 +7,5 @@ pub mod program;
 mod servers;
 mod session;
 mod up;
+
+pub use session::remote::{Carrier, Carrying, Wire};

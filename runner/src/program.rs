@@ -1,14 +1,17 @@
 //! The runner: owns one MCP server, or all of them where isolation is off.
 //!
 //! ```text
-//!   harbor-runner BRIDGE_PID isolated|shared MARK    link on stdin, until its end, SIGTERM or SIGINT
+//!   harbor-runner BRIDGE_PID isolated|shared|engine MARK    link on stdin, until its end, SIGTERM or SIGINT
 //!   harbor-runner BRIDGE_PID offer MARK              finds out what the kernel offers, tells the bridge, ends
 //!   harbor-runner exec …                             the launcher: becomes a server (see harbor_child::launcher)
 //! ```
 //!
+//! A carrier (see [`Carrier`]) makes a runner of it that speaks to servers elsewhere, and starts no program: it is neither
+//! launcher nor namespace.
+//!
 //! Owns the link to the bridge. Must never outlive it, and never write to stdout.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -27,7 +30,15 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::confinement;
 use crate::servers::Servers;
+use crate::session::remote::Carrier;
 use crate::up::Up;
+
+/// An engine notes its containers by process ids, which another namespace would take for other processes; and without root
+/// it needs programs that may do more than it may.
+const OF_AN_ENGINE: &str = "a container engine needs the processes of the whole machine";
+
+/// Servers of one runner would end together in a namespace.
+const SHARED: &str = "the servers share a runner";
 
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
@@ -35,8 +46,18 @@ const USAGE: u8 = 2;
 /// Runs the program that the command line asks for; gives its exit code.
 #[must_use]
 pub fn run() -> ExitCode {
+    run_as(c"harbor-runner", None)
+}
+
+/// The same for the runner of that name, with what it carries messages by.
+#[must_use]
+pub fn run_with(name: &'static CStr, carrier: Rc<dyn Carrier>) -> ExitCode {
+    run_as(name, Some(carrier))
+}
+
+fn run_as(name: &'static CStr, carrier: Option<Rc<dyn Carrier>>) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if arguments.first().is_some_and(|first| first == "exec") {
+    if carrier.is_none() && arguments.first().is_some_and(|first| first == "exec") {
         let code = launcher::run(&arguments[1..], confinement::profile);
         return u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from);
     }
@@ -44,15 +65,16 @@ pub fn run() -> ExitCode {
     let Some(parent) = parent.to_str().and_then(|pid| pid.parse().ok()) else { return usage() };
     memory::return_large_blocks();
     let ended = match isolation.to_str() {
-        Some("isolated") => begin(parent, true),
-        Some("shared") => begin(parent, false),
-        Some("offer") => confinement::tell_offer(),
+        Some("isolated") => begin(name, parent, None, carrier),
+        Some("shared") => begin(name, parent, Some(SHARED), carrier),
+        Some("engine") if carrier.is_none() => begin(name, parent, Some(OF_AN_ENGINE), carrier),
+        Some("offer") if carrier.is_none() => confinement::tell_offer(),
         _ => return usage(),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "harbor-runner: {error}");
+            let _ = writeln!(io::stderr(), "{}: {error}", name.to_string_lossy());
             ExitCode::FAILURE
         }
     }
@@ -63,31 +85,41 @@ fn usage() -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-fn begin(parent: u32, isolated: bool) -> io::Result<()> {
+fn begin(
+    name: &'static CStr,
+    parent: u32,
+    outside: Option<&str>,
+    carrier: Option<Rc<dyn Carrier>>,
+) -> io::Result<()> {
     // First, while this process has nothing that the namespace's init would copy.
-    let (containment, namespace) = contain(isolated)?;
-    own::be_called(c"harbor-runner");
+    let (containment, namespace) = contain(outside.or(carrier.is_some().then_some(SHARED)))?;
+    own::be_called(name);
     own::not_dumpable()?;
     let link = link::take()?;
     own::die_with_parent(parent, Signal::SIGTERM)?;
     own::become_subreaper()?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
-    runtime.block_on(serve(link, &containment, namespace))
+    if let Some(carrier) = &carrier {
+        // Behind the runtime and before the first message: nothing of what comes over the network is read unconfined.
+        carrier.confine()?;
+    }
+    runtime.block_on(serve(link, &containment, namespace, carrier))
 }
 
-/// Servers that share a runner would end together in a namespace.
-fn contain(isolated: bool) -> io::Result<(Containment, Option<Namespace>)> {
-    if isolated {
-        return namespace::enter();
+/// In a namespace, unless there is a reason to be `outside`: servers that share a runner would end together in one.
+fn contain(outside: Option<&str>) -> io::Result<(Containment, Option<Namespace>)> {
+    match outside {
+        None => namespace::enter(),
+        Some(why) => Ok((Containment::ProcessGroup { why: why.into() }, None)),
     }
-    Ok((Containment::ProcessGroup { why: "the servers share a runner".into() }, None))
 }
 
 async fn serve(
     link: std::os::unix::net::UnixStream,
     containment: &Containment,
     namespace: Option<Namespace>,
+    carrier: Option<Rc<dyn Carrier>>,
 ) -> io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -104,7 +136,7 @@ async fn serve(
         let up = up.clone();
         async move { up.outbox().drive(&writer).await }
     });
-    let servers = Servers::new(up.clone(), reaper);
+    let servers = Servers::new(up.clone(), reaper, carrier);
     // A task of its own: waking the outermost future costs a system call each time.
     let mut reading = tokio::task::spawn_local({
         let servers = servers.clone();

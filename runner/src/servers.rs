@@ -9,12 +9,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
-use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, Launch, Outcome, ToRunner};
+use harbor_ipc_proto::link::runner::{CallFailure, EndCause, FromRunner, Launch, Outcome, Remote, ToRunner};
 use tokio::sync::Notify;
 
 use crate::session::Session;
+use crate::session::afterwards::afterwards;
 use crate::session::plan::Plan;
-use crate::session::process::run;
+use crate::session::process::{Ended, run};
+use crate::session::remote::{self, Carrier};
 use crate::up::Up;
 
 /// How long callers may have to wait for the end of what their server left behind.
@@ -28,14 +30,16 @@ const ORPHANS: Duration = Duration::from_secs(2);
 pub struct Servers {
     up: Rc<Up>,
     reaper: Rc<Reaper>,
+    /// For servers elsewhere; who has it runs no programs.
+    carrier: Option<Rc<dyn Carrier>>,
     sessions: RefCell<HashMap<u32, Rc<Session>>>,
     ended: Notify,
 }
 
 impl Servers {
     /// None yet.
-    pub fn new(up: Rc<Up>, reaper: Rc<Reaper>) -> Rc<Self> {
-        Rc::new(Self { up, reaper, sessions: RefCell::default(), ended: Notify::new() })
+    pub fn new(up: Rc<Up>, reaper: Rc<Reaper>, carrier: Option<Rc<dyn Carrier>>) -> Rc<Self> {
+        Rc::new(Self { up, reaper, carrier, sessions: RefCell::default(), ended: Notify::new() })
     }
 
     /// Takes a message of the bridge; false when this runner shall end.
@@ -86,9 +90,10 @@ impl Servers {
             self.sessions.borrow_mut().remove(&number);
             return;
         }
-        let servers = self.clone();
+        let (servers, remote) = (self.clone(), launch.remote.as_ref().map(remote::owned));
         tokio::task::spawn_local(async move {
-            let ended = run(&session, &plan, &servers.reaper).await;
+            let ended = servers.run(&session, &plan, remote).await;
+            afterwards(&plan, &servers.reaper).await;
             // Before anybody hears of the end: the next start must not meet what this one left behind.
             let clean = servers.end_orphans(&plan, AT_ONCE).await;
             session.tell_end(ended);
@@ -98,6 +103,17 @@ impl Servers {
             servers.sessions.borrow_mut().remove(&number);
             servers.ended.notify_waiters();
         });
+    }
+
+    async fn run(&self, session: &Rc<Session>, plan: &Plan, elsewhere: Option<Remote<'static>>) -> Ended {
+        let cannot =
+            |what: &'static str| (EndCause::SpawnFailed { what: what.into(), errno: 0 }, String::new());
+        match (elsewhere, &self.carrier) {
+            (None, None) => run(session, plan, &self.reaper).await,
+            (Some(server), Some(carrier)) => remote::run(session, plan, server, carrier.as_ref()).await,
+            (Some(_), None) => cannot("speak HTTP in a runner of programs"),
+            (None, Some(_)) => cannot("run a program in a runner that speaks HTTP"),
+        }
     }
 
     /// Ends what a server left behind outside its process group, which was given to this process.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use harbor_bridge::foreign::extensions::HARBOR;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
@@ -158,19 +159,26 @@ impl Relay {
     /// With the arguments of Chrome.
     #[must_use]
     pub fn chrome(home: &Home, env: &[(&str, &str)]) -> Self {
-        Self::start(home, &["chrome-extension://abcdefghijklmnopabcdefghijklmnop/"], env)
+        Self::of(home, &[&format!("chrome-extension://{}/", HARBOR.chromium())], env)
     }
 
     /// With the arguments of Firefox.
     #[must_use]
     pub fn firefox(home: &Home, env: &[(&str, &str)]) -> Self {
-        let manifest = home.scratch("harbor_bridge_host.json");
-        Self::start(home, &[&manifest.to_string_lossy(), "harbor@example.org"], env)
+        let manifest = home.scratch("harbor_bridge.json");
+        Self::of(home, &[&manifest.to_string_lossy(), HARBOR.firefox], env)
     }
 
-    fn start(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
-        let mut command = home.command("harbor-bridge");
-        let mut program = Program::start(command.args(args).envs(env.iter().copied()));
+    /// With these arguments.
+    #[must_use]
+    pub fn of(home: &Home, args: &[&str], env: &[(&str, &str)]) -> Self {
+        Self::start(home.command("harbor-bridge").args(args).envs(env.iter().copied()))
+    }
+
+    /// By this command.
+    #[must_use]
+    pub fn start(command: &mut Command) -> Self {
+        let mut program = Program::start(command);
         let (stdin, stdout) = program.pipes();
         Self { client: Client::over_pipes(stdout, stdin), program }
     }

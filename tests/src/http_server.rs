@@ -39,13 +39,13 @@ impl HttpServer {
     }
 }
 
-/// Makes a token for this name.
+/// Makes a token for this name, in the place of the one it has.
 ///
 /// # Panics
 /// When there is none.
 #[must_use]
 pub fn token(home: &Home, name: &str) -> String {
-    let output = home.command("harbor").args(["mcp", "token", name]).output().expect("it runs");
+    let output = home.command("harbor").args(["mcp", "token", name, "--replace"]).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

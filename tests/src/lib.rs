@@ -28,12 +28,16 @@ pub mod faults;
 pub mod fuzz;
 pub mod home;
 pub mod http_server;
+pub mod npm_registry;
+pub mod podman;
 pub mod processes;
 pub mod program;
 pub mod programs;
 pub mod random;
+pub mod registry;
 pub mod rights;
 pub mod said;
+pub mod scripted;
 pub mod terminal;
 
 use std::time::Duration;
@@ -46,9 +50,12 @@ pub use double::{Double, Journal};
 pub use faults::Fault;
 pub use home::Home;
 pub use http_server::{HttpServer, token};
+pub use podman::Podman;
 pub use processes::{Process, wait_until};
 pub use program::Program;
+pub use registry::Registry;
 pub use said::said;
+pub use scripted::Scripted;
 pub use terminal::Terminal;
 
 /// How long anything may take that is not itself about time. Generous: the machine may be busy.

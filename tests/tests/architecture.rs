@@ -12,13 +12,16 @@ const ROOMS: &[(&str, u32)] = &[
     ("front", 7),
     ("router", 6),
     ("host", 4),
+    ("catalog", 4),
     ("supervisor", 3),
     ("link", 2),
     ("traces", 2),
     ("store", 2),
     ("clock", 1),
     ("config", 1),
+    ("closing", 1),
     ("observe", 1),
+    ("runtimes", 1),
     ("foreign", 1),
 ];
 

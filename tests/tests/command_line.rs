@@ -4,7 +4,7 @@
 use std::fs;
 
 use harbor_tests::double::Double;
-use harbor_tests::{Bridge, Home, programs};
+use harbor_tests::{Bridge, Home, LIMIT, programs, wait_until};
 use serde_json::{Value, json};
 
 const ORIGIN: &str = "https://a.example";
@@ -103,6 +103,105 @@ fn a_sandbox_is_changed_in_the_words_of_the_command_line() {
 }
 
 #[test]
+fn how_a_server_is_supervised_is_changed_while_it_runs() {
+    let home = Home::new();
+    let mut bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    bridge.call("add_server", &Double::sound(&home).definition("other")).unwrap();
+    let pid = bridge.server("s")["pid"].clone();
+    let by_default = "lazy        no\nauto-start  no\n";
+    let shown = done(&home, &["set", "s"]);
+    assert!(shown.starts_with(&format!("label       s\n{by_default}")), "{shown}");
+
+    assert!(bridge.tool("other", "echo", &json!({})).is_err(), "no call starts it");
+    bridge.watch_host();
+    let set = done(&home, &["set", "other", "--lazy", "--label", "The other", "--reset", "auto-start"]);
+    assert!(set.starts_with("label       The other\nlazy        yes\nauto-start  no\n"), "{set}");
+    let _ = bridge.wait_for_push("tools_changed", LIMIT, |push| push["server_id"] == "other");
+    assert_eq!(bridge.tool_text("other", "echo", &json!({"a": 1})), r#"{"a":1}"#, "a call starts it now");
+
+    let (out, said, code) =
+        harbor(&home, &["set", "s", "--eof-grace", "0.5", "--restart", "never", "--auto-start"]);
+    assert!(
+        out.contains("auto-start  yes\n") && out.contains("  --eof-grace 0.5\n  --restart never\n"),
+        "{out}"
+    );
+    assert_eq!((said.as_str(), code), ("--eof-grace: from the next start on: `harbor restart s`\n", Some(0)));
+    assert_eq!(bridge.server("s")["pid"], pid, "it goes on running");
+    for (args, said) in [
+        (
+            &["set", "s", "--lazy", "--no-lazy"][..],
+            "harbor: --lazy and --no-lazy: leave out one of the two\n",
+        ),
+        (&["set", "s", "--reset", "color"], "harbor: --reset color: use one of label, restart"),
+    ] {
+        let (told, code) = refused(&home, args);
+        assert!(told.starts_with(said) && code == Some(2), "{told}");
+    }
+    assert_eq!(refused(&home, &["set", "nobody", "--lazy"]).1, Some(4));
+
+    // What a server that runs can take over at once, it does.
+    bridge.watch();
+    done(&home, &["set", "s", "--idle-stop", "1"]);
+    let _ = bridge.wait_for_event(|event| event["server_id"] == "s" && event["new_state"] == "stopped");
+    assert!(bridge.stop().success());
+    let bridge = Bridge::start(&home);
+    wait_until("it starts with the bridge", LIMIT, || bridge.server("s")["state"] == "running");
+    assert_eq!(bridge.server("other")["label"], "The other");
+    let audit = fs::read_to_string(home.path().join("logs/audit.jsonl")).unwrap();
+    assert_eq!(audit.matches("\"set_supervision\"").count(), 3);
+}
+
+#[test]
+fn one_tool_is_shown_whole_and_a_value_of_another_type_is_told_how_to_type_it() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let tool = json!([{"name": "count", "description": "Counts.\nA lot.", "annotations": {"readOnlyHint": true},
+        "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}]);
+    bridge.add_and_connect("s", &Double::sound(&home).offering(&tool.to_string()));
+    let shown = done(&home, &["tools", "s/count"]);
+    assert!(
+        shown.starts_with(
+            "s/count\n\nCounts.\nA lot.\n\nannotations\n{\n  \"readOnlyHint\": true\n}\n\narguments\n"
+        ),
+        "{shown}"
+    );
+    let json: Value = serde_json::from_str(&done(&home, &["tools", "s/count", "--json"])).unwrap();
+    assert_eq!(json, tool[0]);
+    let (said, code) = refused(&home, &["tools", "s/cont"]);
+    assert!(
+        said.starts_with("harbor: there is no tool s/cont; did you mean count?\n") && code == Some(4),
+        "{said}"
+    );
+    let (said, code) = refused(&home, &["tools", "s/count", "--changed"]);
+    assert!(
+        said.starts_with("harbor: --changed goes with a server: leave /count out\n") && code == Some(2),
+        "{said}"
+    );
+    let (said, code) = refused(&home, &["call", "s/count", "n=1"]);
+    assert!(
+        said.contains("\n`n:=VALUE` gives a value as JSON, such as n:=1; `harbor tools s/TOOL`"),
+        "{said}"
+    );
+    assert_eq!(code, Some(2));
+}
+
+#[test]
+fn a_stopped_server_is_started_by_the_call_and_no_failure_is_counted() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.call("add_server", &Double::sound(&home).definition("s")).unwrap();
+    assert_eq!(done(&home, &["call", "s/echo", "a=1"]), "{\"a\":\"1\"}\n");
+    let status = bridge.call("status", &json!({})).unwrap();
+    let counts = &status["status"]["servers"][0]["calls"];
+    assert_eq!([&counts["calls"], &counts["failures"]], [1, 0]);
+    let read = ["resources", "read", "s", "file:///no/such"];
+    let _ = harbor(&home, &read);
+    let audit = done(&home, &["audit"]);
+    assert!(audit.contains("s: resources/read") && !audit.contains("no/such"), "{audit}");
+}
+
+#[test]
 fn an_origin_may_what_was_granted_until_it_is_revoked() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
@@ -159,7 +258,7 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
 }
 
 /// What is said of a server that has just been added.
-const REACHES: &str = "s: the network all reaches services of this machine, the local network and the metadata of a cloud \
+const REACHES: &str = "s: it has the whole network: services of this machine, the local network and the metadata of a cloud \
                        (169.254.169.254)\n";
 
 #[test]

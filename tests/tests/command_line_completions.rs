@@ -41,11 +41,20 @@ fn bash_completes_commands_options_servers_and_tools() {
     ] {
         assert_eq!(offered(&home, words), [""; 0], "{words:?}");
     }
+    assert_eq!(
+        offered(&home, &["harbor", "mcp", "install", "c"]),
+        ["claude-code", "claude-desktop", "cursor", "codex"]
+    );
+    // As bash takes it apart.
+    assert_eq!(
+        offered(&home, &["harbor", "grant", "client", ":", "//x", "mcp", ":", "tools"]),
+        ["tools.list", "tools.call"]
+    );
     assert!(!home.path().join("run").exists(), "no bridge was started");
 
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "the shell finds it");
-    let evil = json!([{"name": "echo"}, {"name": "env"}, {"name": "e$(touch evil)"}, {"name": "e`id`"}]);
+    let evil = json!([{"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {}, "$(x)": {}}}}, {"name": "env"}, {"name": "e$(touch evil)"}, {"name": "e`id`"}]);
     bridge.add_and_connect("s", &Double::sound(&home).offering(&evil.to_string()));
     bridge.call("add_server", &json!({"server_id": "stopped", "command": "/bin/true"})).unwrap();
     for words in [
@@ -56,8 +65,12 @@ fn bash_completes_commands_options_servers_and_tools() {
         assert_eq!(offered(&home, words), ["s", "stopped"], "{words:?}");
     }
     assert_eq!(offered(&home, &["harbor", "resources", ""]), ["s", "stopped", "read"]);
+    let _ = home.done(&["grant", "client://a", "mcp:tools.list"]);
+    assert_eq!(offered(&home, &["harbor", "revoke", ""]), ["client://a"]);
     assert_eq!(offered(&home, &["harbor", "--json", "call", "st"]), ["stopped/"]);
     assert_eq!(offered(&home, &["harbor", "call", "s/e"]), ["s/echo", "s/env"]);
+    assert_eq!(offered(&home, &["harbor", "call", "s/echo", ""]), ["text="]);
+    assert_eq!(offered(&home, &["harbor", "call", "s/echo", "a=1", "te"]), ["text="]);
     assert_eq!(offered(&home, &["harbor", "call", "stopped/"]), [""; 0]);
     assert_eq!(bridge.server("stopped")["state"], "stopped", "asking starts nothing");
 }

@@ -97,15 +97,35 @@ fn a_file_that_changes_is_read_again_and_servers_go_on() {
     let reason = bridge.call("health", &json!({})).unwrap()["health"]["reasons"][0].clone();
     assert_eq!((&reason["code"], &reason["state"]), (&json!("config_refused"), &json!("degraded")));
 
-    fs::remove_file(&file).unwrap();
+    let kept = home.scratch("kept.toml");
+    fs::write(&file, "[grants]\nonceSeconds = 50\n").unwrap();
     health("ok");
-    assert!(in_force(&bridge, "onceSeconds = 600"), "without a file the defaults hold");
+    fs::rename(&file, &kept).unwrap();
+    health("degraded");
+    let answer = bridge.call("get_config", &json!({})).unwrap();
+    assert!(
+        answer["refused"].as_str().unwrap().starts_with("config.toml is gone; put it back"),
+        "{answer:?}"
+    );
+    assert!(in_force(&bridge, "onceSeconds = 50"), "nobody has decided for the defaults");
+
+    // A link, and what changes behind it.
+    std::os::unix::fs::symlink(&kept, &file).unwrap();
+    health("ok");
+    fs::write(&kept, "[grants]\nonceSeconds = 60\n").unwrap();
+    wait_until("what is behind the link to be in force", LIMIT, || in_force(&bridge, "onceSeconds = 60"));
+    fs::write(&kept, "").unwrap();
+    wait_until("the defaults to be in force", LIMIT, || in_force(&bridge, "onceSeconds = 600"));
     assert_eq!(bridge.server("s")["pid"], pid);
 }
 
 #[test]
 fn a_file_can_be_checked_and_what_holds_be_shown() {
     let home = configured(WRONG);
+    let nothing = Home::new();
+    let output = nothing.command("harbor").args(["config", "check"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.ends_with("config.toml; the defaults hold\n") && output.status.success(), "{said}");
     let why = WHY.trim_start_matches("harbor-bridge: ");
     let harbor = |args: &[&str]| {
         let output = home.command("harbor").args(args).output().unwrap();
@@ -122,5 +142,6 @@ fn a_file_can_be_checked_and_what_holds_be_shown() {
     let copy = home.path().join("copy.toml");
     fs::write(&copy, &shown).unwrap();
     assert_eq!(harbor(&["config", "check", copy.to_str().unwrap()]).0, Some(0), "it can be put in place");
-    assert!(shown.starts_with("# HARBOR_HOME=") && shown.contains("# HARBOR_LOG=warn\n"), "{shown}");
+    assert!(shown.starts_with("# HARBOR_CATALOG_WORKER=0\n# HARBOR_HOME="), "{shown}");
+    assert!(shown.contains("# HARBOR_LOG=warn\n"), "{shown}");
 }

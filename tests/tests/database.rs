@@ -125,7 +125,9 @@ fn a_database_that_is_lost_is_set_aside_and_its_servers_come_back() {
         // It is told as long as it lies there, by the doctor too, who leaves it where it is.
         let bridge = Bridge::start(&home);
         assert_eq!(reasons(&bridge), ["database_rebuilt"], "{what}");
-        let output = home.command("harbor").args(["doctor", "--json", "--fix"]).output().unwrap();
+        let mut doctor = home.command("harbor");
+        let output =
+            doctor.args(["doctor", "--json", "--fix"]).env("HOME", home.scratch("p")).output().unwrap();
         let told = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{told}");
         assert_eq!(told.matches("1 server is back").count(), 1, "{told}");
@@ -428,4 +430,22 @@ fn calls_go_on_while_the_database_cannot_be_written() {
     fs::remove_dir_all(&path).unwrap();
     bridge.call("add_server", &another).unwrap();
     assert_eq!((ids(&bridge), reasons(&bridge)), (vec!["s".into(), "t".into()], vec![]));
+}
+
+/// SQLite goes on with a file that was moved, and says nothing: the bridge does.
+#[test]
+fn a_database_that_is_moved_away_is_noticed_with_the_next_change() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.call("add_server", &json!({"server_id": "s", "command": "/bin/true"})).unwrap();
+    let (path, kept) = (database(&home), home.scratch("kept.db"));
+    fs::rename(&path, &kept).unwrap();
+    bridge.speaking_for(SITE).grant(CALL, "ALLOW_ALWAYS", &json!({}));
+    assert_eq!(reasons(&bridge), ["database_failing"]);
+    let health = bridge.call("health", &json!({})).unwrap();
+    let message = health["health"]["reasons"][0]["message"].as_str().unwrap();
+    assert!(message.contains("harbor.db was moved or removed"), "{message}");
+    fs::rename(&kept, &path).unwrap();
+    bridge.speaking_for(SITE).revoke(CALL, None);
+    assert_eq!(reasons(&bridge), [""; 0]);
 }

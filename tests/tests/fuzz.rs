@@ -28,6 +28,7 @@ targets! {
     server_id,
     extension_id,
     lines,
+    events,
     message,
     line_ends,
     contact,
@@ -39,8 +40,10 @@ targets! {
     log_record,
     package,
     package_json,
+    image,
     config,
     foreign,
+    native_manifest,
     origin,
     tool_name,
     allowlist,
@@ -55,6 +58,8 @@ targets! {
     denied,
     sandbox_settings,
     lowered,
+    registry_page,
+    awesome_list,
 }
 
 fn run(name: &str) {

@@ -87,6 +87,8 @@ fn a_package_that_is_not_there_fails_with_the_installers_words() {
     let error = bridge.request("mcp_connect", &json!({"server_id": "s"})).wait(INSTALL).unwrap_err();
     assert_eq!(error.details["cause"], "install_failed", "{error:?}");
     assert!(error.details["stderr_tail"].as_str().unwrap().contains("404"), "{error:?}");
+    let said = bridge.stderr();
+    assert!(said.contains("cause=\"install_failed\"") && !said.contains("404"), "{said}");
     assert_eq!(bridge.server("s")["state"], "failed");
 }
 
@@ -145,7 +147,7 @@ fn a_package_that_is_removed_and_added_again_is_there() {
     start();
     // A package that somebody deleted is installed anew.
     bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
-    fs::remove_dir_all(home.path().join("servers/s/package/node_modules")).unwrap();
+    fs::remove_dir_all(home.path().join("servers/s/package/1/node_modules")).unwrap();
     assert_eq!(bridge.fail_to_connect("s").details["cause"], "spawn_failed");
     start();
 }

@@ -151,6 +151,14 @@ fn every_client_finds_harbor_as_it_stands_there_and_gets_its_file_back() {
     let bridge = Bridge::start(&person.home);
     assert!(bridge.is_alive());
     bridge.add_and_connect("s", &Double::sound(&person.home));
+    let (_, said, code) = person.harbor(&["mcp", "install", "cursor", "--only", "s/echo"]);
+    assert!(
+        said.starts_with("s is neither --lazy nor --auto-start: AI clients") && code == Some(0),
+        "{said}"
+    );
+    assert_eq!(person.harbor(&["mcp", "status"]).1, said);
+    person.done(&["mcp", "uninstall", "cursor"]);
+    bridge.call("set_supervision", &json!({"server_id": "s", "supervision": {"lazy": true}})).unwrap();
     for (client, file, text) in CLIENTS {
         let said = person.done(&["mcp", "install", client, "--only", "s/echo"]);
         for part in
@@ -349,7 +357,6 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
     person.write(
         "project/.vscode/mcp.json",
         &json!({"servers": {
-            "far": {"type": "http", "url": "https://x", "headers": {"Authorization": "s3cret"}},
             "asked": {"command": "x", "env": {"KEY": "${input:api-key}", "OTHER": "s3cret"}},
             "unset": {"command": "x", "args": ["${env:NOT_SET_HERE}"]},
             "off": {"command": "x", "disabled": true},
@@ -368,7 +375,6 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
     let (out, err, code) = import(&["--start"]);
     assert_eq!(code, Some(0), "{out}{err}");
     for part in [
-        "far: left out: Harbor does not run remote servers yet",
         "asked: left out: the client asks for its input `api-key`; `harbor add` with `--env KEY=VALUE` says it",
         "unset: left out: the variable NOT_SET_HERE is not set here",
         "off: left out: it is switched off there",
@@ -402,6 +408,8 @@ fn nothing_to_take_over_is_a_failure_of_its_own() {
     person.write(".cursor/mcp.json", "{");
     assert_eq!(exit(&["import"]), Some(1));
     assert_eq!(exit(&["import", "cursor"]), Some(1));
+    person.write(".claude.json", "{}");
+    assert_eq!(exit(&["import"]), Some(1), "a file that is broken stays a failure");
     assert!(person.home.locked_by().is_none());
 }
 

@@ -360,7 +360,9 @@ fn what_is_no_message_is_refused_and_harms_nothing() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    let mut mcp = start(&home, &[]);
+    let mut mcp = start(&home, &[]).initialized();
+    mcp.send("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}");
+    assert_eq!(mcp.next_message()["result"], json!({}));
     for (line, id, code) in [
         ("hello", Value::Null, -32700),
         ("{\"jsonrpc\":\"2.0\",\"id\":1", Value::Null, -32700),

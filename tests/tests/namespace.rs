@@ -49,7 +49,9 @@ fn reachable(home: &Home, path: PathBuf) -> PathBuf {
 /// What starts a bridge for this user: `wrapper`, followed by the command line of the bridge.
 fn command(home: &Home, user: User, wrapper: &[&str]) -> Command {
     let bridge = reachable(home, programs::product("harbor-bridge"));
-    let _ = reachable(home, programs::product("harbor-runner"));
+    for beside in ["harbor-runner", "harbor-runner-http"] {
+        let _ = reachable(home, programs::product(beside));
+    }
     let mut words: Vec<OsString> = wrapper.iter().map(Into::into).collect();
     words.extend([bridge.into(), "serve".into(), "--stdio".into()]);
     let usual = home.command("harbor-bridge");

@@ -8,6 +8,8 @@ use std::io::{BufRead as _, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use harbor_ipc_proto::field::PutField as _;
+use harbor_policy::curated::{CURATED, Source, filled};
 use harbor_tests::home::TEST_ID;
 use harbor_tests::{Answer, Asker, Bridge, Home};
 use serde_json::{Value, json};
@@ -244,6 +246,47 @@ fn git_reads_its_repository_and_writes_where_that_is_granted() {
     granted(&bridge, &home, server, &json!({"write": [dir.join(".git")]}));
     let (said, failed) = text(&bridge, "git_add", &add);
     assert!(!failed, "{said}");
+}
+
+/// The sandbox that the curated list has for each is enough to start it, and to list its tools.
+#[test]
+fn curated_servers_work_in_the_sandbox_of_the_list() {
+    for curated in CURATED {
+        let (command, mut args) = match curated.source {
+            Source::Npm(name) => node(name.rsplit('/').next().unwrap()),
+            Source::Pypi(name) => (json!(installed(&format!("venv/bin/{name}"))), json!([])),
+            Source::Oci(_) | Source::Remote(_) => continue,
+        };
+        let home = Home::new();
+        let bridge = Bridge::start(&home);
+        let dir = home.scratch("files");
+        std::fs::create_dir(&dir).unwrap();
+        assert!(Command::new("git").args(["init", "-q"]).arg(&dir).status().unwrap().success());
+        let (dir, data) =
+            ([dir.display().to_string()], home.path().join("servers/s/data").display().to_string());
+        args.as_array_mut().unwrap().extend(filled(curated.args, |_| &dir).into_iter().map(Value::from));
+        let mut env = json!({TEST_ID: home.id()});
+        for variable in curated.env {
+            if let Some(value) = variable.value {
+                env[variable.name] = json!(value.replace("{data}", &data));
+            }
+        }
+        let mut sandbox = Vec::new();
+        curated.sandbox.settings(|_| &dir).put(&mut sandbox);
+        let sandbox: Value = serde_json::from_slice(&sandbox).unwrap();
+        let definition =
+            json!({"server_id": "s", "command": command, "args": args, "env": env, "sandbox": sandbox});
+        bridge.call("add_server", &definition).unwrap();
+        assert!(!tools(&bridge.connect("s")).is_empty(), "{}", curated.id);
+        let shown = bridge.call("get_sandbox", &json!({"server_id": "s"})).unwrap();
+        assert_eq!(
+            shown["sandbox"]["denied"].as_array().map_or(0, Vec::len),
+            0,
+            "{}: {}",
+            curated.id,
+            shown["sandbox"]
+        );
+    }
 }
 
 /// A web server of one page, on an address of this machine that programs do not take for their own.

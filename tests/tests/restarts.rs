@@ -70,6 +70,15 @@ fn a_server_that_dies_on_each_call_is_given_up_after_three_restarts() {
     assert_eq!(shown["last_exit"]["exit_code"], EXIT_IN_CALL);
     assert_eq!(double.journal().count("start"), 4);
     assert_eq!(double.journal().count("call echo"), 4, "no call is sent twice");
+    let said = bridge.stderr();
+    let of = |level: &str| said.lines().filter(|line| line.contains(level)).collect::<Vec<_>>();
+    let crashes = of(" WARN crashed");
+    assert_eq!((crashes.len(), of(" ERROR ").len()), (3, 1), "{said}");
+    let exit = format!("server=s cause=\"exited\" exit_code={EXIT_IN_CALL} restart=1 retry_in_ms=");
+    assert!(crashes[0].contains(&exit), "{said}");
+    let gone =
+        format!("failed, and is given up server=s cause=\"exited\" exit_code={EXIT_IN_CALL} restarts=3");
+    assert!(of(" ERROR ")[0].ends_with(&gone), "{said}");
 
     // It is refused at once now, and the refusal says when a call may try again.
     let begin = Instant::now();

@@ -75,6 +75,19 @@ fn the_command_is_not_executable() {
 }
 
 #[test]
+fn the_interpreter_of_a_script_is_not_there() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let script = home.scratch("script");
+    fs::write(&script, "#!/no/such/interpreter -x\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o700)).unwrap();
+    add(&bridge, &home, json!({"command": script}));
+    let error = failed_start(&bridge, "s", "spawn_failed");
+    let by = format!("could not run {} by its interpreter /no/such/interpreter: ", script.display());
+    assert!(error.message.contains(&by), "{error:?}");
+}
+
+#[test]
 fn the_directory_is_not_there() {
     let home = Home::new();
     let bridge = Bridge::start(&home);

@@ -47,6 +47,9 @@ fn the_status_fits_its_schema_and_says_what_happens() {
     let sound = server(&measured, "sound");
     let (state, calls) = (sound["state"].as_str(), sound["calls"]["calls"].as_u64());
     assert_eq!((state, calls, &sound["calls"]["failures"]), (Some("running"), Some(1), &json!(0)));
+    assert_eq!(bridge.tool("sound", "tool_error", &json!({})).unwrap()["result"]["isError"], true);
+    let counts = server(&status(&bridge, false), "sound")["calls"].clone();
+    assert_eq!([&counts["calls"], &counts["failures"], &counts["toolErrors"]], [2, 0, 1]);
     assert_eq!(
         (&sound["sandbox"], &sound["in_flight"], &sound["queued"]),
         (&json!("standard"), &json!(0), &json!(0))

@@ -74,6 +74,20 @@ const ROOTS: &[(&str, &str)] = &[
     ("/.volta", "VOLTA_HOME"),
 ];
 
+/// What the runner of a server elsewhere needs to know: the proxies, and the marks.
+pub fn of_remote(
+    inherited: impl IntoIterator<Item = (String, String)>,
+    instance: &str,
+    id: &str,
+) -> BTreeMap<String, String> {
+    let is_proxy = |name: &str| name == "NO_PROXY" || PROXIES.contains(&name);
+    let passed = inherited.into_iter().filter(|(name, _)| is_proxy(&name.to_ascii_uppercase()));
+    let mut environment: BTreeMap<_, _> = passed.collect();
+    environment.insert(INSTANCE_MARK.into(), instance.into());
+    environment.insert(SERVER_MARK.into(), id.into());
+    environment
+}
+
 /// What a sandbox changes about an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confined<'a> {
@@ -97,6 +111,18 @@ pub const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
 
 /// The name of the mark by which a runner that serves several servers knows whose a process is.
 pub const SERVER_MARK: &str = "HARBOR_SERVER";
+
+/// What the catalog worker sees: how to get out, whose certificates to believe, and the mark.
+pub fn of_worker(
+    inherited: impl IntoIterator<Item = (String, String)>,
+    instance: &str,
+) -> BTreeMap<String, String> {
+    let names = PROXIES.iter().chain(&["NO_PROXY", "SSL_CERT_DIR", "SSL_CERT_FILE"]);
+    let wanted = |name: &str| names.clone().any(|known| known.eq_ignore_ascii_case(name));
+    let mut environment: BTreeMap<_, _> = inherited.into_iter().filter(|(name, _)| wanted(name)).collect();
+    environment.insert(INSTANCE_MARK.into(), instance.into());
+    environment
+}
 
 /// The whole environment of the server `id`: what is passed on, what its sandbox makes of that, its `own` variables
 /// over it, then the marks. `confined` is absent at the level `off`.
@@ -195,6 +221,25 @@ mod tests {
 
     const PLAIN: Confined<'_> =
         Confined { home: "/d", tmp: "/t", no_proxy: None, program: &[], installs_into: None };
+
+    #[test]
+    fn the_catalog_worker_finds_its_way_out_and_nothing_else() {
+        let inherited = pairs(&[
+            ("HOME", "/h"),
+            ("PATH", "/bin"),
+            ("AWS_SECRET_ACCESS_KEY", "s"),
+            ("https_proxy", "http://p"),
+            ("NO_PROXY", "x"),
+            ("SSL_CERT_FILE", "/c"),
+        ]);
+        let wanted = [
+            ("HARBOR_INSTANCE", "i"),
+            ("NO_PROXY", "x"),
+            ("SSL_CERT_FILE", "/c"),
+            ("https_proxy", "http://p"),
+        ];
+        assert_eq!(of_worker(inherited, "i").into_iter().collect::<Vec<_>>(), pairs(&wanted));
+    }
 
     #[test]
     fn secrets_stay_behind() {

@@ -132,12 +132,8 @@ fn of_audit(audit: AuditFacts) -> Option<Reason> {
 }
 
 fn of_database(database: DatabaseFacts) -> impl Iterator<Item = Reason> {
-    let failing = database.failing.map(|why| {
-        (
-            "database_failing",
-            format!("what is decided now is not stored: {why}; is the disk full or failing?"),
-        )
-    });
+    let failing =
+        database.failing.map(|why| ("database_failing", format!("what is decided now is not stored: {why}")));
     let lost = database.lost.map(|how| ("database_rebuilt", how));
     let reason = |(code, message)| Reason { health: Health::Degraded, server: None, code, message };
     failing.into_iter().chain(lost).map(reason)

@@ -4,6 +4,9 @@
 //! stops, what it may see of the environment. Must never wait, read a clock, touch a disk or a process.
 
 pub mod access;
+pub mod container;
+pub mod credentials;
+pub mod curated;
 pub mod environment;
 pub mod flood;
 pub mod grants;
@@ -14,7 +17,10 @@ pub mod limits;
 pub mod liveness;
 pub mod origin;
 pub mod package;
+pub mod redaction;
+pub mod remote;
 pub mod runs;
+pub mod runtimes;
 pub mod sandbox;
 pub mod scope;
 pub mod settings;

@@ -168,6 +168,8 @@ enum After {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Lifecycle {
     rules: Rules,
+    /// How long the stop of this very start may take.
+    stop_limit: Duration,
     state: State,
     since: Millis,
     deadline: Option<Millis>,
@@ -192,6 +194,7 @@ impl Lifecycle {
     #[must_use]
     pub fn new(rules: Rules, missing: bool, seed: u64, now: Millis) -> Self {
         Self {
+            stop_limit: rules.limits.stop,
             rules,
             state: State::Stopped,
             since: now,
@@ -204,6 +207,13 @@ impl Lifecycle {
             held: false,
             random: seed | 1,
         }
+    }
+
+    /// Takes over other rules. A wait that has begun goes on as it was; what has been started still has the time to end
+    /// that it was started with.
+    pub fn change(&mut self, rules: Rules) {
+        self.stop_limit = self.stop_limit.max(rules.limits.stop);
+        self.rules = rules;
     }
 
     /// Whether it rests, and a demand begins it.
@@ -401,6 +411,7 @@ impl Lifecycle {
     fn begin(&mut self, now: Millis) -> Actions {
         (self.attempt, self.connected, self.last_chance, self.held) = (0, false, false, false);
         if self.missing {
+            self.stop_limit = self.rules.limits.stop;
             self.enter(State::Installing, now, Some(self.rules.limits.install));
             return &[Action::Install];
         }
@@ -408,12 +419,13 @@ impl Lifecycle {
     }
 
     fn launch(&mut self, now: Millis) -> Actions {
+        self.stop_limit = self.rules.limits.stop;
         self.enter(State::Starting, now, Some(self.rules.limits.start));
         &[Action::Launch]
     }
 
     fn stopping(&mut self, after: After, now: Millis) -> Actions {
-        self.enter(State::Stopping, now, Some(self.rules.limits.stop));
+        self.enter(State::Stopping, now, Some(self.stop_limit));
         self.after = after;
         &[Action::Halt, Action::AnnounceDown]
     }

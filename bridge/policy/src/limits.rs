@@ -50,6 +50,9 @@ pub const EOF_GRACE: Duration = Duration::from_millis(1500);
 /// See [`EOF_GRACE`].
 pub const TERM_GRACE: Duration = Duration::from_millis(1500);
 
+/// How long the removal of a container may take, once the engine's program has ended.
+pub const REMOVAL: Duration = Duration::from_secs(5);
+
 /// How much longer than its ladder a stop may take before the runner itself is killed.
 pub const STOP_SLACK: Duration = Duration::from_secs(1);
 

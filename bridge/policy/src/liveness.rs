@@ -83,6 +83,11 @@ impl Liveness {
         Self { grace: millis(grace), next: None, missed: None, missed_last: 0, last_asked: None, busy: false }
     }
 
+    /// Has it stay silent for so long from now on.
+    pub fn change(&mut self, grace: Duration) {
+        self.grace = millis(grace);
+    }
+
     /// When [`Event::Tick`] is next needed.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {

@@ -1,11 +1,21 @@
 //! Which package a command line runs, and how that package is installed instead.
 //!
+//! ```text
+//!  npm:…, pypi:…, git:… ─┐            ┌─ prepare ─ (resolve ─► lock) ─ install     the commands of each step
+//!  npx …, uvx … ─────────┴─► Package ─┴─ the program of the package
+//! ```
+//!
 //! `npx` and `uvx` download before they run and stay resident after that. Owns the reading of what they were asked
-//! for, so that it is installed once and run by its own program, and the lines of that installation. Must never let
+//! for, so that it is installed once and run by its own program. Each kind has a file with its commands. Must never let
 //! a word through that an installer would take for an option, a path or an address: what is not understood to the
 //! last word is `None`, and the server is kept as it was written.
 
 use std::collections::BTreeMap;
+
+pub mod git;
+pub mod npm;
+pub mod pypi;
+pub mod source;
 
 /// Longer than any name or version that is meant.
 const MAX_SPEC: usize = 300;
@@ -34,6 +44,8 @@ pub enum Ecosystem {
     Npm,
     /// The Python package index.
     Pypi,
+    /// A repository with a package of either of them.
+    Git,
 }
 
 impl Ecosystem {
@@ -43,6 +55,7 @@ impl Ecosystem {
         match self {
             Self::Npm => "npm",
             Self::Pypi => "pypi",
+            Self::Git => "git",
         }
     }
 }
@@ -107,6 +120,9 @@ fn last_part(name: &str) -> &str {
 /// The package that a command line runs; `None` when it is to be run as it is written.
 #[must_use]
 pub fn recognise(command: &str, args: &[String]) -> Option<Package> {
+    if source::is_source(command) {
+        return source::read(command, args).ok();
+    }
     match (tool(command)?, args) {
         ("npx", args) => npx(args),
         ("uvx", args) => uvx(args),
@@ -315,9 +331,13 @@ pub fn no_program<'a>(package: &Package, programs: impl IntoIterator<Item = &'a 
     let choose = match package.ecosystem {
         Ecosystem::Npm => "npx --package",
         Ecosystem::Pypi => "uvx --from",
+        Ecosystem::Git => return format!("the package {name} {why}; it has {}", listed.join(", ")),
     };
     let listed = listed.join(", ");
-    format!("the package {name} {why}; `{choose} {} PROGRAM` chooses one of: {listed}", quoted(spec))
+    format!(
+        "the package {name} {why}; `harbor add NAME -- {choose} {} PROGRAM` chooses one of: {listed}",
+        quoted(spec)
+    )
 }
 
 /// As a shell has to be given it: `>=` is a redirection there.
@@ -326,28 +346,59 @@ fn quoted(spec: &str) -> String {
     if plain { spec.to_owned() } else { format!("'{spec}'") }
 }
 
-/// The command lines of an installation into `dir`, to be run there, one after another.
+/// One command line of an installer.
+pub type Step = Vec<String>;
+
+/// What the repository of a package of git turned out to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A `package.json`.
+    Node {
+        /// It says in a lock file which packages it needs.
+        locked: bool,
+        /// It is to be built by its script.
+        builds: bool,
+    },
+    /// A `pyproject.toml` or `setup.py`.
+    Python,
+}
+
+/// What comes first: it makes an environment, or fetches a repository.
 #[must_use]
-pub fn steps(package: &Package, dir: &str, has_uv: bool) -> Vec<Vec<String>> {
-    let line = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-    let (spec, venv) = (package.spec.as_str(), format!("{dir}/venv"));
-    let python = format!("{venv}/bin/python");
-    match (package.ecosystem, has_uv) {
-        (Ecosystem::Npm, _) => {
-            let quiet = ["--no-audit", "--no-fund", "--no-progress", "--loglevel=http"];
-            vec![line(&[&["npm", "install", "--prefix", dir], &quiet[..], &["--", spec]].concat())]
-        }
-        (Ecosystem::Pypi, true) => vec![
-            line(&["uv", "venv", "--no-project", "--allow-existing", &venv]),
-            line(&["uv", "pip", "install", "--python", &python, "--", spec]),
-        ],
-        (Ecosystem::Pypi, false) => {
-            // With `user = true` in the person's settings pip refuses to install into any venv.
-            let quiet = ["--no-user", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"];
-            let install = [&[&python, "-m", "pip", "install"], &quiet[..], &["--", spec]].concat();
-            vec![line(&["python3", "-m", "venv", &venv]), line(&install)]
-        }
+pub fn prepare(package: &Package, dir: &str, has_uv: bool) -> Vec<Step> {
+    match package.ecosystem {
+        Ecosystem::Npm => Vec::new(),
+        Ecosystem::Pypi => vec![pypi::environment(dir, has_uv)],
+        Ecosystem::Git => git::fetch(package, dir),
     }
+}
+
+/// What finds out which versions there will be, of everything.
+#[must_use]
+pub fn resolve(package: &Package, dir: &str, has_uv: bool, content: Option<Content>) -> Vec<Step> {
+    match (package.ecosystem, content) {
+        (Ecosystem::Npm, _) => vec![npm::resolve(dir, &package.spec)],
+        (Ecosystem::Pypi, _) => vec![pypi::resolve(dir, &package.spec, has_uv)],
+        (_, Some(Content::Node { locked: true, .. }) | None) => Vec::new(),
+        (_, Some(Content::Node { locked: false, .. })) => vec![npm::resolve_source(&git::source_dir(dir))],
+        (_, Some(Content::Python)) => pypi::resolve_source(dir, &git::source_dir(dir), has_uv),
+    }
+}
+
+/// What installs exactly those.
+#[must_use]
+pub fn install(package: &Package, dir: &str, has_uv: bool, content: Option<Content>) -> Vec<Step> {
+    match (package.ecosystem, content) {
+        (Ecosystem::Npm, _) => vec![npm::install(dir)],
+        (Ecosystem::Pypi, _) => vec![pypi::install(dir, has_uv)],
+        (_, None) => Vec::new(),
+        (_, Some(Content::Node { builds, .. })) => npm::install_source(&git::source_dir(dir), builds),
+        (_, Some(Content::Python)) => pypi::install_source(dir, &git::source_dir(dir), has_uv),
+    }
+}
+
+fn line(words: &[&[&str]]) -> Step {
+    words.concat().into_iter().map(ToOwned::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use harbor_ipc_proto::link::sandbox::{
 
 use crate::environment::{Confined, PROXY_PORT};
 
-mod gaps;
+pub mod gaps;
 pub mod hint;
 pub mod hosts;
 pub mod offer;
@@ -210,6 +210,25 @@ pub fn profile(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> 
 pub fn of_kernel(offer: &Offer<'_>) -> (String, Vec<String>) {
     let landlock = offer.landlock.min(NEWEST_LANDLOCK);
     (gaps::held_by(offer, landlock), gaps::missing(&SandboxSettings::default(), offer, landlock))
+}
+
+/// The places that settings grant, and what is to be minded of them: for whoever holds a server by other means.
+pub(crate) fn granted(
+    settings: &SandboxSettings,
+    facts: &Facts,
+) -> Result<(Vec<Place>, Vec<String>), String> {
+    // Nothing else of the machine is within its reach.
+    let facts = Facts {
+        system: Vec::new(),
+        named: Vec::new(),
+        left_out: Vec::new(),
+        not_followed: Vec::new(),
+        ..facts.clone()
+    };
+    let found = places::find(settings, &facts, false)?;
+    let granted = found.places.into_iter().filter(|place| place.why == Why::Granted);
+    let about_program = |warning: &String| warning.starts_with(places::NEEDED);
+    Ok((granted.collect(), found.warnings.into_iter().filter(|warning| !about_program(warning)).collect()))
 }
 
 /// Without a rule for anything outside the server.

@@ -30,6 +30,7 @@ use toml::de::DeTable;
 pub use self::show::show;
 use self::table::{Key, Table};
 use super::ConfigError;
+use super::catalog::{CatalogConfig, TEMPLATE_RULE, URL_RULE, set_template, set_url};
 use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 use super::metrics::{LISTEN_RULE, listen_address};
 use super::traces::{ENDPOINT_RULE, Endpoint};
@@ -81,6 +82,20 @@ const TRACES: &[Key<HostConfig>] = &[
     Key::flag("origins", |host, on| host.traces_of_origins = on),
 ];
 
+const CATALOG: &[Key<CatalogConfig>] = &[
+    Key::flag("enabled", |catalog, on| catalog.enabled = on),
+    Key::number("intervalMinutes", 5..=10_080, |catalog, n| catalog.interval = 60 * seconds(n)),
+    Key::text("registryUrl", URL_RULE, |catalog, text| set_url(&mut catalog.registry, text)),
+    Key::text("awesomeUrl", URL_RULE, |catalog, text| set_url(&mut catalog.awesome, text)),
+    Key::text("githubApiUrl", URL_RULE, |catalog, text| set_url(&mut catalog.github_api, text)),
+    Key::text("npmDownloadsUrl", TEMPLATE_RULE, |catalog, text| {
+        set_template(&mut catalog.npm_downloads, text)
+    }),
+    Key::text("pypiDownloadsUrl", TEMPLATE_RULE, |catalog, text| {
+        set_template(&mut catalog.pypi_downloads, text)
+    }),
+];
+
 const RUNS: &[Key<HostConfig>] =
     &[Key::number("runStaleSeconds", 1..=86_400, |host, n| host.run_stale = seconds(n))];
 
@@ -121,11 +136,19 @@ fn per_minute(n: u32) -> Option<u32> {
 /// # Errors
 /// When others could have written it, it cannot be read, or something in it is wrong.
 pub fn read(path: &Path) -> Result<HostConfig, ConfigError> {
+    Ok(read_there(path)?.unwrap_or_default())
+}
+
+/// The same; `None` where there is none.
+///
+/// # Errors
+/// As of [`read`].
+pub fn read_there(path: &Path) -> Result<Option<HostConfig>, ConfigError> {
     let failed = |why: &dyn Display| ConfigError(format!("cannot use {}: {why}", path.display()));
     // Not blocking: a named pipe in its place would hold the start for ever.
     let opened = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path);
     let file = match opened {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(HostConfig::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| failed(&error))?,
     };
     let mut bytes = Vec::new();
@@ -136,7 +159,7 @@ pub fn read(path: &Path) -> Result<HostConfig, ConfigError> {
         return Err(failed(&"it is larger than 1 MiB"));
     }
     match std::str::from_utf8(&bytes) {
-        Ok(text) => parse(text),
+        Ok(text) => parse(text).map(Some),
         Err(error) => Err(table::not_text(&bytes[..error.valid_up_to()])),
     }
 }
@@ -163,13 +186,14 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces"])?;
+    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces", "catalog"])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;
     file.table("mcp")?.read_only(MCP, &mut host)?;
     file.table("metrics")?.read_only(METRICS, &mut host)?;
     file.table("traces")?.read_only(TRACES, &mut host)?;
+    file.table("catalog")?.read_only(CATALOG, &mut host.catalog)?;
     let limits = file.table("limits")?;
     let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);
     limits.knows(names.chain(RUNS.iter().map(|key| key.name)).chain(["origin", "server"]))?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use harbor_policy::limits::CALL_TIMEOUT;
 
+use super::catalog::CatalogConfig;
 use super::traces::Endpoint;
 
 /// The person at the command line or at Harbor's own pages, as an origin.
@@ -38,6 +39,8 @@ pub struct HostConfig {
     pub traces_sample: u32,
     /// Whether a trace names the origin. That is what the person's browser visited.
     pub traces_of_origins: bool,
+    /// The catalog of servers.
+    pub catalog: CatalogConfig,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
     /// The limits of servers that have none of their own.
@@ -124,6 +127,7 @@ impl Default for HostConfig {
             traces_endpoint: None,
             traces_sample: 100,
             traces_of_origins: false,
+            catalog: CatalogConfig::default(),
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),
             origins: BTreeMap::new(),

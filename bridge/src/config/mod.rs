@@ -2,6 +2,7 @@
 //!
 //! Owns reading environment and file, at the start and when the file changes. Must never create a file: rooms that own a file create it.
 
+mod catalog;
 pub mod file;
 mod host;
 mod live;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use harbor_policy::sandbox::offer::Lowered;
 
+pub use self::catalog::CatalogConfig;
 pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 pub use self::live::LiveConfig;
 pub use self::manager::ServiceManager;
@@ -28,6 +30,7 @@ pub use self::traces::TracesEnvironment;
 pub const SWITCHES: &[&str] = &[
     "HARBOR_HOME",
     "HARBOR_MCP_ISOLATION",
+    "HARBOR_CATALOG_WORKER",
     "HARBOR_LOG",
     "HARBOR_LOG_FORMAT",
     "HARBOR_IDLE_EXIT_SECONDS",
@@ -44,6 +47,14 @@ const IDLE_EXIT: Duration = Duration::from_secs(300);
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
 
+impl ConfigError {
+    /// A file that was there is no more.
+    #[must_use]
+    pub fn gone() -> Self {
+        Self("config.toml is gone; put it back, or an empty one for the defaults".into())
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -57,6 +68,8 @@ impl std::error::Error for ConfigError {}
 pub struct Settings {
     /// One runner process per server (`HARBOR_MCP_ISOLATION`, on unless `0`).
     pub isolation: bool,
+    /// Whether the catalog has its worker (`HARBOR_CATALOG_WORKER`, on unless `0`).
+    pub catalog_worker: bool,
     /// How much to log (`HARBOR_LOG`).
     pub log: tracing::level_filters::LevelFilter,
     /// How long a bridge that a client started stays without clients (`HARBOR_IDLE_EXIT_SECONDS`).
@@ -81,6 +94,7 @@ impl Settings {
     pub fn read(paths: &Paths, metrics: Option<SocketAddr>) -> Result<Self, ConfigError> {
         Ok(Self {
             isolation: isolation(switch("HARBOR_MCP_ISOLATION").as_deref())?,
+            catalog_worker: catalog_worker(switch("HARBOR_CATALOG_WORKER").as_deref())?,
             log: log_level(switch("HARBOR_LOG").as_deref())?,
             idle_exit: idle_exit(switch("HARBOR_IDLE_EXIT_SECONDS").as_deref())?,
             host: file::read(&paths.config_file())?,
@@ -110,6 +124,16 @@ fn isolation(value: Option<&str>) -> Result<bool, ConfigError> {
         Some("0") => Ok(false),
         Some(_) => Err(ConfigError(
             "HARBOR_MCP_ISOLATION: use 1 (a process per server) or 0 (one process for all)".into(),
+        )),
+    }
+}
+
+fn catalog_worker(value: Option<&str>) -> Result<bool, ConfigError> {
+    match value {
+        None | Some("1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(_) => Err(ConfigError(
+            "HARBOR_CATALOG_WORKER: use 1 (the catalog is kept up to date) or 0 (it stays as it is)".into(),
         )),
     }
 }
@@ -155,6 +179,9 @@ mod tests {
             (Ok(true), Ok(true), Ok(false))
         );
         assert!(isolation(Some("yes")).is_err());
+        let worker = [None, Some("1"), Some("0")].map(catalog_worker);
+        assert_eq!(worker, [Ok(true), Ok(true), Ok(false)]);
+        assert!(catalog_worker(Some("no")).is_err());
         assert!(log_level(Some("loud")).is_err());
         assert_eq!((is_json(None), is_json(Some("json"))), (Ok(false), Ok(true)));
         assert!(is_json(Some("JSON")).is_err());

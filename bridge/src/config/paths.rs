@@ -97,10 +97,34 @@ impl Paths {
         self.home.join("definitions.journal")
     }
 
+    /// The secrets of servers.
+    #[must_use]
+    pub fn credentials(&self) -> PathBuf {
+        self.home.join("secrets").join("credentials.json")
+    }
+
+    /// The catalog of servers; its worker writes it.
+    #[must_use]
+    pub fn catalog(&self) -> PathBuf {
+        self.home.join("catalog.db")
+    }
+
     /// What the person has configured.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.home.join(FILE_NAME)
+    }
+
+    /// Which browsers were told of this Harbor, and for which extensions.
+    #[must_use]
+    pub fn native_hosts(&self) -> PathBuf {
+        self.home.join("native-host").join("installed.json")
+    }
+
+    /// What browsers start where the bridge has to be told its home.
+    #[must_use]
+    pub fn native_host_program(&self) -> PathBuf {
+        self.home.join("native-host").join("harbor-bridge")
     }
 
     /// Where a bridge that has no terminal logs to.
@@ -131,6 +155,30 @@ impl Paths {
     #[must_use]
     pub fn server_package(&self, server_id: &str) -> PathBuf {
         self.server(server_id).join("package")
+    }
+
+    /// What a server runs in while it is tried out, before it is installed or upgraded.
+    #[must_use]
+    pub fn server_trial(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("trial")
+    }
+
+    /// Where the directories of all servers are.
+    #[must_use]
+    pub fn servers(&self) -> PathBuf {
+        self.home.join("servers")
+    }
+
+    /// What is installed, for others to read.
+    #[must_use]
+    pub fn installed_servers(&self) -> PathBuf {
+        self.home.join("installed_servers.json")
+    }
+
+    /// Where it is kept which image a server runs.
+    #[must_use]
+    pub fn server_image(&self, id: &str) -> PathBuf {
+        self.server(id).join("image")
     }
 
     /// A server's own directory for temporary files.

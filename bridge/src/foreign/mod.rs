@@ -1,15 +1,20 @@
-//! Configuration files of AI clients, which are other people's: how Harbor gets in and out, and what servers they name.
+//! Files of other people's programs: how Harbor gets into the configurations of AI clients and out of them, what servers
+//! they name, and how browsers learn of its native host.
 //!
 //! ```text
 //!  text ─┬─► jsonc, toml ─► Value ─► servers ─► what can be taken over, or why not
-//!        └─► put, take ─► text: an entry more or less, all the rest byte for byte
+//!        ├─► put, take ─► text: an entry more or less, all the rest byte for byte
+//!        └─► browsers ─► what is wrong with a native host's manifest
 //! ```
 //!
-//! Owns the one table of clients and the editing of their files. Must never touch a disk, print a person's secret, or
+//! Owns the tables of clients and browsers, and the editing of their files. Must never touch a disk, print a person's secret, or
 //! return a text that says anything else than before about anything else: each edit is read again and compared.
 
+pub mod browsers;
 mod clients;
+mod elsewhere;
 mod entry;
+pub mod extensions;
 mod jsonc;
 mod names;
 mod placeholders;
@@ -25,6 +30,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 pub use self::clients::{AiClient, CLIENTS, client};
+pub use self::elsewhere::Elsewhere;
 pub use self::entry::{Entry, is_ours};
 pub use self::names::server_id;
 pub use self::placeholders::{Surroundings, Unresolved};

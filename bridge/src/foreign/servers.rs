@@ -7,14 +7,12 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::elsewhere::{self, Elsewhere};
 use super::entry::is_ours;
 use super::placeholders::{Surroundings, Unresolved};
 
 /// Under which keys servers are, whoever wrote the file.
 const KEYS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
-
-/// What an entry says that is no program on this machine.
-const REMOTE: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
 
 /// A server as it stands there.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +38,8 @@ pub struct Launch {
     pub cwd: Option<String>,
     /// The person's own variables that went into it.
     pub taken: BTreeSet<String>,
+    /// Where it runs, if that is elsewhere; then there is no command.
+    pub remote: Option<Elsewhere>,
 }
 
 /// Why a server is left out.
@@ -47,8 +47,6 @@ pub struct Launch {
 pub enum Skip {
     /// It is Harbor.
     Ours,
-    /// It runs elsewhere.
-    Remote,
     /// The person has switched it off there.
     Disabled,
     /// It names no command: an extension of the client starts it.
@@ -67,7 +65,6 @@ impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ours => write!(f, "it is Harbor itself"),
-            Self::Remote => write!(f, "Harbor does not run remote servers yet"),
             Self::Disabled => write!(f, "it is switched off there; --disabled takes it over, too"),
             Self::NoCommand => write!(f, "no command is named; it belongs to an extension of the client"),
             Self::Malformed(what) => write!(f, "{what} is not what it has to be"),
@@ -145,13 +142,14 @@ pub fn launch(entry: &Value, disabled_too: bool, around: &Surroundings<'_>) -> R
     if is_ours(entry) {
         return Err(Skip::Ours);
     }
-    let kind = entry["type"].as_str().or_else(|| entry["transport"].as_str()).unwrap_or("stdio");
-    if kind != "stdio" && kind != "local" || REMOTE.iter().any(|key| entry.get(key).is_some()) {
-        return Err(Skip::Remote);
-    }
     let off = entry["disabled"] == true || entry["enabled"] == false;
     if off && !disabled_too {
         return Err(Skip::Disabled);
+    }
+    if elsewhere::is_meant(entry) {
+        let mut launch = Launch::default();
+        launch.remote = Some(elsewhere::read(entry, around, &mut launch.taken)?);
+        return Ok(launch);
     }
     if let Some(file) = entry["envFile"].as_str() {
         return Err(Skip::EnvFile(file.to_owned()));

@@ -231,14 +231,20 @@ fn an_entry_is_taken_over_or_the_reason_is_told() {
             env: [("A", "s3cret"), ("B", "7"), ("TOKEN", "s3cret")].map(|(n, v)| (n.into(), v.into())).into(),
             cwd: Some("/c".into()),
             taken: ["TOKEN".into()].into(),
+            remote: None,
         })
     );
     let zed = launch(json!({"source": "custom", "command": {"path": "/bin/x", "args": ["1"], "env": {}}}));
     assert_eq!(zed.unwrap().command, "/bin/x");
     for (entry, why) in [
         (json!({"command": "/opt/harbor", "args": ["mcp", "--client", "x"]}), Skip::Ours),
-        (json!({"type": "http", "url": "https://x"}), Skip::Remote),
-        (json!({"serverUrl": "https://x"}), Skip::Remote),
+        (json!({"type": "http"}), Skip::Malformed("url")),
+        (json!({"url": "https://x", "headers": ["a"]}), Skip::Malformed("headers")),
+        (json!({"url": "https://x", "disabled": true}), Skip::Disabled),
+        (
+            json!({"url": "https://x", "headers": {"K": "${input:key}"}}),
+            Skip::Unresolved(Unresolved::Input("key".into()), Some("K".into())),
+        ),
         (json!({"command": "x", "disabled": true}), Skip::Disabled),
         (json!({"command": "x", "enabled": false}), Skip::Disabled),
         (json!({"settings": {}}), Skip::NoCommand),
@@ -257,6 +263,31 @@ fn an_entry_is_taken_over_or_the_reason_is_told() {
         ),
     ] {
         assert_eq!(launch(entry.clone()), Err(why), "{entry}");
+    }
+}
+
+#[test]
+fn what_runs_elsewhere_is_read() {
+    let variable = |name: &str| (name == "TOKEN").then(|| "s3cret".to_owned());
+    let launch = |entry: Value| launch(&entry, false, &around(&variable, None));
+    let of = |url: &str, sse, headers: &[(&str, &str)]| {
+        let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        Some(Elsewhere { url: url.into(), sse, headers })
+    };
+    for (entry, wanted) in [
+        (json!({"type": "http", "url": "https://x"}), of("https://x", false, &[])),
+        (json!({"serverUrl": "https://x"}), of("https://x", false, &[])),
+        (json!({"type": "sse", "url": "https://x"}), of("https://x", true, &[])),
+        (
+            json!({"url": "https://x", "headers": {"Authorization": "Bearer ${env:TOKEN}"}}),
+            of("https://x", false, &[("Authorization", "Bearer s3cret")]),
+        ),
+        (
+            json!({"url": "https://x", "bearer_token_env_var": "TOKEN", "env_http_headers": {"X-K": "TOKEN", "Y": "NONE"}}),
+            of("https://x", false, &[("Authorization", "Bearer s3cret"), ("X-K", "s3cret")]),
+        ),
+    ] {
+        assert_eq!(launch(entry.clone()).unwrap().remote, wanted, "{entry}");
     }
 }
 

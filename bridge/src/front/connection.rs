@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use harbor_child::outbox::{Sink, read_some};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
-use harbor_ipc_proto::client::{Attach, AttachResult, Request};
+use harbor_ipc_proto::client::{Attach, AttachResult, Request, SessionRequest};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped, put_frame};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
@@ -137,7 +137,7 @@ fn unattached() -> ErrorBody {
 
 fn decide(frame: &[u8], token: &str) -> Result<(Envelope, Principal), (Envelope, ErrorBody)> {
     let incoming = Incoming::parse(frame).map_err(|refused| (refused.envelope, refused.error))?;
-    let Incoming { envelope, request: Request::Attach(attach) } = incoming else {
+    let Incoming { envelope, request: Request::Session(SessionRequest::Attach(attach)) } = incoming else {
         return Err((incoming.envelope, unattached()));
     };
     if !equal_in_constant_time(attach.token.as_bytes(), token.as_bytes()) {

@@ -25,6 +25,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use self::head::{MAX_HEAD, Page, Refusal, TOO_LARGE, TOO_SLOW, content_type, end, judge};
 use self::kept::Kept;
+use crate::closing::read_rest;
 use crate::router::Router;
 
 /// Connections at once; beyond them the oldest one ends.
@@ -186,7 +187,7 @@ async fn serve(mut stream: TcpStream, port: u16, router: &Weak<Router>, kept: &K
     };
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await?;
-    let _ = tokio::time::timeout(REST_LIMIT, read_rest(&mut stream)).await;
+    let _ = tokio::time::timeout(REST_LIMIT, read_rest(&mut stream, MAX_REST)).await;
     Ok(())
 }
 
@@ -206,17 +207,6 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<Result<Vec<u8>, Refusal
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
     }
-}
-
-async fn read_rest(stream: &mut TcpStream) -> io::Result<()> {
-    let (mut bytes, mut rest) = ([0; 4096], 0);
-    while rest < MAX_REST {
-        match stream.read(&mut bytes).await? {
-            0 => break,
-            read => rest += read,
-        }
-    }
-    Ok(())
 }
 
 fn answer(status: &str, kind: &str, body: &str) -> String {

@@ -5,7 +5,7 @@
 //!  browser ◄─stdout─ pump ◄─ socket ◄─ bridge
 //! ```
 //!
-//! Owns the browser's arguments and the order in which the two directions end. Must never look into a frame,
+//! Owns the browser's arguments, which extensions are let in, and the order in which the two directions end. Must never look into a frame,
 //! or print anything but frames on stdout. It is one process per port and holds nothing: whatever it would
 //! know, the bridge would have to learn again.
 
@@ -23,9 +23,11 @@ use std::time::Duration;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::put_frame;
+use serde_json::Value;
 
 use super::dial::{self, DIAL_LIMIT, Role};
 use crate::config::Paths;
+use crate::foreign::extensions::{is_harbor, is_id};
 
 /// The buffer of one direction, in bytes.
 const PUMP: usize = 64 * 1024;
@@ -33,8 +35,8 @@ const PUMP: usize = 64 * 1024;
 /// How long the bridge has for last words once the browser is gone. Browsers kill their host after 2 s.
 const LAST_WORDS: Duration = Duration::from_millis(1000);
 
-/// The longest extension id: Firefox takes 80 characters.
-const MAX_EXTENSION_ID: usize = 128;
+/// The longest list of browsers that were told of Harbor, in bytes.
+const MAX_INSTALLED: u64 = 1024 * 1024;
 
 /// How a direction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +61,22 @@ pub fn extension_id(args: &[OsString]) -> Option<String> {
         None if Path::new(args.first()?).is_absolute() => text(1)?,
         None => return None,
     };
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@._-{}".contains(&byte);
-    (!id.is_empty() && id.len() <= MAX_EXTENSION_ID && id.bytes().all(plain)).then(|| id.to_owned())
+    is_id(id).then(|| id.to_owned())
+}
+
+/// Whether the native host was installed for this extension: Harbor's own, or one that `harbor host install` was told of.
+fn is_registered(paths: &Paths, extension_id: &str) -> bool {
+    if is_harbor(extension_id) {
+        return true;
+    }
+    let mut text = String::new();
+    let opened = File::open(paths.native_hosts());
+    let _ = opened.and_then(|file| file.take(MAX_INSTALLED).read_to_string(&mut text));
+    // One that cannot be read names nobody.
+    let installed: Value = serde_json::from_str(&text).unwrap_or_default();
+    let manifests = installed["manifests"].as_array().into_iter().flatten();
+    let mut ids = manifests.filter_map(|manifest| manifest["extension_ids"].as_array()).flatten();
+    ids.any(|id| id == extension_id)
 }
 
 /// Serves one port of a browser until it closes; the process's exit code. The browser sees any end of this
@@ -72,6 +88,12 @@ pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
         let message = "the arguments do not name a browser extension; browsers start this program themselves";
         return say_failure(&mut stdout, Code::InvalidParams, message);
     };
+    if !is_registered(paths, &extension_id) {
+        let message = format!(
+            "Harbor is not installed for the extension {extension_id}; `harbor host install --extension-id {extension_id}` lets it in"
+        );
+        return say_failure(&mut stdout, Code::PermissionDenied, &message);
+    }
     match dial::connect(paths, &Role::Relay { extension_id }, DIAL_LIMIT) {
         Ok(bridge) => match relay(bridge, stdin, stdout, LAST_WORDS) {
             Ok(End::BrowserClosed | End::BrowserDeaf) => 0,
@@ -198,6 +220,19 @@ mod tests {
         ] {
             assert_eq!(extension_id(&args(bad)), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn extensions_that_nobody_has_installed_are_nobody() {
+        let home = tempfile::tempdir().unwrap();
+        let paths = Paths::at(home.path());
+        assert!(is_registered(&paths, "harbor@harbor") && !is_registered(&paths, "me@example.org"));
+        std::fs::create_dir(home.path().join("native-host")).unwrap();
+        let put = |text: &str| std::fs::write(paths.native_hosts(), text).unwrap();
+        put(r#"{"manifests":[{"extension_ids":[]},{"extension_ids":["me@example.org"]}]}"#);
+        assert!(is_registered(&paths, "me@example.org") && !is_registered(&paths, "you@example.org"));
+        put("{");
+        assert!(is_registered(&paths, "harbor@harbor") && !is_registered(&paths, "me@example.org"));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct ToolCall {
     pub time: AskedTime,
     /// The run that it counts in.
     pub run_id: Option<String>,
+    /// Of a server that is stopped, and that no call starts, the caller is only told.
+    pub unless_stopped: bool,
     /// Who hears of it while it is open.
     pub audience: Audience,
 }
@@ -66,6 +68,10 @@ impl Host {
     /// # Errors
     /// Why there is no result.
     pub async fn call_tool(&self, caller: Caller, call: ToolCall) -> Result<Called, ErrorBody> {
+        let server = self.supervisor.get(&call.server).filter(|_| call.unless_stopped);
+        if let Some(at_rest) = server.and_then(|server| server.at_rest()) {
+            return Err(errors::unavailable(&call.server, &at_rest, Reader::of(&caller)));
+        }
         let note = Note::begin(self, &caller, &call);
         if let Caller::Origin(asker) = &caller
             && let Err(error) = self.may_call(asker, &call)
@@ -126,6 +132,7 @@ impl Host {
         if let Some(reserved) = reserved.filter(|_| !was_sent(&answer)) {
             reserved.set_spent(false);
         }
+        note.set_tool_failed(matches!(answer, Ok(Answer::ToolError(_))));
         outcome(server.id(), limit, answer, reader)
     }
 
@@ -238,7 +245,9 @@ pub(super) fn outcome(
     reader: Reader,
 ) -> Result<Json, ErrorBody> {
     match answer {
-        Ok(Answer::Result(json) | Answer::Items(json, _) | Answer::Tools(json, _)) => Ok(json),
+        Ok(
+            Answer::Result(json) | Answer::ToolError(json) | Answer::Items(json, _) | Answer::Tools(json, _),
+        ) => Ok(json),
         Ok(Answer::ServerError { code, message, data }) => {
             Err(errors::server_error(id, code, &message, data))
         }

@@ -120,6 +120,7 @@ pub(super) fn counts(of: &Counters) -> CallCounts {
     CallCounts {
         calls: of.calls,
         failures: of.failures,
+        toolErrors: of.tool_errors,
         failuresByCode: of.codes.iter().map(|(code, count)| ((*code).to_owned(), *count)).collect(),
         bytesIn: of.bytes_in,
         bytesOut: of.bytes_out,

@@ -148,6 +148,7 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure, reader: Reader) -> Err
         Failure::Congested => {
             (Code::ServerUnavailable, format!("{id} does not read its input; restart it"), "congested")
         }
+        Failure::Lost(why) => return lost_on_the_way(id, why, reader),
         Failure::InvalidArguments(path, why) => return wrong_arguments(id, path, why, reader),
         Failure::InvalidResult(path, why) => (
             Code::ProtocolError,
@@ -164,6 +165,18 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure, reader: Reader) -> Err
         Code::ServerUnavailable => error.with_json("sent", Json::from_valid("false".into())),
         _ => error,
     }
+}
+
+/// The server may have done it, or not. Where it is and how it answers is the owner's to know.
+fn lost_on_the_way(id: &ServerId, why: &str, reader: Reader) -> ErrorBody {
+    let message = match reader {
+        Reader::Owner => format!("{id} gave no answer: {}", shown(why)),
+        Reader::Origin => format!("{id} gave no answer"),
+    };
+    ErrorBody::new(Code::ServerUnavailable, message)
+        .with("server_id", id.as_str())
+        .with("cause", "connection_lost")
+        .with_json("sent", Json::from_valid("true".into()))
 }
 
 /// The arguments do not fit the tool's schema.

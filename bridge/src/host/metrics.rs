@@ -7,7 +7,7 @@ mod exposition;
 
 use std::collections::BTreeMap;
 
-use harbor_ipc_proto::client::{ServerStatus, StatusView, UsageSample};
+use harbor_ipc_proto::client::{CatalogStatus, ServerStatus, StatusView, UsageSample};
 use harbor_policy::health::Health;
 use harbor_policy::lifecycle::State;
 use harbor_policy::stats::{Counters, Stats};
@@ -70,6 +70,39 @@ const BRIDGE: &[OfBridge] = &[
     }),
 ];
 
+/// A number of the catalog, where it is known.
+type OfCatalog = (Family, fn(&CatalogStatus) -> Option<f64>);
+
+const CATALOG: &[OfCatalog] = &[
+    (family(Gauge, "harbor_catalog_entries", "", "Servers in the catalog."), |catalog| {
+        catalog.entries.map(|entries| entries as f64)
+    }),
+    (
+        family(
+            Gauge,
+            "harbor_catalog_last_refresh_timestamp_seconds",
+            "seconds",
+            "When a source of the catalog was last fetched, in seconds since 1970.",
+        ),
+        |catalog| catalog.last_refresh.map(seconds),
+    ),
+    (
+        family(
+            Gauge,
+            "harbor_catalog_refresh_duration_seconds",
+            "seconds",
+            "How long the last refresh took.",
+        ),
+        |catalog| catalog.refresh_ms.map(seconds),
+    ),
+    (family(Gauge, "harbor_catalog_failing_sources", "", "Sources that failed the last time."), |catalog| {
+        catalog.entries.map(|_| catalog.failing as f64)
+    }),
+    (family(Counter, "harbor_catalog_worker_restarts", "", "Restarts of the catalog worker."), |catalog| {
+        Some(catalog.restarts.into())
+    }),
+];
+
 const SERVER: Family = family(Info, "harbor_server", "", "The servers, with their labels and sandboxes.");
 const STATE: Family = family(Gauge, "harbor_server_state", "", "1 for the state that the server is in.");
 
@@ -114,8 +147,12 @@ const SERVERS: &[OfServer] = &[
     }),
 ];
 
-const CALLS: Family =
-    family(Counter, "harbor_server_calls", "", "Calls that are over: code is ok, or that of the error.");
+const CALLS: Family = family(
+    Counter,
+    "harbor_server_calls",
+    "",
+    "Calls that are over: code is ok, tool_error (the tool says that it has failed), or that of the error.",
+);
 const ARGUMENTS: Family =
     family(Counter, "harbor_server_argument_bytes", "bytes", "Length of the arguments of its calls.");
 const RESULTS: Family =
@@ -129,16 +166,23 @@ const DURATION: Family = family(
 const QUEUED: Family =
     family(Histogram, "harbor_server_call_wait_seconds", "seconds", "What of it was waiting for a turn.");
 
-const ORIGIN_CALLS: Family =
-    family(Counter, "harbor_origin_calls", "", "Calls of an origin: code is ok, or that of the error.");
+const ORIGIN_CALLS: Family = family(
+    Counter,
+    "harbor_origin_calls",
+    "",
+    "Calls of an origin: code is ok, tool_error, or that of the error.",
+);
 const ORIGIN_DECISIONS: Family =
     family(Counter, "harbor_origin_decisions", "", "Decisions about permissions of an origin.");
+
+/// Of a result in which the tool says that it has failed: the word of OpenTelemetry's conventions for MCP.
+pub(super) const TOOL_ERROR: &str = "tool_error";
 
 impl Host {
     /// All metrics, as text; nothing is measured for it.
     #[must_use]
-    pub fn metrics(&self, presence: Presence, dialect: Dialect) -> String {
-        let status = self.status(presence);
+    pub fn metrics(&self, presence: Presence, catalog: CatalogStatus, dialect: Dialect) -> String {
+        let status = self.status(presence, catalog);
         let stats = self.stats.borrow();
         let mut out = Exposition::new(dialect);
         of_bridge(&mut out, &status);
@@ -147,6 +191,9 @@ impl Host {
             out.add(&SPANS_DROPPED, &[], counts.dropped as f64);
         }
         decisions(&mut out, &stats);
+        for (family, number) in CATALOG {
+            number(&status.catalog).into_iter().for_each(|value| out.add(family, &[], value));
+        }
         of_servers(&mut out, &status.servers);
         calls(&mut out, &stats);
         if self.config.now().metrics_of_origins {
@@ -240,8 +287,11 @@ fn origins(out: &mut Exposition, stats: &Stats) {
 }
 
 fn by_code(out: &mut Exposition, family: &Family, whose: (&'static str, &str), of: &Counters) {
-    let ok = of.calls.saturating_sub(of.failures);
-    for (code, count) in [("ok", ok)].into_iter().chain(of.codes.iter().map(|(code, count)| (*code, *count)))
+    let ok = of.calls.saturating_sub(of.failures).saturating_sub(of.tool_errors);
+    // Who adds up what went wrong finds it from the beginning, at 0.
+    for (code, count) in [("ok", ok), (TOOL_ERROR, of.tool_errors)]
+        .into_iter()
+        .chain(of.codes.iter().map(|(code, count)| (*code, *count)))
     {
         out.add(family, &[whose, ("code", code)], count as f64);
     }
@@ -271,6 +321,7 @@ mod tests {
         let tables =
             BRIDGE.iter().map(|(family, _)| *family).chain(SERVERS.iter().map(|(family, _)| *family));
         let mut names = Vec::new();
+        let tables = tables.chain(CATALOG.iter().map(|(family, _)| *family));
         for family in single.into_iter().chain(rest).chain(tables) {
             let Family { name, unit, help, .. } = family;
             assert!(name.starts_with("harbor_") && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'));

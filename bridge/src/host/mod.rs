@@ -221,7 +221,7 @@ async fn keep_house(host: Weak<Host>) {
         host.runs.purge();
         host.admission.purge();
         host.trail.write_counted();
-        host.database.empty_log();
+        host.database.keep_house();
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) struct Note<'a> {
     asked: Cell<Option<Instant>>,
     hash: Cell<Option<ToolHash>>,
     ending: Cell<Ending>,
+    tool_failed: Cell<bool>,
 }
 
 /// The length of a run's id, in bytes.
@@ -80,6 +81,7 @@ impl<'a> Note<'a> {
             asked: Cell::default(),
             hash: Cell::default(),
             ending: Cell::new(Ending::Open),
+            tool_failed: Cell::default(),
         }
     }
 
@@ -97,6 +99,11 @@ impl<'a> Note<'a> {
     /// The server is asked now.
     pub(super) fn set_asked(&self) {
         self.asked.set(Some(Instant::now()));
+    }
+
+    /// Whether its result says that the tool has failed.
+    pub(super) fn set_tool_failed(&self, failed: bool) {
+        self.tool_failed.set(failed);
     }
 
     /// How long ago that was.
@@ -133,6 +140,7 @@ impl<'a> Note<'a> {
             queued: self.queued.get(),
             asked: self.asked.get(),
             code,
+            tool_failed: self.tool_failed.get(),
             bytes_in: self.record.bytes_in,
             bytes_out,
         });
@@ -180,6 +188,7 @@ impl Drop for Note<'_> {
             server: self.server.as_deref().unwrap_or(stats::OTHERS),
             tool,
             code: code.map(Code::as_str),
+            tool_error: code.is_none() && self.tool_failed.get(),
             duration_us,
             queued_us,
             bytes_in: record.bytes_in.unwrap_or_default(),

@@ -317,6 +317,12 @@ impl Registry {
         Some(made)
     }
 
+    /// The tools of a server as last listed, by this bridge or an earlier one.
+    #[must_use]
+    pub fn known(&self, server: &Server) -> Option<Rc<ToolList>> {
+        server.known_tools().or_else(|| self.as_pinned(server.id()))
+    }
+
     fn as_pinned(&self, server: &ServerId) -> Option<Rc<ToolList>> {
         self.pinned.borrow_mut().get_mut(server).map(PinnedTools::list)
     }

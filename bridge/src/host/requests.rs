@@ -20,7 +20,7 @@ use harbor_policy::tool_name::EVERY;
 use super::asker::{Asker, Caller, Sender};
 use super::errors::{self, Reader};
 use super::refused::not_all_tools;
-use super::traced::Asking;
+use super::traced::{Asking, method_of};
 use super::{AskedTime, Host, calls, time_limit};
 use crate::config::OriginLimits;
 use crate::link::Audience;
@@ -45,6 +45,8 @@ impl Host {
             by: caller.sender().by.clone(),
             origin: caller.origin().map(Origin::shared),
             server: Some(id.shared()),
+            // MCP's name of the request; what it is about (a URI, a prompt, arguments) is in no log.
+            message: method_of(&operation),
             ..Record::default()
         };
         if let Caller::Origin(asker) = &caller {

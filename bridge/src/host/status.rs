@@ -46,14 +46,14 @@ pub struct Exporting {
 impl Host {
     /// Everything.
     #[must_use]
-    pub fn status(&self, presence: Presence) -> StatusView {
+    pub fn status(&self, presence: Presence, catalog: CatalogStatus) -> StatusView {
         StatusView {
             version: STATUS_VERSION,
             timestamp: wall_clock(),
             health: self.health(),
             bridge: self.bridge_status(presence),
             servers: self.server_statuses(),
-            catalog: CatalogStatus { state: "off", last_refresh: None, next_refresh: None, last_error: None },
+            catalog,
             limits: self.rate_limits(""),
             stores: self.store_sizes(),
         }

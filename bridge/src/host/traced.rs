@@ -16,6 +16,7 @@ use harbor_policy::origin::Origin;
 
 use super::Host;
 use super::asker::Caller;
+use super::metrics::TOOL_ERROR;
 use crate::clock::wall_clock_nanos;
 use crate::config::OWNER;
 use crate::supervisor::Server;
@@ -38,6 +39,8 @@ pub(super) struct Seen<'a> {
     pub(super) queued: Duration,
     pub(super) asked: Option<Instant>,
     pub(super) code: Option<Code>,
+    /// Whether there is a result in which the tool says that it has failed.
+    pub(super) tool_failed: bool,
     pub(super) bytes_in: Option<u64>,
     pub(super) bytes_out: Option<u64>,
 }
@@ -66,7 +69,7 @@ impl Host {
             sandbox: confined.map(|confined| confined.profile.level.as_str()),
             caller: caller(seen.by, seen.origin.map(|origin| &**origin)),
             origin: seen.origin.filter(|_| self.traces.tells_origins()).cloned(),
-            error: seen.code.map(Code::as_str),
+            error: seen.code.map(Code::as_str).or(seen.tool_failed.then_some(TOOL_ERROR)),
             bytes_in: seen.bytes_in,
             bytes_out: seen.bytes_out,
             times: Times {
@@ -154,6 +157,7 @@ impl Drop for Asking<'_> {
             queued: self.queued.get(),
             asked: self.asked.get(),
             code: ended.err(),
+            tool_failed: false,
             bytes_in: None,
             bytes_out: ended.ok(),
         });
@@ -161,7 +165,7 @@ impl Drop for Asking<'_> {
 }
 
 /// MCP's name of what is traced; none for what only looks.
-fn method_of(operation: &Operation<'_>) -> Option<&'static str> {
+pub(super) fn method_of(operation: &Operation<'_>) -> Option<&'static str> {
     match operation {
         Operation::ReadResource { .. } => Some("resources/read"),
         Operation::GetPrompt { .. } => Some("prompts/get"),

@@ -26,6 +26,8 @@ use super::{EndReport, Link, ToolList};
 pub enum Answer {
     /// MCP's result, as the server wrote it.
     Result(Json),
+    /// The same, of a tool that says that it has failed.
+    ToolError(Json),
     /// A whole list and its number of items.
     Items(Json, u32),
     /// The tools: the list as the server wrote it, and what each of them is.
@@ -62,6 +64,24 @@ pub enum Failure {
     InvalidArguments(String, String),
     /// The result does not fit the tool's output schema: where, and what is wrong.
     InvalidResult(String, String),
+    /// The connection to a server elsewhere has broken, or it answered with an error of HTTP.
+    Lost(String),
+}
+
+impl Failure {
+    /// Why, for a sentence about a list.
+    #[must_use]
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::NotConnected => "it takes no requests".into(),
+            Self::NotOffered(what) => format!("it does not offer {what}"),
+            Self::Malformed(why) => format!("its answer breaks the protocol: {why}"),
+            Self::TooLarge(limit) => format!("its answer is longer than {limit} bytes"),
+            Self::Congested => "it does not read its input".into(),
+            Self::InputRefused(why) => format!("it asked for input that it does not get: {why}"),
+            Self::InvalidArguments(_, why) | Self::InvalidResult(_, why) | Self::Lost(why) => why.clone(),
+        }
+    }
 }
 
 /// Why a call came to no answer at all.
@@ -355,6 +375,7 @@ impl From<Outcome<'_>> for Answer {
         let broken = || Self::Failed(Failure::Malformed("the runner sent broken JSON".into()));
         match outcome {
             Outcome::Result(text) => checked(&text).map_or_else(broken, Self::Result),
+            Outcome::ToolError(text) => checked(&text).map_or_else(broken, Self::ToolError),
             Outcome::Items { items, count } => {
                 checked(&items).map_or_else(broken, |items| Self::Items(items, count))
             }
@@ -386,6 +407,7 @@ impl From<CallFailure<'_>> for Failure {
             CallFailure::InvalidResult { path, why } => {
                 Self::InvalidResult(path.into_owned(), why.into_owned())
             }
+            CallFailure::Lost(why) => Self::Lost(why.into_owned()),
         }
     }
 }

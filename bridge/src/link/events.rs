@@ -8,7 +8,7 @@ use std::rc::Rc;
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Lack, List, LogSource};
+use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Lack, List, LogSource, RemoteEnd};
 use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::sandbox::paths::MAX_PATH;
 
@@ -183,7 +183,8 @@ impl EndReport {
             }
             _ => (None, None),
         };
-        Self { exit_code, signal, stderr_tail: stderr_tail.to_owned(), ..Self::because(word, message) }
+        let stderr_tail = held.hidden(stderr_tail).into_owned();
+        Self { exit_code, signal, stderr_tail, ..Self::because(word, message) }
     }
 
     /// Where there was no exit to report, now.
@@ -229,12 +230,14 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
             ),
         ),
         EndCause::ContactRefused { code, message } => {
-            ("refused", format!("it refused contact: {message} ({code})"))
+            ("refused", format!("it refused contact: {} ({code})", held.hidden(message)))
         }
-        EndCause::ContactMalformed(why) => ("malformed", format!("its answer is no MCP: {why}")),
+        EndCause::ContactMalformed(why) => {
+            ("malformed", format!("its answer is no MCP: {}", held.hidden(why)))
+        }
         EndCause::UnknownProtocolVersion(versions) => (
             "unknown_protocol_version",
-            format!("it speaks the MCP revision {versions}, which this Harbor does not know"),
+            format!("it speaks the MCP revision {}, which this Harbor does not know", held.hidden(versions)),
         ),
         EndCause::ClosedStdout => ("closed_stdout", "it closed its output and was ended".into()),
         EndCause::OutOfMemory { .. } => ("out_of_memory", held.out_of_memory()),
@@ -243,6 +246,21 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
             ("timeout", format!("it took longer than {} s and was ended", seconds(*limit_ms)))
         }
         EndCause::OverLimit { resource, limit, used } => held.over_limit(*resource, *limit, *used),
+        EndCause::Remote { kind, why } => (remote_word(*kind), why.chars().take(MAX_WHY).collect()),
+    }
+}
+
+/// Of a runner's own sentence, so many characters are kept.
+const MAX_WHY: usize = 400;
+
+fn remote_word(kind: RemoteEnd) -> &'static str {
+    match kind {
+        RemoteEnd::Unreachable => "unreachable",
+        RemoteEnd::Unauthorized => "unauthorized",
+        RemoteEnd::SessionLost => "session_lost",
+        RemoteEnd::Forbidden => "forbidden",
+        RemoteEnd::Tls => "tls",
+        RemoteEnd::NoMcp => "no_mcp",
     }
 }
 
@@ -262,6 +280,9 @@ fn spawn_failure(what: &str, errno: i32) -> String {
     let error = std::io::Error::from_raw_os_error(errno);
     let hint = match error.kind() {
         _ if what.starts_with("enter the directory") => "; check the definition's cwd",
+        std::io::ErrorKind::NotFound if what.contains(" by its interpreter ") => {
+            "; install it, or correct the first line of the script"
+        }
         std::io::ErrorKind::NotFound => {
             "; check the path, or give the absolute path of a program that is not in PATH"
         }

@@ -3,10 +3,13 @@
 //! Owns what the link remembers of each start, and the commands that would give more. Must never take them from a runner: its
 //! words are not trusted.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::{Launch, Resource};
 use harbor_policy::environment::SERVER_MARK;
+use harbor_policy::redaction::Redactor;
 use harbor_policy::sandbox::hint::shell;
 
 /// The largest numbers that can be set: of MiB, of processes.
@@ -17,7 +20,7 @@ const MOST_PROCESSES: u64 = 65_536;
 pub(super) type HeldStarts = HashMap<u32, Held>;
 
 /// What is remembered of a start.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Held {
     /// The server's name.
     name: String,
@@ -25,6 +28,8 @@ pub(super) struct Held {
     data: String,
     /// Bytes of memory.
     memory: Option<u64>,
+    /// Finds the secrets that it was given.
+    pub redactor: Rc<Redactor>,
 }
 
 impl Held {
@@ -35,7 +40,13 @@ impl Held {
             name: name.map(|(_, value)| value.to_string()).unwrap_or_default(),
             data: limits.writable.first().map(ToString::to_string).unwrap_or_default(),
             memory: limits.memory,
+            redactor: Rc::default(),
         }
+    }
+
+    /// What a server has written, without the secrets that it was given.
+    pub(super) fn hidden<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redactor.redact(text)
     }
 
     /// By itself, for want of memory.

@@ -1,4 +1,4 @@
-//! The bridge's end of the link to a runner: calls with their answers, and events.
+//! The bridge's end of the link to a runner: calls with their answers, and events; and that to the catalog worker (`worker`).
 //!
 //! ```text
 //!  supervisor ──call──► Link ──ToRunner──► runner
@@ -18,6 +18,7 @@ mod held;
 mod questions;
 pub mod runner;
 mod tools;
+pub mod worker;
 
 use std::cell::RefCell;
 use std::io;
@@ -32,6 +33,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
 use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
+use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc};
 
 pub use calls::{Answer, Audience, Call, CallError, Failure, OnProgress, Party, Progress, TimeLimit};
@@ -95,6 +97,21 @@ impl Link {
             self.held.borrow_mut().insert(*server, Held::of(launch));
         }
         let _ = self.outbox.push(|out| put_message(out, message));
+    }
+
+    /// Has the secrets of a start, which was sent before, hidden in what is told of its end and its progress.
+    pub fn hide(&self, server: u32, secrets: Rc<Redactor>) {
+        if let Some(held) = self.held.borrow_mut().get_mut(&server) {
+            held.redactor = secrets;
+        }
+    }
+
+    /// A text of a server, without its secrets.
+    fn hidden(&self, server: u32, text: &str) -> String {
+        match self.held.borrow().get(&server) {
+            Some(held) => held.hidden(text).into_owned(),
+            None => text.to_owned(),
+        }
     }
 
     /// Asks `server` and returns the call, to be awaited for its answer, which comes within `limit`. Dropping it
@@ -252,6 +269,7 @@ impl Link {
             }
             FromRunner::Progress { server, id, progress, total, message } => {
                 let on_progress = self.calls.borrow_mut().progress(id, server, Instant::now());
+                let message = message.map(|message| self.hidden(server, &message));
                 if let (Some(on_progress), Some(progress)) =
                     (on_progress, Progress::checked(&progress, total.as_deref(), message.as_deref()))
                 {

@@ -120,7 +120,7 @@ pub fn nobody_answers(method: &str) -> AskAnswer<'static> {
         "elicitation/create" => AskAnswer::Result("{\"action\":\"cancel\"}".into()),
         _ => AskAnswer::Refused {
             code: REJECTED,
-            message: "nobody who could answer has made this call".into(),
+            message: format!("whoever made this call does not answer {method}").into(),
         },
     }
 }

@@ -24,20 +24,64 @@ use super::{Containment, Link, LinkEvent};
 /// What a runner is called on its command line.
 pub const RUNNER: &str = "harbor-runner";
 
-/// The runner's executable, held open.
+/// The same of one that speaks to servers elsewhere.
+const RUNNER_HTTP: &str = "harbor-runner-http";
+
+/// Where its TLS finds the authorities that the person trusts.
+const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/// Which of the two programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// It runs programs.
+    Local,
+    /// It speaks HTTP.
+    Remote,
+}
+
+/// A program's executable, held open.
 #[derive(Debug)]
 pub struct Executable(File);
 
 impl Executable {
-    /// Opens `harbor-runner` beside the bridge's own executable.
+    /// Opens the program `name` beside the bridge's own executable.
     ///
     /// # Errors
     /// When there is none.
-    pub fn open(directory: &Path) -> io::Result<Self> {
-        let path = directory.join(RUNNER);
+    pub fn open(directory: &Path, name: &str) -> io::Result<Self> {
+        let path = directory.join(name);
         File::open(&path)
             .map(Self)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+
+    pub(super) fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+/// Those of both runners.
+#[derive(Debug)]
+pub struct Executables {
+    local: Executable,
+    remote: Executable,
+}
+
+impl Executables {
+    /// Opens them beside the bridge's own executable.
+    ///
+    /// # Errors
+    /// When one is missing.
+    pub fn open(directory: &Path) -> io::Result<Self> {
+        let open = |name| Executable::open(directory, name);
+        Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)? })
+    }
+
+    fn of(&self, kind: Kind) -> (&File, &'static str) {
+        match kind {
+            Kind::Local => (self.local.file(), RUNNER),
+            Kind::Remote => (self.remote.file(), RUNNER_HTTP),
+        }
     }
 }
 
@@ -48,6 +92,8 @@ pub enum Purpose {
     Isolated,
     /// All servers.
     Shared,
+    /// A container engine's program.
+    Engine,
     /// To find out what the kernel offers, and end.
     Offer,
 }
@@ -57,6 +103,7 @@ impl Purpose {
         match self {
             Self::Isolated => "isolated",
             Self::Shared => "shared",
+            Self::Engine => "engine",
             Self::Offer => "offer",
         }
     }
@@ -82,20 +129,24 @@ impl Runner {
     /// # Errors
     /// When the system is out of processes or file descriptors.
     pub fn start(
-        executable: &Executable,
+        executables: &Executables,
+        kind: Kind,
         instance: &str,
         purpose: Purpose,
         reaper: &Reaper,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
         let (mine, child_end) = harbor_child::link::pair()?;
-        let child = Command::new(format!("/proc/self/fd/{}", executable.0.as_raw_fd()))
-            .arg0(RUNNER)
+        let (program, name) = executables.of(kind);
+        let certificates = CERTIFICATES.iter().filter(|_| kind == Kind::Remote);
+        let child = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
+            .arg0(name)
             .arg(std::process::id().to_string())
             .arg(purpose.as_str())
             // As an argument too: nobody but root can read a runner's environment.
             .arg(format!("{INSTANCE_MARK}={instance}"))
             .env_clear()
             .env(INSTANCE_MARK, instance)
+            .envs(certificates.filter_map(|name| Some((name, std::env::var_os(name)?))))
             .process_group(0)
             .stdin(child_end)
             .stdout(Stdio::null())

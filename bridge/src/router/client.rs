@@ -282,6 +282,13 @@ impl Client {
         }
     }
 
+    /// Something about the catalog has changed.
+    pub fn note_catalog(&self) {
+        if let Some(feed) = &*self.feed.borrow() {
+            feed.note_catalog();
+        }
+    }
+
     /// What servers ask of it.
     pub(super) fn questions(&self) -> &Questions {
         &self.questions

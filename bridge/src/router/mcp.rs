@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    ConnectionView, McpCallTool, McpCallToolResult, McpComplete, McpCompleteResult, McpConnectResult,
-    McpDisconnectResult, McpGetPrompt, McpGetPromptResult, McpListConnectionsResult, McpListPromptsResult,
-    McpListResourceTemplatesResult, McpListResourcesResult, McpListToolsResult, McpPingResult,
-    McpReadResource, McpReadResourceResult, McpSetLogLevel, McpSetLogLevelResult, McpSubscribeResource,
-    McpSubscribeResourceResult, McpTask, McpTaskResult, McpUnsubscribeResource, McpUnsubscribeResourceResult,
-    Progress as ProgressPush,
+    ConnectionView, McpCallTool, McpCallToolResult, McpComplete, McpCompleteResult, McpConnect,
+    McpConnectResult, McpDisconnectResult, McpGetPrompt, McpGetPromptResult, McpListConnectionsResult,
+    McpListPromptsResult, McpListResourceTemplatesResult, McpListResourcesResult, McpListToolsResult,
+    McpPingResult, McpReadResource, McpReadResourceResult, McpSetLogLevel, McpSetLogLevelResult,
+    McpSubscribeResource, McpSubscribeResourceResult, McpTask, McpTaskResult, McpUnsubscribeResource,
+    McpUnsubscribeResourceResult, Progress as ProgressPush,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
@@ -21,20 +21,26 @@ use harbor_policy::lifecycle::State;
 
 use super::client::Client;
 use super::questions::answerer_of;
-use super::servers::start;
+use super::servers::{note, start};
 use super::views::connection_info;
 use super::watching::{LEVELS_EXPECTED, level_of};
 use super::{Handled, Router, invalid, reply};
 use crate::host::asker::Caller;
 use crate::host::{AskedTime, ToolCall};
 use crate::link::{Audience, OnProgress};
-use crate::supervisor::{ListKind, Note};
+use crate::supervisor::ListKind;
 
 /// The requests of the tasks extension.
 const TASK_METHODS: &[&str] = &["tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"];
 
-pub(super) async fn connect(router: &Router, id: &ServerId, note: Option<Note>) -> Handled {
-    let (server, connection_info) = start(router, id, note).await?;
+pub(super) async fn connect(
+    router: &Router,
+    client: &Rc<Client>,
+    request_id: &str,
+    message: &McpConnect,
+) -> Handled {
+    let note = note(client, request_id, message.progress);
+    let (server, connection_info) = start(router, &message.server_id, note).await?;
     let items = |kind| server.list(kind).items;
     reply(McpConnectResult {
         connected: true,
@@ -125,6 +131,7 @@ pub(super) async fn call_tool(
         task: message.task.map(|task| task.0.into_string()),
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: None,
+        unless_stopped: message.unless_stopped == Some(true),
         audience: Audience { party: Some(caller.party()), progress, answerer },
     };
     let called = router.host.call_tool(caller, call).await?;

@@ -75,6 +75,7 @@ pub(super) async fn call(
         task: None,
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: message.run_id,
+        unless_stopped: false,
         audience: Audience { party: Some(caller.party()), progress, answerer },
     };
     let Called { result, took, hash } = router.host.call_tool(caller, call).await?;

@@ -10,13 +10,14 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::link::sandbox::PathAccess;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::sandbox::gaps::without_pid_namespace;
 use harbor_policy::sandbox::paths::clean;
 use harbor_policy::sandbox::{Facts, Profile, Why, settings};
 
 use super::client::Client;
-use super::servers::{about, stored};
+use super::servers::{about, replace, stored};
 use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::store::definitions::{Definition, Stored};
+use crate::store::definitions::Definition;
 use crate::supervisor::{Denied, Server};
 
 pub(super) async fn get(router: &Router, id: &ServerId) -> Handled {
@@ -26,8 +27,9 @@ pub(super) async fn get(router: &Router, id: &ServerId) -> Handled {
 
 pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbox) -> Handled {
     let before = router.host.server(&message.server_id)?;
-    let definition = changed(before.definition(), &message)?;
-    if definition == *before.definition() {
+    let looked_at = before.definition();
+    let definition = changed(&looked_at, &message)?;
+    if definition == *looked_at {
         return reply(SetSandboxResult { sandbox: view(&before).await, restarting: false });
     }
     may_be_granted(router, &message.server_id, &definition).await?;
@@ -37,23 +39,16 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbo
     to_the_end(async move {
         let server_id = message.server_id;
         router.host.trail.decided("set_sandbox", &sender, about(&server_id), true).await?;
+        let turn = router.changing.lock().await;
         // Both looked at the disk, and waited for the audit log: somebody else may have changed it, or removed it.
-        if !router.supervisor.get(&server_id).is_some_and(|now| Rc::ptr_eq(&now, &before)) {
+        let is_same = |now: &Server| Rc::ptr_eq(&now.definition(), &looked_at);
+        if !router.supervisor.get(&server_id).is_some_and(|now| is_same(&now)) {
             let message = "the server was changed or removed at the same time; try again";
             return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"));
         }
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
-        let was_up = before.is_up();
-        let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
-        if let Some(before) = &before {
-            before.down().await;
-        }
-        if was_up {
-            let server = server.clone();
-            // Whoever wants to know how that goes watches the server; its state says it.
-            tokio::task::spawn_local(async move { server.start(None).await });
-        }
-        reply(SetSandboxResult { sandbox: view(&server).await, restarting: was_up })
+        let (server, restarting) = replace(&router, turn, server_id, definition).await;
+        reply(SetSandboxResult { sandbox: view(&server).await, restarting })
     })
     .await
 }
@@ -121,9 +116,10 @@ async fn view(server: &Server) -> SandboxView {
     let settings = server.definition().sandbox.clone();
     let denied = server.denied().iter().map(denied).collect();
     match server.would_be_confined().await {
+        Err(held_by) if server.definition().remote.is_some() => unheld(settings, "remote", held_by, None),
         Ok(confined) => SandboxView {
             settings,
-            summary: summary(&confined.profile),
+            summary: with_containment(server, summary(&confined.profile)),
             refused: None,
             paths: confined.profile.places.iter().map(|found| place(found, &confined.facts)).collect(),
             hidden: hidden(&confined.profile),
@@ -131,23 +127,44 @@ async fn view(server: &Server) -> SandboxView {
             env_names: server.env_names(&confined),
             denied,
         },
-        Err(why) => SandboxView {
-            summary: SandboxSummary {
-                level: settings.level.unwrap_or_default().as_str(),
-                held_by: "nothing, since it is not started".into(),
-                network: settings::network(&settings).as_str(),
-                missing: Vec::new(),
-                warnings: Vec::new(),
-            },
-            settings,
-            refused: Some(why),
-            paths: Vec::new(),
-            hidden: Vec::new(),
-            limits: Vec::new(),
-            env_names: Vec::new(),
-            denied,
-        },
+        Err(why) => {
+            let level = settings.level.unwrap_or_default().as_str();
+            let held_by = "nothing, since it is not started".into();
+            SandboxView { denied, ..unheld(settings, level, held_by, Some(why)) }
+        }
     }
+}
+
+/// Of a server that no start holds to anything.
+fn unheld(
+    settings: SandboxSettings,
+    level: &'static str,
+    held_by: String,
+    refused: Option<String>,
+) -> SandboxView {
+    SandboxView {
+        summary: SandboxSummary {
+            level,
+            held_by,
+            network: settings::network(&settings).as_str(),
+            missing: Vec::new(),
+            warnings: Vec::new(),
+        },
+        settings,
+        refused,
+        paths: Vec::new(),
+        hidden: Vec::new(),
+        limits: Vec::new(),
+        env_names: Vec::new(),
+        denied: Vec::new(),
+    }
+}
+
+/// Whether a PID namespace holds it is known once it was started.
+fn with_containment(server: &Server, mut summary: SandboxSummary) -> SandboxSummary {
+    let held = server.status().containment.filter(|held| !held.pid_namespace && !server.shares_its_runner());
+    summary.missing.extend(held.map(|held| without_pid_namespace(&held.why)));
+    summary
 }
 
 /// What holds a server, in short.

@@ -7,38 +7,45 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AddServer, AddServerResult, ConnectServer, ConnectServerResult, ConnectionInfo, DisconnectServerResult,
-    ListServersResult, Progress, RemoveServer, RemoveServerResult, SandboxSettings, Supervision,
+    AddServer, AddServerResult, ConnectServer, ConnectServerResult, ConnectionInfo, CredentialType,
+    DisconnectServerResult, ListServersResult, Progress, RemoveServer, RemoveServerResult, SandboxSettings,
+    Supervision,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::container::{Engine, reference, variables};
+use harbor_policy::credentials::{MAX_KEYS, wrong_key};
 use harbor_policy::environment;
+use harbor_policy::package::source;
 use harbor_policy::settings::Settings;
+use tokio::sync::MutexGuard;
 
 use super::client::Client;
-use super::sandbox;
-use super::views::{connection_info, view, views};
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::views::{connection_info, image_view, view, views};
+use super::{Handled, Router, credentials, installs, invalid, reply, sandbox, to_the_end};
 use crate::host::start_failed;
 use crate::store::StoreError;
 use crate::store::audit::Record;
-use crate::store::definitions::{Definition, Stored};
+use crate::store::definitions::{Definition, Image, Stored};
 use crate::supervisor::{Note, Server};
 
 pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer) -> Handled {
     let server_id = message.server_id.clone();
     let definition = definition(message)?;
+    installs::not_claimed(router, &server_id).await?;
     sandbox::may_be_granted(router, &server_id, &definition).await?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided("add_server", &sender, about(&server_id), true).await?;
         // Before it can run and write there itself.
         let left = router.supervisor.data_left(&server_id).await;
+        let turn = router.changing.lock().await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let says = definition.sandbox.clone();
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        drop(turn);
         if let Some(before) = &before {
             before.down().await;
         }
@@ -51,15 +58,43 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
     .await
 }
 
+/// Puts a definition that is stored in the place of the one before: a server that was up is stopped, and starts anew with it.
+/// Gives the server, and whether it starts. The turn to change definitions is over before the stop, which may take long.
+pub(super) async fn replace(
+    router: &Router,
+    turn: MutexGuard<'_, ()>,
+    server_id: ServerId,
+    definition: Definition,
+) -> (Rc<Server>, bool) {
+    let was_up = router.supervisor.get(&server_id).is_some_and(|server| server.is_up());
+    let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+    drop(turn);
+    if let Some(before) = before {
+        before.down().await;
+    }
+    if was_up {
+        let server = server.clone();
+        // Whoever wants to know how that goes watches the server; its state says it.
+        tokio::task::spawn_local(async move { server.start(None).await });
+    }
+    (server, was_up)
+}
+
 /// Checks what its types do not: lengths, absolute paths, names of variables.
-fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
+pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
+    let image = image(&message)?;
     let env: BTreeMap<_, _> = message.env.unwrap_or_default();
     let args = message.args.unwrap_or_default();
     let no_nul = |text: &String| !text.contains('\0');
-    if message.command.is_empty() || !no_nul(&message.command) {
+    let command = message.command.unwrap_or_default();
+    if image.is_none() && (command.is_empty() || !no_nul(&command)) {
         return Err(invalid("command", "a program: an absolute path, or a name to look up in PATH"));
     }
-    if message.command.contains('/') && !Path::new(&message.command).is_absolute() {
+    let is_source = image.is_none() && source::is_source(&command);
+    if is_source {
+        source::read(&command, &args).map_err(|why| installs::wrong_source("command", why))?;
+    }
+    if !is_source && command.contains('/') && !Path::new(&command).is_absolute() {
         return Err(invalid("command", "an absolute path, or a name without '/'"));
     }
     if !args.iter().all(no_nul) {
@@ -67,6 +102,9 @@ fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     }
     if let Some(why) = env.iter().find_map(|(name, value)| environment::wrong_variable(name, value)) {
         return Err(invalid("env", why));
+    }
+    if let Some(why) = image.as_ref().and_then(|_| env.keys().find_map(|name| variables::wrong(name))) {
+        return Err(ErrorBody::new(Code::InvalidParams, why).with("field", "env"));
     }
     if message.cwd.as_ref().is_some_and(|cwd| !Path::new(cwd).is_absolute() || !no_nul(cwd)) {
         return Err(invalid("cwd", "an absolute path"));
@@ -76,7 +114,8 @@ fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         return Err(invalid("roots", "file:// URIs"));
     }
     let definition = Definition {
-        command: message.command,
+        command,
+        image,
         args,
         env,
         cwd: message.cwd,
@@ -85,13 +124,47 @@ fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         supervision: supervision(message.supervision)?,
         as_is: message.as_is == Some(true),
         sandbox: sandbox::checked(sandbox_settings(message.sandbox)?)?,
+        secrets: secret_names(message.secrets)?,
+        remote: None,
     };
     let ranges = Settings::new(&definition.supervision, false);
     ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;
     Ok(definition)
 }
 
-fn supervision(given: Option<JsonObject>) -> Result<Supervision, ErrorBody> {
+/// Each once, as they may be called.
+fn secret_names(given: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
+    let mut names = given.unwrap_or_default();
+    names.sort();
+    names.dedup();
+    // Whether it is to be a header is said with its value.
+    let wrong = names.iter().find_map(|name| wrong_key(CredentialType::Header, name));
+    let too_many = (names.len() > MAX_KEYS).then_some("at most 256 names");
+    wrong.or(too_many).map_or(Ok(names), |expected| Err(invalid("secrets", expected)))
+}
+
+/// The image, if it is one: then nothing is said that only a command has.
+fn image(message: &AddServer) -> Result<Option<Image>, ErrorBody> {
+    let Some(reference) = message.image.clone() else {
+        let alone = message.engine.is_none();
+        return if alone { Ok(None) } else { Err(invalid("engine", "said with an image only")) };
+    };
+    if message.command.is_some() {
+        return Err(invalid("command", "absent where an image is said"));
+    }
+    if let Some(why) = reference::wrong(&reference) {
+        return Err(invalid("image", why));
+    }
+    if message.engine.as_deref().is_some_and(|engine| Engine::of(engine).is_none()) {
+        return Err(invalid("engine", "podman or docker"));
+    }
+    if message.cwd.is_some() {
+        return Err(invalid("cwd", "absent where an image is said: it has its own"));
+    }
+    Ok(Some(Image { reference, engine: message.engine.clone() }))
+}
+
+pub(super) fn supervision(given: Option<JsonObject>) -> Result<Supervision, ErrorBody> {
     given.map_or_else(|| Ok(Supervision::default()), |given| Ok(Supervision::parse(given.0.as_str())?))
 }
 
@@ -101,23 +174,46 @@ fn sandbox_settings(given: Option<JsonObject>) -> Result<SandboxSettings, ErrorB
 }
 
 pub(super) async fn remove(router: &Rc<Router>, client: &Client, message: RemoveServer) -> Handled {
+    reply(remove_it(router, client, message).await?)
+}
+
+/// Removes a server; gives what is to be said of it.
+pub(super) async fn remove_it(
+    router: &Rc<Router>,
+    client: &Client,
+    message: RemoveServer,
+) -> Result<RemoveServerResult, ErrorBody> {
+    router.staged.drop_of(&message.server_id);
+    installs::not_claimed(router, &message.server_id).await?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided("remove_server", &sender, about(&message.server_id), false).await?;
-        router.definitions.remove(&message.server_id).await.map_err(|error| stored(&error))?;
+        let turn = router.changing.lock().await;
         let (id, with_data) = (&message.server_id, message.data == Some(true));
+        // First: a secret without a server would be nobody's to remove.
+        let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await;
+        router.definitions.remove(id).await.map_err(|error| stored(&error))?;
         let server = router.supervisor.remove(id);
-        // Without a server, what an earlier one of that name has left may still be meant.
-        let removed = server.is_some() || (with_data && router.supervisor.has_data_directory(id).await);
-        if !removed {
-            return reply(RemoveServerResult { removed, data: None });
+        if server.is_some() {
+            // What was set in between.
+            let (more, left) = credentials::forget(&router, id).await;
+            (secrets, secrets_left) = (secrets + more, left);
         }
+        drop(turn);
+        // Without a server, what an earlier one of that name has left may still be meant.
+        let removed =
+            server.is_some() || secrets > 0 || (with_data && router.supervisor.has_data_directory(id).await);
+        if !removed {
+            return Ok(RemoveServerResult { removed, image: None, data: None, secrets, secrets_left: None });
+        }
+        // Before it is forgotten which one it was.
+        let image = server.as_deref().and_then(image_view).filter(|image| image.id.is_some());
         if let Some(server) = server {
             server.down().await;
             router.host.registry.forget(id).await;
         }
         let data = router.supervisor.forget(id, with_data).await.map(text);
-        reply(RemoveServerResult { removed, data })
+        Ok(RemoveServerResult { removed, image, data, secrets, secrets_left })
     })
     .await
 }
@@ -150,7 +246,13 @@ pub(super) fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) 
     (wanted == Some(true)).then_some(note)
 }
 
-pub(super) async fn connect(router: &Router, message: &ConnectServer, note: Option<Note>) -> Handled {
+pub(super) async fn connect(
+    router: &Router,
+    client: &Rc<Client>,
+    request_id: &str,
+    message: &ConnectServer,
+) -> Handled {
+    let note = note(client, request_id, message.progress);
     let id = &message.server_id;
     if message.restart == Some(true) {
         router.host.server(id)?.stop();

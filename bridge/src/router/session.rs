@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    Cancel, CancelResult, Hello, HelloResult, Ping, PingResult, Request, ShutdownResult,
+    Cancel, CancelResult, Hello, HelloResult, Ping, PingResult, Request, SessionRequest, ShutdownResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -17,9 +17,9 @@ use crate::clock::wall_clock;
 /// Answers what needs no waiting; `None` for everything else.
 pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &Request) -> Option<Handled> {
     match request {
-        Request::Hello(message) => Some(hello(router, client, message)),
-        Request::Ping(message) => Some(ping(message)),
-        Request::Cancel(message) => Some(cancel(client, message)),
+        Request::Session(SessionRequest::Hello(message)) => Some(hello(router, client, message)),
+        Request::Session(SessionRequest::Ping(message)) => Some(ping(message)),
+        Request::Session(SessionRequest::Cancel(message)) => Some(cancel(client, message)),
         _ => None,
     }
 }

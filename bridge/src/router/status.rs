@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  a server changes ──► Feed: which ─┐
-//!  a client comes, the configuration changes ► Feed ┼─► one task per subscriber ─► status_update
+//!  a client comes, the configuration, the catalog change ► Feed ┼─► one task per subscriber ─► status_update
 //!  time passes ────────► measured ───┘
 //! ```
 //!
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
-    HealthResult, Status, StatusResult, StatusUpdate, SubscribeStatus, SubscribeStatusResult,
+    HealthResult, Status, StatusResult, StatusUpdate, StatusView, SubscribeStatus, SubscribeStatusResult,
 };
 use harbor_ipc_proto::server_id::ServerId;
 use tokio::sync::Notify;
@@ -49,6 +49,7 @@ pub(super) struct Feed {
 struct News {
     servers: RefCell<BTreeSet<ServerId>>,
     bridge: Cell<bool>,
+    catalog: Cell<bool>,
     wake: Notify,
 }
 
@@ -68,6 +69,11 @@ impl Feed {
         self.news.bridge.set(true);
         self.news.wake.notify_one();
     }
+
+    pub(super) fn note_catalog(&self) {
+        self.news.catalog.set(true);
+        self.news.wake.notify_one();
+    }
 }
 
 impl Drop for Feed {
@@ -81,7 +87,7 @@ pub(super) async fn show(router: &Router, message: &Status) -> Handled {
         // Where the machine is too slow for it, the age says so.
         let _ = tokio::time::timeout(PATIENCE, router.host.measure(Duration::ZERO)).await;
     }
-    reply(StatusResult { status: router.host.status(presence(router)) })
+    reply(StatusResult { status: whole(router) })
 }
 
 pub(super) async fn subscribe(
@@ -96,7 +102,11 @@ pub(super) async fn subscribe(
     let subscribed = message.subscribe != Some(false);
     let feed = subscribed.then(|| Feed::begin(router, client, Duration::from_millis(interval)));
     client.follow_status(feed);
-    reply(SubscribeStatusResult { subscribed, status: router.host.status(presence(router)) })
+    reply(SubscribeStatusResult { subscribed, status: whole(router) })
+}
+
+fn whole(router: &Router) -> StatusView {
+    router.host.status(presence(router), router.catalog.status())
 }
 
 pub(super) fn health(router: &Router) -> Handled {
@@ -144,6 +154,7 @@ fn update(router: &Router, category: &'static str) -> StatusUpdate {
         bridge: None,
         servers: None,
         removed: None,
+        catalog: None,
         stores: None,
     }
 }
@@ -152,6 +163,7 @@ fn numbers(router: &Router) -> StatusUpdate {
     StatusUpdate {
         bridge: Some(router.host.bridge_status(presence(router))),
         servers: Some(router.host.server_statuses()),
+        catalog: Some(router.catalog.status()),
         stores: router.host.store_sizes(),
         ..update(router, "numbers")
     }
@@ -170,5 +182,9 @@ fn changes(router: &Router, news: &News) -> Vec<StatusUpdate> {
         let now = Some(router.host.bridge_status(presence(router)));
         StatusUpdate { bridge: now, ..update(router, "bridge") }
     });
-    servers.into_iter().map(of_server).chain(bridge).collect()
+    let catalog = news.catalog.take().then(|| {
+        let catalog = Some(router.catalog.status());
+        StatusUpdate { catalog, ..update(router, "catalog") }
+    });
+    servers.into_iter().map(of_server).chain(bridge).chain(catalog).collect()
 }

@@ -1,15 +1,19 @@
 //! Servers as clients see them.
 //!
-//! Owns what of a server is shown, in replies and pushes. Must never show a value of an environment variable.
+//! Owns what of a server is shown, in replies and pushes. Must never show a value of an environment variable or of a header.
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::client::{ConnectionInfo, ExitView, LogLine, ServerEvent, ServerLog, ServerView};
+use harbor_ipc_proto::client::{
+    ConnectionInfo, ExitView, ImageView, LogLine, RemoteView, ServerEvent, ServerLog, ServerView,
+};
 use harbor_ipc_proto::json::Json;
 use harbor_policy::lifecycle::State;
+use harbor_policy::remote::shown;
 
 use super::{Router, sandbox};
 use crate::link::{EndReport, Info};
+use crate::store::definitions::Remote;
 use crate::supervisor::{Change, Line, ListKind, Server, Source, Status};
 
 /// The state of a server that is no more, in events.
@@ -29,6 +33,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         server_id: server.id().to_string(),
         label: server.label().to_owned(),
         command: definition.command.clone(),
+        image: image_view(server),
         args: definition.args.clone(),
         env_names: definition.env.keys().cloned().collect(),
         cwd: definition.cwd.clone(),
@@ -46,13 +51,43 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         last_exit: status.last_exit.as_deref().map(exit),
         queued: status.queued,
         late_answers: status.late_answers,
-        containment: contained.map(|held| if held.pid_namespace { "pid_namespace" } else { "process_group" }),
-        containment_reason: contained.filter(|held| !held.pid_namespace).map(|held| held.why.clone()),
+        containment: contained.map(|held| match held.pid_namespace {
+            _ if server.has_image() => "container",
+            true => "pid_namespace",
+            false => "process_group",
+        }),
+        containment_reason: contained
+            .filter(|held| !held.pid_namespace && !server.has_image())
+            .map(|held| held.why.clone()),
         protocol_version: status.info.map(|info| info.protocol_version),
-        package: server.package().map(ToOwned::to_owned),
+        package: server.package(),
+        integrity: server.lock().map(|lock| lock.integrity.clone()),
+        remote: definition.remote.as_ref().map(remote),
         supervision: definition.supervision.clone(),
         sandbox: server.confined().map(|confined| sandbox::summary(&confined.profile)),
     }
+}
+
+fn remote(remote: &Remote) -> RemoteView {
+    RemoteView {
+        url: shown(&remote.url),
+        transport_type: remote.transport.as_str(),
+        header_names: remote.headers.keys().cloned().collect(),
+    }
+}
+
+/// The image of a server, where it is one.
+pub(super) fn image_view(server: &Server) -> Option<ImageView> {
+    let definition = server.definition();
+    let image = definition.image.as_ref()?;
+    let pinned = server.pinned();
+    let engine = pinned.as_ref().map(|pinned| pinned.engine).or(image.engine());
+    Some(ImageView {
+        reference: image.reference.clone(),
+        engine: engine.map(harbor_policy::container::Engine::as_str),
+        id: pinned.as_ref().map(|pinned| pinned.id.clone()),
+        digest: pinned.and_then(|pinned| pinned.digest),
+    })
 }
 
 fn exit(report: &EndReport) -> ExitView {

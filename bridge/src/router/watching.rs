@@ -105,6 +105,11 @@ pub fn tell(router: &Router, told: &Told<'_>) {
                 offers_changed(clients, &change.server, "prompts");
             }
         }
+        Told::Supervised(server) => {
+            clients.iter().for_each(|client| client.note_change(server));
+            // Which tools are listed hangs on what a call may start.
+            tools_changed(clients, server);
+        }
         Told::Tools(server, _) => tools_changed(clients, server),
         Told::Offers(server, ListKind::Prompts) => offers_changed(clients, server, "prompts"),
         Told::Offers(server, _) => offers_changed(clients, server, "resources"),

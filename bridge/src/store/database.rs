@@ -10,8 +10,10 @@
 //! never know a table: each belongs to the file that makes it. Must never write to a file that is not whole.
 
 use std::cell::RefCell;
-use std::path::Path;
-use std::sync::mpsc;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -36,7 +38,34 @@ const VERSION: i64 = 1;
 #[derive(Debug)]
 pub struct Database {
     jobs: mpsc::Sender<Job>,
+    /// Which file it is.
+    place: Arc<Place>,
     trouble: RefCell<Trouble>,
+}
+
+/// A file by its path, and by what it was there when it was opened.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    opened: Option<(u64, u64)>,
+    /// It is not there any more, when that was last looked at.
+    gone: AtomicBool,
+}
+
+impl Place {
+    fn new(path: PathBuf) -> Arc<Self> {
+        let opened = identity(&path);
+        Arc::new(Self { path, opened, gone: AtomicBool::new(false) })
+    }
+
+    /// SQLite goes on with a file that was moved, and says nothing.
+    fn look(&self) {
+        self.gone.store(identity(&self.path) != self.opened, Ordering::Relaxed);
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    path.symlink_metadata().ok().map(|about| (about.dev(), about.ino()))
 }
 
 /// Why changes are not stored, by what they need.
@@ -87,24 +116,35 @@ impl Database {
     /// Gives a connection to a thread.
     pub(super) fn start(mut connection: Connection) -> Result<Self, StoreError> {
         let (jobs, todo) = mpsc::channel::<Job>();
+        let place = Place::new(connection.path().map(PathBuf::from).unwrap_or_default());
         std::thread::Builder::new()
             .name("harbor.db".into())
             .spawn(move || todo.into_iter().for_each(|job| job(&mut connection)))
             .map_err(|source| StoreError::File { what: "start the database's thread".into(), source })?;
-        Ok(Self { jobs, trouble: RefCell::default() })
+        Ok(Self { jobs, place, trouble: RefCell::default() })
     }
 
-    /// Why what is decided now is not stored, if the last that was could not be for the disk's sake.
+    /// Why what is decided now is not stored, or will not be found again: its file is gone, or the last change could not be
+    /// stored for the disk's sake.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
+        if self.place.gone.load(Ordering::Relaxed) {
+            return Some(MOVED.into());
+        }
         let trouble = self.trouble.borrow();
-        trouble.tables.clone().or_else(|| trouble.journal.clone())
+        let why = trouble.tables.as_ref().or(trouble.journal.as_ref())?;
+        Some(format!("{why}; is the disk full or failing?"))
     }
 
-    /// Empties the write-ahead log, in its turn: somebody may have kept an earlier try from it.
-    pub fn empty_log(&self) {
+    /// Empties the write-ahead log, in its turn: somebody may have kept an earlier try from it. Looks whether the file is
+    /// still at its place.
+    pub fn keep_house(&self) {
+        let place = self.place.clone();
         // Without its thread, every job says so.
-        let _ = self.jobs.send(Box::new(|connection| checkpoint(connection)));
+        let _ = self.jobs.send(Box::new(move |connection| {
+            place.look();
+            checkpoint(connection);
+        }));
     }
 
     /// Runs a job on the thread, behind those that were there before.
@@ -113,9 +153,11 @@ impl Database {
         job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (done, result) = oneshot::channel();
+        let place = self.place.clone();
         let job: Job = Box::new(move |connection| {
             let before = connection.total_changes();
             let result = job(connection);
+            place.look();
             // Whoever asked may have left; the change is made all the same.
             let _ = done.send((result, connection.total_changes() > before));
         });
@@ -164,6 +206,10 @@ pub(super) fn checkpoint(connection: &Connection) {
         Err(error) => tracing::warn!(%error, "harbor.db: its log still holds what was changed"),
     }
 }
+
+/// Said of a file that was moved, removed or replaced.
+const MOVED: &str = "harbor.db was moved or removed while the bridge runs; put it back, or `harbor shutdown`: the next bridge makes \
+                     one from the journal of definitions";
 
 /// How long a change waits for somebody else who writes.
 const WRITER_WAIT: Duration = Duration::from_secs(5);
@@ -232,7 +278,7 @@ mod tests {
         assert!(began.elapsed() < WRITER_WAIT / 2, "{:?}", began.elapsed());
         assert!(log() > 0);
         drop(reader);
-        database.empty_log();
+        database.keep_house();
         database.run(|_| Ok(())).await.unwrap();
         assert_eq!(log(), 0);
     }

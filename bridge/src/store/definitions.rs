@@ -13,6 +13,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::container::Engine;
 use harbor_policy::package::{self, Package};
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
@@ -45,13 +46,85 @@ pub struct Definition {
     /// What it may do on this machine.
     #[serde(with = "as_text", default)]
     pub sandbox: SandboxSettings,
+    /// Names of secrets without which it is not started.
+    #[serde(default)]
+    pub secrets: Vec<String>,
+    /// Where it is, if that is elsewhere; then there is no command.
+    #[serde(default)]
+    pub remote: Option<Remote>,
+    /// The container image that is run; then there is no command.
+    #[serde(default)]
+    pub image: Option<Image>,
+}
+
+/// A server that runs elsewhere, as the person said it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remote {
+    /// Where; its query may be secret.
+    pub url: String,
+    /// How it is spoken to.
+    pub transport: Carried,
+    /// What goes with each request; may hold secrets, so never shown.
+    pub headers: BTreeMap<String, String>,
+    /// Whether its name may mean a private address.
+    pub allow_private: bool,
+    /// Whether it may do without TLS.
+    pub allow_http: bool,
+}
+
+/// How messages are carried to a server elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Carried {
+    /// As the server knows it.
+    Auto,
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE.
+    Sse,
+}
+
+impl Carried {
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Http => "http",
+            Self::Sse => "sse",
+        }
+    }
+
+    /// What a word means.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Auto, Self::Http, Self::Sse].into_iter().find(|carried| carried.as_str() == word)
+    }
+}
+
+/// A container image, as the person said it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// What it is called.
+    pub reference: String,
+    /// The name of the engine that runs it; else the first that is there.
+    pub engine: Option<String>,
+}
+
+impl Image {
+    /// The engine, where one was named.
+    #[must_use]
+    pub fn engine(&self) -> Option<Engine> {
+        Engine::of(self.engine.as_deref()?)
+    }
 }
 
 impl Definition {
     /// The package that the command runs, which is installed and then run without npx or uvx.
     #[must_use]
     pub fn package(&self) -> Option<Package> {
-        if self.as_is { None } else { package::recognise(&self.command, &self.args) }
+        let runs_here = !self.as_is && self.remote.is_none() && self.image.is_none();
+        if runs_here { package::recognise(&self.command, &self.args) } else { None }
     }
 }
 
@@ -142,13 +215,25 @@ impl Definitions {
     /// # Errors
     /// When the database refuses.
     pub async fn put(&self, id: &ServerId, definition: &Definition) -> Result<(), StoreError> {
-        let id = id.to_string();
-        let definition = serde_json::to_string(definition)
-            .map_err(|error| StoreError::File { what: "write a definition".into(), source: error.into() })?;
+        let (id, definition) = (id.to_string(), text_of(definition)?);
         self.journal
             .change_in(&self.database, move |transaction| {
                 let sql = "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
                        ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL";
+                transaction.execute(sql, params![id, definition]).map(drop)
+            })
+            .await
+    }
+
+    /// Stores another supervision or label of a server that is defined; what was learnt about it stays.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn change(&self, id: &ServerId, definition: &Definition) -> Result<(), StoreError> {
+        let (id, definition) = (id.to_string(), text_of(definition)?);
+        self.journal
+            .change_in(&self.database, move |transaction| {
+                let sql = "UPDATE definitions SET definition = ?2 WHERE server_id = ?1";
                 transaction.execute(sql, params![id, definition]).map(drop)
             })
             .await
@@ -181,6 +266,11 @@ impl Definitions {
             })
             .await
     }
+}
+
+fn text_of(definition: &Definition) -> Result<String, StoreError> {
+    serde_json::to_string(definition)
+        .map_err(|error| StoreError::File { what: "write a definition".into(), source: error.into() })
 }
 
 /// What a row says, if anything.
@@ -223,6 +313,15 @@ mod tests {
             supervision: Supervision { auto_start: Some(true), ..Supervision::default() },
             sandbox: SandboxSettings { nice: Some(3), ..SandboxSettings::default() },
             as_is: false,
+            secrets: vec!["KEY".into()],
+            remote: Some(Remote {
+                url: "https://example.com/mcp".into(),
+                transport: Carried::Auto,
+                headers: BTreeMap::from([("X-Key".into(), "${K}".into())]),
+                allow_private: false,
+                allow_http: false,
+            }),
+            image: Some(Image { reference: "mcp/time".into(), engine: Some("podman".into()) }),
         }
     }
 

@@ -4,6 +4,9 @@
 //! data: it is read within a limit, and what leads out of the directory is not used. Must never run an installer, nor
 //! be asked while the loop waits: to remove a tree takes a while.
 
+pub mod lock;
+pub mod repository;
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
@@ -50,6 +53,7 @@ pub fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     let found = match package.ecosystem {
         Ecosystem::Npm => npm_entry(package, &root),
         Ecosystem::Pypi => python_entry(package, &root),
+        Ecosystem::Git => repository::entry(package, &root),
     };
     let file = found?;
     runs(&file).map_err(|why| format!("the program of the package {} cannot be run: {why}", package.name))?;
@@ -65,7 +69,8 @@ fn not_installed(package: &Package) -> String {
 pub fn program_dir(package: &Package, dir: &Path) -> PathBuf {
     match package.ecosystem {
         Ecosystem::Npm => dir.join("node_modules").join(".bin"),
-        Ecosystem::Pypi => dir.join("venv").join("bin"),
+        Ecosystem::Git if !dir.join("venv").is_dir() => dir.join("src").join("node_modules").join(".bin"),
+        Ecosystem::Pypi | Ecosystem::Git => dir.join("venv").join("bin"),
     }
 }
 
@@ -133,9 +138,9 @@ fn runs(file: &Path) -> Result<(), String> {
     opened.take(FIRST_LINE).read_to_end(&mut start).map_err(|error| error.to_string())?;
     match interpreter(&start) {
         // A venv names its Python, which an upgrade or a move of the home takes away.
-        Some(program) if program.is_absolute() && !program.exists() => Err(format!(
-            "{program:?}, which it is run by, is gone; remove the server and add it again to install it anew"
-        )),
+        Some(program) if program.is_absolute() && !program.exists() => {
+            Err(format!("{program:?}, which it is run by, is gone; `harbor upgrade NAME` installs it anew"))
+        }
         None if !start.starts_with(b"\x7fELF") => Err(format!(
             "{file:?} does not say by a `#!` line what runs it; add the server as `PROGRAM {}`",
             file.display()
@@ -157,10 +162,14 @@ fn open(file: &Path) -> io::Result<File> {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
+    read_to(file, MAX_READ)
+}
+
+fn read_to(file: &Path, most: u64) -> Result<Vec<u8>, String> {
     let opened = open(file).map_err(|error| format!("cannot be read: {error}"))?;
     let mut text = Vec::new();
-    opened.take(MAX_READ + 1).read_to_end(&mut text).map_err(|error| format!("cannot be read: {error}"))?;
-    if text.len() as u64 > MAX_READ { Err("is too long".into()) } else { Ok(text) }
+    opened.take(most + 1).read_to_end(&mut text).map_err(|error| format!("cannot be read: {error}"))?;
+    if text.len() as u64 > most { Err("is too long".into()) } else { Ok(text) }
 }
 
 /// What a package.json says about programs.
@@ -187,27 +196,42 @@ fn named((name, path): (String, Value)) -> Option<(String, String)> {
     if let Value::String(path) = path { Some((name, path)) } else { None }
 }
 
-/// Whether a directory holds the whole installation of this package, and it can still be run.
+/// Whether a directory holds the whole installation of this package in this version, and it can still be run.
 #[must_use]
 pub fn is_installed(package: &Package, dir: &Path) -> bool {
     let stamp = read(&dir.join(STAMP)).ok().and_then(|text| serde_json::from_slice::<Stamp>(&text).ok());
     stamp.is_some_and(|stamp| stamp == Stamp::of(package)) && entry(package, dir).is_ok()
 }
 
-/// Makes the directory private, and empty unless it holds this installation: what was interrupted, or meant
-/// another version, must not mix in.
+/// Makes the directory private and empty: what was interrupted, or meant another version, must not mix in.
 ///
 /// # Errors
 /// When the file system refuses.
-pub fn prepare(package: &Package, dir: &Path) -> Result<(), StoreError> {
-    if dir.is_symlink() || !is_installed(package, dir) {
-        empty(dir)?;
+pub fn prepare(dir: &Path) -> Result<(), StoreError> {
+    if let Some(parent) = dir.parent() {
+        private_directory(parent)?;
     }
+    remove_tree(dir).map_err(failed("empty", dir))?;
     private_directory(dir)
 }
 
-fn empty(dir: &Path) -> Result<(), StoreError> {
-    remove_tree(dir).map_err(failed("empty", dir))
+/// The number of a directory that is not there yet, beside those of other installations.
+#[must_use]
+pub fn next_place(parent: &Path) -> u32 {
+    let entries = parent.read_dir().into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    numbers.max().map_or(1, |last| last.saturating_add(1))
+}
+
+/// Removes the directories of all installations but these; whether any of it is left.
+pub fn keep_only(parent: &Path, places: &[u32]) {
+    for entry in parent.read_dir().into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_kept = name.to_str().and_then(|name| name.parse().ok()).is_some_and(|at| places.contains(&at));
+        if !is_kept && let Err(error) = remove_tree(&entry.path()) {
+            tracing::warn!(directory = %entry.path().display(), %error, "it could not be removed");
+        }
+    }
 }
 
 /// Says that the installation is whole. To be called last.

@@ -1,4 +1,4 @@
-//! One timer of a server.
+//! One timer of something that is kept.
 //!
 //! Owns the task that waits. Setting it anew, or dropping it, ends the one before: a server that restarts a hundred
 //! times a second leaves no sleeping tasks behind.
@@ -9,28 +9,27 @@ use std::time::Duration;
 
 use tokio::task::AbortHandle;
 
-use super::server::Server;
-
+/// A timer that is not set.
 #[derive(Debug, Default)]
-pub(super) struct Alarm(RefCell<Option<AbortHandle>>);
+pub struct Alarm(RefCell<Option<AbortHandle>>);
 
 impl Alarm {
     /// Has `ring` called in `wait`; with none, not at all.
-    pub(super) fn set(&self, server: &Rc<Server>, wait: Option<Duration>, ring: fn(&Rc<Server>)) {
+    pub fn set<T: 'static>(&self, kept: &Rc<T>, wait: Option<Duration>, ring: fn(&Rc<T>)) {
         self.clear();
         let Some(wait) = wait else { return };
-        let server = Rc::downgrade(server);
+        let kept = Rc::downgrade(kept);
         let task = tokio::task::spawn_local(async move {
             tokio::time::sleep(wait).await;
-            if let Some(server) = server.upgrade() {
-                ring(&server);
+            if let Some(kept) = kept.upgrade() {
+                ring(&kept);
             }
         });
         *self.0.borrow_mut() = Some(task.abort_handle());
     }
 
     /// Waits no more.
-    pub(super) fn clear(&self) {
+    pub fn clear(&self) {
         if let Some(task) = self.0.take() {
             task.abort();
         }

@@ -34,8 +34,10 @@ pub struct Wanted<'a> {
     pub args: &'a [String],
     /// Where it runs.
     pub cwd: &'a str,
-    /// Its own PATH; else the bridge's.
+    /// Its own PATH, if it has one.
     pub path: Option<&'a str>,
+    /// Where programs are looked for otherwise.
+    pub search: &'a str,
     /// What its definition grants.
     pub sandbox: &'a SandboxSettings,
     /// `$HARBOR_HOME`.
@@ -82,7 +84,7 @@ pub fn collect(wanted: &Wanted<'_>) -> Facts {
         wanted,
         &Surroundings {
             home: std::env::home_dir().filter(|home| home.is_absolute()),
-            path: text("PATH").unwrap_or_else(|| harbor_policy::environment::DEFAULT_PATH.into()),
+            path: wanted.search.to_owned(),
             authorities: CA_FILES.iter().filter_map(|name| text(name)).collect(),
             programs: executable.parent().map(Path::to_owned).unwrap_or_default(),
         },

@@ -11,7 +11,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{List, Operation};
 use tokio::sync::Notify;
 
-use crate::link::{Answer, Audience, CallError, Link, TimeLimit, ToolList};
+use crate::link::{Answer, Audience, CallError, Failure, Link, TimeLimit, ToolList};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -44,6 +44,17 @@ impl ListKind {
             Self::Resources => Operation::ListResources,
             Self::ResourceTemplates => Operation::ListResourceTemplates,
             Self::Prompts => Operation::ListPrompts,
+        }
+    }
+
+    /// As it is called in a sentence.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources => "resources",
+            Self::ResourceTemplates => "resource templates",
+            Self::Prompts => "prompts",
         }
     }
 
@@ -212,8 +223,10 @@ impl Lists {
             // A server without templates may well not know the request for them.
             Ok(Answer::ServerError { .. }) if kind == ListKind::ResourceTemplates => Ok(Change::None),
             Ok(Answer::ServerError { code, message, .. }) => Err(format!("{message} ({code})")),
-            Ok(Answer::Failed(failure)) => Err(format!("{failure:?}")),
-            Ok(Answer::Result(_) | Answer::Tools(..)) => {
+            // It has ended meanwhile, and its end says more.
+            Ok(Answer::Failed(Failure::NotConnected)) => Ok(Change::None),
+            Ok(Answer::Failed(failure)) => Err(failure.in_short()),
+            Ok(Answer::Result(_) | Answer::ToolError(_) | Answer::Tools(..)) => {
                 Err("the runner answered with something else".into())
             }
             Err(CallError::Timeout) => Err("it took too long".into()),

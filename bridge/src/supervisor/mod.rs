@@ -11,7 +11,10 @@
 
 mod alarm;
 mod asks;
+mod errands;
 mod facts;
+mod installed_file;
+mod installs;
 mod lists;
 mod logs;
 mod metering;
@@ -20,9 +23,10 @@ mod server;
 mod told;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
@@ -30,16 +34,21 @@ use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::limits;
 use harbor_policy::sandbox::offer::Lowered;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::config::{LiveConfig, Paths};
 use crate::link::EndReport;
-use crate::link::runner::Executable;
+use crate::link::runner::Executables;
+use crate::runtimes::Runtimes;
 use crate::store::definitions::{Definition, Definitions, Stored};
+use crate::store::locks::Locks;
 use crate::store::removal::remove_tree;
+use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
 
+pub use alarm::Alarm;
+pub use installs::{Claim, Installed, Trial};
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
@@ -54,6 +63,10 @@ pub struct Supervisor {
     servers: RefCell<BTreeMap<ServerId, Rc<Server>>>,
     /// Servers that were replaced or removed and may not be down yet.
     leaving: RefCell<Vec<Rc<Server>>>,
+    /// Names of servers that are being installed or upgraded.
+    claimed: RefCell<BTreeSet<ServerId>>,
+    unclaimed: Notify,
+    writing: installed_file::Writing,
     runners: Rc<Runners>,
     meter: metering::Meter,
 }
@@ -67,8 +80,14 @@ pub struct Shared {
     pub definitions: Rc<Definitions>,
     /// Where servers could ever write.
     pub written: Written,
+    /// Their secrets.
+    pub secrets: Secrets,
     /// Where their logs are kept.
     pub logs: ServerLogs,
+    /// Which versions of their packages they have.
+    pub locks: Locks,
+    /// Where programs are that they need.
+    pub runtimes: Arc<Runtimes>,
     /// The mark of this home's processes.
     pub instance: String,
     /// What `config.toml` says.
@@ -91,12 +110,12 @@ impl Supervisor {
     #[must_use]
     pub fn new(
         shared: Rc<Shared>,
-        executable: Executable,
+        executables: Executables,
         isolation: bool,
         reaper: Rc<Reaper>,
         stored: Vec<Stored>,
     ) -> Self {
-        let runners = Runners::new(executable, isolation, reaper, shared);
+        let runners = Runners::new(executables, isolation, reaper, shared);
         let servers = stored
             .into_iter()
             .map(|stored| (stored.server_id.clone(), Server::new(stored, runners.clone())))
@@ -104,6 +123,9 @@ impl Supervisor {
         Self {
             servers: RefCell::new(servers),
             leaving: RefCell::default(),
+            claimed: RefCell::default(),
+            unclaimed: Notify::new(),
+            writing: installed_file::Writing::default(),
             runners,
             meter: metering::Meter::default(),
         }
@@ -147,6 +169,14 @@ impl Supervisor {
         (server, before)
     }
 
+    /// Has a server, and its process if there is one, go on under another definition of how it is supervised. All else in
+    /// `definition` is to be what it was.
+    pub fn supervise(&self, id: &ServerId, definition: Definition) {
+        if let Some(server) = self.get(id) {
+            server.supervise(definition);
+        }
+    }
+
     /// Takes a server out of the table and stops it.
     pub fn remove(&self, id: &ServerId) -> Option<Rc<Server>> {
         let server = self.servers.borrow_mut().remove(id)?;
@@ -169,7 +199,14 @@ impl Supervisor {
             shared.logs.forget(id);
         }
         let paths = &shared.paths;
+        if !self.servers.borrow().contains_key(id)
+            && let Err(error) = shared.locks.remove(id).await
+        {
+            tracing::warn!(server = %id, %error, "the lock of its package is still in the database");
+        }
+        self.clear(id, paths.server_trial(id.as_str())).await;
         self.clear(id, paths.server_package(id.as_str())).await;
+        self.clear(id, paths.server_image(id.as_str())).await;
         self.clear(id, paths.server_tmp(id.as_str())).await;
         let data = paths.server_data(id.as_str());
         let old = if with_data { self.clear(id, data.clone()).await } else { None };
@@ -252,13 +289,33 @@ impl Supervisor {
         let all: Vec<_> = self.all().into_iter().filter(|server| server.settings().auto_start).collect();
         all.iter().for_each(|server| server.expect_start());
         self.note_written().await;
-        self.runners.sweep().await;
+        self.runners.end_leftovers().await;
+        self.remove_halves().await;
+        self.runners.find_offer().await;
+        self.clear_containers();
         let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
         for server in all {
             let few = few.clone();
             tokio::task::spawn_local(async move {
                 let Ok(_turn) = few.acquire().await else { return };
                 server.start_in_turn().await;
+            });
+        }
+    }
+
+    /// Waits until nothing of an earlier bridge is left.
+    pub async fn swept(&self) {
+        self.runners.swept().await;
+    }
+
+    /// What an earlier bridge left in containers is looked for at once, also of servers that nobody starts.
+    fn clear_containers(&self) {
+        let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
+        for server in self.all().into_iter().filter(|server| server.has_image()) {
+            let few = few.clone();
+            tokio::task::spawn_local(async move {
+                let Ok(_turn) = few.acquire().await else { return };
+                server.clear_behind().await;
             });
         }
     }

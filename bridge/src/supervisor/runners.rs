@@ -19,7 +19,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::server::Server;
 use super::told::{Listener, Told};
 use super::{Shared, asks};
-use crate::link::runner::{Executable, Purpose, RUNNER, Runner, end_server_group};
+use crate::link::runner::{Executables, Kind, Purpose, RUNNER, Runner, end_server_group};
 use crate::link::{EndReport, LinkEvent};
 
 /// Where a start of a server runs.
@@ -37,21 +37,22 @@ struct Start {
 
 /// All runners.
 pub(super) struct Runners {
-    executable: Executable,
+    pub(super) executables: Executables,
     isolation: bool,
     pub(super) reaper: Rc<Reaper>,
     pub(super) shared: Rc<Shared>,
     next: Cell<u32>,
     starts: RefCell<HashMap<u32, Start>>,
-    common: RefCell<Option<Rc<Runner>>>,
+    /// Where servers share one: that of each kind.
+    common: RefCell<HashMap<Kind, Rc<Runner>>>,
     listeners: RefCell<Vec<Listener>>,
     /// Whether nothing of an earlier bridge is left, and it is known what the kernel offers.
     swept: watch::Sender<bool>,
     offer: RefCell<Offer<'static>>,
     /// Runner processes that have not ended.
-    alive: RefCell<HashMap<u32, Weak<Runner>>>,
-    ended: Notify,
-    ending: Cell<bool>,
+    pub(super) alive: RefCell<HashMap<u32, Weak<Runner>>>,
+    pub(super) ended: Notify,
+    pub(super) ending: Cell<bool>,
 }
 
 impl std::fmt::Debug for Runners {
@@ -62,13 +63,13 @@ impl std::fmt::Debug for Runners {
 
 impl Runners {
     pub(super) fn new(
-        executable: Executable,
+        executables: Executables,
         isolation: bool,
         reaper: Rc<Reaper>,
         shared: Rc<Shared>,
     ) -> Rc<Self> {
         Rc::new(Self {
-            executable,
+            executables,
             isolation,
             reaper,
             shared,
@@ -94,20 +95,30 @@ impl Runners {
 
     /// Ends what a bridge of this home that was killed has left behind. No server starts before that: the one before
     /// may still write to its data.
-    pub(super) async fn sweep(&self) {
+    pub(super) async fn end_leftovers(&self) {
         let (found, left) =
             leftovers::end(INSTANCE_MARK, &self.shared.instance, RUNNER, LEFTOVERS_GRACE).await;
         if found > 0 {
             tracing::warn!(found, left, "an earlier bridge left processes behind; they were ended");
         }
-        *self.offer.borrow_mut() = self.find_offer().await;
+    }
+
+    /// Finds out what the kernel offers. From then on servers start.
+    pub(super) async fn find_offer(&self) {
+        *self.offer.borrow_mut() = self.try_offer().await;
         self.swept.send_replace(true);
     }
 
     /// Has a throw-away process find out what the kernel offers for sandboxes.
-    async fn find_offer(&self) -> Offer<'static> {
+    async fn try_offer(&self) -> Offer<'static> {
         let nothing = |why: String| Offer { why_no_namespaces: why.into(), ..Offer::default() };
-        let started = Runner::start(&self.executable, &self.shared.instance, Purpose::Offer, &self.reaper);
+        let started = Runner::start(
+            &self.executables,
+            Kind::Local,
+            &self.shared.instance,
+            Purpose::Offer,
+            &self.reaper,
+        );
         let (_runner, mut events) = match started {
             Ok(started) => started,
             Err(error) => return nothing(format!("it could not be tried: {error}")),
@@ -142,13 +153,14 @@ impl Runners {
         if self.ending.get() {
             return Err(io::Error::other("the bridge is shutting down"));
         }
-        let common = self.common.borrow().clone().filter(|_| !self.isolation);
+        let kind = if server.definition().remote.is_some() { Kind::Remote } else { Kind::Local };
+        let common = self.common.borrow().get(&kind).cloned().filter(|_| !self.isolation);
         let runner = match common {
             Some(runner) => runner,
-            None => self.start_runner()?,
+            None => self.start_runner(kind, server.has_image())?,
         };
         if !self.isolation {
-            *self.common.borrow_mut() = Some(runner.clone());
+            self.common.borrow_mut().insert(kind, runner.clone());
         }
         let number = self.next.get();
         self.next.set(number + 1);
@@ -157,9 +169,14 @@ impl Runners {
         Ok(Place { runner, number })
     }
 
-    fn start_runner(self: &Rc<Self>) -> io::Result<Rc<Runner>> {
-        let purpose = if self.isolation { Purpose::Isolated } else { Purpose::Shared };
-        let (runner, events) = Runner::start(&self.executable, &self.shared.instance, purpose, &self.reaper)?;
+    fn start_runner(self: &Rc<Self>, kind: Kind, has_image: bool) -> io::Result<Rc<Runner>> {
+        let purpose = match self.isolation {
+            true if has_image => Purpose::Engine,
+            true => Purpose::Isolated,
+            false => Purpose::Shared,
+        };
+        let (runner, events) =
+            Runner::start(&self.executables, kind, &self.shared.instance, purpose, &self.reaper)?;
         self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
         tokio::task::spawn_local(follow(Rc::downgrade(self), Rc::downgrade(&runner), runner.pid(), events));
         Ok(runner)
@@ -264,9 +281,7 @@ impl Runners {
     /// A runner's link is closed: so are its servers.
     fn on_runner_lost(&self, runner: &Weak<Runner>, runner_pid: u32, report: &Rc<EndReport>) {
         self.alive.borrow_mut().remove(&runner_pid);
-        if self.common.borrow().as_ref().is_some_and(|common| common.pid() == runner_pid) {
-            *self.common.borrow_mut() = None;
-        }
+        self.common.borrow_mut().retain(|_, common| common.pid() != runner_pid);
         // The link may be closed although the process hangs.
         if let Some(runner) = runner.upgrade() {
             runner.kill();
@@ -296,7 +311,7 @@ impl Runners {
         }
         let runners = || -> Vec<_> { self.alive.borrow().values().filter_map(Weak::upgrade).collect() };
         runners().iter().for_each(|runner| runner.shut_down());
-        *self.common.borrow_mut() = None;
+        self.common.borrow_mut().clear();
         let all_ended = async {
             loop {
                 let ended = self.ended.notified();

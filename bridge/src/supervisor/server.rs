@@ -10,11 +10,14 @@
 
 mod calling;
 mod confining;
+mod container;
 mod driving;
+mod elsewhere;
 mod events;
 mod installing;
 mod lacking;
 mod launch;
+mod secrets;
 mod status;
 mod subscribing;
 mod watching;
@@ -39,13 +42,16 @@ use super::alarm::Alarm;
 use super::lists::Lists;
 use super::logs::Ring;
 use super::runners::{Place, Runners};
+use super::told::Told;
 use crate::clock::wall_clock;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Stored};
-use crate::store::packages;
+use crate::store::locks::Lock;
+use crate::store::{images, packages};
 
 pub use calling::{Unavailable, Why};
 pub use confining::{Confined, Denied};
+pub(super) use installing::PLANNED;
 pub use status::Status;
 
 /// How long a start waits for the server's lists.
@@ -57,6 +63,15 @@ type Started = Result<Rc<Lists>, StartError>;
 /// Somebody who wants to hear what happens until a server runs.
 pub type Note = Rc<dyn Fn(&str)>;
 
+/// What is tried out.
+#[derive(Debug, Clone)]
+pub(super) struct TrialOf {
+    /// The package in the version that is wanted.
+    pub package: Package,
+    /// Only its versions are to be found out.
+    pub plan_only: bool,
+}
+
 type WeakNote = Weak<dyn Fn(&str)>;
 
 /// The end of a run of the installer: its number, and who waits for it.
@@ -65,9 +80,15 @@ type RunEnd = (u32, oneshot::Sender<Rc<EndReport>>);
 /// One server.
 pub struct Server {
     id: ServerId,
-    definition: Definition,
-    settings: Settings,
+    definition: RefCell<Rc<Definition>>,
+    settings: RefCell<Rc<Settings>>,
     package: Option<Package>,
+    /// Which version of it, once that is known.
+    lock: RefCell<Option<Rc<Lock>>>,
+    /// The number of the directory that it is being installed into.
+    place_of_package: Cell<Option<u32>>,
+    /// It is tried out: nobody's server yet.
+    trial: Option<TrialOf>,
     era: Cell<Option<Era>>,
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
@@ -83,6 +104,7 @@ pub struct Server {
     last_exit: RefCell<Option<Rc<EndReport>>>,
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<confining::Refusals>,
+    given: RefCell<secrets::Given>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
     /// Its tools as last listed, also of an earlier start.
@@ -96,6 +118,8 @@ pub struct Server {
     notes: RefCell<Vec<WeakNote>>,
     run: RefCell<Option<RunEnd>>,
     installing: Cell<bool>,
+    /// Held by whoever looks for containers that are left.
+    clearing: tokio::sync::Mutex<()>,
     /// Clients per resource that subscribed to it.
     subscribers: RefCell<BTreeMap<String, u32>>,
     /// From which level on somebody wants its messages.
@@ -131,21 +155,45 @@ impl std::fmt::Debug for Server {
 
 impl Server {
     pub(super) fn new(stored: Stored, runners: Rc<Runners>) -> Rc<Self> {
+        Self::make(stored, runners, None)
+    }
+
+    /// One that is tried out.
+    pub(super) fn on_trial(stored: Stored, runners: Rc<Runners>, trial: TrialOf) -> Rc<Self> {
+        let server = Self::make(stored, runners, Some(trial));
+        server.gone.set(true);
+        server
+    }
+
+    fn make(stored: Stored, runners: Rc<Runners>, trial: Option<TrialOf>) -> Rc<Self> {
         let Stored { server_id: id, definition, era } = stored;
-        let package = definition.package();
+        let package = trial.as_ref().map(|trial| trial.package.clone()).or_else(|| definition.package());
+        let locked = package.as_ref().filter(|_| trial.is_none());
+        let lock =
+            locked.and_then(|package| runners.shared.locks.of(&id, package)).map(|found| found.current);
         let settings = settings(&definition, package.is_some()).unwrap_or_else(|field| {
             tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
             Settings::default()
         });
-        let missing = package.as_ref().is_some_and(|package| {
-            !packages::is_installed(package, &runners.shared.paths.server_package(id.as_str()))
-        });
-        let machine =
-            Lifecycle::new(rules(&settings), missing, wall_clock() ^ u64::from(std::process::id()), 0);
+        let paths = &runners.shared.paths;
+        let is_installed = |package: &Package, lock: &Lock| {
+            let dir = paths.server_package(id.as_str()).join(lock.place.to_string());
+            packages::is_installed(&pinned(package, lock), &dir)
+        };
+        let missing = match (&definition.image, &package) {
+            (Some(image), _) => images::pinned(image, &paths.server_image(id.as_str())).is_none(),
+            (None, Some(package)) => !lock.as_ref().is_some_and(|lock| is_installed(package, lock)),
+            (None, None) => false,
+        };
+        let seed = wall_clock() ^ u64::from(std::process::id());
+        let machine = Lifecycle::new(rules(&settings, definition.image.is_some()), missing, seed, 0);
         Rc::new(Self {
             id,
-            definition,
+            definition: RefCell::new(Rc::new(definition)),
             package,
+            place_of_package: Cell::new(lock.as_ref().map(|lock| lock.place)),
+            lock: RefCell::new(lock),
+            trial,
             era: Cell::new(era),
             runners,
             machine: RefCell::new(machine),
@@ -160,6 +208,7 @@ impl Server {
             last_exit: RefCell::default(),
             confined: RefCell::default(),
             denied: RefCell::default(),
+            given: RefCell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
             known_tools: RefCell::default(),
@@ -171,6 +220,7 @@ impl Server {
             notes: RefCell::default(),
             run: RefCell::default(),
             installing: Cell::default(),
+            clearing: tokio::sync::Mutex::default(),
             messages: Cell::default(),
             subscribers: RefCell::default(),
             liveness: RefCell::new(Liveness::new(settings.hung_grace)),
@@ -188,7 +238,7 @@ impl Server {
             stops: Cell::default(),
             illegal: Cell::default(),
             began: Instant::now(),
-            settings,
+            settings: RefCell::new(Rc::new(settings)),
         })
     }
 
@@ -205,30 +255,63 @@ impl Server {
 
     /// Its name for people.
     #[must_use]
-    pub fn label(&self) -> &str {
-        self.definition.label.as_deref().unwrap_or(self.id.as_str())
+    pub fn label(&self) -> String {
+        self.definition.borrow().label.clone().unwrap_or_else(|| self.id.to_string())
     }
 
     /// How it is started.
     #[must_use]
-    pub fn definition(&self) -> &Definition {
-        &self.definition
+    pub fn definition(&self) -> Rc<Definition> {
+        self.definition.borrow().clone()
     }
 
     /// How it is supervised.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    pub fn settings(&self) -> Rc<Settings> {
+        self.settings.borrow().clone()
     }
 
-    /// The package that is installed for it, as its installer is given it.
+    /// Takes over how it is supervised from now on, and its label; what only its next start can have is that one's.
+    pub(super) fn supervise(self: &Rc<Self>, definition: Definition) {
+        // Its ranges were checked before; what a start says of them holds for this as well.
+        let settings = settings(&definition, self.package.is_some()).unwrap_or_default();
+        self.machine.borrow_mut().change(rules(&settings, self.has_image()));
+        self.liveness.borrow_mut().change(settings.hung_grace);
+        *self.settings.borrow_mut() = Rc::new(settings);
+        *self.definition.borrow_mut() = Rc::new(definition);
+        if self.state() == State::Running {
+            self.set_idle_alarm();
+        }
+        self.runners.tell(&Told::Supervised(&self.id));
+    }
+
+    /// The package that is installed for it, as its installer is given it: in its version, once that is known.
     #[must_use]
-    pub fn package(&self) -> Option<&str> {
-        self.package.as_ref().map(|package| package.spec.as_str())
+    pub fn package(&self) -> Option<String> {
+        let package = self.package.as_ref()?;
+        Some(self.lock().map_or_else(|| package.spec.clone(), |lock| lock.spec.clone()))
     }
 
-    pub(super) fn roots(&self) -> &[String] {
-        &self.definition.roots
+    /// Which version of its package it has.
+    #[must_use]
+    pub fn lock(&self) -> Option<Rc<Lock>> {
+        self.lock.borrow().clone()
+    }
+
+    /// What is installed for it.
+    fn installed(&self) -> String {
+        let image = self.definition().image.as_ref().map(|image| image.reference.clone());
+        image.or_else(|| self.package()).unwrap_or_default()
+    }
+
+    /// Whether there is one runner for all.
+    #[must_use]
+    pub fn shares_its_runner(&self) -> bool {
+        self.runners.is_shared()
+    }
+
+    pub(super) fn roots(&self) -> Vec<String> {
+        self.definition.borrow().roots.clone()
     }
 
     /// Where it is in its life.
@@ -322,6 +405,11 @@ impl Server {
     }
 }
 
+/// A package in its locked version.
+fn pinned(package: &Package, lock: &Lock) -> Package {
+    Package { spec: lock.spec.clone(), ..package.clone() }
+}
+
 /// The settings of a definition.
 ///
 /// # Errors
@@ -331,13 +419,14 @@ fn settings(definition: &Definition, has_package: bool) -> Result<Settings, &'st
     Settings::new(&definition.supervision, downloads).map_err(|wrong| wrong.field)
 }
 
-fn rules(settings: &Settings) -> Rules {
+fn rules(settings: &Settings, has_image: bool) -> Rules {
     let steps = 3;
+    let removal = if has_image { limits::REMOVAL } else { Duration::ZERO };
     Rules {
         limits: Limits {
             install: limits::INSTALL_TIMEOUT * steps,
             start: settings.start_timeout + limits::START_SLACK,
-            stop: settings.eof_grace + settings.term_grace + limits::STOP_SLACK,
+            stop: settings.eof_grace + settings.term_grace + removal + limits::STOP_SLACK,
         },
         restart: settings.restart.clone(),
         lazy: settings.lazy,

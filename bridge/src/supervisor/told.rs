@@ -16,6 +16,8 @@ use crate::link::{EndReport, ToolList};
 pub enum Told<'a> {
     /// Its state changed.
     Change(&'a Change),
+    /// Its label is another one, or what may start it, or how it is watched.
+    Supervised(&'a ServerId),
     /// It has a new log line.
     Log(&'a ServerId, &'a Line),
     /// Its tools were listed, at its start or since they changed.
@@ -47,6 +49,14 @@ pub struct Change {
     pub next_retry: Option<u64>,
     /// Its process.
     pub pid: Option<u32>,
+}
+
+impl Change {
+    /// Whether there may be another package now: a server has come, gone, or was installed.
+    #[must_use]
+    pub fn concerns_packages(&self) -> bool {
+        self.before.is_none() || self.now.is_none() || self.before == Some(State::Installing)
+    }
 }
 
 /// Whoever wants to be told.

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use url::Host;
 
 use super::answer::{MAX_HEAD, NoAnswer, Verdict, read};
+use crate::closing::read_rest;
 use crate::config::traces::{Endpoint, Headers};
 
 /// How long a request may take, from the name to the answer.
@@ -63,7 +64,7 @@ pub(super) async fn post(to: &Endpoint, headers: &Headers, body: &[u8]) -> Resul
         let written = written.await;
         match (read_head(&mut stream).await, written) {
             (Ok(verdict), _) => {
-                let _ = tokio::time::timeout(REST_LIMIT, read_rest(&mut stream)).await;
+                let _ = tokio::time::timeout(REST_LIMIT, read_rest(&mut stream, MAX_REST)).await;
                 Ok(verdict)
             }
             (Err(PostError::Lost(_)), Err(why)) => Err(PostError::Lost(why)),
@@ -114,17 +115,6 @@ async fn read_head(stream: &mut TcpStream) -> Result<Verdict, PostError> {
             return Ok(verdict);
         }
     }
-}
-
-async fn read_rest(stream: &mut TcpStream) -> io::Result<()> {
-    let (mut bytes, mut rest) = ([0; 4096], 0);
-    while rest < MAX_REST {
-        match stream.read(&mut bytes).await? {
-            0 => break,
-            read => rest += read,
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

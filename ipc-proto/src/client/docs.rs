@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    HOST_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES, REQUESTS, STATS_OBJECTS, STATUS_OBJECTS,
-    SandboxSettings, Supervision,
+    CATALOG_OBJECTS, CREDENTIAL_OBJECTS, HOST_OBJECTS, INSTALL_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES,
+    REQUESTS, SANDBOX_OBJECTS, STATS_OBJECTS, STATUS_OBJECTS, SandboxSettings, Supervision,
 };
 use crate::codes::Code;
 
@@ -48,9 +48,13 @@ pub fn render() -> String {
     section(&mut out, &SandboxSettings::DOC, "Field");
     OBJECTS
         .iter()
+        .chain(SANDBOX_OBJECTS)
+        .chain(CREDENTIAL_OBJECTS)
         .chain(HOST_OBJECTS)
         .chain(STATS_OBJECTS)
         .chain(STATUS_OBJECTS)
+        .chain(CATALOG_OBJECTS)
+        .chain(INSTALL_OBJECTS)
         .for_each(|object| section(&mut out, object, "Field"));
     out.push_str("\n## Error codes\n\n| Code | in `rpc` | Meaning |\n|---|---|---|\n");
     for code in Code::ALL {
@@ -85,8 +89,13 @@ mod tests {
 
     #[test]
     fn every_request_but_none_twice_has_a_reply() {
-        let tags = |all: &[MessageDoc]| all.iter().map(|m| m.tag).collect::<Vec<_>>();
+        let tags = |all: &[MessageDoc]| {
+            let mut tags: Vec<_> = all.iter().map(|m| m.tag).collect();
+            tags.sort_unstable();
+            tags
+        };
         assert_eq!(tags(REQUESTS), tags(REPLIES));
+        assert!(tags(REQUESTS).windows(2).all(|two| two[0] != two[1]));
     }
 
     #[test]

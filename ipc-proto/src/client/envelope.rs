@@ -288,7 +288,7 @@ fn cut(text: &str, chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Ping, PingResult};
+    use super::super::{Ping, PingResult, SessionRequest};
     use super::*;
 
     fn refused(frame: &str) -> (String, &'static str) {
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn both_envelopes_carry_the_same_request() {
-        let request = Request::Ping(Ping { echo: Some("x".into()) });
+        let request = Request::Session(SessionRequest::Ping(Ping { echo: Some("x".into()) }));
         for (frame, envelope) in [
             (r#"{"type":"ping","request_id":"1","echo":"x"}"#, Envelope::Typed("1".into())),
             (r#"{"type":"rpc","id":1,"method":"ping","params":{"echo":"x"}}"#, Envelope::Rpc("1".into())),

@@ -8,9 +8,13 @@
 //! One macro line makes a message's type, its reader or writer, and its row in docs/protocol.md, so the three
 //! cannot drift apart. Must never hold behaviour: what a message does is the bridge's business.
 
+mod catalog;
+mod credentials;
 pub mod docs;
 pub mod envelope;
 mod host;
+mod install;
+mod objects;
 mod pushes;
 mod replies;
 mod requests;
@@ -20,7 +24,11 @@ mod stats;
 mod status;
 mod supervision;
 
+pub use catalog::*;
+pub use credentials::*;
 pub use host::*;
+pub use install::*;
+pub use objects::*;
 pub use pushes::*;
 pub use replies::*;
 pub use requests::*;
@@ -31,7 +39,7 @@ pub use status::*;
 pub use supervision::*;
 
 /// One field, for the documentation.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct FieldDoc {
     /// Its name on the wire.
     pub name: &'static str,
@@ -46,7 +54,7 @@ pub struct FieldDoc {
 }
 
 /// One message, for the documentation.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct MessageDoc {
     /// Its `type` on the wire; of an object inside messages, its name.
     pub tag: &'static str,
@@ -56,9 +64,9 @@ pub struct MessageDoc {
     pub fields: &'static [FieldDoc],
 }
 
-/// Defines the requests: their types, [`Request`] and the rows of the documentation.
+/// Defines the requests of a category: their types, the type of any of them and the rows of the documentation.
 macro_rules! define_requests {
-    ($($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
+    ($(#[doc = $alldoc:literal])* $category:ident: $($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
         $(
             $(#[doc = $doc])*
             #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,12 +80,12 @@ macro_rules! define_requests {
             }
         )*
 
-        /// Any request of a client.
+        $(#[doc = $alldoc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[allow(missing_docs, reason = "each variant's type carries the documentation")]
-        pub enum Request { $($name($name),)* }
+        pub enum $category { $($name($name),)* }
 
-        impl Request {
+        impl $category {
             /// Builds the request of the type `tag`. `None`: there is no such type.
             #[must_use]
             pub fn parse(tag: &str, fields: &$crate::json::Fields<'_>) -> Option<Result<Self, $crate::field::FieldError>> {
@@ -92,20 +100,20 @@ macro_rules! define_requests {
             pub fn tag(&self) -> &'static str {
                 match self { $(Self::$name(_) => $tag,)* }
             }
-        }
 
-        /// Every request, in the order of the documentation.
-        pub const REQUESTS: &[$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
-            tag: $tag,
-            doc: concat!($($doc, "\n"),*),
-            fields: &[$($crate::client::FieldDoc {
-                name: stringify!($field),
-                kind: <$type as $crate::field::FromField>::EXPECTED,
-                member: "",
-                optional: <$type as $crate::field::FromField>::OPTIONAL,
-                doc: concat!($($fdoc, "\n"),*),
-            },)*],
-        },)*];
+            /// All of them, in the order of the documentation.
+            pub const ALL: &'static [$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
+                tag: $tag,
+                doc: concat!($($doc, "\n"),*),
+                fields: &[$($crate::client::FieldDoc {
+                    name: stringify!($field),
+                    kind: <$type as $crate::field::FromField>::EXPECTED,
+                    member: "",
+                    optional: <$type as $crate::field::FromField>::OPTIONAL,
+                    doc: concat!($($fdoc, "\n"),*),
+                },)*],
+            },)*];
+        }
     };
 }
 pub(crate) use define_requests;

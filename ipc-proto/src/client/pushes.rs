@@ -1,6 +1,6 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
-use super::{BridgeStatus, GrantView, HealthView, ServerStatus, StoreSizes, define_sent};
+use super::{BridgeStatus, CatalogStatus, GrantView, HealthView, ServerStatus, StoreSizes, define_sent};
 use crate::json::Json;
 
 define_sent! {
@@ -77,7 +77,7 @@ define_sent! {
     /// Something of the status has changed, or numbers are due; comes to clients that sent `subscribe_status`. What is absent
     /// has not changed.
     "status_update" StatusUpdate {
-        /// `server`: one server has changed; `bridge`: the bridge has, by its clients or its configuration; `numbers`: all, since it is time.
+        /// `server`: one server has changed; `bridge`: the bridge has, by its clients or its configuration; `catalog`: the catalog has; `numbers`: all, since it is time.
         category: &'static str,
         /// When, in milliseconds since 1970.
         timestamp: u64,
@@ -89,6 +89,8 @@ define_sent! {
         servers: Option<Vec<ServerStatus>>,
         /// With `server`: the id of one that was removed.
         removed: Option<String>,
+        /// With `catalog` and `numbers`: the catalog.
+        catalog: Option<CatalogStatus>,
         /// With `numbers`: what is on the disk.
         stores: Option<StoreSizes>,
     }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{
-    GrantView, HealthView, OffersView, Provenance, SandboxSettings, StatsView, StatusView, Supervision,
-    ToolChange, UsableServer, define_sent,
+    CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus, ConnectionInfo,
+    ConnectionView, CredentialStatus, CredentialView, GrantView, HealthView, ImageView, InstalledView,
+    LogLine, OffersView, Provenance, RuntimesView, SandboxSettings, SandboxView, ServerView, StatsView,
+    StatusView, ToolChange, UpgradeView, UsableServer, define_sent,
 };
 use crate::json::{Json, Pieces};
 
@@ -64,6 +66,13 @@ define_sent! {
         /// What the definition that was replaced said about its sandbox, where this one says something else.
         old_sandbox: Option<SandboxSettings>,
     }
+    /// The definition is stored.
+    "add_remote_server" AddRemoteServerResult {
+        /// The server as `list_servers` shows it.
+        server: ServerView,
+        /// Whether there was a definition with this id before.
+        replaced: bool,
+    }
     /// What holds the server.
     "get_sandbox" GetSandboxResult {
         /// What it may do.
@@ -76,12 +85,66 @@ define_sent! {
         /// Whether the server was running and has other settings now: it is on its way up again.
         restarting: bool,
     }
+    /// The change is stored, if it is one.
+    "set_supervision" SetSupervisionResult {
+        /// The server as `list_servers` shows it.
+        server: ServerView,
+        /// Settings that were changed and that a start takes with it: the server runs with what they were. Empty where
+        /// everything holds by now.
+        next_start: Vec<String>,
+    }
     /// Whether there was such a definition.
     "remove_server" RemoveServerResult {
         /// False when there was none, nor data to be deleted.
         removed: bool,
+        /// The image that was pulled for it, which the engine keeps; absent when there was none.
+        image: Option<ImageView>,
         /// The directory of the data that are kept, or could not be deleted; absent when there are none.
         data: Option<String>,
+        /// How many secrets were deleted with it.
+        secrets: u32,
+        /// Why its secrets, if it has any, are still on disk; absent when they are not.
+        secrets_left: Option<String>,
+    }
+    /// The secret is on disk.
+    "set_credential" SetCredentialResult {
+        /// What is told of it.
+        credential: CredentialView,
+        /// Whether the server is up: a restart gives it the new one.
+        running: bool,
+    }
+    /// The secrets are on disk.
+    "set_server_secrets" SetServerSecretsResult {
+        /// What the server has now.
+        status: CredentialStatus,
+        /// As in `set_credential`.
+        running: bool,
+    }
+    /// What the server has.
+    "get_credential_status" GetCredentialStatusResult {
+        /// By name.
+        status: CredentialStatus,
+    }
+    /// What is wrong.
+    "validate_credentials" ValidateCredentialsResult {
+        /// Whether nothing keeps the server from its secrets.
+        valid: bool,
+        /// What does, a sentence each.
+        errors: Vec<String>,
+        /// What is to be minded, a sentence each.
+        warnings: Vec<String>,
+    }
+    /// The secret is gone.
+    "delete_credential" DeleteCredentialResult {
+        /// False when there was none.
+        deleted: bool,
+        /// Whether the server is up: it has the secret until it is stopped.
+        running: bool,
+    }
+    /// The secrets.
+    "list_credentials" ListCredentialsResult {
+        /// By server and name.
+        credentials: Vec<CredentialView>,
     }
     /// All definitions, by id.
     "list_servers" ListServersResult {
@@ -378,182 +441,97 @@ define_sent! {
         /// What `mcp.firstUse` says: `all`, `ask` or `none`.
         first_use: &'static str,
     }
-}
-
-define_sent! {
-    /// Objects that stand inside replies.
-    OBJECTS:
-    /// A server: its definition and its state. Values of environment variables are never shown.
-    "Server" ServerView {
-        /// The server's id.
-        server_id: String,
-        /// A name for people.
-        label: String,
-        /// The program.
-        command: String,
-        /// Its arguments.
-        args: Vec<String>,
-        /// Names of the environment variables of its own.
-        env_names: Vec<String>,
-        /// The directory it runs in, where one was given.
-        cwd: Option<String>,
-        /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
-        state: &'static str,
-        /// Since when, in milliseconds since 1970.
-        since: u64,
-        /// Whether it has not answered a probe while calls are open; many servers do one thing at a time.
-        busy: bool,
-        /// Process id of the server, while it runs.
-        pid: Option<u32>,
-        /// Process id of its runner, while there is one.
-        runner_pid: Option<u32>,
-        /// How many tools it offers, while it runs.
-        tool_count: Option<u32>,
-        /// How many of its tools have changed since they were first seen and are not accepted; absent when none has.
-        changed_tools: Option<u32>,
-        /// How often it was restarted since it was last started by a person.
-        restarts: u32,
-        /// Restarts that count against `restart_attempts`: those without a stable minute behind them.
-        attempt: u32,
-        /// While it waits to be restarted: when that will be, in milliseconds since 1970. Of a server that was given up
-        /// after it had run: from when on a call tries it once more.
-        next_retry: Option<u64>,
-        /// How it last ended without being told to, as a sentence; also while it runs again.
-        last_error: Option<String>,
-        /// The same for programs.
-        last_exit: Option<ExitView>,
-        /// Calls that wait until it runs.
-        queued: u32,
-        /// Answers that came after their call had ended; they were dropped.
-        late_answers: u64,
-        /// What its runner can promise: `pid_namespace` (the kernel ends everything that it started together with its
-        /// runner) or `process_group` (what left its group is ended by its runner, by the bridge, or by the next
-        /// start of the bridge). Known once it was started.
-        containment: Option<&'static str>,
-        /// Why it is not `pid_namespace`.
-        containment_reason: Option<String>,
-        /// The MCP revision that it speaks, once known.
-        protocol_version: Option<String>,
-        /// The package that is installed for it and run without npx or uvx.
-        package: Option<String>,
-        /// How it is supervised, as its definition says.
-        supervision: Supervision,
-        /// What held its last start: the level, and what of it this kernel cannot hold; none until it was started.
-        sandbox: Option<SandboxSummary>,
+    /// A page of the catalog.
+    "catalog_get" CatalogGetResult {
+        /// The entries, the first ones first.
+        entries: Vec<CatalogEntry>,
+        /// Where the next page begins; absent on the last one.
+        next_cursor: Option<String>,
+        /// How many there are on all pages.
+        total: u64,
+        /// `YYYY-MM-DD`: all there is are the entries that Harbor brought along, of that day, as no source was reached yet.
+        snapshot: Option<String>,
+        /// When a source was last fetched, in milliseconds since 1970.
+        last_refresh: Option<u64>,
     }
-    /// What holds a server, in short.
-    "SandboxSummary" SandboxSummary {
-        /// `off`, `basic`, `standard` or `strict`.
-        level: &'static str,
-        /// What of the kernel does it: `landlock 7, seccomp, namespaces`, or less.
-        held_by: String,
-        /// `none`, `loopback`, `hosts` or `all`.
-        network: &'static str,
-        /// What the level asks for and this kernel cannot do, a sentence each.
-        missing: Vec<String>,
-        /// Ways in which this server may leave its sandbox or reach more than one would think, a sentence each.
-        warnings: Vec<String>,
+    /// A page of what was found.
+    "catalog_search" CatalogSearchResult {
+        /// The entries, the best ones first.
+        entries: Vec<CatalogEntry>,
+        /// As in `catalog_get`.
+        next_cursor: Option<String>,
+        /// How many were found; absent when they are more than 500.
+        total: Option<u64>,
+        /// As in `catalog_get`.
+        snapshot: Option<String>,
+        /// As in `catalog_get`.
+        last_refresh: Option<u64>,
     }
-    /// What a server may do on this machine.
-    "Sandbox" SandboxView {
-        /// As its definition says.
-        settings: SandboxSettings,
-        /// What holds it.
-        summary: SandboxSummary,
-        /// Why it would not be started; absent when it would.
-        refused: Option<String>,
-        /// What it may reach of the file system.
-        paths: Vec<SandboxPath>,
-        /// Directories that look empty to it, but for what it may reach below them.
-        hidden: Vec<String>,
-        /// What it may use up: `2048 MiB of memory`, one after the other; empty where nothing is limited.
-        limits: Vec<String>,
-        /// Names of its environment variables.
-        env_names: Vec<String>,
-        /// What it was refused since the bridge began, newest last.
-        denied: Vec<DeniedView>,
+    /// One of the catalog.
+    "catalog_entry" CatalogEntryResult {
+        /// It.
+        details: CatalogDetails,
     }
-    /// A place that a server may reach.
-    "SandboxPath" SandboxPath {
-        /// The file or directory.
-        path: String,
-        /// `read` (list and execute too), `write` or `device`.
-        access: &'static str,
-        /// Why: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`.
-        why: &'static str,
-        /// Of what was granted by another name, that one: the way there has symbolic links on it.
-        granted_as: Option<String>,
+    /// The refresh is over. Sources that failed are told; the entries of those are as they were.
+    "catalog_refresh" CatalogRefreshResult {
+        /// What has changed.
+        changes: CatalogChanges,
+        /// How the sources did.
+        sources: Vec<CatalogSource>,
+        /// How many entries there are now.
+        entries: u64,
+        /// As in `catalog_get`.
+        snapshot: Option<String>,
     }
-    /// Something that a server was refused.
-    "Denied" DeniedView {
-        /// A path as the server wrote it. What begins with no `/` is something else, in words: `more memory than 2048 MiB`,
-        /// `the host example.com`.
-        path: String,
-        /// Whether it wanted to write, of a path.
-        write: bool,
-        /// The option of `harbor sandbox` that would allow it; absent where nothing does.
-        allow: Option<String>,
-        /// What to mind before it is given: a sentence, where it leads out of the sandbox.
-        mind: Option<&'static str>,
-        /// Why nothing does.
-        never: Option<String>,
+    /// The looking up is over.
+    "catalog_enrich" CatalogEnrichResult {
+        /// How many entries were looked up.
+        enriched: u64,
+        /// How many of them could not be.
+        failed: u64,
     }
-    /// How a server ended, or why it could not be started.
-    "Exit" ExitView {
-        /// One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`,
-        /// `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `runner_lost`, `protocol_error` or
-        /// `stopped`.
-        cause: &'static str,
-        /// One sentence.
-        message: String,
-        /// Its exit code, where it had one.
-        exit_code: Option<i32>,
-        /// The signal that ended it, where one did.
-        signal: Option<i32>,
-        /// The last lines of its stderr.
-        stderr_tail: Option<String>,
-        /// When, in milliseconds since 1970.
-        timestamp: u64,
+    /// How the catalog is.
+    "catalog_status" CatalogStatusResult {
+        /// As in `status`.
+        catalog: CatalogStatus,
+        /// The sources, by name; those of the file, which need not be the configured ones.
+        sources: Vec<CatalogSource>,
     }
-    /// A running server.
-    "Connection" ConnectionView {
-        /// The server's id.
-        server_id: String,
-        /// What it said about itself.
-        connection_info: ConnectionInfo,
-        /// How many tools it offers.
-        tool_count: u32,
-        /// How many resources it offers.
-        resource_count: u32,
-        /// How many prompts it offers.
-        prompt_count: u32,
-        /// Process id of the server.
-        pid: u32,
-        /// Process id of its runner.
-        runner_pid: u32,
+    /// It is installed, or what would be.
+    "install_server" InstallServerResult {
+        /// The package and its server.
+        installed: InstalledView,
     }
-    /// What a server said about itself at contact.
-    "ConnectionInfo" ConnectionInfo {
-        /// Its name.
-        server_name: String,
-        /// Its version.
-        server_version: String,
-        /// The MCP revision in use.
-        protocol_version: String,
-        /// MCP's server capabilities, as the server wrote them.
-        capabilities: Json,
-        /// How to use the server, in its own words.
-        instructions: Option<String>,
+    /// What is different.
+    "upgrade_server" UpgradeServerResult {
+        /// The versions and their tools.
+        upgrade: UpgradeView,
     }
-    /// A log line.
-    "LogLine" LogLine {
-        /// Milliseconds since 1970.
-        timestamp: u64,
-        /// `stderr`, `stdout` (no MCP message), `mcp`, or `harbor` (about the server).
-        source: &'static str,
-        /// MCP's level, for `mcp` lines.
-        level: Option<String>,
-        /// The text, cut at 8 KiB.
-        text: String,
+    /// The earlier version is used.
+    "undo_upgrade" UndoUpgradeResult {
+        /// The package and its server.
+        installed: InstalledView,
+    }
+    /// As `remove_server`.
+    "uninstall_server" UninstallServerResult {
+        /// As in `remove_server`.
+        removed: bool,
+        /// As in `remove_server`.
+        data: Option<String>,
+    }
+    /// The arguments are changed.
+    "update_server_args" UpdateServerArgsResult {
+        /// The server as `list_servers` shows it.
+        server: ServerView,
+    }
+    /// The servers with a package, by id.
+    "list_installed" ListInstalledResult {
+        /// Their packages.
+        servers: Vec<InstalledView>,
+    }
+    /// The programs.
+    "check_runtimes" CheckRuntimesResult {
+        /// What was found, and where.
+        runtimes: RuntimesView,
     }
 }

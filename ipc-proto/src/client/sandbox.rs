@@ -1,6 +1,7 @@
-//! What a server may do on this machine, as its definition says it. What is left out has the value that the text names.
+//! What a server may do on this machine: as its definition says it, where what is left out has the value that the text names; and
+//! what is shown of what holds it.
 
-use super::define_settings;
+use super::{define_sent, define_settings};
 use crate::field::{FromField, PutField};
 use crate::json::put_str;
 
@@ -105,6 +106,79 @@ words! {
         /// Anywhere.
         #[default]
         All = "all",
+    }
+}
+
+define_sent! {
+    /// Objects about sandboxes.
+    SANDBOX_OBJECTS:
+    /// The image of a server.
+    "Image" ImageView {
+        /// As its definition names it.
+        reference: String,
+        /// `podman` or `docker`; absent until one was found, unless its definition says which.
+        engine: Option<&'static str>,
+        /// The image's own id, by which it is run whatever the reference means by now; absent until it was found.
+        id: Option<String>,
+        /// What the registry calls it: `registry.example/name@sha256:…`; absent where none does.
+        digest: Option<String>,
+    }
+    /// What holds a server, in short.
+    "SandboxSummary" SandboxSummary {
+        /// `off`, `basic`, `standard` or `strict`.
+        level: &'static str,
+        /// What of the kernel does it: `landlock 7, seccomp, namespaces`, or less.
+        held_by: String,
+        /// `none`, `loopback`, `hosts` or `all`.
+        network: &'static str,
+        /// What the level asks for and this kernel cannot do, a sentence each.
+        missing: Vec<String>,
+        /// Ways in which this server may leave its sandbox or reach more than one would think, a sentence each.
+        warnings: Vec<String>,
+    }
+    /// What a server may do on this machine.
+    "Sandbox" SandboxView {
+        /// As its definition says.
+        settings: SandboxSettings,
+        /// What holds it.
+        summary: SandboxSummary,
+        /// Why it would not be started; absent when it would.
+        refused: Option<String>,
+        /// What it may reach of the file system.
+        paths: Vec<SandboxPath>,
+        /// Directories that look empty to it, but for what it may reach below them.
+        hidden: Vec<String>,
+        /// What it may use up: `2048 MiB of memory`, one after the other; empty where nothing is limited.
+        limits: Vec<String>,
+        /// Names of its environment variables.
+        env_names: Vec<String>,
+        /// What it was refused since the bridge began, newest last.
+        denied: Vec<DeniedView>,
+    }
+    /// A place that a server may reach.
+    "SandboxPath" SandboxPath {
+        /// The file or directory.
+        path: String,
+        /// `read` (list and execute too), `write` or `device`.
+        access: &'static str,
+        /// Why: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`.
+        why: &'static str,
+        /// Of what was granted by another name, that one: the way there has symbolic links on it.
+        granted_as: Option<String>,
+    }
+    /// Something that a server was refused.
+    "Denied" DeniedView {
+        /// A path as the server wrote it. What begins with no `/` is something else, in words: `more memory than 2048 MiB`,
+        /// `the host example.com`.
+        path: String,
+        /// Whether it wanted to write, of a path.
+        write: bool,
+        /// The option of `harbor sandbox` that would allow it; absent where nothing does.
+        allow: Option<String>,
+        /// What to mind before it is given: a sentence, where it leads out of the sandbox.
+        mind: Option<&'static str>,
+        /// Why nothing does.
+        never: Option<String>,
     }
 }
 

@@ -73,8 +73,10 @@ define_sent! {
     "CallCounts" CallCounts {
         /// All of them.
         calls: u64,
-        /// Those that ended with an error. A result with `isError` is none: results are not read.
+        /// Those that ended with an error.
         failures: u64,
+        /// Those with a result in which the tool says that it has failed (`isError`); they are not among `failures`.
+        toolErrors: u64,
         /// The same by code.
         failuresByCode: BTreeMap<String, u64>,
         /// Bytes of arguments.

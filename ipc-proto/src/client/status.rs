@@ -23,7 +23,7 @@ define_sent! {
         bridge: BridgeStatus,
         /// The servers, by id.
         servers: Vec<ServerStatus>,
-        /// The catalog worker.
+        /// The catalog.
         catalog: CatalogStatus,
         /// The limits of origins that have none of their own.
         limits: RateLimits,
@@ -159,14 +159,35 @@ define_sent! {
         /// Threads.
         threads: u64,
     }
-    /// The catalog worker.
+    /// The catalog of servers that can be had, and its worker.
     "CatalogStatus" CatalogStatus {
-        /// `off`: it is not started.
+        /// Of the worker: `off` (by the environment or the configuration), `stopped` (it is started when there is something to
+        /// do), `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
         state: &'static str,
-        /// When it last fetched the catalog, in milliseconds since 1970.
+        /// Its process id, while there is one.
+        pid: Option<u32>,
+        /// How often it was restarted since the bridge began.
+        restarts: u32,
+        /// What it does: `refreshing` or `enriching`; absent when nothing.
+        activity: Option<&'static str>,
+        /// The same as a sentence, while it does something.
+        step: Option<String>,
+        /// The file: `ok`, `missing`, `newer` (of a newer Harbor), `corrupt` or `unreadable`; absent until it was looked at.
+        file: Option<&'static str>,
+        /// What is wrong with the file, a sentence.
+        file_error: Option<String>,
+        /// Entries that are not removed; absent until the file was looked at.
+        entries: Option<u64>,
+        /// `YYYY-MM-DD`: all there is are the entries that Harbor brought along, of that day.
+        snapshot: Option<String>,
+        /// When a source was last fetched, in milliseconds since 1970.
         last_refresh: Option<u64>,
-        /// When it will do so again, in milliseconds since 1970.
+        /// How long the last refresh took, in milliseconds.
+        refresh_ms: Option<u64>,
+        /// When it is next refreshed, in milliseconds since 1970; absent when only on request.
         next_refresh: Option<u64>,
+        /// How many sources failed the last time.
+        failing: u64,
         /// What went wrong the last time.
         last_error: Option<String>,
     }

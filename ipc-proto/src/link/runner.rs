@@ -10,8 +10,10 @@ use bincode::{BorrowDecode, Encode};
 use super::sandbox::{Offer, Sandbox};
 
 mod lack;
+mod remote;
 
 pub use lack::Lack;
+pub use remote::{Remote, RemoteEnd, Transport};
 
 /// From the bridge to a runner.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
@@ -117,6 +119,10 @@ pub struct Launch<'a> {
     pub term_grace_ms: u64,
     /// What it is held to.
     pub sandbox: Sandbox<'a>,
+    /// A command that is run once it has ended, however it did, before that is told: program and arguments. Empty: none.
+    pub afterwards: Vec<Cow<'a, str>>,
+    /// Where it runs, if that is elsewhere; then there is no program.
+    pub remote: Option<Remote<'a>>,
 }
 
 /// The generation of MCP that a server speaks.
@@ -411,6 +417,8 @@ pub enum Outcome<'a> {
         /// The same tools, each name once; what has no name is left out.
         tools: Vec<Tool<'a>>,
     },
+    /// As `Result`, of a tool that says that it has failed (`isError`).
+    ToolError(Cow<'a, str>),
 }
 
 /// What the bridge has to know of a tool. Texts are JSON, as the server wrote them.
@@ -466,6 +474,8 @@ pub enum CallFailure<'a> {
         /// What is wrong there, without the value.
         why: Cow<'a, str>,
     },
+    /// The connection to a server elsewhere has broken, or it answered with an error of HTTP; the sentence.
+    Lost(Cow<'a, str>),
 }
 
 /// The bridge's answer to a server's question.
@@ -551,6 +561,13 @@ pub enum EndCause<'a> {
         limit: u64,
         /// How much it was seen to use.
         used: u64,
+    },
+    /// It runs elsewhere, and is not to be reached.
+    Remote {
+        /// Of which kind that is.
+        kind: RemoteEnd,
+        /// One sentence for people, without secrets.
+        why: Cow<'a, str>,
     },
 }
 

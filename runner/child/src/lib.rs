@@ -6,6 +6,7 @@
 
 mod caps;
 pub mod cgroup;
+pub mod interpreter;
 pub mod launcher;
 pub mod leftovers;
 pub mod link;

@@ -151,6 +151,21 @@ impl Outbox {
         }
     }
 
+    /// Takes what is queued, once there is something; none once the outbox is closed and empty. For peers that are no pipe.
+    pub async fn take(&self) -> Option<Vec<u8>> {
+        loop {
+            let queued = self.queue.take();
+            if !queued.is_empty() {
+                self.drained.notify_waiters();
+                return Some(queued);
+            }
+            if self.closed.get() {
+                return None;
+            }
+            self.filled.notified().await;
+        }
+    }
+
     /// Writes what is queued to `sink` until [`close`](Self::close) or an error; returns when all is written.
     ///
     /// # Errors

@@ -97,6 +97,8 @@ enum Phase {
 pub struct Contact {
     phase: Phase,
     probed: bool,
+    /// Whether the probe was sent again to a server that refused the revision that it names.
+    insisted: bool,
     /// How `initialize` was refused, when the probe came after it.
     refusal: Option<Step>,
 }
@@ -105,10 +107,11 @@ impl Contact {
     /// Begins with what is known from an earlier start.
     pub fn begin(known: Option<Era>) -> (Self, Step) {
         match known {
-            Some(Era::Legacy) => {
-                (Self { phase: Phase::Initializing, probed: false, refusal: None }, Step::Initialize)
-            }
-            _ => (Self { phase: Phase::Probing, probed: true, refusal: None }, Step::Probe),
+            Some(Era::Legacy) => (
+                Self { phase: Phase::Initializing, probed: false, insisted: false, refusal: None },
+                Step::Initialize,
+            ),
+            _ => (Self { phase: Phase::Probing, probed: true, insisted: false, refusal: None }, Step::Probe),
         }
     }
 
@@ -119,7 +122,16 @@ impl Contact {
             (Phase::Probing, Event::Exited) => self.over(Step::StartAgain),
             (_, Event::Exited) => self.over(Step::Lost),
             (Phase::Probing, Event::Discovered(supported)) => self.choose(&supported),
-            (Phase::Probing, Event::ProbeRefused { code: UNSUPPORTED_VERSION, supported }) => {
+            // It did not take the revision that it has: once more, for whoever tests that.
+            (Phase::Probing, Event::ProbeRefused { code: UNSUPPORTED_VERSION, supported })
+                if !self.insisted && supported.iter().any(|v| v == MODERN) =>
+            {
+                self.insisted = true;
+                Step::Probe
+            }
+            (Phase::Probing, Event::ProbeRefused { code: UNSUPPORTED_VERSION, supported })
+                if !supported.iter().any(|v| v == MODERN) =>
+            {
                 self.choose(&supported)
             }
             (Phase::Probing, Event::ProbeRefused { .. }) => self.initialize(),
@@ -264,6 +276,20 @@ mod tests {
                 ],
             ),
             (None, Step::Probe, vec![(refused(-32022, &["2025-11-25"]), Step::Initialize)]),
+            // It refuses the very revision that it names: once more, then by the handshake.
+            (
+                None,
+                Step::Probe,
+                vec![(refused(-32022, &[MODERN]), Step::Probe), (discovered(&[MODERN]), modern())],
+            ),
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (refused(-32022, &[MODERN]), Step::Probe),
+                    (refused(-32022, &[MODERN]), Step::Initialize),
+                ],
+            ),
             (None, Step::Probe, vec![(refused(-32022, &["2030"]), Step::UnknownVersion("2030".into()))]),
             (
                 None,
@@ -292,9 +318,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server does: initialize is sent at most once, the probe at most once, it ends once.
+        /// Whatever a server does: initialize is sent at most once, the probe at most twice, it ends once.
         #[test]
-        fn nothing_is_sent_twice(known in 0..3, events in prop::collection::vec(0..8, 0..20)) {
+        fn nothing_is_sent_for_ever(known in 0..3, events in prop::collection::vec(0..9, 0..20)) {
             let known = [None, Some(Era::Legacy), Some(Era::Modern)][usize::try_from(known).unwrap()];
             let (mut contact, first) = Contact::begin(known);
             let mut steps = vec![first];
@@ -307,11 +333,12 @@ mod tests {
                     4 => Event::Silence,
                     5 => initialized(),
                     6 => no(),
+                    7 => refused(-32022, &[MODERN]),
                     _ => Event::Exited,
                 }));
             }
             let count = |wanted: &dyn Fn(&Step) -> bool| steps.iter().filter(|step| wanted(step)).count();
-            prop_assert!(count(&|s| *s == Step::Probe) <= 1);
+            prop_assert!(count(&|s| *s == Step::Probe) <= 2);
             prop_assert!(count(&|s| *s == Step::Initialize) <= 1);
             let last = |s: &Step| !matches!(s, Step::Wait | Step::Probe | Step::Initialize);
             prop_assert!(count(&last) <= 1);

@@ -7,6 +7,7 @@ pub mod contact;
 pub mod line;
 pub mod message;
 pub mod pages;
+pub mod param_headers;
 pub mod requests;
 pub mod rounds;
 pub mod schema;

@@ -132,12 +132,13 @@ impl Session {
     pub(super) fn on_probe_answer(&self, answer: Answer<'_>) {
         let event = match answer {
             Answer::Result(result) => match serde_json::from_str::<Said<'_>>(result) {
-                Ok(said) => {
+                // An older server may answer anything to a method that it does not know, `{}` for instance.
+                Ok(said) if said.supported_versions.is_some() => {
                     let versions = said.supported_versions.clone().unwrap_or_default();
                     self.remember(info(said));
                     Event::Discovered(versions)
                 }
-                Err(_) => Event::ProbeRefused { code: 0, supported: Vec::new() },
+                _ => Event::ProbeRefused { code: 0, supported: Vec::new() },
             },
             Answer::Error { code, data, .. } => Event::ProbeRefused { code, supported: supported(data) },
             Answer::Malformed(_) => Event::ProbeRefused { code: 0, supported: Vec::new() },

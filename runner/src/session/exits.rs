@@ -9,6 +9,9 @@ use harbor_ipc_proto::link::runner::EndCause;
 const SIGABRT: i32 = 6;
 const SIGKILL: i32 = 9;
 
+/// What shells and container engines exit with when the kernel has killed what they ran.
+const KILLED_BELOW: i32 = 128 + SIGKILL;
+
 /// What runtimes say on stderr when they cannot get memory: V8, Go, Rust, Python, the JVM, C++ and glibc.
 const LAST_WORDS: &[&str] = &[
     "JavaScript heap out of memory",
@@ -34,7 +37,7 @@ pub fn cause(exit: Exit, killed_for_memory: bool, tail: &str) -> EndCause<'stati
     let said_so = || LAST_WORDS.iter().any(|words| tail.contains(words));
     let (code, signal) = code_and_signal(exit);
     let out_of_memory = match exit {
-        Exit::Signal(SIGKILL) => killed_for_memory,
+        Exit::Signal(SIGKILL) | Exit::Code(KILLED_BELOW) if killed_for_memory => true,
         // A process without memory ends by abort(), or with an error; an orderly end is none.
         Exit::Signal(SIGABRT) => said_so(),
         Exit::Code(code) => code != 0 && said_so(),
@@ -62,6 +65,9 @@ mod tests {
     #[test]
     fn memory_is_blamed_only_where_something_says_so() {
         let kill = Exit::Signal(SIGKILL);
+        let below = Exit::Code(137);
+        assert_eq!(cause(below, true, ""), EndCause::OutOfMemory { code: Some(137), signal: None });
+        assert_eq!(cause(below, false, ""), EndCause::Exited { code: 137 });
         assert_eq!(cause(kill, false, "JavaScript heap out of memory"), EndCause::Signalled { signal: 9 });
         assert_eq!(cause(kill, true, ""), EndCause::OutOfMemory { code: None, signal: Some(9) });
         let abort = Exit::Signal(SIGABRT);

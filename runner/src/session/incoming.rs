@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::Session;
 use super::calls::{Call, Open};
+use super::refusals::reports_error;
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::Popped;
 use crate::mcp::message::{Answer, Message, id_in_head, id_in_tail, read};
@@ -106,7 +107,9 @@ impl Session {
             Some(failure) => self.fail(call.id, failure),
             None => {
                 self.on_result_said(result);
-                self.reply(call.id, Outcome::Result(result.into()));
+                let has_failed = reports_error(result);
+                let outcome = if has_failed { Outcome::ToolError } else { Outcome::Result };
+                self.reply(call.id, outcome(result.into()));
             }
         }
     }

@@ -3,9 +3,11 @@
 //! Owns what of it may fail, and the words for it. Must never leave a process behind that nobody watches.
 
 use std::io;
+use std::path::Path;
 use std::time::Instant;
 
 use harbor_child::cgroup::{self, Delegated, Share};
+use harbor_child::interpreter;
 use harbor_child::launcher::{Failure, Step};
 use harbor_child::reaper::{Exit, Group, Reaper, send_group};
 use harbor_child::signal::Signal;
@@ -84,7 +86,11 @@ fn describe(failure: &Failure, server: &Server) -> EndCause<'static> {
         Step::Begin | Step::Session | Step::Namespace => "prepare the process".into(),
         Step::Sandbox => format!("confine it ({})", failure.what),
         Step::Directory => format!("enter the directory {}", server.cwd.display()),
-        Step::Execute => format!("run {}", server.command.display()),
+        Step::Execute => {
+            let program = interpreter::missing(Path::new(&server.command), failure.errno);
+            let by = program.map(|program| format!(" by its interpreter {program}")).unwrap_or_default();
+            format!("run {}{by}", server.command.display())
+        }
     };
     EndCause::SpawnFailed { what: what.into(), errno: failure.errno }
 }

@@ -8,6 +8,7 @@
 //! Owns what the bridge may ask of a running server. Nothing here waits: each step happens when a message comes
 //! in, so a slow server delays only its own callers.
 
+pub mod afterwards;
 mod alive;
 mod asks;
 mod calls;
@@ -20,6 +21,7 @@ pub mod plan;
 pub mod process;
 mod proxy;
 mod refusals;
+pub mod remote;
 mod stream;
 mod tools;
 mod watcher;
@@ -86,6 +88,7 @@ pub struct Session {
     refusals: Rc<Refusals>,
     /// Whether what it says is looked at for refusals.
     is_held: bool,
+    is_elsewhere: bool,
     stop_wanted: Cell<bool>,
     kill_wanted: Cell<bool>,
     stop: Notify,
@@ -114,6 +117,7 @@ impl Session {
             overlong: Cell::new(false),
             alive: Alive::new(Instant::now()),
             refusals: Rc::default(),
+            is_elsewhere: launch.remote.is_some(),
             is_held: launch.sandbox != Sandbox::default(),
             stop_wanted: Cell::new(false),
             kill_wanted: Cell::new(false),

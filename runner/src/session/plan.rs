@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harbor_child::spawn::Server;
 use harbor_ipc_proto::link::runner::{Era, Launch};
-use harbor_ipc_proto::link::sandbox::Limits;
+use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
 
 use crate::confinement;
 
@@ -28,6 +28,8 @@ pub struct Plan {
     pub(super) own_shared_memory: bool,
     /// How its egress proxy is started, where it has one.
     pub(super) proxy: Option<Server>,
+    /// What is run once it has ended.
+    pub(crate) afterwards: Option<Server>,
 }
 
 impl Plan {
@@ -53,6 +55,7 @@ impl Plan {
             limits: owned(&launch.sandbox.limits),
             own_shared_memory: launch.sandbox.mounts.is_some(),
             proxy: confinement::proxy(&launch.sandbox, &launch.env),
+            afterwards: afterwards(launch),
         }
     }
 
@@ -60,6 +63,14 @@ impl Plan {
     #[must_use]
     pub fn program(launch: &Launch<'_>) -> Self {
         Self { is_server: false, ..Self::server(launch) }
+    }
+
+    /// The environment, as text.
+    pub(super) fn environment(&self) -> Vec<(String, String)> {
+        let text = |(name, value): &(OsString, OsString)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        };
+        self.server.env.iter().filter_map(text).collect()
     }
 
     /// The server's name.
@@ -73,6 +84,20 @@ impl Plan {
         let (name, value) = self.server.env.iter().find(|(name, _)| name == SERVER_MARK)?;
         Some(format!("{}={}", name.to_str()?, value.to_str()?))
     }
+}
+
+/// With the same environment, and held to nothing: it cleans up behind what was started outside.
+fn afterwards(launch: &Launch<'_>) -> Option<Server> {
+    let (command, args) = launch.afterwards.split_first()?;
+    let os = |text: &str| OsString::from(text);
+    Some(Server {
+        command: os(command),
+        args: args.iter().map(|arg| os(arg)).collect(),
+        env: launch.env.iter().map(|(name, value)| (os(name), os(value))).collect(),
+        cwd: os(&launch.cwd),
+        profile: confinement::encoded(&Sandbox::default()),
+        group: None,
+    })
 }
 
 fn owned(limits: &Limits<'_>) -> Limits<'static> {

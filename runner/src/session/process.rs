@@ -25,6 +25,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
+use super::afterwards::afterwards;
 use super::exits::{self, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
 use super::launching::{Launched, launch};
@@ -78,6 +79,7 @@ pub async fn run(session: &Rc<Session>, plan: &Plan, reaper: &Rc<Reaper>) -> End
                 session.up.remark(session.number, why);
             }
         }
+        afterwards(plan, reaper).await;
         reaper.end_strays(STRAYS).await;
     };
     session.stdin.borrow().close();

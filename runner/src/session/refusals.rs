@@ -17,6 +17,8 @@ use crate::up::Up;
 /// How many different ones are told of one start.
 const MOST: usize = 64;
 
+const IS_ERROR: &[u8] = b"\"isError\"";
+
 /// Longer results are not looked at: those that report an error are short.
 const LONGEST_RESULT: usize = 8 * 1024;
 
@@ -33,6 +35,22 @@ struct Failed<'a> {
 struct Part<'a> {
     #[serde(borrow, default)]
     text: Option<Cow<'a, str>>,
+}
+
+/// Whether the result of a call says that its tool has failed. Most do not have the words for it, and are not read.
+pub(super) fn reports_error(result: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Said {
+        #[serde(rename = "isError")]
+        is_error: bool,
+    }
+    let bytes = result.as_bytes();
+    let says_so = |at: usize| {
+        let value = bytes[at + IS_ERROR.len()..].trim_ascii_start().strip_prefix(b":");
+        value.is_some_and(|value| value.trim_ascii_start().starts_with(b"true"))
+    };
+    memmem::find_iter(bytes, IS_ERROR).any(says_so)
+        && serde_json::from_str::<Said>(result).is_ok_and(|said| said.is_error)
 }
 
 /// What was read and told of one start.
@@ -57,7 +75,7 @@ impl Session {
     pub(super) fn on_result_said(&self, result: &str) {
         if !self.listens_to_words()
             || result.len() > LONGEST_RESULT
-            || memmem::find(result.as_bytes(), b"\"isError\"").is_none()
+            || memmem::find(result.as_bytes(), IS_ERROR).is_none()
         {
             return;
         }
@@ -105,6 +123,22 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_failed_says_so_itself() {
+        for (result, wanted) in [
+            (r#"{"content":[],"isError":true}"#, true),
+            ("{\"isError\" :\n true, \"content\": []}", true),
+            (r#"{"content":[],"isError":false}"#, false),
+            (r#"{"content":[{"type":"text","text":"\"isError\":true"}]}"#, false),
+            (r#"{"structuredContent":{"isError":true},"isError":false}"#, false),
+            (r#"{"structuredContent":{"isError":true}}"#, false),
+            (r#"{"isError":true,"isError":true}"#, false),
+            ("{}", false),
+        ] {
+            assert_eq!(reports_error(result), wanted, "{result}");
+        }
+    }
 
     #[test]
     fn a_host_that_the_proxy_refused_is_told_once_and_is_no_line() {

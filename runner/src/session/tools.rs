@@ -18,8 +18,9 @@ use serde_json::value::RawValue;
 
 use super::Session;
 use super::calls::Fetch;
+use crate::mcp::param_headers;
 use crate::mcp::schema::{Checker, Mismatch, Verdict, any_object_fits};
-use crate::mcp::tools::read_tools;
+use crate::mcp::tools::{LeftOut, read_tools};
 
 /// So many schemas stay compiled, with so many patterns together.
 const MAX_COMPILED: usize = 32;
@@ -217,7 +218,10 @@ fn cut(text: &str, bytes: usize) -> String {
 impl Session {
     /// Answers `FetchTools` with the items of the whole list.
     pub(super) fn reply_tools(&self, id: u64, items: &str, fetch: Fetch) {
-        let (tools, left_out) = read_tools(items);
+        let (mut tools, mut left_out) = read_tools(items);
+        if self.is_elsewhere {
+            leave_out_wrong_headers(&mut tools, &mut left_out);
+        }
         if left_out.count > 0 {
             let (count, first) = (left_out.count, left_out.first);
             let text = format!("items of tools/list are left out: {count}; of the first, {first}");
@@ -225,6 +229,28 @@ impl Session {
         }
         self.tools.borrow_mut().keep(&tools, fetch.check_output);
         self.reply(id, Outcome::Tools { items: items.into(), tools });
+    }
+
+    /// What a call of a server elsewhere says by headers, too; `line` is the call.
+    pub(super) fn headers_of_call(&self, tool: &str, line: &[u8]) -> Vec<(String, String)> {
+        #[derive(Deserialize)]
+        struct Line<'a> {
+            #[serde(borrow)]
+            params: Params<'a>,
+        }
+        #[derive(Deserialize)]
+        struct Params<'a> {
+            #[serde(borrow)]
+            arguments: &'a RawValue,
+        }
+        let tools = self.tools.borrow();
+        let schema = tools.known.get(tool).and_then(|schemas| schemas.input.as_ref());
+        let schema =
+            schema.filter(|schema| param_headers::designated(&schema.text).is_ok_and(|all| !all.is_empty()));
+        let Some(schema) = schema else { return Vec::new() };
+        let arguments = serde_json::from_slice::<Line<'_>>(line).map(|line| line.params.arguments);
+        arguments
+            .map_or_else(|_| Vec::new(), |arguments| param_headers::of_call(&schema.text, arguments.get()))
     }
 
     /// Why a tool is not called with these arguments.
@@ -259,6 +285,17 @@ impl Session {
         }
         checked.wrong
     }
+}
+
+/// Tools of which no client may say which arguments go as headers.
+fn leave_out_wrong_headers(tools: &mut Vec<Tool<'_>>, left_out: &mut LeftOut) {
+    tools.retain(|tool| {
+        let schema = tool.input_schema.as_deref().unwrap_or_default();
+        let Err(why) = param_headers::designated(schema) else { return true };
+        left_out.first = if left_out.count == 0 { why } else { left_out.first };
+        left_out.count += 1;
+        false
+    });
 }
 
 /// The structured content of a result, as text; none where the tool failed.

@@ -10,15 +10,19 @@
 //! into parsers only: through processes it would see hundreds of inputs a second instead of many thousands.
 //! A target must never do I/O, or keep anything from one input to the next.
 
+mod browsers;
+mod catalog;
 mod client;
 mod config;
 mod contact;
 mod drive;
+mod events;
 mod foreign;
 mod frames;
 mod grant_row;
 mod hosts;
 mod ids;
+mod images;
 mod input;
 mod journal;
 mod json;
@@ -63,6 +67,7 @@ pub const TARGETS: &[Target] = &[
     ids::SERVER_ID,
     ids::EXTENSION_ID,
     lines::LINES,
+    events::EVENTS,
     messages::MESSAGE,
     messages::LINE_ENDS,
     contact::CONTACT,
@@ -74,8 +79,10 @@ pub const TARGETS: &[Target] = &[
     supervision::LOG_RECORD,
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
+    images::IMAGE,
     config::CONFIG,
     foreign::FOREIGN,
+    browsers::NATIVE_MANIFEST,
     permissions::ORIGIN,
     permissions::TOOL_NAME,
     permissions::ALLOWLIST,
@@ -90,6 +97,8 @@ pub const TARGETS: &[Target] = &[
     sandbox::DENIED,
     sandbox::SANDBOX_SETTINGS,
     sandbox::LOWERED,
+    catalog::REGISTRY_PAGE,
+    catalog::AWESOME_LIST,
 ];
 
 /// The target with this name.

@@ -4,7 +4,7 @@ use harbor_bridge::store::packages::bins;
 use harbor_bridge::store::server_logs::parse;
 use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::field::put_object;
-use harbor_policy::package::{npm_program, recognise, steps};
+use harbor_policy::package::{Ecosystem, npm_program, recognise, resolve, source};
 use harbor_policy::settings::Settings;
 
 use super::Target;
@@ -43,6 +43,11 @@ pub(super) const PACKAGE: Target = Target {
         b"/usr/bin/uvx\0mcp-server-fetch@latest",
         b"uv\0tool\0run\0x>=1,<2",
         b"npx\0--\0../x",
+        b"npm:@playwright/mcp@1.2.3\0--headless",
+        b"pypi:mcp-server-time[extra]==2026.10.19",
+        b"git:https://example.org/a/b.git#v1.2",
+        b"git:https:/h/a",
+        b"git:ext::sh -c x",
     ],
 };
 
@@ -81,10 +86,18 @@ fn package(bytes: &[u8]) {
     let words: Vec<String> =
         bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let Some(package) = recognise(&words[0], &words[1..]) else { return };
+    let _ = source::default_name(&package);
+    if package.ecosystem == Ecosystem::Git {
+        let (address, wanted) = package.address();
+        let schemes = ["https://", "ssh://", "file://"];
+        assert!(schemes.iter().any(|scheme| address.to_ascii_lowercase().starts_with(scheme)), "{package:?}");
+        assert!(!wanted.unwrap_or_default().starts_with('-') && !address.contains(char::is_whitespace));
+        return;
+    }
     assert!(!package.name.contains("..") && !package.name.starts_with(['/', '-']), "{package:?}");
     assert!(package.name.matches('/').count() <= usize::from(package.name.starts_with('@')), "{package:?}");
     for has_uv in [false, true] {
-        let last = steps(&package, "/d", has_uv).pop().expect("there is a step");
+        let last = resolve(&package, "/d", has_uv, None).pop().expect("there is a step");
         let behind = last.iter().skip_while(|word| *word != "--").skip(1);
         assert!(behind.clone().count() == 1, "{last:?}");
         assert!(behind.clone().all(|word| !word.starts_with('-') && !word.contains(char::is_whitespace)));

@@ -204,6 +204,8 @@ fn a_token_is_kept_as_a_hash_and_ends_with_its_deletion() {
     let listed: Value = serde_json::from_str(&harbor(&["--json"]).1).unwrap();
     assert_eq!(listed["tokens"][1]["client"], "b");
     assert!(!listed.to_string().contains("sha256"), "{listed}");
+    assert_eq!(harbor(&["b"]), (Some(2), String::new()), "nobody at a terminal has said yes");
+    assert_eq!(second.ask(&json!(1), "ping", &json!({})).status, 200);
     assert_eq!(harbor(&["a", "--delete"]), (Some(0), "a is not let in any more\n".into()));
     assert_eq!(harbor(&["a", "--delete"]).0, Some(4));
     assert_eq!(first.ask(&json!(1), "ping", &json!({})).status, 401);

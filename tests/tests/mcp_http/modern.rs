@@ -1,18 +1,14 @@
 //! The generation without sessions: every request for itself.
 
-use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, token, wait_until};
+use harbor_tests::{Double, Home, HttpServer, LIMIT, token, wait_until};
 use serde_json::{Value, json};
 
-use crate::wire::{Caller, Speak, modern};
+use crate::wire::{Caller, Rig, Speak, modern};
 
 #[test]
 fn each_request_is_answered_without_a_session() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    bridge.add_and_connect("s", &Double::sound(&home));
-    let token = token(&home, "ai");
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::new(&server, &token);
+    let rig = Rig::new();
+    let caller = Caller::new(&rig.server, &rig.token);
     let mut found = caller.ask_modern(&json!(1), "server/discover", &json!({}));
     assert_eq!((found.status, found.header("mcp-session-id")), (200, None));
     assert_eq!(found.answer()["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -71,22 +67,17 @@ fn headers_that_say_something_else_are_refused_by_their_own_number() {
 
 #[test]
 fn a_subscription_is_a_stream_and_leaving_it_or_a_call_ends_its_work() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let double = Double::sound(&home);
-    bridge.add_and_connect("s", &double);
-    let token = token(&home, "ai");
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::new(&server, &token);
+    let rig = Rig::new();
+    let caller = Caller::new(&rig.server, &rig.token);
     let filter = json!({"notifications": {"toolsListChanged": true}});
     let mut listening = caller.ask_modern(&json!("sub"), "subscriptions/listen", &filter);
     let heard = listening.message().unwrap();
     assert_eq!(heard["method"], "notifications/subscriptions/acknowledged", "{heard}");
     let connected =
-        || bridge.call("status", &json!({})).unwrap()["status"]["bridge"]["clients"]["mcp"].clone();
+        || rig.bridge.call("status", &json!({})).unwrap()["status"]["bridge"]["clients"]["mcp"].clone();
     wait_until("it to watch", LIMIT, || connected() == 1);
     for server in ["t", "u"] {
-        bridge.add_and_connect(server, &Double::sound(&home));
+        rig.bridge.add_and_connect(server, &Double::sound(&rig.home));
         let told = listening.message().unwrap();
         assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
         assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "sub");
@@ -96,25 +87,23 @@ fn a_subscription_is_a_stream_and_leaving_it_or_a_call_ends_its_work() {
 
     let params = json!({"name": "s__sleep", "arguments": {"ms": 60_000}});
     let body = modern(&json!(1), "tools/call", &params).to_string();
+    let token = &rig.token;
     let head = format!(
         "Authorization: Bearer {token}\r\nContent-Type: application/json\r\nAccept: */*\r\n\
          MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: s__sleep\r\n"
     );
-    let mut call = std::net::TcpStream::connect(("127.0.0.1", server.port)).unwrap();
-    std::io::Write::write_all(&mut call, server.text("POST", &head, &body).as_bytes()).unwrap();
-    let _ = double.journal().wait_for("call sleep");
+    let mut call = std::net::TcpStream::connect(("127.0.0.1", rig.server.port)).unwrap();
+    std::io::Write::write_all(&mut call, rig.server.text("POST", &head, &body).as_bytes()).unwrap();
+    let _ = rig.double.journal().wait_for("call sleep");
     drop(call);
-    let _ = double.journal().wait_for("cancelled");
+    let _ = rig.double.journal().wait_for("cancelled");
 }
 
 #[test]
 fn a_request_is_made_again_with_answers_and_meets_the_call_that_asked() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    bridge.add_and_connect("s", &Double::sound(&home));
-    let (token, other) = (token(&home, "ai"), token(&home, "other"));
-    let server = HttpServer::start(&home, &[]);
-    let (caller, other) = (Caller::new(&server, &token), Caller::new(&server, &other));
+    let rig = Rig::new();
+    let other = token(&rig.home, "other");
+    let (caller, other) = (Caller::new(&rig.server, &rig.token), Caller::new(&rig.server, &other));
     let call = || {
         let meta = json!({"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}});
         json!({"name": "s__ask_elicitation", "arguments": {}, "_meta": meta})

@@ -7,7 +7,7 @@ use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, PROMPT, token, wait_
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
-use crate::wire::{Caller, Speak};
+use crate::wire::{Caller, Rig, Speak};
 
 const CHANGED: &str = "notifications/tools/list_changed";
 
@@ -18,40 +18,37 @@ fn connected(bridge: &Bridge) -> Value {
 
 #[test]
 fn a_session_lists_and_calls_and_ends_for_good() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    bridge.add_and_connect("s", &Double::sound(&home));
-    let (token, other) = (token(&home, "ai"), token(&home, "other"));
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::begun(&server, &token);
+    let rig = Rig::new();
+    let other = token(&rig.home, "other");
+    let caller = Caller::begun(&rig.server, &rig.token);
     let listed = caller.ask(&json!(1), "tools/list", &json!({})).answer();
     let tools = listed["result"]["tools"].as_array().unwrap();
     assert!(tools.iter().any(|tool| tool["name"] == "s__echo"), "{listed}");
     let mut called = caller.tool(&json!(2), "s__echo", &json!({"n": 1}));
     assert_eq!(called.header("content-type").as_deref(), Some("application/json"));
     assert_eq!(called.answer()["result"]["structuredContent"], json!({"n": 1}));
-    assert_eq!(bridge.speaking_for("client://ai").grants().len(), 2, "the token's name is the client's");
+    assert_eq!(rig.bridge.speaking_for("client://ai").grants().len(), 2, "the token's name is the client's");
 
-    let stranger = Caller { server: &server, token: other, session: caller.session.clone() };
+    let stranger = Caller { server: &rig.server, token: other, session: caller.session.clone() };
     for answer in [stranger.ask(&json!(1), "ping", &json!({})), stranger.listen(), stranger.delete()] {
         assert_eq!(answer.status, 404, "another client's session does not exist");
     }
-    let none = Caller::new(&server, &token);
+    let none = Caller::new(&rig.server, &rig.token);
     assert_eq!(none.ask(&json!(1), "ping", &json!({})).status, 400);
-    let unknown = Caller { server: &server, token: token.clone(), session: Some("x".into()) };
+    let unknown = Caller { server: &rig.server, token: rig.token.clone(), session: Some("x".into()) };
     assert_eq!(unknown.ask(&json!(1), "ping", &json!({})).status, 404);
 
     let mut listening = caller.listen();
     assert_eq!((caller.delete().status, caller.delete().status), (204, 404));
     assert_eq!(listening.message(), None, "its stream ends with it");
     assert_eq!(caller.ask(&json!(1), "ping", &json!({})).status, 404);
-    wait_until("its connection to end", LIMIT, || connected(&bridge) == 0);
-    let said = server.program.stderr();
+    wait_until("its connection to end", LIMIT, || connected(&rig.bridge) == 0);
+    let said = rig.server.program.stderr();
     assert!(
         said.contains("a session of ai (t) has begun") && said.contains("its client has ended it"),
         "{said}"
     );
-    for secret in [&token, caller.session.as_ref().unwrap(), "s__echo"] {
+    for secret in [&rig.token, caller.session.as_ref().unwrap(), "s__echo"] {
         assert!(!said.contains(secret), "{said}");
     }
 }
@@ -80,12 +77,8 @@ fn sessions_with_the_same_ids_are_answered_each_for_itself() {
 
 #[test]
 fn progress_comes_on_its_requests_stream_and_changes_on_the_listeners() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    bridge.add_and_connect("s", &Double::sound(&home));
-    let token = token(&home, "ai");
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::begun(&server, &token);
+    let rig = Rig::new();
+    let caller = Caller::begun(&rig.server, &rig.token);
     let mut replaced = caller.listen();
     let mut listening = caller.listen();
     assert_eq!((listening.status, replaced.message()), (200, None), "the later one takes its place");
@@ -103,63 +96,55 @@ fn progress_comes_on_its_requests_stream_and_changes_on_the_listeners() {
     assert_eq!(call.message().unwrap()["id"], 7);
     assert_eq!(call.message(), None, "an answer ends its stream");
     let _ = caller.ask(&json!(8), "tools/list", &json!({})).answer();
-    bridge.add_and_connect("t", &Double::sound(&home));
+    rig.bridge.add_and_connect("t", &Double::sound(&rig.home));
     assert_eq!(listening.message().unwrap()["method"], CHANGED, "and no progress came here");
     // What happens while nobody listens is told to whoever does next.
     drop(listening);
     let _ = caller.ask(&json!(9), "tools/list", &json!({})).answer();
-    bridge.call("remove_server", &json!({"server_id": "t"})).unwrap();
+    rig.bridge.call("remove_server", &json!({"server_id": "t"})).unwrap();
     assert_eq!(caller.listen().message().unwrap()["method"], CHANGED);
 }
 
 #[test]
 fn a_client_that_drops_its_connection_has_not_cancelled_its_call() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let double = Double::sound(&home);
-    bridge.add_and_connect("s", &double);
-    let token = token(&home, "ai");
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::begun(&server, &token);
+    let rig = Rig::new();
+    let caller = Caller::begun(&rig.server, &rig.token);
     let call = |id: u32, ms: u32| {
         let head = format!(
-            "Authorization: Bearer {token}\r\nMcp-Session-Id: {}\r\n",
+            "Authorization: Bearer {}\r\nMcp-Session-Id: {}\r\n",
+            rig.token,
             caller.session.as_ref().unwrap()
         );
         let usual = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
         let body = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "s__sleep", "arguments": {"ms": ms}}});
-        let text = server.text("POST", &format!("{head}{usual}"), &body.to_string());
-        let mut stream = std::net::TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        let text = rig.server.text("POST", &format!("{head}{usual}"), &body.to_string());
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", rig.server.port)).unwrap();
         std::io::Write::write_all(&mut stream, text.as_bytes()).unwrap();
         stream
     };
     let dropped = call(1, 60_000);
-    let _ = double.journal().wait_for("call sleep");
+    let _ = rig.double.journal().wait_for("call sleep");
     drop(dropped);
     assert_eq!(caller.tool(&json!(2), "s__echo", &json!({})).status, 200);
     wait_until("its id to stay taken without a stream", LIMIT, || {
         caller.ask(&json!(1), "ping", &json!({})).status == 400
     });
-    assert_eq!(double.journal().count("cancelled"), 0);
+    assert_eq!(rig.double.journal().count("cancelled"), 0);
     let params = json!({"requestId": 1, "reason": "test"});
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
     assert_eq!(caller.post(&cancel).status, 202);
-    let _ = double.journal().wait_for("cancelled");
+    let _ = rig.double.journal().wait_for("cancelled");
     // The end of the session is the end of its calls.
     let _open = call(3, 60_000);
-    wait_until("the call to arrive", LIMIT, || double.journal().count("call sleep") == 2);
+    wait_until("the call to arrive", LIMIT, || rig.double.journal().count("call sleep") == 2);
     assert_eq!(caller.delete().status, 204);
-    wait_until("its end", LIMIT, || double.journal().count("cancelled") == 2);
+    wait_until("its end", LIMIT, || rig.double.journal().count("cancelled") == 2);
 }
 
 #[test]
 fn a_call_that_takes_long_shows_that_it_was_heard_before_its_answer() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    bridge.add_and_connect("s", &Double::sound(&home));
-    let token = token(&home, "ai");
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::begun(&server, &token);
+    let rig = Rig::new();
+    let caller = Caller::begun(&rig.server, &rig.token);
     let mut slow = caller.tool(&json!(1), "s__sleep", &json!({"ms": 6_000}));
     assert_eq!(slow.header("content-type").as_deref(), Some("text/event-stream"));
     assert_eq!(slow.message().unwrap()["id"], 1);
@@ -189,30 +174,25 @@ fn a_bridge_that_is_killed_fails_the_call_and_the_session_goes_on_with_the_next_
 
 #[test]
 fn a_signal_ends_open_streams_and_calls_promptly_and_leaves_nothing() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let double = Double::sound(&home);
-    bridge.add_and_connect("s", &double);
-    let token = token(&home, "ai");
-    let mut server = HttpServer::start(&home, &[]);
-    let caller = Caller::begun(&server, &token);
+    let mut rig = Rig::new();
+    let caller = Caller::begun(&rig.server, &rig.token);
     let mut listening = caller.listen();
     let text = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "s__sleep", "arguments": {"ms": 60_000}, "_meta": {"progressToken": 1}}});
     std::thread::scope(|scope| {
         let call = scope.spawn(|| caller.post(&text).status);
-        let _ = double.journal().wait_for("call sleep");
+        let _ = rig.double.journal().wait_for("call sleep");
         let begun = Instant::now();
-        server.program.signal(Signal::SIGTERM);
+        rig.server.program.signal(Signal::SIGTERM);
         assert_eq!(listening.message(), None);
         assert_eq!(call.join().unwrap(), 404, "its session is gone");
         assert!(begun.elapsed() < PROMPT);
     });
-    let status = server.program.wait(PROMPT).expect("it ends");
+    let status = rig.server.program.wait(PROMPT).expect("it ends");
     assert!(status.success(), "{status}");
-    let _ = double.journal().wait_for("cancelled");
-    wait_until("the bridge to notice", LIMIT, || connected(&bridge) == 0);
-    let (_, mut stdout) = server.program.pipes();
+    let _ = rig.double.journal().wait_for("cancelled");
+    wait_until("the bridge to notice", LIMIT, || connected(&rig.bridge) == 0);
+    let (_, mut stdout) = rig.server.program.pipes();
     let mut written = Vec::new();
     std::io::Read::read_to_end(&mut stdout, &mut written).unwrap();
     assert_eq!(written, b"", "stdout belongs to nobody");
@@ -220,12 +200,8 @@ fn a_signal_ends_open_streams_and_calls_promptly_and_leaves_nothing() {
 
 #[test]
 fn what_a_server_asks_comes_on_the_stream_of_the_call_and_is_answered_by_a_post() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    bridge.add_and_connect("s", &Double::sound(&home));
-    let token = token(&home, "ai");
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::begun_with(&server, &token, &json!({"elicitation": {}}));
+    let rig = Rig::new();
+    let caller = Caller::begun_with(&rig.server, &rig.token, &json!({"elicitation": {}}));
     let mut call = caller.tool(&json!(7), "s__ask_elicitation", &json!({}));
     let asked = call.message().unwrap();
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
@@ -239,22 +215,17 @@ fn what_a_server_asks_comes_on_the_stream_of_the_call_and_is_answered_by_a_post(
 
 #[test]
 fn a_cancelled_request_ends_and_its_id_is_free_again() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let double = Double::sound(&home);
-    bridge.add_and_connect("s", &double);
-    let token = token(&home, "ai");
-    let server = HttpServer::start(&home, &[]);
-    let caller = Caller::begun(&server, &token);
+    let rig = Rig::new();
+    let caller = Caller::begun(&rig.server, &rig.token);
     std::thread::scope(|scope| {
         let call = scope.spawn(|| caller.tool(&json!(1), "s__sleep", &json!({"ms": 60_000})));
-        let _ = double.journal().wait_for("call sleep");
+        let _ = rig.double.journal().wait_for("call sleep");
         let params = json!({"requestId": 1});
         let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
         assert_eq!(caller.post(&cancel).status, 202);
         assert_eq!(call.join().unwrap().message(), None, "it is not answered");
     });
-    let _ = double.journal().wait_for("cancelled");
+    let _ = rig.double.journal().wait_for("cancelled");
     assert_eq!(caller.ask(&json!(1), "ping", &json!({})).answer()["result"], json!({}));
     let long = "x".repeat(300);
     assert_eq!(caller.ask(&json!(long), "ping", &json!({})).status, 400, "such an id is not kept");

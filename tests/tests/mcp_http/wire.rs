@@ -1,15 +1,35 @@
 //! HTTP as a client without manners would speak it: what is sent is written by hand, what comes back is taken apart.
 //!
-//! Owns connections, and what clients of both generations say. Every wait has a limit.
+//! Owns connections, what most of these tests begin with, and what clients of both generations say. Every wait has a limit.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 
-use harbor_tests::{HttpServer, LIMIT};
+use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, token};
 use serde_json::{Value, json};
 
 /// What both generations have to send.
 const USUAL: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+
+/// A bridge with a sound server `s`, and Harbor over HTTP with a token for the client `ai`.
+pub struct Rig {
+    // In the order in which they end.
+    pub server: HttpServer,
+    pub bridge: Bridge,
+    pub double: Double,
+    pub token: String,
+    pub home: Home,
+}
+
+impl Rig {
+    pub fn new() -> Self {
+        let home = Home::new();
+        let (bridge, double) = (Bridge::start(&home), Double::sound(&home));
+        bridge.add_and_connect("s", &double);
+        let token = token(&home, "ai");
+        Self { server: HttpServer::start(&home, &[]), bridge, double, token, home }
+    }
+}
 
 /// Speaks to a server.
 pub trait Speak {

@@ -95,17 +95,58 @@ fn the_program_is_the_one_that_npx_would_run() {
 }
 
 #[test]
-fn the_steps_end_in_the_spec() {
-    let steps = |line: &str, has_uv| -> Vec<String> {
-        steps(&of(line).unwrap(), "/d", has_uv).iter().map(|step| step.join(" ")).collect()
+fn first_the_versions_are_found_then_exactly_they_are_installed() {
+    let text = |steps: Vec<Step>| -> Vec<String> { steps.iter().map(|step| step.join(" ")).collect() };
+    let all = |line: &str, has_uv| {
+        let package = of(line).unwrap();
+        let steps = [
+            prepare(&package, "/d", has_uv),
+            resolve(&package, "/d", has_uv, None),
+            install(&package, "/d", has_uv, None),
+        ];
+        text(steps.concat())
     };
-    let npm = "npm install --prefix /d --no-audit --no-fund --no-progress --loglevel=http -- @a/b@1";
-    assert_eq!(steps("npx @a/b@1", true), [npm]);
-    let [venv, pip] = steps("uvx a@1", false).try_into().unwrap();
+    let quiet = "--no-audit --no-fund --no-progress --loglevel=http --fetch-retry-mintimeout=1000";
+    let npm = format!(
+        "npm install --prefix /d --package-lock-only --save-exact --ignore-scripts {quiet} -- @a/b@1"
+    );
+    assert_eq!(all("npx @a/b@1", true), [npm, format!("npm ci --prefix /d {quiet}")]);
+    let [venv, report, pip] = all("uvx a@1", false).try_into().unwrap();
     assert_eq!(venv, "python3 -m venv /d/venv");
-    assert!(pip.starts_with("/d/venv/bin/python -m pip install ") && pip.ends_with(" -- a==1"), "{pip}");
-    let uv = "uv pip install --python /d/venv/bin/python -- a==1";
-    assert_eq!(steps("uvx a@1", true), ["uv venv --no-project --allow-existing /d/venv", uv]);
+    let begin = "/d/venv/bin/python -m pip install";
+    assert!(
+        report.starts_with(&format!("{begin} --dry-run --report /d/report.json"))
+            && report.ends_with(" -- a==1")
+    );
+    assert!(
+        pip.starts_with(begin) && pip.ends_with("--require-hashes --no-deps -r /d/requirements.txt"),
+        "{pip}"
+    );
+    let [_, compile, uv] = all("uvx a@1", true).try_into().unwrap();
+    assert!(
+        compile.starts_with("uv pip compile") && compile.ends_with(" -- /d/requirements.in"),
+        "{compile}"
+    );
+    assert!(uv.ends_with("--require-hashes --python /d/venv/bin/python -r /d/requirements.txt"), "{uv}");
+}
+
+#[test]
+fn a_repository_is_fetched_without_history_hooks_and_strange_transports() {
+    let package = of("git:https://h/r.git#main").unwrap();
+    let steps = prepare(&package, "/d", false);
+    assert_eq!(steps.len(), 3);
+    for step in &steps {
+        let text = step.join(" ");
+        assert!(text.contains("protocol.allow=never") && text.contains("core.hooksPath=/dev/null"), "{text}");
+    }
+    assert!(
+        steps[1]
+            .join(" ")
+            .ends_with("fetch --depth 1 --no-tags --no-recurse-submodules -- https://h/r.git main")
+    );
+    assert_eq!(git::fetch_all(&package, "/d"), None);
+    let commit = of(&format!("git:https://h/r#{}", "a".repeat(40))).unwrap();
+    assert!(git::fetch_all(&commit, "/d").is_some());
 }
 
 /// Words near the forms that are recognised, so that many of them are.
@@ -127,10 +168,11 @@ proptest! {
         has_uv: bool,
     ) {
         let Some(package) = recognise(&tool, &args) else { return Ok(()) };
-        let steps = steps(&package, "/d", has_uv);
-        let install = steps.last().unwrap();
-        let behind: Vec<_> = install.iter().skip_while(|word| *word != "--").skip(1).collect();
-        prop_assert_eq!(&behind, &[&package.spec]);
+        let resolve = resolve(&package, "/d", has_uv, None);
+        let behind: Vec<_> = resolve[0].iter().skip_while(|word| *word != "--").skip(1).collect();
+        if package.ecosystem == Ecosystem::Npm || !has_uv {
+            prop_assert_eq!(&behind, &[&package.spec]);
+        }
         let spec = &package.spec;
         prop_assert!(!spec.is_empty() && !spec.starts_with(['-', '.', '/', '~']), "{}", spec);
         let is_strange = |c: char| !c.is_ascii() || c.is_whitespace() || ":\\\0".contains(c);

@@ -39,6 +39,15 @@ const WAYS_OUT: &[&str] = &[
 pub(super) const SHARED: &str = "the servers share a runner (HARBOR_MCP_ISOLATION=0), so there is no PID namespace: it sees the names and \
                                  command lines of all processes";
 
+/// Of a server that has a runner of its own, and yet no PID namespace.
+#[must_use]
+pub fn without_pid_namespace(why: &str) -> String {
+    format!(
+        "there is no PID namespace ({why}): it sees the names and command lines of all processes, and what it leaves behind is \
+         sought instead of held"
+    )
+}
+
 /// What follows from sockets of its own.
 pub(super) const LISTENS: &str = "with sockets of its own it may listen, also on TCP ports that the kernel chooses: `--network` says who could reach it";
 
@@ -121,7 +130,7 @@ pub(super) fn warnings(settings: &SandboxSettings, offer: &Offer<'_>) -> Vec<Str
     let mut all = Vec::new();
     if network(settings) == NetworkKind::All {
         all.push(
-            "the network all reaches services of this machine, the local network and the metadata of a cloud \
+            "it has the whole network: services of this machine, the local network and the metadata of a cloud \
              (169.254.169.254)"
                 .to_owned(),
         );

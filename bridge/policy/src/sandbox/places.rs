@@ -18,6 +18,9 @@ use super::protected::{is_run_later, why_never, why_never_written, why_not_by_na
 use super::system::SHARED_MEMORY;
 use super::{Facts, Place, Why};
 
+/// How a warning begins about something that its program needs.
+pub(super) const NEEDED: &str = "its program needs";
+
 /// What a server may reach, and what is to be said about it.
 pub(super) struct Found {
     /// By path.
@@ -56,7 +59,7 @@ impl Places<'_> {
 
     fn program(&mut self) {
         for path in &self.facts.program {
-            self.guess(path, Why::Program, "its program needs");
+            self.guess(path, Why::Program, NEEDED);
         }
     }
 

@@ -15,8 +15,10 @@ pub struct Call<'a> {
     pub server: &'a str,
     /// What, without the server's name. [`super::OTHERS`] if there is no such tool.
     pub tool: &'a str,
-    /// The code, if it failed. A result that says `isError` is none: results are not read.
+    /// The code, if it failed.
     pub code: Option<&'static str>,
+    /// Whether it did not, and its result says that the tool has.
+    pub tool_error: bool,
     /// From the request to the answer, in microseconds, the queue included.
     pub duration_us: u64,
     /// How long it waited for a place, in microseconds.
@@ -34,7 +36,9 @@ pub struct Counters {
     pub calls: u64,
     /// Those that failed.
     pub failures: u64,
-    /// The same by `ERR_` code.
+    /// Those of the others whose tool says that it has failed.
+    pub tool_errors: u64,
+    /// Failures by `ERR_` code.
     pub codes: BTreeMap<&'static str, u64>,
     /// Bytes of arguments.
     pub bytes_in: u64,
@@ -54,6 +58,7 @@ impl Counters {
             let count = self.codes.entry(code).or_default();
             *count = count.saturating_add(1);
         }
+        self.tool_errors = self.tool_errors.saturating_add(u64::from(call.tool_error));
         self.bytes_in = self.bytes_in.saturating_add(call.bytes_in);
         self.bytes_out = self.bytes_out.saturating_add(call.bytes_out);
         self.duration.note(call.duration_us);

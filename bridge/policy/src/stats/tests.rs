@@ -5,7 +5,17 @@ use proptest::prelude::*;
 use super::*;
 
 fn call<'a>(origin: &'a str, server: &'a str, tool: &'a str) -> Call<'a> {
-    Call { origin, server, tool, code: None, duration_us: 5, queued_us: 0, bytes_in: 2, bytes_out: 3 }
+    Call {
+        origin,
+        server,
+        tool,
+        code: None,
+        tool_error: false,
+        duration_us: 5,
+        queued_us: 0,
+        bytes_in: 2,
+        bytes_out: 3,
+    }
 }
 
 #[test]
@@ -121,7 +131,7 @@ proptest! {
             let names = [origin, server, tool].map(|name| name.to_string());
             stats.note(&Call {
                 origin: &names[0], server: &names[1], tool: &names[2],
-                code, duration_us, queued_us, bytes_in, bytes_out,
+                code, tool_error: false, duration_us, queued_us, bytes_in, bytes_out,
             });
         }
         let total = sums(std::iter::once(stats.total()));

@@ -5,11 +5,17 @@
 
 mod about;
 mod arguments;
+mod catalog;
 mod clients;
 mod host;
+mod install;
 mod mcp;
+mod native_host;
 mod offers;
+mod remote;
 mod sandbox;
+mod secrets;
+mod set;
 mod supervision;
 mod times;
 mod values;
@@ -24,11 +30,19 @@ use harbor_policy::suggest::hint;
 
 pub use self::about::Wanted;
 pub use self::arguments::{Argument, Arguments, Value};
+pub use self::catalog::{CatalogWanted, PageWanted};
 pub use self::clients::{Clients, Import, Install, Source, Uninstall};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
+pub use self::install::{Package, Upgrade};
 pub use self::mcp::{Http, Mcp, TokenWanted};
+pub use self::native_host::{HostInstall, HostPlace, NativeHost};
 pub use self::offers::{Prompt, Reading, Whose};
+use self::remote::OF_REMOTE;
+pub use self::remote::Remote;
 pub use self::sandbox::{Sandbox, option_of, options_of};
+pub use self::secrets::{NewSecret, Secrets};
+pub use self::set::Set;
+pub use self::supervision::supervision_option;
 use self::values::{checked_id, variable};
 use crate::errors::Failure;
 use crate::help::{self, Opt, Shell, TOPICS, Topic};
@@ -42,6 +56,9 @@ pub enum Command {
     Complete(Wanted),
     Version,
     Add(Box<Definition>),
+    Install(Box<Package>),
+    Upgrade(Upgrade),
+    Runtimes,
     Remove(Removal),
     Start(String),
     Stop(String),
@@ -61,6 +78,9 @@ pub enum Command {
     Stats(Option<Origin>),
     Logs(Logs),
     Sandbox(Box<Sandbox>),
+    Secrets(Secrets),
+    Catalog(CatalogWanted),
+    Set(Box<Set>),
     Status(StatusWanted),
     Top,
     Health,
@@ -72,6 +92,7 @@ pub enum Command {
     Mcp(Mcp),
     McpToken(TokenWanted),
     Clients(Clients),
+    NativeHost(NativeHost),
     Import(Import),
     Ping,
     Shutdown,
@@ -90,8 +111,15 @@ pub struct Definition {
     pub as_is: bool,
     /// As said, too.
     pub sandbox: SandboxSettings,
+    /// Names of secrets that it needs.
+    pub secrets: Vec<String>,
     pub start: bool,
+    /// Where it is, if that is elsewhere; then there is no command.
+    pub remote: Option<Remote>,
+    /// Empty where it is elsewhere, or an image.
     pub command: String,
+    pub image: Option<String>,
+    pub engine: Option<String>,
     pub args: Vec<String>,
 }
 
@@ -211,11 +239,18 @@ impl Words {
     }
 
     fn command(&self, topic: &Topic) -> Result<Command, String> {
-        if self.behind.is_some() && !matches!(topic.name, "add" | "call" | "resources" | "prompts") {
+        if self.behind.is_some()
+            && !matches!(topic.name, "add" | "install" | "call" | "resources" | "prompts")
+        {
             return Err("`--` has no meaning here".into());
+        }
+        if self.json && matches!(topic.name, "help" | "completions" | "complete") {
+            return Err(format!("`harbor {}` prints text: leave --json out", topic.name));
         }
         Ok(match topic.name {
             "add" => Command::Add(self.definition()?.into()),
+            "install" => Command::Install(self.package()?.into()),
+            "upgrade" => Command::Upgrade(self.upgrade()?),
             "remove" => Command::Remove(Removal { server: self.server()?, data: self.has("--data") }),
             "start" => Command::Start(self.server()?),
             "stop" => Command::Stop(self.server()?),
@@ -232,8 +267,12 @@ impl Words {
             "stats" => Command::Stats(self.some_origin()?),
             "logs" => Command::Logs(self.logs()?),
             "mcp" => self.mcp_or_clients()?,
+            "host" => self.native_host()?,
             "import" => Command::Import(self.import()?),
             "sandbox" => Command::Sandbox(self.sandbox()?.into()),
+            "secrets" => Command::Secrets(self.secrets()?),
+            "catalog" => self.catalog()?,
+            "set" => Command::Set(self.set()?.into()),
             "config" => Command::Config(self.config()?),
             "help" => self.help_wanted()?,
             "completions" => Command::Completions(self.completions()?),
@@ -242,6 +281,7 @@ impl Words {
                 self.at_most(0)?;
                 match name {
                     "list" => Command::List,
+                    "runtimes" => Command::Runtimes,
                     "status" => Command::Status(self.status_wanted()?),
                     "top" => Command::Top,
                     "health" => Command::Health,
@@ -273,11 +313,26 @@ impl Words {
     }
 
     fn definition(&self) -> Result<Definition, String> {
-        let Some((command, args)) = self.behind.as_deref().and_then(<[String]>::split_first) else {
-            return Err("put `--` and the server's command behind its name".into());
+        if self.has("--url") {
+            return self.elsewhere();
+        }
+        self.none_of(OF_REMOTE, "is for a server that runs elsewhere; say where by --url")?;
+        let image = self.option("--image").map(str::to_owned);
+        let behind = self.behind.as_deref().unwrap_or_default();
+        let (command, args) = match (&image, behind.split_first()) {
+            (Some(_), _) => (String::new(), behind),
+            (None, Some((command, args))) => (command.clone(), args),
+            (None, None) => {
+                return Err(
+                    "put `--` and the server's command behind its name, or say --image or --url".into()
+                );
+            }
         };
-        if command.is_empty() {
+        if command.is_empty() && image.is_none() {
             return Err("the server's command is empty".into());
+        }
+        if image.is_none() && self.option("--engine").is_some() {
+            return Err("--engine belongs to --image: it says what runs the image".into());
         }
         Ok(Definition {
             name: self.server()?,
@@ -288,8 +343,12 @@ impl Words {
             supervision: self.supervision()?,
             as_is: self.has("--as-is"),
             sandbox: self.sandbox_settings("--sandbox")?,
+            secrets: self.named("--secret", "a secret, such as API_KEY")?,
             start: !self.has("--no-start"),
-            command: command.clone(),
+            remote: None,
+            command,
+            image,
+            engine: self.option("--engine").map(str::to_owned),
             args: args.to_vec(),
         })
     }

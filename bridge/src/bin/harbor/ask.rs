@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use harbor_ipc_proto::field::{PutFields, put_object, put_pair};
 use harbor_ipc_proto::frame::put_frame;
 use harbor_ipc_proto::json::Json;
+use zeroize::Zeroize as _;
 
 use crate::args::Asker;
 
@@ -79,6 +80,13 @@ impl Ask {
         self
     }
 
+    /// Overwrites what was to be told, which may have been a secret.
+    pub fn wipe(self) {
+        for (_, value) in self.fields {
+            value.into_string().zeroize();
+        }
+    }
+
     /// The frame that asks this under the id `id`.
     pub fn to_frame(&self, id: &str) -> Vec<u8> {
         let mut frame = Vec::new();
@@ -99,7 +107,7 @@ impl Ask {
 mod tests {
     use super::*;
     use harbor_ipc_proto::client::envelope::Incoming;
-    use harbor_ipc_proto::client::{AddServer, Request, Supervision};
+    use harbor_ipc_proto::client::{AddServer, Request, ServerRequest, Supervision};
     use harbor_ipc_proto::field::JsonObject;
     use harbor_ipc_proto::frame::HEADER;
     use harbor_ipc_proto::server_id::ServerId;
@@ -117,9 +125,11 @@ mod tests {
         assert_eq!(incoming.envelope.id(), "7");
         assert_eq!(
             incoming.request,
-            Request::AddServer(AddServer {
+            Request::Server(ServerRequest::AddServer(AddServer {
                 server_id: ServerId::parse("time").unwrap(),
-                command: "uvx \"x\"".into(),
+                command: Some("uvx \"x\"".into()),
+                image: None,
+                engine: None,
                 args: Some(vec!["a".into(), "b\n".into()]),
                 env: Some(env),
                 cwd: None,
@@ -128,7 +138,8 @@ mod tests {
                 supervision: Some(JsonObject(Json::from_valid(r#"{"queue_wait_ms":5}"#.into()))),
                 sandbox: None,
                 as_is: Some(true),
-            })
+                secrets: None,
+            }))
         );
     }
 }

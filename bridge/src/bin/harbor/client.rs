@@ -11,6 +11,7 @@ use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
 use harbor_ipc_proto::CLIENT_PROTOCOL;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
+use zeroize::Zeroizing;
 
 use crate::ask::Ask;
 use crate::errors::Failure;
@@ -89,7 +90,8 @@ impl Client {
         let until = Instant::now() + limit;
         let id = self.next_id.to_string();
         self.next_id += 1;
-        self.write(&ask.to_frame(&id), limit)?;
+        // It may have a secret in it.
+        self.write(&Zeroizing::new(ask.to_frame(&id)), limit)?;
         let mut pieces = Pieces::default();
         loop {
             let frame = self.read_frame(Some(until)).map_err(|error| lost(&error, limit))?;

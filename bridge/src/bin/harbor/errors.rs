@@ -108,7 +108,7 @@ impl Refusal {
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
-        match cause.filter(|cause| of_server && !self.message.contains(cause)) {
+        match cause.filter(|cause| of_server && !self.message.contains(cause) && cause != "missing_secrets") {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.in_options(),
         }
@@ -136,12 +136,21 @@ impl Refusal {
             Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
+            Code::ConnectionFailed | Code::ServerUnavailable
+                if self.text("cause").is_some_and(|cause| cause == "missing_secrets") =>
+            {
+                return None;
+            }
+            Code::ConnectionFailed if self.detail("left").is_some() => "nothing of it is left".into(),
             Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
             Code::ServerUnavailable if self.found_it_stopped() => {
                 format!("start it with `harbor start {server}`")
             }
             Code::ServerUnavailable => {
                 format!("`harbor start {server}` tries again; `harbor logs {server}` shows what it said")
+            }
+            Code::ToolFailed if self.text("cause").is_some_and(|cause| cause == "input_refused") => {
+                "the command line answers no questions of servers; an AI client may (`harbor mcp`)".into()
             }
             Code::ToolTimeout => "a call may have more time with `--timeout SECONDS`".into(),
             Code::ShuttingDown => "run the command again; it starts a new bridge".into(),
@@ -189,8 +198,12 @@ impl Refusal {
         if self.text("field").is_some_and(|field| field == "tool_hash") {
             return Some(format!("`harbor tools --changed {server}` shows what it is now"));
         }
-        self.detail("path")?;
-        Some(format!("`harbor tools {server} --json` has the schema"))
+        let path = self.text("path")?;
+        let name = path.strip_prefix('/').filter(|name| !name.is_empty() && !name.contains('/'));
+        // What `key=value` gives is text, which is what most often does not fit.
+        let typed = name.filter(|_| self.text("reason").is_some_and(|why| why.contains("type")));
+        let typed = typed.map(|name| format!("`{name}:=VALUE` gives a value as JSON, such as {name}:=1; "));
+        Some(format!("{}`harbor tools {server}/TOOL` shows the schema", typed.unwrap_or_default()))
     }
 }
 

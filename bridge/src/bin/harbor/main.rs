@@ -7,12 +7,14 @@
 //! ```
 //!
 //! Owns how people and scripts meet Harbor: words, tables, exit codes. Must never keep state or decide anything:
-//! that is the bridge's business, all but other programs' configuration files (`commands/clients`).
+//! that is the bridge's business, all but other programs' configuration files (`commands/clients`,
+//! `commands/native_host`).
 
 mod args;
 mod ask;
 mod client;
 mod commands;
+mod consent;
 mod content;
 mod diff;
 mod errors;

@@ -29,6 +29,11 @@ impl Members {
         self.0.get(name).map(|value| value.get())
     }
 
+    /// The names of the members.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// A member as a value, null when there is none.
     pub fn value(&self, name: &str) -> Value {
         self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()

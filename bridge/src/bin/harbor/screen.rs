@@ -137,6 +137,16 @@ fn escape(text: &str, mut hidden: impl FnMut(char) -> bool) -> String {
     out
 }
 
+/// Asks a person at a terminal for a yes; where there is none, that is a no.
+pub fn ask(question: &str) -> bool {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return false;
+    }
+    let mut answer = String::new();
+    let _ = write!(io::stderr(), "{question}");
+    io::stdin().read_line(&mut answer).is_ok_and(|_| matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
 /// Asking the kernel takes an ioctl, which has no safe wrapper here; `stty` asks it for us.
 fn terminal_width() -> usize {
     let ask = || {

@@ -18,11 +18,18 @@ const MIN_WIDTH: usize = 8;
 pub struct Table {
     header: Vec<&'static str>,
     rows: Vec<Vec<String>>,
+    /// Columns that a narrow terminal does without, the first one first.
+    spare: &'static [&'static str],
 }
 
 impl Table {
     pub fn new(header: &[&'static str]) -> Self {
-        Self { header: header.to_vec(), rows: Vec::new() }
+        Self { header: header.to_vec(), rows: Vec::new(), spare: &[] }
+    }
+
+    /// The same; what does not fit into a terminal loses these columns first, in this order.
+    pub fn without(self, spare: &'static [&'static str]) -> Self {
+        Self { spare, ..self }
     }
 
     /// Adds a row; each cell becomes one line without control characters.
@@ -34,13 +41,34 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The lines, the header first; the last column is cut so that they fit into `width` places, if there is
-    /// such a limit.
+    /// The lines, the header first. So that they fit into `width` places, if there is such a limit, spare columns are left
+    /// out, the last column is cut, and then the others, the widest first.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         let header: Vec<String> = self.header.iter().map(|&name| name.into()).collect();
-        let widths = self.widths();
+        let all = self.widths();
+        let kept = self.kept(&all, width);
+        let mut widths: Vec<usize> = kept.iter().map(|at| all[*at]).collect();
+        if let Some(limit) = width {
+            shrink(&mut widths, limit);
+        }
         let lines = std::iter::once(&header).chain(&self.rows);
-        lines.map(|cells| line(cells, &widths, width)).collect()
+        let of_line = |cells: &Vec<String>| -> Vec<String> {
+            let cells = kept.iter().zip(&widths).filter_map(|(at, width)| Some((cells.get(*at)?, width)));
+            cells.map(|(cell, most)| fit(cell, width.map(|_| *most))).collect()
+        };
+        lines.map(|cells| line(&of_line(cells), &widths)).collect()
+    }
+
+    /// The columns that are shown.
+    fn kept(&self, widths: &[usize], limit: Option<usize>) -> Vec<usize> {
+        let mut kept: Vec<usize> = (0..widths.len()).collect();
+        for name in self.spare {
+            let all: Vec<_> = kept.iter().map(|at| widths[*at]).collect();
+            if limit.is_some_and(|limit| places_of(&all) > limit) {
+                kept.retain(|at| self.header[*at] != *name);
+            }
+        }
+        kept
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -52,19 +80,30 @@ impl Table {
     }
 }
 
-fn line(cells: &[String], widths: &[usize], limit: Option<usize>) -> String {
+/// How many places a line has with columns of these widths.
+fn places_of(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+/// Makes columns narrower until a line fits, or none can be.
+fn shrink(widths: &mut [usize], limit: usize) {
+    let over = |widths: &[usize]| places_of(widths).saturating_sub(limit);
+    let too_many = over(widths);
+    if let Some(last) = widths.last_mut().filter(|last| **last > MIN_WIDTH) {
+        *last = last.saturating_sub(too_many).max(MIN_WIDTH);
+    }
+    while over(widths) > 0 {
+        let widest = widths.iter_mut().max().filter(|widest| **widest > MIN_WIDTH);
+        let Some(widest) = widest else { return };
+        *widest -= 1;
+    }
+}
+
+fn line(cells: &[String], widths: &[usize]) -> String {
     let mut line = String::new();
-    let mut start = 0;
-    for (at, cell) in cells.iter().enumerate() {
-        let last = at + 1 == cells.len();
-        if last {
-            line.push_str(&fit(cell, limit.map(|limit| limit.saturating_sub(start).max(MIN_WIDTH))));
-        } else {
-            line.push_str(cell);
-            let padding = widths[at].saturating_sub(places(cell)) + GAP;
-            line.extend(std::iter::repeat_n(' ', padding));
-            start += widths[at] + GAP;
-        }
+    for (cell, width) in cells.iter().zip(widths) {
+        line.push_str(cell);
+        line.extend(std::iter::repeat_n(' ', width.saturating_sub(places(cell)) + GAP));
     }
     line.truncate(line.trim_end().len());
     line
@@ -130,6 +169,17 @@ mod tests {
     fn lines_fit_the_terminal() {
         assert_eq!(table().lines(Some(20)), ["SERVER  DESCRIPTION", "time    Tells the\\u…", "时间"]);
         assert_eq!(table().lines(Some(1))[0], "SERVER  DESCRIP…");
+    }
+
+    #[test]
+    fn a_narrow_terminal_does_without_spare_columns_and_cuts_the_widest() {
+        let mut table = Table::new(&["WHO", "WHAT", "BYTES", "MS"]).without(&["BYTES"]);
+        table.add(["https://a.example".into(), "files/read".into(), "1".into(), "2.5".into()]);
+        let lines = |width| table.lines(Some(width));
+        assert_eq!(lines(80)[1], "https://a.example  files/read  1      2.5");
+        assert_eq!(lines(35)[1], "https://a.example  files/read  2.5");
+        assert_eq!(lines(30), ["WHO            WHAT        MS", "https://a.ex…  files/read  2.5"]);
+        assert!(lines(5)[1].ends_with("2.5"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use super::super::CatalogConfig;
 use super::super::host::{ChangedTools, HostConfig, OriginLimits, ServerLimits};
 
 /// The whole file.
@@ -39,6 +40,7 @@ pub fn show(config: &HostConfig) -> String {
             endpoint.written()
         );
     }
+    of_catalog(&mut out, &config.catalog);
     out.push_str("\n[limits]\n");
     of_origin(&mut out, every_origin);
     number(&mut out, "callsPerMinutePerServer", every_server.per_minute.or(Some(0)));
@@ -52,6 +54,20 @@ pub fn show(config: &HostConfig) -> String {
         of_server(&mut out, limits);
     }
     out
+}
+
+fn of_catalog(out: &mut String, catalog: &CatalogConfig) {
+    let (enabled, minutes) = (catalog.enabled, catalog.interval.as_secs() / 60);
+    let _ = write!(out, "\n[catalog]\nenabled = {enabled}\nintervalMinutes = {minutes}\n");
+    for (name, url) in [
+        ("registryUrl", &catalog.registry),
+        ("awesomeUrl", &catalog.awesome),
+        ("githubApiUrl", &catalog.github_api),
+        ("npmDownloadsUrl", &catalog.npm_downloads),
+        ("pypiDownloadsUrl", &catalog.pypi_downloads),
+    ] {
+        let _ = writeln!(out, "{name} = \"{}\"", url.as_deref().unwrap_or_default());
+    }
 }
 
 fn of_origin(out: &mut String, limits: &OriginLimits) {
@@ -108,6 +124,13 @@ mod tests {
             endpoint = "http://collector:4318/base/"
             sample = 7
             origins = true
+            [catalog]
+            enabled = false
+            intervalMinutes = 5
+            registryUrl = "https://registry.example"
+            awesomeUrl = ""
+            githubApiUrl = "http://127.0.0.1:1"
+            npmDownloadsUrl = "https://npm.example/{name}"
             [limits]
             maxCallsPerRun = 7
             callsPerMinutePerOrigin = 0

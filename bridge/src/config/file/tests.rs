@@ -58,6 +58,15 @@ listen = "[::1]:9464"
 endpoint = "http://[::1]:4318"
 sample = 10
 origins = true
+
+[catalog]
+enabled = false
+intervalMinutes = 10080
+registryUrl = "https://registry.example/base"
+awesomeUrl = ""
+githubApiUrl = "http://localhost:1"
+npmDownloadsUrl = "https://npm.example/{name}"
+pypiDownloadsUrl = "https://pypi.example/{name}/recent"
 "#;
 
 const DEFAULT_LIMITS: OriginLimits = OriginLimits {
@@ -92,6 +101,7 @@ fn an_empty_file_means_the_defaults() {
         traces_endpoint: None,
         traces_sample: 100,
         traces_of_origins: false,
+        catalog: CatalogConfig::default(),
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
@@ -150,6 +160,15 @@ fn every_key_is_read() {
             traces_endpoint: Endpoint::of_collector("http://[::1]:4318"),
             traces_sample: 10,
             traces_of_origins: true,
+            catalog: CatalogConfig {
+                enabled: false,
+                interval: Duration::from_secs(604_800),
+                registry: Some("https://registry.example/base".into()),
+                awesome: None,
+                github_api: Some("http://localhost:1".into()),
+                npm_downloads: Some("https://npm.example/{name}".into()),
+                pypi_downloads: Some("https://pypi.example/{name}/recent".into()),
+            },
             every_origin,
             every_server: ServerLimits { per_minute: Some(90), ..ServerLimits::default() },
             origins: [("https://example.com".to_owned(), example), (OWNER.to_owned(), owner)].into(),
@@ -294,7 +313,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "onceSeconds = 1\n",
             "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, metrics, \
-             traces",
+             traces, catalog",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -316,7 +335,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "z = 1\na = 2\n",
             "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, metrics, \
-             traces",
+             traces, catalog",
         ),
     ] {
         assert_eq!(complaint(text), wanted, "{text}");

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Command;
 
-use harbor_ipc_proto::client::Request;
 use harbor_ipc_proto::client::envelope::Incoming;
+use harbor_ipc_proto::client::{Request, SessionRequest};
 use tempfile::TempDir;
 
 use super::*;
@@ -93,7 +93,10 @@ fn attaches_to_the_bridge_that_runs_and_reads_no_further_than_its_answer() {
     stream.read_to_end(&mut rest).unwrap();
     assert_eq!(rest, b"\x04\0\0\0next");
     let frames = peer.join().unwrap();
-    let Request::Attach(attach) = Incoming::parse(&frames[0]).unwrap().request else { panic!("no attach") };
+    let Request::Session(SessionRequest::Attach(attach)) = Incoming::parse(&frames[0]).unwrap().request
+    else {
+        panic!("no attach")
+    };
     assert_eq!((attach.token.as_str(), attach.role.as_str()), ("secret", "relay"));
     assert_eq!((attach.protocol, attach.extension_id.as_deref()), (Some(CLIENT_PROTOCOL), Some("abc")));
 }

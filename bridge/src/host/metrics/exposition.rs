@@ -222,6 +222,7 @@ mod tests {
                 server: "s",
                 tool: "t",
                 code: None,
+                tool_error: false,
                 duration_us,
                 queued_us: 0,
                 bytes_in: 0,

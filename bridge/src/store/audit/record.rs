@@ -48,6 +48,8 @@ pub struct Record {
     pub server: Option<Arc<str>>,
     /// Its tool.
     pub tool: Option<Arc<str>>,
+    /// The name of its secret.
+    pub key: Option<Arc<str>>,
     /// The tool's hash, in hexadecimal digits in the file.
     pub tool_hash: Option<[u8; 32]>,
     /// `allowed` or `denied`.
@@ -86,6 +88,7 @@ impl Record {
         put_tools(out, self.allowed_tools.as_deref());
         put_text(out, "server", self.server.as_deref());
         put_name_of(out, "tool", self.tool.as_deref());
+        put_name_of(out, "key", self.key.as_deref());
         put_text(out, "tool_hash", self.tool_hash.map(|hash| hex(&hash)).as_deref());
         put_text(out, "decision", Some(self.decision));
         put_text(out, "code", self.code);
@@ -186,6 +189,7 @@ pub(super) mod tests {
             allowed_tools: Some(["files/read".into(), "a\"\n/b".into()].into()),
             server: Some("files".into()),
             tool: Some("read".into()),
+            key: Some("API_KEY".into()),
             tool_hash: Some([0xa7; 32]),
             decision: "allowed",
             code: Some("ERR_TOOL_FAILED"),
@@ -205,7 +209,9 @@ pub(super) mod tests {
             r#"{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call","message":"shutdown","by":"extension:abc","#,
             r#""origin":"https://a.example","profile":"default","scope":"mcp:tools.call","#,
             r#""grant_type":"ALLOW_ALWAYS","expires_at":1795282900000,"tab_id":7,"allowed_tools":["files/read","a\"\n/b"],"server":"files","#,
-            &format!(r#""tool":"read","tool_hash":"{hash}","decision":"allowed","code":"ERR_TOOL_FAILED","#),
+            &format!(
+                r#""tool":"read","key":"API_KEY","tool_hash":"{hash}","decision":"allowed","code":"ERR_TOOL_FAILED","#
+            ),
             r#""duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
             r#""run_id":"r1","count":2}"#,
             "\n",

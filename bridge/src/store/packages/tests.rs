@@ -128,7 +128,7 @@ fn a_python_program_is_found_or_the_others_are_listed() {
     assert_eq!(entry(&package("uvx mcp-x@1"), dir.path()), Ok(root.join("venv/bin/mcp-x")));
     assert_eq!(entry(&package("uvx --from y tool"), dir.path()), Ok(root.join("venv/bin/tool")));
     let found = refusal("uvx other>=1", dir.path());
-    assert!(found.ends_with("`uvx --from 'other>=1' PROGRAM` chooses one of: mcp-x, tool"), "{found}");
+    assert!(found.ends_with("uvx --from 'other>=1' PROGRAM` chooses one of: mcp-x, tool"), "{found}");
     assert!(refusal("uvx other", python(&[]).path()).contains("library"));
 }
 
@@ -155,23 +155,34 @@ fn only_a_whole_installation_of_this_package_counts() {
 }
 
 #[test]
-fn what_is_not_this_installation_goes_and_nothing_else() {
+fn an_installation_begins_in_an_empty_directory() {
     let (kept, dir) = (tempfile::tempdir().unwrap(), python(&["srv"]));
-    let (one, two) = (package("uvx srv==1"), package("uvx srv==2"));
     std::fs::write(kept.path().join("file"), "").unwrap();
-    symlink(kept.path(), dir.path().join("link")).unwrap();
-    mark_installed(&one, dir.path()).unwrap();
-    prepare(&one, dir.path()).unwrap();
-    assert!(is_installed(&one, dir.path()));
-    prepare(&two, dir.path()).unwrap();
-    assert_eq!(dir.path().read_dir().unwrap().count(), 0);
-    assert_eq!(dir.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
-    let new = dir.path().join("a/b");
-    prepare(&one, &new).unwrap();
+    // What it lies in is made private, too: never the directory that all programs share.
+    let (full, new) = (dir.path().join("full"), dir.path().join("a/b"));
+    std::fs::create_dir(&full).unwrap();
+    symlink(kept.path(), full.join("link")).unwrap();
+    prepare(&full).unwrap();
+    assert_eq!(full.read_dir().unwrap().count(), 0);
+    assert_eq!(full.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    prepare(&new).unwrap();
     std::fs::remove_dir(&new).unwrap();
     symlink(kept.path(), &new).unwrap();
-    prepare(&one, &new).unwrap();
+    prepare(&new).unwrap();
     assert!(!new.is_symlink() && new.is_dir() && kept.path().join("file").exists());
+}
+
+#[test]
+fn each_installation_has_a_number_and_those_that_nobody_uses_go() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(next_place(&dir.path().join("none")), 1);
+    for name in ["1", "4", "9", "node_modules", "installed.json"] {
+        std::fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    assert_eq!(next_place(dir.path()), 10);
+    keep_only(dir.path(), &[4, 7]);
+    let left: Vec<_> = dir.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["4"]);
 }
 
 proptest! {

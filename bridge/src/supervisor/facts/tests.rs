@@ -92,6 +92,7 @@ impl Home {
             installs: false,
             shared: false,
             ever_written: &self.ever_written,
+            search: "",
         };
         let home = Some(self.given.clone());
         look(

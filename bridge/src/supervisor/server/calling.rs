@@ -144,7 +144,7 @@ impl Server {
     async fn wait_for_start(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
         // A server whose turn to start with the bridge has not come is brought forward.
         self.apply(if self.pending.take() { Event::Start } else { Event::Demand });
-        let wait = self.settings.queue_wait.min(limit);
+        let wait = self.settings().queue_wait.min(limit);
         if wait.is_zero() {
             return Err(self.unavailable(None));
         }
@@ -166,6 +166,13 @@ impl Server {
                 return Err(self.unavailable(waited));
             }
         }
+    }
+
+    /// What a call would be told of a server that is stopped, and that none starts.
+    #[must_use]
+    pub fn at_rest(&self) -> Option<Unavailable> {
+        let rests = self.state() == State::Stopped && !self.wakes_on_demand() && !self.pending.get();
+        rests.then(|| self.unavailable(None))
     }
 
     fn unavailable(&self, waited: Option<Duration>) -> Unavailable {

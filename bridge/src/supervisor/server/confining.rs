@@ -11,6 +11,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::sandbox::hint::{Advice, advice};
+use harbor_policy::sandbox::paths::parent;
 use harbor_policy::sandbox::{Profile, profile};
 
 use super::Server;
@@ -55,7 +56,7 @@ impl Server {
     /// # Errors
     /// Why it would not be started.
     pub async fn would_be_confined(&self) -> Result<Confined, String> {
-        self.would_be_confined_by(self.definition.sandbox.clone()).await
+        self.would_be_confined_by(self.definition().sandbox.clone()).await
     }
 
     /// The same with other settings.
@@ -73,7 +74,10 @@ impl Server {
     /// # Errors
     /// Which may not, and why.
     pub(in crate::supervisor) async fn may_be_granted(&self) -> Result<(), String> {
-        let SandboxSettings { read, write, sockets, .. } = self.definition.sandbox.clone();
+        if self.has_image() {
+            return self.confined_by(self.definition().sandbox.clone()).await.map(drop);
+        }
+        let SandboxSettings { read, write, sockets, .. } = self.definition().sandbox.clone();
         let paths = SandboxSettings { read, write, sockets, ..SandboxSettings::default() };
         if paths == SandboxSettings::default() {
             return Ok(());
@@ -82,15 +86,28 @@ impl Server {
     }
 
     async fn confined_by(&self, settings: SandboxSettings) -> Result<Confined, String> {
+        if self.definition().remote.is_some() {
+            return Err("it runs elsewhere: nothing of this machine is open to it".into());
+        }
         let looked = self.looked_at(settings.clone()).await;
         let facts = looked.map_err(|unprepared| format!("could not {}", unprepared.why))?.facts;
+        if self.has_image() {
+            return self.container_held(&settings, facts);
+        }
         profile(&settings, &facts, &self.runners.offer()).map(|profile| Confined { profile, facts })
     }
 
     /// The names in its environment.
     #[must_use]
     pub fn env_names(&self, confined: &Confined) -> Vec<String> {
-        self.environment(confined).into_keys().collect()
+        let own = match self.has_image() {
+            true => self.container_variables(confined),
+            false => self.environment(confined).into_keys().collect(),
+        };
+        let mut names: Vec<_> = own.into_iter().chain(self.secret_names()).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// What it was refused since the bridge began, newest last.
@@ -102,7 +119,8 @@ impl Server {
     /// Its runner has read, in what the server said, that it was refused a path. It is the server that says so: nothing
     /// follows from it but a hint.
     pub(in crate::supervisor) fn on_denied(self: &Rc<Self>, path: String, write: bool, missing: bool) {
-        let Some(confined) = self.confined() else { return };
+        // In a container a path is another one than here.
+        let Some(confined) = self.confined().filter(|_| !self.has_image()) else { return };
         let (profile, facts) = (&confined.profile, &confined.facts);
         // What may be read and was refused was to be written, whatever the words say.
         let write = write || !missing && profile.allows(&path, false);
@@ -112,11 +130,14 @@ impl Server {
         }
         let of = |write| Denied { advice: advice(&path, write, facts), write, path: path.clone() };
         let (denied, made) = (of(write), of(true));
+        // Where its directory cannot be seen either, the same is said of a file that was to be made.
+        let is_hidden = !profile.allows(parent(&path), false);
         // Who asks at once finds what is known so far.
         let kept = (!missing && self.keep(denied.clone())).then(|| denied.clone());
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            let looked = tokio::task::spawn_blocking(move || looked_at(denied, made, missing)).await;
+            let looked =
+                tokio::task::spawn_blocking(move || looked_at(denied, made, missing, is_hidden)).await;
             if let Some(kept) = kept {
                 server.denied.borrow_mut().retain(|denied| *denied != kept);
             }
@@ -139,6 +160,10 @@ impl Server {
 
     /// Whether it is new.
     fn keep(&self, denied: Denied) -> bool {
+        // Nothing in which a secret stands is shown, nor granted.
+        if self.hidden(denied.path.clone()) != denied.path {
+            return false;
+        }
         let mut all = self.denied.borrow_mut();
         let is_new = !all.contains(&denied);
         if is_new {
@@ -162,12 +187,19 @@ enum Looked {
     Nothing,
 }
 
-/// `made`: the same, to be written.
-fn looked_at(denied: Denied, made: Denied, missing: bool) -> Looked {
+/// `made`: the same, to be written; `is_hidden`: its directory is hidden.
+fn looked_at(denied: Denied, made: Denied, missing: bool, is_hidden: bool) -> Looked {
     let path = Path::new(&denied.path);
     // A new file needs its directory only.
     let looked = if denied.write { path.parent().unwrap_or(path) } else { path };
     match looked.symlink_metadata() {
+        // Languages name no difference between a file that is not there and a place where none can be made.
+        Err(_) if missing && is_hidden && !denied.write && path.parent().is_some_and(Path::is_dir) => {
+            match made.advice {
+                Ok(advice) => Looked::Denied(Denied { advice: Ok(advice.if_it_was_to_be_made()), ..made }),
+                Err(_) => Looked::Nothing,
+            }
+        }
         Err(_) if missing => Looked::Nothing,
         // Who reads what does not exist is told so: this was to be made.
         Err(error) if error.kind() == ErrorKind::NotFound && !denied.write => {
@@ -240,16 +272,26 @@ mod tests {
             Looked::Denied(Denied { advice: Ok(advice), .. }) => Some(advice.mind.is_some()),
             Looked::Denied(_) | Looked::Socket(_) | Looked::Nothing => None,
         };
-        let looked = |denied: Denied, missing| {
+        let looked_where = |denied: Denied, missing, hidden| {
             let made = Denied { write: true, ..denied.clone() };
-            looked_at(denied, made, missing)
+            looked_at(denied, made, missing, hidden)
         };
+        let looked = |denied, missing| looked_where(denied, missing, false);
         std::fs::write(at("there"), "").unwrap();
         assert_eq!(minded(looked(denied(at("new"), true, Some(at("new"))), false)), Some(true));
         assert_eq!(minded(looked(denied(at("there"), true, Some(at("there"))), false)), Some(false));
         assert_eq!(minded(looked(denied(at("new"), true, Some(at(""))), true)), Some(false));
         assert_eq!(looked(denied(at("no/new"), true, None), true), Looked::Nothing);
         assert_eq!(looked(denied(at("new"), false, None), true), Looked::Nothing);
+        let hidden = looked_where(denied(at("new"), false, None), true, true);
+        assert!(
+            matches!(
+                hidden,
+                Looked::Denied(Denied { write: true, advice: Ok(Advice { mind: Some(_), .. }), .. })
+            ),
+            "{hidden:?}"
+        );
+        assert_eq!(looked_where(denied(at("no/new"), false, None), true, true), Looked::Nothing);
         let made = looked(denied(at("new"), false, None), false);
         assert!(matches!(made, Looked::Denied(Denied { write: true, .. })), "{made:?}");
         let _listener = std::os::unix::net::UnixListener::bind(at("s")).unwrap();

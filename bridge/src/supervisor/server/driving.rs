@@ -39,6 +39,7 @@ impl Server {
         }
         if moved {
             self.note_times();
+            self.log_a_fall();
             self.tell(before);
         }
         for action in actions {
@@ -54,6 +55,25 @@ impl Server {
         let next = machine.next_retry().or(machine.half_open_at());
         self.since.set(wall_clock());
         self.next_retry.set(next.map(|at| wall_clock() + at.saturating_sub(self.now())));
+    }
+
+    /// An end that nobody asked for, in the bridge's log. What the server itself said of it is in its own.
+    fn log_a_fall(&self) {
+        let (report, machine) = (self.last_exit.borrow(), self.machine.borrow());
+        let Some(report) = report.as_ref() else { return };
+        let (server, cause, exit_code, signal) = (&self.id, report.cause, report.exit_code, report.signal);
+        match machine.state() {
+            State::Crashed => {
+                let retry_in_ms = machine.next_retry().map(|at| at.saturating_sub(self.now()));
+                let restart = machine.attempt();
+                tracing::warn!(%server, cause, exit_code, signal, restart, retry_in_ms, "crashed");
+            }
+            State::Failed => {
+                let restarts = machine.attempt();
+                tracing::error!(%server, cause, exit_code, signal, restarts, "failed, and is given up");
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn set_life_alarm(self: &Rc<Self>) {
@@ -177,7 +197,7 @@ impl Server {
 
     fn describe(&self, change: &Change) -> Option<String> {
         match change.now? {
-            State::Installing => Some(format!("installing {}", self.package().unwrap_or_default())),
+            State::Installing => Some(format!("installing {}", self.installed())),
             State::Starting if change.attempt > 0 => Some(format!("restart {}", change.attempt)),
             State::Starting => Some("starting".into()),
             State::Crashed => {

@@ -52,7 +52,7 @@ impl Server {
 
     pub(in crate::supervisor) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
         if self.state() == State::Installing {
-            self.note(&format!("installing {}: {text}", self.package().unwrap_or_default()));
+            self.note(&format!("installing {}: {text}", self.installed()));
         }
         // A word of MCP's, or none: it stands where a person looks for who is speaking.
         let level = level.filter(|level| LEVELS.contains(&level.as_str()));
@@ -65,6 +65,7 @@ impl Server {
     }
 
     fn add_line(&self, line: Line) {
+        let line = Line { text: self.hidden(line.text), ..line };
         self.runners.shared.logs.append(&self.id, &line);
         if !self.gone.get() {
             self.runners.tell(&Told::Log(&self.id, &line));
@@ -96,7 +97,10 @@ impl Server {
             Some(verdict) => Rc::new(EndReport::because("hung", verdict)),
             None => report,
         };
-        tracing::info!(server = %self.id, cause = report.cause, "ended");
+        let report = if self.has_image() { self.container_ended(report) } else { report };
+        if report.was_asked_for() {
+            tracing::info!(server = %self.id, cause = report.cause, "ended");
+        }
         if !report.was_asked_for() {
             self.remark(report.message.clone());
         }
@@ -140,7 +144,7 @@ impl Server {
                     server.runners.tell(&Told::Offers(&server.id, kind));
                 }
                 Ok(_) => {}
-                Err(why) => server.remark(format!("its {kind:?} could not be listed: {why}")),
+                Err(why) => server.remark(format!("its {} could not be listed: {why}", kind.in_words())),
             };
             let check_output = server.runners.shared.config.now().check_output;
             lists.fetch_wanted(&place.runner.link, place.number, check_output, tell).await;

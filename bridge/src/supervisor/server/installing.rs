@@ -1,31 +1,47 @@
 //! The installation of a server's package, before its first start.
 //!
 //! ```text
-//!  Install ─► directory emptied ─► installer's steps, one after another, each a run in a runner ─► entry point
-//!                                        │ fails, or a stop                                        │
-//!                                        ▼                                                         ▼
-//!                                      Ended                                              Installed (a stamp)
+//!  Install ─► an empty directory ─► prepare ─► lock known? ─ no ─► resolve ─► lock ─┐
+//!                                                └─ yes: it is written there ───────┴─► install ─► entry point ─► stamp,
+//!                                                                                                   the lock is stored
+//!  each command is a run in a runner; one that fails, or a stop ─► Ended
 //! ```
 //!
 //! Owns the order. The installer runs other people's code, so it runs where servers run: below a runner, with the
-//! same environment, ended in the same way. Its output goes into the server's log and to whoever waits.
+//! same environment, ended in the same way. Its output goes into the server's log and to whoever waits. What is locked is
+//! installed as it is locked, or not at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
-use harbor_policy::package::{Package, steps};
+use harbor_policy::package::{Content, Ecosystem, Package, Step, git, install, prepare, pypi, resolve};
 use tokio::sync::oneshot;
 
-use super::Server;
 use super::launch::Start;
+use super::{Server, pinned};
+use crate::clock::wall_clock;
 use crate::link::EndReport;
+use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
+use crate::store::packages::lock::{Resolved, resolved, write_lock, write_wanted};
+use crate::store::packages::repository::{content, make_executable};
+
+/// The cause of an end that only says that the versions are known.
+pub(in crate::supervisor) const PLANNED: &str = "planned";
+
+/// What an installer says of a file that is not the one that was locked.
+const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];
+
+type Ended<T> = Result<T, Rc<EndReport>>;
 
 impl Server {
     pub(super) fn install(self: &Rc<Self>) {
+        if let Some(image) = self.definition().image.clone() {
+            return self.install_image(image);
+        }
         let Some(package) = self.package.clone() else { return self.apply(Event::Installed) };
         self.installing.set(true);
         let server = self.clone();
@@ -42,43 +58,171 @@ impl Server {
         });
     }
 
-    async fn install_package(self: &Rc<Self>, package: Package) -> Result<(), Rc<EndReport>> {
+    async fn install_package(self: &Rc<Self>, package: Package) -> Ended<()> {
         self.way_is_clear().await;
-        let dir = self.package_dir();
-        self.on_the_disk(&package, &dir, |package, dir| {
-            packages::prepare(package, dir).map_err(|error| error.to_string())
-        })
-        .await?;
-        for step in steps(&package, &dir.to_string_lossy(), has_program("uv")) {
+        let locked = self.lock();
+        let package = locked.as_ref().map_or(package.clone(), |lock| pinned(&package, lock));
+        let dir = self.empty_directory(locked.as_deref()).await?;
+        let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
+        self.run_prepare(&package, &text, uv).await?;
+        let content = self.content_of(&package, &dir).await?;
+        if content == Some(Content::Python) {
+            self.run_step(&pypi::environment_of_source(&text, uv)).await?;
+        }
+        let lock = match locked {
+            Some(lock) => {
+                let tree = lock.tree.clone();
+                let write = move |package: &Package, dir: &Path| write_lock(package, dir, content, &tree);
+                self.on_the_disk(&package, &dir, write).await?;
+                lock
+            }
+            None => Rc::new(self.make_lock(&package, &dir, uv, content).await?),
+        };
+        if self.trial.as_ref().is_some_and(|trial| trial.plan_only) {
+            *self.lock.borrow_mut() = Some(lock);
+            return Err(Rc::new(EndReport::because(PLANNED, "its versions are known")));
+        }
+        let package = pinned(&package, &lock);
+        for step in install(&package, &text, uv, content) {
+            self.run_step(&step).await.map_err(|report| other_hash(&package, report))?;
+        }
+        self.finish(&package, &dir, lock).await
+    }
+
+    /// The directory of the lock, else one of its own; nothing is in it.
+    async fn empty_directory(&self, locked: Option<&Lock>) -> Ended<PathBuf> {
+        let parent = self.runners.shared.paths.server_package(self.id.as_str());
+        let known = locked.map(|lock| lock.place);
+        let made = tokio::task::spawn_blocking(move || {
+            let place = known.unwrap_or_else(|| packages::next_place(&parent));
+            let dir = parent.join(place.to_string());
+            packages::prepare(&dir).map(|()| (place, dir)).map_err(|error| error.to_string())
+        });
+        let made = made.await.unwrap_or_else(|error| Err(error.to_string()));
+        let (place, dir) = made.map_err(|why| Rc::new(failed(&why)))?;
+        self.place_of_package.set(Some(place));
+        Ok(dir)
+    }
+
+    async fn has_uv(&self) -> bool {
+        let runtimes = self.runners.shared.runtimes.clone();
+        let looked = tokio::task::spawn_blocking(move || runtimes.look().get("uv").is_some());
+        looked.await.unwrap_or(false)
+    }
+
+    async fn run_prepare(self: &Rc<Self>, package: &Package, dir: &str, uv: bool) -> Ended<()> {
+        for (at, step) in prepare(package, dir, uv).into_iter().enumerate() {
+            let ran = self.run_step(&step).await;
+            let other_way = ran.is_err().then(|| git::fetch_all(package, dir)).flatten();
+            match other_way.filter(|_| package.ecosystem == Ecosystem::Git && at == 1) {
+                Some(steps) => {
+                    for step in steps {
+                        self.run_step(&step).await?;
+                    }
+                    break;
+                }
+                None => ran?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Of a repository: what it holds. It is the commit that was wanted, or nothing is done with it.
+    async fn content_of(&self, package: &Package, dir: &Path) -> Ended<Option<Content>> {
+        if package.ecosystem != Ecosystem::Git {
+            return Ok(None);
+        }
+        self.on_the_disk(package, dir, |_, dir| content(dir)).await.map(Some)
+    }
+
+    async fn make_lock(
+        self: &Rc<Self>,
+        package: &Package,
+        dir: &Path,
+        uv: bool,
+        content: Option<Content>,
+    ) -> Ended<Lock> {
+        self.on_the_disk(package, dir, write_wanted).await?;
+        for step in resolve(package, &dir.to_string_lossy(), uv, content) {
             self.run_step(&step).await?;
         }
-        self.on_the_disk(&package, &dir, |package, dir| {
+        let found =
+            self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, content)).await?;
+        let Resolved { version, integrity, tree, packages } = found;
+        let exactly = package.exactly(&version).ok_or_else(|| {
+            Rc::new(failed(&format!("{version:?} is no version that could be installed again")))
+        })?;
+        let requested =
+            self.definition().package().map_or_else(|| package.spec.clone(), |wanted| wanted.spec);
+        let place = self.place_of_package.get().unwrap_or_default();
+        Ok(Lock {
+            kind: package.ecosystem.as_str().into(),
+            requested,
+            spec: exactly.spec,
+            version,
+            integrity,
+            tree,
+            packages,
+            place,
+            installed_at: wall_clock(),
+        })
+    }
+
+    /// It is whole: says so on the disk, and from now on this version is the server's.
+    async fn finish(&self, package: &Package, dir: &Path, lock: Rc<Lock>) -> Ended<()> {
+        self.on_the_disk(package, dir, |package, dir| {
+            if package.ecosystem == Ecosystem::Git {
+                make_executable(package, dir)?;
+            }
             packages::entry(package, dir)?;
             packages::mark_installed(package, dir).map_err(|error| error.to_string())
         })
-        .await
+        .await?;
+        let is_new = self.lock.replace(Some(lock.clone())).is_none();
+        if self.trial.is_some() || self.gone.get() || !is_new {
+            return Ok(());
+        }
+        let locks = &self.runners.shared.locks;
+        let stored = locks.put(&self.id, Locked { current: lock.clone(), previous: None }).await;
+        stored.map_err(|error| Rc::new(failed(&format!("its lock could not be stored: {error}"))))?;
+        let parent = self.runners.shared.paths.server_package(self.id.as_str());
+        // Those of other versions, which the definition does not want any more.
+        let place = lock.place;
+        let _ = tokio::task::spawn_blocking(move || packages::keep_only(&parent, &[place])).await;
+        Ok(())
     }
 
+    /// The directory of its package, in its version.
     pub(super) fn package_dir(&self) -> PathBuf {
-        self.runners.shared.paths.server_package(self.id.as_str())
+        let parent = self.runners.shared.paths.server_package(self.id.as_str());
+        self.place_of_package.get().map_or(parent.clone(), |place| parent.join(place.to_string()))
+    }
+
+    /// Where its data and its temporary files are.
+    pub(super) fn root(&self) -> PathBuf {
+        let paths = &self.runners.shared.paths;
+        match self.trial {
+            Some(_) => paths.server_trial(self.id.as_str()),
+            None => paths.server(self.id.as_str()),
+        }
     }
 
     /// Does what may take the disk a while.
-    async fn on_the_disk(
+    async fn on_the_disk<T: Send + 'static>(
         &self,
         package: &Package,
-        dir: &std::path::Path,
-        work: impl FnOnce(&Package, &std::path::Path) -> Result<(), String> + Send + 'static,
-    ) -> Result<(), Rc<EndReport>> {
+        dir: &Path,
+        work: impl FnOnce(&Package, &Path) -> Result<T, String> + Send + 'static,
+    ) -> Ended<T> {
         let (package, dir) = (package.clone(), dir.to_owned());
         let done = tokio::task::spawn_blocking(move || work(&package, &dir)).await;
         done.unwrap_or_else(|error| Err(error.to_string())).map_err(|why| Rc::new(failed(&why)))
     }
 
     /// Runs one command of the installer to its end.
-    async fn run_step(self: &Rc<Self>, command: &[String]) -> Result<(), Rc<EndReport>> {
+    async fn run_step(self: &Rc<Self>, command: &Step) -> Ended<()> {
         let broken = |what: String| Rc::new(failed(&what));
-        let start = Start { installer: Some(command.to_vec()) };
+        let start = Start { installer: Some(command.clone()) };
         let prepared = self
             .prepared(start)
             .await
@@ -99,11 +243,9 @@ impl Server {
             ("exited", Some(0)) => Ok(()),
             ("stopped", _) => Err(report),
             _ => Err(Rc::new(EndReport {
-                message: format!(
-                    "the package could not be installed: `{}`: {}",
-                    command.join(" "),
-                    report.message
-                ),
+                message: format!("the package could not be installed: {}", report.message),
+                // The command is long: it stands above what it said.
+                stderr_tail: format!("$ {}\n{}", command.join(" "), report.stderr_tail),
                 cause: "install_failed",
                 ..(*report).clone()
             })),
@@ -111,12 +253,19 @@ impl Server {
     }
 }
 
-fn failed(why: &str) -> EndReport {
-    EndReport::because("install_failed", format!("the package could not be installed: {why}"))
+/// Says it first where an installer has refused a file for its hash.
+fn other_hash(package: &Package, report: Rc<EndReport>) -> Rc<EndReport> {
+    if !OTHER_HASH.iter().any(|words| report.stderr_tail.contains(words)) {
+        return report;
+    }
+    let message = format!(
+        "the package could not be installed: what its registry gives now for {} or one of its packages is not what was \
+         locked, its hash is another one; `harbor upgrade NAME` takes another version on purpose",
+        package.spec
+    );
+    Rc::new(EndReport { message, cause: "install_failed", ..(*report).clone() })
 }
 
-/// Whether a program is in the PATH.
-fn has_program(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
+fn failed(why: &str) -> EndReport {
+    EndReport::because("install_failed", format!("the package could not be installed: {why}"))
 }

@@ -9,20 +9,25 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
+use harbor_policy::credentials::Credentials;
 use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 use harbor_policy::package::Package;
+use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox::{self, Facts};
 
-use super::Server;
 use super::confining::Confined;
+use super::secrets::wipe;
+use super::{Server, pinned};
 use crate::config::Paths;
 use crate::link::EndReport;
+use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::removal::remove_tree;
 use crate::store::{packages, private_directory};
@@ -43,20 +48,28 @@ pub(super) struct Prepared {
     pub cwd: String,
     /// Where the package's other programs are: as under npx and uvx, they are found.
     pub programs: Option<PathBuf>,
+    /// Where programs are looked for.
+    pub path: String,
+    /// What it may do.
+    pub sandbox: SandboxSettings,
     pub facts: Facts,
+    /// What the server alone is given.
+    pub secrets: Credentials,
 }
 
 /// Why a start could not be prepared, as the end of the sentence "could not …".
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Unprepared {
     pub why: String,
     /// Its package is not what was installed.
     pub package_lost: bool,
+    /// Secrets that it needs and that are not set: then that is why.
+    pub missing: Vec<String>,
 }
 
 impl From<String> for Unprepared {
     fn from(why: String) -> Self {
-        Self { why, package_lost: false }
+        Self { why, ..Self::default() }
     }
 }
 
@@ -66,7 +79,18 @@ impl Server {
         let server = self.clone();
         tokio::task::spawn_local(async move {
             server.way_is_clear().await;
-            let prepared = server.prepared(Start::default()).await;
+            if let Some(remote) = &server.definition().remote {
+                let secrets = server.secrets().await;
+                if server.state() == State::Starting && server.place.borrow().is_none() {
+                    server.launch_elsewhere(remote, secrets);
+                }
+                return;
+            }
+            let cleared = server.clear_containers().await;
+            let prepared = match cleared {
+                Ok(()) => server.prepared(Start::default()).await,
+                Err(why) => Err(why.into()),
+            };
             // It may have been stopped, and even started again, meanwhile.
             if server.state() == State::Starting && server.place.borrow().is_none() {
                 server.launch_now(prepared);
@@ -96,26 +120,36 @@ impl Server {
             if unprepared.package_lost {
                 self.machine.borrow_mut().package_is_lost();
             }
-            self.ended_because(EndReport::because("spawn_failed", format!("could not {}", unprepared.why)));
+            self.ended_because(match unprepared.missing.as_slice() {
+                [] => EndReport::because("spawn_failed", format!("could not {}", unprepared.why)),
+                missing => self.lacks(missing),
+            });
         }
     }
 
     fn send_launch(self: &Rc<Self>, prepared: Prepared) -> Result<(), Unprepared> {
-        let launch = self.launch_of(prepared, self.settings.start_timeout)?;
+        let launch = self.launch_of(prepared, self.settings().start_timeout)?;
         let place = self.runners.place(self);
         let place = place.map_err(|error| format!("start a runner: {error}"))?;
-        place.runner.link.send(&ToRunner::Connect { server: place.number, launch });
+        let message = ToRunner::Connect { server: place.number, launch };
+        place.runner.link.send(&message);
+        wipe(message);
+        place.runner.link.hide(place.number, self.redactor());
         *self.place.borrow_mut() = Some(place);
         Ok(())
     }
 
     /// Makes the server's directories, looks at its program, and notes where it will be able to write.
     pub(super) async fn prepared(&self, start: Start) -> Result<Prepared, Unprepared> {
+        let secrets = match start.installer {
+            None => self.secrets().await?,
+            Some(_) => Credentials::default(),
+        };
         let prepared = self.off_the_loop(start, |preparing| {
             preparing.make_directories()?;
             preparing.look()
         });
-        let prepared = prepared.await?;
+        let prepared = Prepared { secrets, ..prepared.await? };
         let noted = self.runners.shared.written.note(&prepared.facts.written).await;
         noted.map_err(|error| format!("note what it may write: {error}"))?;
         Ok(prepared)
@@ -147,11 +181,32 @@ impl Server {
         start: Start,
         work: impl FnOnce(Preparing) -> Result<T, Unprepared> + Send + 'static,
     ) -> Result<T, Unprepared> {
-        let (definition, package) = (self.definition.clone(), self.package.clone());
-        let (paths, id) = (self.runners.shared.paths.clone(), self.id.to_string());
+        let mut definition = Definition::clone(&self.definition());
+        let package = self.package.clone();
+        let package = match (package, self.lock()) {
+            (Some(package), Some(lock)) => Some(pinned(&package, &lock)),
+            (package, _) => package,
+        };
+        if let Some(repository) = package.as_ref().and_then(Package::local_path)
+            && start.installer.is_some()
+        {
+            definition.sandbox.read.get_or_insert_default().push(repository.to_owned());
+        }
+        let (paths, root) = (self.runners.shared.paths.clone(), self.root());
+        let (package_dir, runtimes) = (self.package_dir(), self.runners.shared.runtimes.clone());
         let shared = self.runners.is_shared();
         let ever_written = self.runners.shared.written.all();
-        let preparing = Preparing { definition, package, paths, id, start, shared, ever_written };
+        let preparing = Preparing {
+            definition,
+            package,
+            paths,
+            root,
+            package_dir,
+            runtimes,
+            start,
+            shared,
+            ever_written,
+        };
         let done = tokio::task::spawn_blocking(move || work(preparing)).await;
         done.unwrap_or_else(|error| Err(format!("prepare the start: {error}").into()))
     }
@@ -162,30 +217,40 @@ impl Server {
         prepared: Prepared,
         limit: Duration,
     ) -> Result<Launch<'static>, Unprepared> {
-        let Prepared { command, args, cwd, programs, facts } = prepared;
-        let held = sandbox::profile(&self.definition.sandbox, &facts, &self.runners.offer());
+        let Prepared { command, args, cwd, programs, path, sandbox, facts, secrets } = prepared;
+        if self.has_image() {
+            return Ok(self.container_launch(facts, &secrets, path, limit)?);
+        }
+        let held = sandbox::profile(&sandbox, &facts, &self.runners.offer());
         let profile = held.map_err(|why| format!("confine it: {why}"))?;
         let confined = Confined { profile, facts };
         let mut env = self.environment(&confined);
+        if !self.definition().env.contains_key("PATH") {
+            env.insert("PATH".into(), path);
+        }
         if let (Some(programs), Some(path)) = (programs, env.get_mut("PATH")) {
             *path = format!("{}:{path}", programs.display());
         }
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let sandbox = confined.profile.launch.clone();
         self.is_held(confined);
-        Ok(Launch {
+        let mut launch = Launch {
             command: command.into(),
             args: args.into_iter().map(Into::into).collect(),
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
             cwd: cwd.into(),
             known_era: self.era.get(),
-            offers_roots: !self.definition.roots.is_empty(),
+            offers_roots: !self.definition().roots.is_empty(),
             start_timeout_ms: millis(limit),
             max_line: limits::MAX_LINE,
-            eof_grace_ms: millis(self.settings.eof_grace),
-            term_grace_ms: millis(self.settings.term_grace),
+            eof_grace_ms: millis(self.settings().eof_grace),
+            term_grace_ms: millis(self.settings().term_grace),
             sandbox,
-        })
+            remote: None,
+            afterwards: Vec::new(),
+        };
+        self.give(&secrets, &mut launch);
+        Ok(launch)
     }
 
     pub(super) fn environment(&self, confined: &Confined) -> BTreeMap<String, String> {
@@ -193,7 +258,13 @@ impl Server {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let changes = confined.profile.confined(&confined.facts);
         let instance = &self.runners.shared.instance;
-        environment::of_server(inherited, &self.definition.env, instance, self.id.as_str(), changes.as_ref())
+        environment::of_server(
+            inherited,
+            &self.definition().env,
+            instance,
+            self.id.as_str(),
+            changes.as_ref(),
+        )
     }
 }
 
@@ -202,7 +273,10 @@ struct Preparing {
     definition: Definition,
     package: Option<Package>,
     paths: Paths,
-    id: String,
+    /// Its own directories.
+    root: PathBuf,
+    package_dir: PathBuf,
+    runtimes: Arc<Runtimes>,
     start: Start,
     /// Whether the servers share a runner.
     shared: bool,
@@ -212,7 +286,7 @@ struct Preparing {
 
 impl Preparing {
     fn make_directories(&self) -> Result<(), Unprepared> {
-        let (data, tmp) = (self.paths.server_data(&self.id), self.paths.server_tmp(&self.id));
+        let (data, tmp) = (self.root.join("data"), self.root.join("tmp"));
         private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
         // What a server has made unremovable stays: it harms nobody but this server.
         let _ = remove_tree(&tmp);
@@ -221,10 +295,26 @@ impl Preparing {
     }
 
     fn look(&self) -> Result<Prepared, Unprepared> {
-        let (data, tmp) = (self.paths.server_data(&self.id), self.paths.server_tmp(&self.id));
-        let package = self.paths.server_package(&self.id);
+        let (data, tmp) = (self.root.join("data"), self.root.join("tmp"));
+        let package = self.package_dir.clone();
         let installs = self.start.installer.is_some();
         let (command, args, programs) = self.program(&package)?;
+        let looked = self.runtimes.look();
+        let own_path = self.definition.env.get("PATH");
+        if own_path.is_none()
+            && !command.is_empty()
+            && !command.contains('/')
+            && looked.program(&command).is_none()
+        {
+            return Err(format!("find its program: {}", not_found(&command, &looked.places)).into());
+        }
+        let path = match (looked.program(&command), own_path) {
+            // It may be where none of the known runtimes is.
+            (Some(found), None) if !command.contains('/') => {
+                extended(&looked.path, found.rsplit_once('/').map(|(dir, _)| dir))
+            }
+            _ => looked.path,
+        };
         let cwd = match (&self.definition.cwd, installs) {
             (_, true) => text(&package),
             (Some(cwd), false) => cwd.clone(),
@@ -234,7 +324,8 @@ impl Preparing {
             command: &command,
             args: &args,
             cwd: &cwd,
-            path: self.definition.env.get("PATH").map(String::as_str),
+            path: own_path.map(String::as_str),
+            search: &path,
             sandbox: &self.definition.sandbox,
             harbor_home: self.paths.home(),
             socket: self.paths.socket().ok().as_deref(),
@@ -245,7 +336,8 @@ impl Preparing {
             shared: self.shared,
             ever_written: &self.ever_written,
         });
-        Ok(Prepared { command, args, cwd, programs, facts })
+        let sandbox = self.definition.sandbox.clone();
+        Ok(Prepared { command, args, cwd, programs, path, sandbox, facts, secrets: Credentials::default() })
     }
 
     fn program(&self, dir: &Path) -> Result<(String, Vec<String>, Option<PathBuf>), Unprepared> {
@@ -257,8 +349,11 @@ impl Preparing {
         let Some(package) = &self.package else {
             return Ok((self.definition.command.clone(), self.definition.args.clone(), None));
         };
-        let entry = packages::entry(package, dir)
-            .map_err(|why| Unprepared { why: format!("find its program: {why}"), package_lost: true })?;
+        let entry = packages::entry(package, dir).map_err(|why| Unprepared {
+            why: format!("find its program: {why}"),
+            package_lost: true,
+            ..Unprepared::default()
+        })?;
         Ok((text(&entry), package.args.clone(), Some(packages::program_dir(package, dir))))
     }
 }

@@ -93,6 +93,11 @@ impl Server {
         self.known_tools.borrow().clone()
     }
 
+    /// These are its tools, as its package has listed them when it was tried out.
+    pub(in crate::supervisor) fn knows(&self, tools: Rc<ToolList>) {
+        *self.known_tools.borrow_mut() = Some(tools);
+    }
+
     /// Whether one of its lists is being fetched.
     #[must_use]
     pub fn is_listing(&self) -> bool {

@@ -66,7 +66,7 @@ impl Server {
     fn tell_server(self: &Rc<Self>, operation: Operation<'static>) {
         let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
         let Some(place) = place else { return };
-        let limit = TimeLimit::fixed(self.settings.call_timeout);
+        let limit = TimeLimit::fixed(self.settings().call_timeout);
         let Ok(call) = place.runner.link.call(place.number, operation, limit, Audience::default()) else {
             return;
         };

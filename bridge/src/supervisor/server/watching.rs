@@ -22,7 +22,7 @@ impl Server {
     pub(super) fn stop_watching(&self) {
         self.probing.clear();
         self.idling.clear();
-        *self.liveness.borrow_mut() = Liveness::new(self.settings.hung_grace);
+        *self.liveness.borrow_mut() = Liveness::new(self.settings().hung_grace);
     }
 
     pub(super) fn on_call_sent(self: &Rc<Self>) {
@@ -75,8 +75,8 @@ impl Server {
         }
     }
 
-    fn set_idle_alarm(self: &Rc<Self>) {
-        let left = self.settings.idle_stop.map(|idle| idle.saturating_sub(self.last_used.get().elapsed()));
+    pub(super) fn set_idle_alarm(self: &Rc<Self>) {
+        let left = self.settings().idle_stop.map(|idle| idle.saturating_sub(self.last_used.get().elapsed()));
         self.idling.set(self, left, Self::on_idle_alarm);
     }
 
@@ -86,7 +86,7 @@ impl Server {
         if in_use {
             self.last_used.set(Instant::now());
         }
-        let idle = self.settings.idle_stop.is_some_and(|idle| self.last_used.get().elapsed() >= idle);
+        let idle = self.settings().idle_stop.is_some_and(|idle| self.last_used.get().elapsed() >= idle);
         match idle {
             true => self.apply(Life::Idle),
             false => self.set_idle_alarm(),

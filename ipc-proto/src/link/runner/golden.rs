@@ -23,6 +23,37 @@ fn launch() -> Launch<'static> {
         eof_grace_ms: 7,
         term_grace_ms: 8,
         sandbox: Sandbox::default(),
+        afterwards: vec!["rm".into()],
+        remote: None,
+    }
+}
+
+#[test]
+fn golden_bytes_of_a_server_elsewhere() {
+    let remote = Remote {
+        url: "u".into(),
+        transport: Transport::Sse,
+        headers: vec![("n".into(), "v".into())],
+        allow_private: true,
+        allow_http: false,
+    };
+    assert_eq!(bytes(&remote), b"\x01u\x02\x01\x01n\x01v\x01\x00");
+    let with = Launch { remote: Some(remote.clone()), ..launch() };
+    let written = bytes(&with);
+    assert!(written.ends_with(&[&b"\x01"[..], &bytes(&remote)].concat()));
+    assert_eq!(get_message::<Launch<'_>>(&written), Ok(with));
+    let kinds = [
+        RemoteEnd::Unreachable,
+        RemoteEnd::Unauthorized,
+        RemoteEnd::SessionLost,
+        RemoteEnd::Forbidden,
+        RemoteEnd::Tls,
+        RemoteEnd::NoMcp,
+    ];
+    for (number, kind) in (0u8..).zip(kinds) {
+        let cause = EndCause::Remote { kind, why: "w".into() };
+        let ended = FromRunner::Ended { server: 1, cause, stderr_tail: "s".into() };
+        assert_eq!(bytes(&ended), [&b"\x09\x01\x0e"[..], &[number], b"\x01w\x01s"].concat());
     }
 }
 
@@ -47,7 +78,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (
             ToRunner::Connect { server: 1, launch: launch() },
-            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00",
         ),
         (ToRunner::Disconnect { server: 1 }, b"\x02\x01"),
         (
@@ -102,7 +133,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Shutdown, b"\x06"),
         (
             ToRunner::Run { server: 1, launch: launch() },
-            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
+            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00",
         ),
         (ToRunner::Probe { server: 1, ping: true }, b"\x08\x01\x01"),
         (ToRunner::Kill { server: 1 }, b"\x09\x01"),
@@ -278,6 +309,7 @@ fn golden_bytes_of_replies() {
     let failed = |failure| reply(Outcome::Failed(failure));
     let golden: Vec<(FromRunner<'_>, &[u8])> = vec![
         (reply(Outcome::Result("{}".into())), b"\x03\x01\x02\x00\x02{}"),
+        (reply(Outcome::ToolError("{}".into())), b"\x03\x01\x02\x05\x02{}"),
         (
             reply(Outcome::ServerError { code: -1, message: "m".into(), data: Some("1".into()) }),
             b"\x03\x01\x02\x01\x01\x01m\x01\x011",
@@ -303,6 +335,7 @@ fn golden_bytes_of_replies() {
             failed(CallFailure::InvalidResult { path: "".into(), why: "w".into() }),
             b"\x03\x01\x02\x02\x07\x00\x01w",
         ),
+        (failed(CallFailure::Lost("w".into())), b"\x03\x01\x02\x02\x08\x01w"),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);

@@ -328,7 +328,10 @@ fn a_result_must_fit_the_output_schema() {
             json!({"content": [], "structuredContent": {"n": "x".repeat(64 * 1024)}}),
         ];
         for value in fine {
-            assert_eq!(stage.round_trip("t", &value), [reply(9, result(&value))]);
+            let text = value.to_string().into();
+            let outcome =
+                if value["isError"] == true { Outcome::ToolError(text) } else { Outcome::Result(text) };
+            assert_eq!(stage.round_trip("t", &value), [reply(9, outcome)]);
         }
         let twice = br#"{"id":99,"result":{"structuredContent":{"n":1},"structuredContent":{"n":"x"}}}"#;
         stage.call(9, "t", "{}");

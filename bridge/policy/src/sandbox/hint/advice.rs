@@ -26,6 +26,13 @@ impl Advice {
         Self { option, mind: None, written: None }
     }
 
+    /// What it is where a path is not there, and the server only said so.
+    #[must_use]
+    pub fn if_it_was_to_be_made(self) -> Self {
+        let mind = if self.mind.is_some() { IF_MADE_AND_RUN } else { IF_MADE };
+        Self { mind: Some(mind), ..self }
+    }
+
     /// What it is where the path is not there that it lets be written.
     #[must_use]
     pub fn without_its_path(self) -> Self {
@@ -33,6 +40,13 @@ impl Advice {
         Self { mind: Some(mind), ..self }
     }
 }
+
+/// Said where a file is not there, and it is not known whether it was to be read or made.
+const IF_MADE: &str = "there is no such file yet, so that helps only a server that was to make it";
+
+/// The same, where [`RUN_OUTSIDE`] is to be said, too.
+const IF_MADE_AND_RUN: &str = "there is no such file yet, so that helps only a server that was to make it; and what is written there is \
+                               run by you, your shell, your editor or git, outside of the sandbox";
 
 /// Of longer paths nobody reads the end, in bytes.
 const LONGEST: usize = 1024;

@@ -13,6 +13,15 @@ pub enum Wanted {
     Servers,
     /// `SERVER/TOOL`, begun so far.
     Tools(String),
+    /// Of the secrets of a server.
+    Keys(String),
+    /// The arguments of this `SERVER/TOOL`.
+    Arguments(String),
+    /// AI clients that Harbor knows.
+    Clients,
+    Scopes,
+    /// Those that have grants.
+    Origins,
 }
 
 impl Words {
@@ -40,12 +49,18 @@ impl Words {
 
     /// What a script asks, not a person.
     pub(super) fn wanted(&self) -> Result<Wanted, String> {
-        self.at_most(2)?;
+        self.at_most(3)?;
         let begun = self.plain.get(1).cloned().unwrap_or_default();
+        let behind = self.plain.get(2).cloned().unwrap_or_default();
         match self.plain.first().map(String::as_str) {
             Some("servers") => Ok(Wanted::Servers),
             Some("tools") => Ok(Wanted::Tools(begun)),
-            _ => Err("use servers or tools".into()),
+            Some("keys") => Ok(Wanted::Keys(behind)),
+            Some("arguments") => Ok(Wanted::Arguments(behind)),
+            Some("clients") => Ok(Wanted::Clients),
+            Some("scopes") => Ok(Wanted::Scopes),
+            Some("origins") => Ok(Wanted::Origins),
+            _ => Err("use servers, tools, keys, arguments, clients, scopes or origins".into()),
         }
     }
 }
@@ -64,7 +79,7 @@ mod tests {
         for (line, said) in [
             (&["completions"][..], "which shell? Name bash, zsh or fish"),
             (&["completions", "bsh"], "bsh: use bash, zsh or fish; did you mean bash?"),
-            (&["complete", "x"], "use servers or tools"),
+            (&["complete", "x"], "use servers, tools, keys, arguments"),
             (&["help", "--man", "add"], "the manual page is that of all commands"),
         ] {
             let complaint = complaint(line);

@@ -94,7 +94,9 @@ impl Words {
                 Command::Clients(Clients::Status)
             }
             None => {
-                refuse(&OF_INSTALLS)?;
+                // A token may be put in the place of another, too.
+                let is_token = self.plain.first().is_some_and(|word| word == "token");
+                refuse(if is_token { &OF_INSTALLS[..2] } else { &OF_INSTALLS })?;
                 self.mcp()?
             }
         })

@@ -60,6 +60,8 @@ pub enum Listing {
     /// Those of all servers that run.
     Running,
     Of(String),
+    /// One tool of a server that runs.
+    One(String, String),
     /// Those that have changed, of one server or of all.
     Changed(Option<String>),
     /// Those that an origin sees, of one server or of all.
@@ -113,6 +115,14 @@ impl Words {
     }
 
     pub(super) fn listing(&self) -> Result<Listing, String> {
+        if let Some((server, tool)) = self.plain.first().and_then(|word| word.split_once('/')) {
+            self.at_most(1)?;
+            return match self.options.first() {
+                _ if tool.is_empty() => Err(format!("{server}/: a tool is named as SERVER/TOOL")),
+                Some((option, _)) => Err(format!("{option} goes with a server: leave /{tool} out")),
+                None => Ok(Listing::One(checked_id(server)?, tool.to_owned())),
+            };
+        }
         let server = if self.plain.is_empty() { None } else { Some(self.server()?) };
         Ok(match (self.has("--changed"), self.on_behalf()?) {
             (true, Some(_)) => return Err("--changed and --as exclude each other".into()),

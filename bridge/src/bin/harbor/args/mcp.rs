@@ -36,7 +36,8 @@ pub struct Http {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenWanted {
     List,
-    Make(String),
+    /// Whether it may take the place of one that there is.
+    Make(String, bool),
     Delete(String),
 }
 
@@ -50,15 +51,20 @@ impl Words {
 
     fn token(&self) -> Result<TokenWanted, String> {
         self.at_most(2)?;
-        if let Some((option, _)) = self.options.iter().find(|(name, _)| *name != "--delete") {
+        if let Some((option, _)) =
+            self.options.iter().find(|(name, _)| !["--delete", "--replace"].contains(name))
+        {
             return Err(format!("{option} has no meaning here"));
         }
         let Some(name) = self.plain.get(1) else {
             return if self.has("--delete") { Err("--delete: whose?".into()) } else { Ok(TokenWanted::List) };
         };
         Origin::client(name).ok_or("a client's name has 1 to 128 bytes")?;
-        let of = if self.has("--delete") { TokenWanted::Delete } else { TokenWanted::Make };
-        Ok(of(name.clone()))
+        match (self.has("--delete"), self.has("--replace")) {
+            (true, true) => Err("--delete and --replace: leave out one of the two".into()),
+            (true, false) => Ok(TokenWanted::Delete(name.clone())),
+            (false, replace) => Ok(TokenWanted::Make(name.clone(), replace)),
+        }
     }
 
     fn http(&self) -> Result<Option<Http>, String> {

@@ -38,6 +38,8 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
         "--json",
         "--start-timeout",
         "2.5",
+        "--secret",
+        "API_KEY",
         "--no-start",
         "--",
         "./run",
@@ -58,7 +60,11 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
             supervision: Supervision { start_timeout_ms: Some(2500), ..Supervision::default() },
             as_is: false,
             sandbox: SandboxSettings::default(),
+            secrets: vec!["API_KEY".into()],
             start: false,
+            remote: None,
+            image: None,
+            engine: None,
             command: "./run".into(),
             args: words(&["--json", "--", "-x"]),
         }))
@@ -240,15 +246,16 @@ fn every_command_of_the_table_is_known() {
     for topic in TOPICS {
         let line = match topic.name {
             "add" => vec!["add", "x", "--", "y"],
+            "install" => vec![topic.name, "npm:x"],
             "completions" => vec![topic.name, "bash"],
             "call" | "accept" => vec![topic.name, "x/y"],
             "grant" | "revoke" => vec![topic.name, "https://a.example", "web:fetch"],
             name if topic.usage.starts_with("NAME") => vec![name, "x"],
             name => vec![name],
         };
-        let expected = topic.name.to_owned();
+        let expected = if topic.name == "host" { "nativehost" } else { topic.name };
         let found = format!("{:?}", command(&line)).to_lowercase();
-        assert!(found.starts_with(&expected), "{found}");
+        assert!(found.starts_with(expected), "{found}");
     }
 }
 
@@ -328,7 +335,7 @@ fn an_ai_client_has_a_name_and_maybe_a_choice_of_tools() {
     let line = ["mcp", "--http", "localhost:0", "--allow-origin", "https://a.example"];
     assert_eq!(command(&line), Command::Mcp(over_http));
     assert_eq!(command(&["mcp", "token"]), Command::McpToken(TokenWanted::List));
-    assert_eq!(command(&["mcp", "token", "a"]), Command::McpToken(TokenWanted::Make("a".into())));
+    assert_eq!(command(&["mcp", "token", "a"]), Command::McpToken(TokenWanted::Make("a".into(), false)));
     let delete = Command::McpToken(TokenWanted::Delete("a".into()));
     assert_eq!(command(&["mcp", "token", "a", "--delete"]), delete);
     for (line, text) in [

@@ -25,6 +25,19 @@ pub(super) fn since(text: &str, now: u64) -> Result<u64, String> {
     })
 }
 
+/// The time that the value of `--expires` means, in milliseconds since 1970: one to come.
+///
+/// # Errors
+/// The sentence that says what it may be.
+pub(super) fn ahead(text: &str, now: u64) -> Result<u64, String> {
+    let at = span(text).map(|span| now.saturating_add(span)).or_else(|| moment(text));
+    at.filter(|at| *at > now).ok_or_else(|| {
+        format!(
+            "--expires {text}: use how long from now, such as 2h or 90d, or when in UTC, such as 2030-11-21"
+        )
+    })
+}
+
 /// `10m`, in milliseconds.
 pub(super) fn span(text: &str) -> Option<u64> {
     let (number, unit) = [('s', SECOND), ('m', MINUTE), ('h', HOUR), ('d', DAY)]

@@ -8,7 +8,7 @@ use std::path::{self, Component, Path, PathBuf};
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 
 use super::servers::{self, STOP};
-use super::{print, remarks, sandbox};
+use super::{print, remarks, remote, sandbox};
 use crate::args::{Definition, options_of};
 use crate::ask::Ask;
 use crate::client::Client;
@@ -22,12 +22,15 @@ pub fn current_dir() -> Result<PathBuf, Failure> {
 
 /// The request for a definition that was typed in the directory `here`.
 pub fn ask(definition: &Definition, here: &Path) -> Result<Ask, Failure> {
-    let mut ask = Ask::about("add_server", &definition.name).list("args", &definition.args);
-    // A bare name is looked up in PATH; everything else is a path.
-    ask = match definition.command.contains('/') {
-        true => ask.text("command", &absolute(&definition.command, here)?),
-        false => ask.text("command", &definition.command),
+    let mut ask = match &definition.remote {
+        Some(remote) => remote::ask(definition, remote),
+        None => program(definition, here)?,
     };
+    for (name, said) in [("image", &definition.image), ("engine", &definition.engine)] {
+        if let Some(said) = said {
+            ask = ask.text(name, said);
+        }
+    }
     if let Some(cwd) = &definition.cwd {
         ask = ask.text("cwd", &absolute(cwd, here)?);
     }
@@ -47,7 +50,20 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Ask, Failure> {
     if definition.sandbox != SandboxSettings::default() {
         ask = ask.object("sandbox", &sandbox::settings(&definition.sandbox, here)?);
     }
+    if !definition.secrets.is_empty() {
+        ask = ask.list("secrets", &definition.secrets);
+    }
     Ok(if definition.as_is { ask.flag("as_is", true) } else { ask })
+}
+
+fn program(definition: &Definition, here: &Path) -> Result<Ask, Failure> {
+    let ask = Ask::about("add_server", &definition.name).list("args", &definition.args);
+    // A bare name is looked up in PATH; everything else is a path.
+    Ok(match definition.command.contains('/') {
+        _ if definition.image.is_some() => ask,
+        true => ask.text("command", &absolute(&definition.command, here)?),
+        false => ask.text("command", &definition.command),
+    })
 }
 
 pub fn run(
@@ -74,6 +90,7 @@ pub fn run(
             if added.object("server").raw("package").is_none() {
                 tell_package(screen, &connected)?;
             }
+            remarks::on_image(name, &connected.object("server"));
             servers::tell(client, name, &connected, screen)?;
             remarks::on_sandbox(&connected.object("server"));
             return Ok(());
@@ -159,7 +176,7 @@ mod tests {
     use super::*;
     use crate::errors::Exit;
     use harbor_ipc_proto::client::envelope::Incoming;
-    use harbor_ipc_proto::client::{Attempts, Request, RestartWhen};
+    use harbor_ipc_proto::client::{Attempts, Request, RestartWhen, ServerRequest};
     use harbor_ipc_proto::frame::HEADER;
 
     const ADDED: &str = r#"{"type":"add_server_result","request_id":"1","replaced":false,"server":{"a":{}}}"#;
@@ -172,7 +189,9 @@ mod tests {
 
     fn asked(definition: &Definition) -> harbor_ipc_proto::client::AddServer {
         let frame = ask(definition, Path::new("/here")).unwrap().to_frame("1");
-        let Request::AddServer(request) = Incoming::parse(&frame[HEADER..]).unwrap().request else {
+        let Request::Server(ServerRequest::AddServer(request)) =
+            Incoming::parse(&frame[HEADER..]).unwrap().request
+        else {
             panic!()
         };
         request
@@ -185,13 +204,15 @@ mod tests {
             roots: vec!["my files/ä".into(), "/abs".into(), "file:///as/is".into()],
             ..definition("./run")
         });
-        assert_eq!(request.command, "/here/run");
+        assert_eq!(request.command.unwrap(), "/here/run");
         assert_eq!(request.cwd.unwrap(), "/here/sub");
         let roots = ["file:///here/my%20files/%C3%A4", "file:///abs", "file:///as/is"];
         assert_eq!(request.roots.unwrap(), roots);
         assert_eq!((request.supervision, request.as_is), (None, None), "only what was said");
-        assert_eq!(asked(&definition("uvx")).command, "uvx");
-        assert_eq!(asked(&definition("/bin/x")).command, "/bin/x");
+        assert_eq!(asked(&definition("uvx")).command.unwrap(), "uvx");
+        assert_eq!(asked(&definition("/bin/x")).command.unwrap(), "/bin/x");
+        let image = Definition { image: Some("mcp/time".into()), ..definition("") };
+        assert_eq!((asked(&image).command, asked(&image).image.as_deref()), (None, Some("mcp/time")));
     }
 
     #[test]

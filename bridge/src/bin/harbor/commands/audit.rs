@@ -62,7 +62,7 @@ fn warnings(health: &Members) -> Vec<String> {
 const HEADER: &[&str] = &["TIME", "EVENT", "BY", "ORIGIN", "WHAT", "DECISION", "MS", "BYTES IN", "BYTES OUT"];
 
 fn tabulate(records: &[Members]) -> Table {
-    let mut table = Table::new(HEADER);
+    let mut table = Table::new(HEADER).without(&["BYTES OUT", "BYTES IN", "BY", "MS"]);
     for record in records {
         table.add([
             utc(record.number("timestamp").unwrap_or_default()),
@@ -79,11 +79,16 @@ fn tabulate(records: &[Members]) -> Table {
     table
 }
 
-/// `time/now`, or `mcp:tools.call always: time/*`; of a message that was refused as such its type.
+/// `time/now`, `docs: resources/read`, or `mcp:tools.call always: time/*`; of a message that was refused as such its type.
 fn what(record: &Members) -> String {
     let (server, tool) = (record.text("server"), record.text("tool"));
     if !server.is_empty() {
-        return if tool.is_empty() { server } else { format!("{server}/{tool}") };
+        return match (record.text("key"), tool.as_str(), record.text("message")) {
+            (key, ..) if !key.is_empty() => format!("{server} {key}"),
+            (_, "", message) if message.is_empty() => server,
+            (_, "", message) => format!("{server}: {message}"),
+            (_, tool, _) => format!("{server}/{tool}"),
+        };
     }
     let scope = match record.text("scope") {
         scope if scope.is_empty() => return record.text("message"),

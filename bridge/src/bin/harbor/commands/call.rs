@@ -34,7 +34,10 @@ pub fn ask(call: &Call, shows_progress: bool) -> Result<Ask, Failure> {
     Shelf::check(call.save.as_deref())?;
     let given = arguments::given(&call.arguments)?;
     let (mut ask, name) = match &call.asker {
-        None => (Ask::about("mcp_call_tool", &call.server).text("tool_name", &call.tool), "arguments"),
+        None => {
+            let ask = Ask::about("mcp_call_tool", &call.server).text("tool_name", &call.tool);
+            (ask.flag("unless_stopped", true), "arguments")
+        }
         Some(asker) => {
             let tool = format!("{}/{}", call.server, call.tool);
             (Ask::on_behalf("host_call_tool", asker).text("tool_name", &tool), "args")

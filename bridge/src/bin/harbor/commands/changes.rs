@@ -47,6 +47,13 @@ fn describe(change: &Members) -> String {
     if change.value("hidden_characters") == true {
         lines.push("  warning: its texts have hidden or control characters; they are written out here, as in \\u{202e}".into());
     }
+    lines.extend(differences(change));
+    lines.join("\n")
+}
+
+/// What is different, part by part.
+pub fn differences(change: &Members) -> Vec<String> {
+    let mut lines = Vec::new();
     let (before, after) = (change.object("before"), change.object("after"));
     for part in PARTS {
         let [before, after] = texts([before.raw(part), after.raw(part)]);
@@ -56,7 +63,7 @@ fn describe(change: &Members) -> String {
             lines.extend(differs.iter().map(|line| format!("    {line}")));
         }
     }
-    lines.join("\n")
+    lines
 }
 
 /// `server/tool`, harmless to look at.

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 pub use self::file::{Found, failed};
 use self::undo::Note;
+use super::unseen;
 use crate::args::{Clients, Install, Uninstall};
 use crate::errors::Failure;
 use crate::screen::{Screen, remark, reveal};
@@ -172,7 +173,9 @@ fn tell_installed(
         format!("{}: {}", client.title, client.after),
         format!("{undo} takes it out again"),
     ];
-    Ok(screen.text(&lines.join("\n"))?)
+    screen.text(&lines.join("\n"))?;
+    unseen::here(paths).iter().for_each(|text| remark(text));
+    Ok(())
 }
 
 /// The change, and nothing that stands around it.

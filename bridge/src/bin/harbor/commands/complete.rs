@@ -1,11 +1,13 @@
 //! complete: names for the completion of a shell, one per line.
 //!
 //! Owns which names are given. Must never start a bridge, take long, or complain: somebody has only pressed a key. A name
-//! with anything but letters, digits and `._-` is left out, for a shell might act on it.
+//! with anything but letters, digits and `._-/:` is left out, for a shell might act on it.
 
 use std::time::Duration;
 
 use harbor_bridge::config::Paths;
+use harbor_bridge::foreign::CLIENTS;
+use harbor_policy::scope::Scope;
 
 use super::tools;
 use crate::args::Wanted;
@@ -18,17 +20,42 @@ use crate::screen::Screen;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 pub fn show(paths: &Paths, wanted: &Wanted, screen: &mut Screen) -> Result<(), Failure> {
-    let Ok(Some(mut client)) = Client::connect_running(paths) else { return Ok(()) };
-    let names = names(&mut client, wanted).unwrap_or_default();
+    let names = match known(wanted) {
+        Some(names) => names,
+        None => match Client::connect_running(paths) {
+            Ok(Some(mut client)) => names(&mut client, wanted).unwrap_or_default(),
+            _ => return Ok(()),
+        },
+    };
     match names.is_empty() {
         true => Ok(()),
         false => Ok(screen.text(&names.join("\n"))?),
     }
 }
 
+/// What no bridge has to be asked for.
+fn known(wanted: &Wanted) -> Option<Vec<String>> {
+    match wanted {
+        Wanted::Clients => Some(CLIENTS.iter().map(|client| client.id.to_owned()).collect()),
+        Wanted::Scopes => Some(Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect()),
+        _ => None,
+    }
+}
+
 fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
     Ok(match wanted {
+        Wanted::Clients | Wanted::Scopes => known(wanted).unwrap_or_default(),
         Wanted::Servers => servers(client)?,
+        Wanted::Keys(server) => keys(client, server)?,
+        Wanted::Arguments(target) => arguments(client, target)?,
+        Wanted::Origins => {
+            let grants = client.request(&Ask::new("host_list_all_permissions"), PATIENCE)?.objects("grants");
+            let mut origins: Vec<_> = grants.iter().map(|grant| grant.text("origin")).collect();
+            origins.retain(|origin| is_harmless(origin));
+            origins.sort_unstable();
+            origins.dedup();
+            origins
+        }
         Wanted::Tools(begun) => match begun.split_once('/') {
             None => servers(client)?.into_iter().map(|server| format!("{server}/")).collect(),
             Some((server, _)) => {
@@ -40,13 +67,29 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
     })
 }
 
+/// `name=` of each argument that the tool's schema names.
+fn arguments(client: &mut Client, target: &str) -> Result<Vec<String>, Failure> {
+    let Some((server, name)) = target.split_once('/') else { return Ok(Vec::new()) };
+    let (tools, _) = tools::read(&client.request(&tools::request(server), PATIENCE)?);
+    let tool = tools.iter().find(|tool| tool.text("name") == name);
+    let properties = tool.map(|tool| tool.object("inputSchema").object("properties")).unwrap_or_default();
+    Ok(properties.names().filter(|name| is_harmless(name)).map(|name| format!("{name}=")).collect())
+}
+
 fn servers(client: &mut Client) -> Result<Vec<String>, Failure> {
     let servers = client.request(&Ask::new("list_servers"), PATIENCE)?.objects("servers");
     Ok(servers.iter().map(|server| server.text("server_id")).filter(|name| is_harmless(name)).collect())
 }
 
+/// Those that are set, and those that are needed.
+fn keys(client: &mut Client, server: &str) -> Result<Vec<String>, Failure> {
+    let status = client.request(&Ask::about("get_credential_status", server), PATIENCE)?.object("status");
+    let names = status.strings("missing").into_iter().chain(status.strings("configured"));
+    Ok(names.filter(|name| is_harmless(name)).collect())
+}
+
 fn is_harmless(name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte))
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:".contains(&byte))
 }
 
 #[cfg(test)]
@@ -72,6 +115,10 @@ mod tests {
         let (given, asked) = named(&Wanted::Tools("a/n".into()), tools);
         assert_eq!(given, ["a/now", "a/a/b"]);
         assert_eq!(asked, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a"}"#]);
+        let schema = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now","inputSchema":{"properties":{"zone":{},"$(x)":{}}}}]}"#;
+        assert_eq!(named(&Wanted::Arguments("a/now".into()), schema).0, ["zone="]);
+        let grants = r#"{"type":"host_list_all_permissions_result","request_id":"1","grants":[{"origin":"https://b.example"},{"origin":"client://a"},{"origin":"client://a"},{"origin":"client://a b"}]}"#;
+        assert_eq!(named(&Wanted::Origins, grants).0, ["client://a", "https://b.example"]);
         assert_eq!(named(&Wanted::Tools("a/".into()), &error("not_connected")).0, [""; 0]);
     }
 }

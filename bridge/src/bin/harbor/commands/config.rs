@@ -34,6 +34,14 @@ fn describe(answer: &Members) -> String {
 
 pub fn check(paths: &Paths, file: Option<&Path>, screen: &mut Screen) -> Result<(), Failure> {
     let path: PathBuf = file.map_or_else(|| paths.config_file(), Path::to_owned);
+    if file.is_none() && !path.exists() {
+        let said = format!("there is no {}; the defaults hold", path.display());
+        match screen.json {
+            true => screen.json(&json!({"ok": true, "message": said}).to_string())?,
+            false => screen.text(&said)?,
+        }
+        return Ok(());
+    }
     if !path.exists() {
         return Err(Failure::Usage(format!("{}: there is no such file", path.display())));
     }

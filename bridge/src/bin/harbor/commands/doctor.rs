@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!  files of HARBOR_HOME ─┐
-//!  programs, PATH ───────┼─► findings, the worst first ─► exit code: 1 if something is broken
+//!  programs, PATH ───────┤
+//!  browsers' manifests ──┼─► findings, the worst first ─► exit code: 1 if something is broken
 //!  the bridge's status ──┘
 //! ```
 //!
 //! Owns the findings and how they look. Must never change anything without `--fix`, and nothing then that it does not name.
 
 mod bridge;
+mod browsers;
 mod files;
 mod programs;
 
@@ -65,12 +67,22 @@ impl Finding {
 pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure> {
     let mut all = files::look(paths, fix);
     all.extend(programs::look());
+    all.extend(browsers::look(paths, fix));
     // It is the main thing to be found out whether one starts.
     match Client::connect(paths).and_then(|mut client| bridge::look(&mut client)) {
-        Ok(found) => all.extend(found),
+        Ok(found) => {
+            let is_known = |new: &Finding| {
+                all.iter().any(|found| found.state == State::Broken && new.what.ends_with(&found.what))
+            };
+            let new: Vec<_> = found.into_iter().filter(|found| !is_known(found)).collect();
+            all.extend(new);
+        }
         Err(failure) => {
             let what = failure.message().unwrap_or_else(|| "the bridge cannot be reached".into());
-            all.push(Finding::wrong(State::Broken, "bridge", what, ""));
+            // Why it does not start may have been found already.
+            if !all.iter().any(|found| found.state == State::Broken && what.contains(&found.what)) {
+                all.push(Finding::wrong(State::Broken, "bridge", what, ""));
+            }
         }
     }
     // The bridge may have set one aside just now.

@@ -12,14 +12,17 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use harbor_bridge::config::Paths;
-use harbor_bridge::foreign::{AiClient, CLIENTS, Format, Launch, Surroundings, launch, named, server_id};
+use harbor_bridge::foreign::{
+    AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, launch, named, server_id,
+};
 use harbor_ipc_proto::client::Supervision;
+use harbor_policy::remote::{is_exposed, parse, says_private, shown};
 use serde_json::Value;
 
 use super::add;
 use super::clients::{Found, failed, place};
 use super::servers::{self, STOP};
-use crate::args::{Definition, Import, Source};
+use crate::args::{Definition, Import, Remote, Source};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
@@ -87,7 +90,8 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
         );
     }
     tell::tell(&servers, &outcomes, wanted, screen)?;
-    let failed = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
+    // What could be taken over was; a file that could not be read is a failure all the same.
+    let failed = !failures.is_empty() || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
     failures.drain(..).for_each(|failure| failure.message().iter().for_each(|text| remark(text)));
     if failed || servers.is_empty() { Err(Failure::Said(Exit::Failed)) } else { Ok(()) }
 }
@@ -180,6 +184,8 @@ struct Shown {
     args: Vec<String>,
     env_names: Vec<String>,
     cwd: Option<String>,
+    url: String,
+    header_names: Vec<String>,
 }
 
 impl Shown {
@@ -190,6 +196,8 @@ impl Shown {
             args: launch.args.clone(),
             env_names: launch.env.keys().cloned().collect(),
             cwd: launch.cwd.clone(),
+            url: launch.remote.as_ref().map(|remote| shown(&remote.url)).unwrap_or_default(),
+            header_names: launch.remote.iter().flat_map(|remote| remote.headers.keys().cloned()).collect(),
         }
     }
 }
@@ -201,6 +209,8 @@ fn known(answer: &Members) -> Vec<Shown> {
         args: server.strings("args"),
         env_names: server.strings("env_names"),
         cwd: server.value("cwd").as_str().map(str::to_owned),
+        url: server.object("remote").text("url"),
+        header_names: server.object("remote").strings("header_names"),
     };
     answer.objects("servers").iter().map(one).collect()
 }
@@ -259,8 +269,22 @@ fn definition(server: &Server, launch: &Launch) -> Definition {
         env: launch.env.clone(),
         command: launch.command.clone(),
         args: launch.args.clone(),
+        remote: launch.remote.as_ref().map(elsewhere),
         // The client started it when it needed it, and shall find it through Harbor as it did before.
         supervision: Supervision { lazy: Some(true), ..Supervision::default() },
         ..Definition::default()
+    }
+}
+
+/// The person has named it in a client's configuration: what is said there is meant.
+fn elsewhere(remote: &Elsewhere) -> Remote {
+    let url = parse(&remote.url).ok();
+    let is = |what: fn(&url::Url) -> bool| url.as_ref().is_some_and(what);
+    Remote {
+        url: remote.url.clone(),
+        transport: remote.sse.then(|| "sse".to_owned()),
+        headers: remote.headers.clone(),
+        allow_private: is(says_private),
+        allow_http: is(is_exposed),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Owns what of a server is shown, and how it fits into 80 places.
 
+use super::remote;
 use super::{remarks, restarts};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
@@ -56,6 +57,9 @@ fn notes(server: &Members, now: u64) -> Vec<String> {
 fn sandbox(server: &Members) -> Option<String> {
     let sandbox = server.object("sandbox");
     match sandbox.text("level").as_str() {
+        level @ ("off" | "basic") if server.raw("image").is_some() => Some(format!(
+            "its sandbox is at the level {level}: only the engine's own settings hold its container"
+        )),
         level @ ("off" | "basic") => {
             Some(format!("its sandbox is at the level {level}: it can do all that you can"))
         }
@@ -110,14 +114,28 @@ fn number(server: &Members, name: &str) -> String {
 
 /// As one would type it in a shell, nearly: enough to recognise it.
 fn command(server: &Members) -> String {
+    if let Some(url) = remote::shown(server) {
+        return url;
+    }
     let args = server.value("args");
     let args = args.as_array().into_iter().flatten().filter_map(|arg| arg.as_str());
-    let quoted = |word: &str| match word.is_empty() || word.contains(char::is_whitespace) {
-        true => format!("'{word}'"),
-        false => word.to_owned(),
-    };
-    let words: Vec<_> = [server.text("command")].into_iter().chain(args.map(str::to_owned)).collect();
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    let words = [program(server)].into_iter().chain(args.map(quoted));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What it starts: a command, or an image and who runs it.
+fn program(server: &Members) -> String {
+    let image = server.object("image");
+    match image.text("reference") {
+        none if none.is_empty() => quoted(&server.text("command")),
+        reference if image.raw("engine").is_none() => format!("image {reference}"),
+        reference => format!("{} {reference}", image.text("engine")),
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && !word.contains(char::is_whitespace);
+    if plain { word.to_owned() } else { format!("'{word}'") }
 }
 
 #[cfg(test)]
@@ -172,6 +190,14 @@ mod tests {
 
     fn members(json: &str) -> Members {
         Members::parse(json.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn an_image_is_shown_with_who_runs_it() {
+        let shown =
+            |image: &str| command(&members(&format!(r#"{{"command":"","args":["a b"],"image":{image}}}"#)));
+        assert_eq!(shown(r#"{"reference":"mcp/time","engine":"podman"}"#), "podman mcp/time 'a b'");
+        assert_eq!(shown(r#"{"reference":"mcp/time"}"#), "image mcp/time 'a b'");
     }
 
     #[test]

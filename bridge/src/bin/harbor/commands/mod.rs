@@ -7,6 +7,7 @@ mod arguments;
 mod audit;
 mod bridge;
 mod call;
+mod catalog;
 mod changes;
 mod clients;
 mod complete;
@@ -16,26 +17,33 @@ mod events;
 mod follow;
 mod grants;
 mod import;
+mod install;
 mod list;
 mod logs;
 mod mcp;
 mod metrics;
+mod native_host;
 mod offers;
 mod progress;
 mod remarks;
+mod remote;
 mod restarts;
 mod sandbox;
+mod secrets;
 mod servers;
+mod set;
 mod stats;
 mod status;
 mod tools;
 mod top;
+mod unseen;
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::DialError;
 
 use crate::args::{Command, Config, Listing};
 use crate::client::Client;
+use crate::consent;
 use crate::errors::Failure;
 use crate::help;
 use crate::media::Shelf;
@@ -60,6 +68,19 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             let ask = add::ask(&definition, &add::current_dir()?)?;
             add::run(&mut connect()?, &definition, &ask, screen)
         }
+        Command::Install(package) => {
+            if !package.yes {
+                consent::is_possible("an installation")?;
+            }
+            install::install(&mut connect()?, &package, screen)
+        }
+        Command::Upgrade(wanted) => {
+            if !wanted.yes && !wanted.undo {
+                consent::is_possible("an upgrade")?;
+            }
+            install::upgrade(&mut connect()?, &wanted, screen)
+        }
+        Command::Runtimes => install::runtimes(&mut connect()?, screen),
         Command::Remove(removal) => servers::remove(&mut connect()?, &removal, screen),
         Command::Start(server) => servers::start(&mut connect()?, &server, screen),
         Command::Stop(server) => servers::stop(&mut connect()?, &server, screen),
@@ -90,6 +111,12 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Stats(origin) => stats::show(&mut connect()?, origin.as_ref(), screen),
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
+        Command::Secrets(wanted) => {
+            let value = secrets::value(&wanted)?;
+            secrets::run(&mut connect()?, &wanted, value, screen)
+        }
+        Command::Catalog(wanted) => catalog::run(&mut connect()?, &wanted, screen),
+        Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
         Command::Top => top::run(&paths()?, screen),
         Command::Health => status::health(&paths()?, screen),
@@ -101,6 +128,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Mcp(wanted) => mcp::serve(&wanted, &paths()?),
         Command::McpToken(wanted) => mcp::token(&wanted, &paths()?, screen),
         Command::Clients(wanted) => clients::run(&wanted, &paths()?, screen),
+        Command::NativeHost(wanted) => native_host::run(&wanted, &paths()?, screen),
         Command::Import(wanted) => import::run(&wanted, &paths()?, screen),
     }
 }
@@ -109,6 +137,7 @@ fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Re
     match listing {
         Listing::Running => tools::of_all(client, screen),
         Listing::Of(server) => tools::of_server(client, server, screen),
+        Listing::One(server, name) => tools::one(client, server, name, screen),
         Listing::Changed(server) => changes::show(client, server.as_deref(), screen),
         Listing::SeenBy(asker, server) => tools::seen_by(client, asker, server.as_deref(), screen),
     }

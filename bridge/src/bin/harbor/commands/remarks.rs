@@ -103,6 +103,30 @@ fn old_data(server: &str, answer: &Members) -> Option<String> {
     ))
 }
 
+/// Says by what an image is run from now on.
+pub fn on_image(server: &str, shown: &Members) {
+    pinned(server, &shown.object("image")).into_iter().for_each(|text| remark(&text));
+}
+
+fn pinned(server: &str, image: &Members) -> Option<String> {
+    let known = ["digest", "id"].into_iter().map(|name| image.text(name)).find(|name| !name.is_empty())?;
+    let (reference, engine) = (image.text("reference"), image.text("engine"));
+    Some(format!("{server}: {engine} runs {reference} as {known}, whatever that name means later"))
+}
+
+/// Says that an image stays, and how it goes.
+pub fn on_kept_image(server: &str, image: &Members) {
+    kept_image(server, image).into_iter().for_each(|text| remark(&text));
+}
+
+fn kept_image(server: &str, image: &Members) -> Option<String> {
+    let (engine, id) = (image.text("engine"), image.text("id"));
+    let reference = image.text("reference");
+    (!id.is_empty()).then(|| {
+        format!("{server}: its image {reference} stays in {engine}; `{engine} image rm {id}` deletes it")
+    })
+}
+
 /// Says where the files of a removed server are.
 pub fn on_kept_data(removal: &Removal, answer: &Members) {
     kept_data(removal, answer).into_iter().for_each(|text| remark(&text));

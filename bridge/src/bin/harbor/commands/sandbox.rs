@@ -151,6 +151,9 @@ fn absolutes(paths: &[String], here: &Path) -> Result<Vec<String>, Failure> {
 
 pub fn describe(sandbox: &Members, explain: bool) -> String {
     let summary = sandbox.object("summary");
+    if summary.text("level") == "remote" {
+        return summary.text("held_by");
+    }
     let mut lines = vec![
         format!("level    {}", summary.text("level")),
         format!("held by  {}", summary.text("held_by")),

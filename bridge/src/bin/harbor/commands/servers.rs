@@ -12,7 +12,7 @@ use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::reply::Members;
-use crate::screen::{Screen, Status};
+use crate::screen::{Screen, Status, remark};
 
 /// The bridge ends a start by itself: an installation after 15 minutes, the start behind it after 10.
 pub const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
@@ -29,8 +29,20 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         return Err(Failure::refused(Code::NotFound, format!("there is no server {server}{data}"), server));
     }
     let all = removal.data && answer.raw("data").is_none();
-    print(screen, &answer, |_| format!("removed {server}{}", if all { " and its data" } else { "" }))?;
+    let secrets =
+        answer.number("secrets").and_then(|secrets| usize::try_from(secrets).ok()).unwrap_or_default();
+    let what = match (all, secrets) {
+        (true, 0) => " and its data".to_owned(),
+        (false, 0) => String::new(),
+        (true, some) => format!(", its data and its {}", count(some, "secret")),
+        (false, some) => format!(" and its {}", count(some, "secret")),
+    };
+    print(screen, &answer, |_| format!("removed {server}{what}"))?;
     remarks::on_kept_data(removal, &answer);
+    if answer.raw("secrets_left").is_some() {
+        remark(&format!("{server}: secrets that it had are still on disk: {}", answer.text("secrets_left")));
+    }
+    remarks::on_kept_image(server, &answer.object("image"));
     Ok(())
 }
 

@@ -56,13 +56,16 @@ fn show_tables(stats: &Members, origin: Option<&Origin>, screen: &mut Screen) ->
 }
 
 fn counts(of_what: &'static str, of: &[(String, Members)]) -> Table {
-    let mut table = Table::new(&[of_what, "CALLS", "FAILED", "P50 MS", "P99 MS", "BYTES IN", "BYTES OUT"]);
+    let mut table =
+        Table::new(&[of_what, "CALLS", "FAILED", "TOOL ERRORS", "P50 MS", "P99 MS", "BYTES IN", "BYTES OUT"])
+            .without(&["BYTES IN", "BYTES OUT", "P50 MS"]);
     for (name, counts) in of {
         let duration = counts.object("durationUs");
         table.add([
             name.clone(),
             number(counts, "calls"),
             number(counts, "failures"),
+            number(counts, "toolErrors"),
             millis(&duration, "p50"),
             millis(&duration, "p99"),
             number(counts, "bytesIn"),
@@ -108,7 +111,7 @@ mod tests {
     use super::*;
     use crate::errors::Exit;
 
-    const COUNTS: &str = r#"{"calls":3,"failures":1,"failuresByCode":{"ERR_TOOL_TIMEOUT":1},"bytesIn":20,"bytesOut":300,"durationUs":{"p50":1290,"p99":30000000,"max":30000001,"sum":9},"queuedUs":{"p50":0,"p99":0,"max":0,"sum":0}}"#;
+    const COUNTS: &str = r#"{"calls":3,"failures":1,"toolErrors":2,"failuresByCode":{"ERR_TOOL_TIMEOUT":1},"bytesIn":20,"bytesOut":300,"durationUs":{"p50":1290,"p99":30000000,"max":30000001,"sum":9},"queuedUs":{"p50":0,"p99":0,"max":0,"sum":0}}"#;
 
     fn answer(stats: &str) -> String {
         format!(r#"{{"type":"host_get_stats_result","request_id":"1","stats":{stats}}}"#)
@@ -125,11 +128,11 @@ mod tests {
         let ran = command(false, &[&answer(&stats())], |c, s| show(c, None, s));
         assert_eq!(
             ran.printed,
-            "TOOL      CALLS  FAILED  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
-             time/now  3      1       1.2     30000.0  20        300\n\
+            "TOOL      CALLS  FAILED  TOOL ERRORS  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
+             time/now  3      1       2            1.2     30000.0  20        300\n\
              \n\
-             ORIGIN             CALLS  FAILED  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
-             https://a.example  3      1       1.2     30000.0  20        300\n\
+             ORIGIN             CALLS  FAILED  TOOL ERRORS  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
+             https://a.example  3      1       2            1.2     30000.0  20        300\n\
              \n\
              ORIGIN             SCOPE           DECISION  COUNT\n\
              https://a.example  mcp:tools.call  allowed   3\n\
@@ -161,8 +164,8 @@ mod tests {
         let ran = command(false, &[&answer(&of_it)], |c, s| show(c, Some(&origin), s));
         assert_eq!(
             ran.printed,
-            "ORIGIN      CALLS  FAILED  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
-             client://x  3      1       1.2     30000.0  20        300\n\
+            "ORIGIN      CALLS  FAILED  TOOL ERRORS  P50 MS  P99 MS   BYTES IN  BYTES OUT\n\
+             client://x  3      1       2            1.2     30000.0  20        300\n\
              \n\
              failed: 1 ERR_TOOL_TIMEOUT\n"
         );

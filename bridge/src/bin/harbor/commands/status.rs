@@ -6,7 +6,7 @@ use harbor_bridge::config::Paths;
 
 use super::list::state;
 use super::stats::millis;
-use super::{count, follow};
+use super::{catalog, count, follow};
 use crate::args::StatusWanted;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
@@ -81,7 +81,7 @@ fn headlines(status: &Members) -> String {
     let health = told(&status.object("health"));
     let calls = bridge.object("calls");
     format!(
-        "health   {health}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running\ncalls    {}",
+        "health   {health}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running\ncalls    {}\ncatalog  {}",
         bridge.text("version"),
         bridge.text("build"),
         bridge.value("pid"),
@@ -90,6 +90,7 @@ fn headlines(status: &Members) -> String {
         clients(&bridge.object("clients")),
         count(servers.len(), "server"),
         summed(&calls),
+        catalog::headline(&status.object("catalog"), when::now()),
     )
 }
 
@@ -113,6 +114,11 @@ fn summed(calls: &Members) -> String {
     let times = calls.object("durationUs");
     let failed = calls.number("failures").filter(|failed| *failed > 0);
     let failed = failed.map(|failed| format!(", {failed} failed")).unwrap_or_default();
+    let errors = calls.number("toolErrors").filter(|errors| *errors > 0);
+    let failed = format!(
+        "{failed}{}",
+        errors.map(|errors| format!(", {errors} with a tool's error")).unwrap_or_default()
+    );
     match calls.number("calls").unwrap_or_default() {
         0 => "none yet".into(),
         number => {
@@ -124,7 +130,7 @@ fn summed(calls: &Members) -> String {
 fn tabulate(servers: &[Members]) -> Table {
     let header =
         &["SERVER", "STATE", "CALLS", "FAILED", "P50 MS", "P99 MS", "MEMORY", "CPU", "FILES", "RESTARTS"];
-    let mut table = Table::new(header);
+    let mut table = Table::new(header).without(&["FILES", "CPU", "P50 MS"]);
     for server in servers {
         let (calls, usage) = (server.object("calls"), server.object("usage"));
         let times = calls.object("durationUs");
@@ -159,12 +165,21 @@ fn describe(update: &Members) -> String {
             let why = why.map(|why| format!("; {why}")).unwrap_or_default();
             format!("clients: {}{why}", clients(&update.object("bridge").object("clients")))
         }
+        ("catalog", _) => format!("catalog: {}", of_catalog(&update.object("catalog"))),
         _ => {
             let bridge = update.object("bridge");
             format!("calls: {}{}", summed(&bridge.object("calls")), usage(&bridge.object("usage")))
         }
     };
     format!("{time} {health}  {what}")
+}
+
+/// What it does, or what there is.
+fn of_catalog(catalog: &Members) -> String {
+    match (catalog.text("activity"), catalog.text("step")) {
+        (activity, _) if activity.is_empty() => catalog::headline(catalog, when::now()),
+        (activity, step) => format!("{activity} {}", flatten(&step)).trim_end().to_owned(),
+    }
 }
 
 fn mib(bytes: u64) -> String {
@@ -195,7 +210,7 @@ mod tests {
             "health   degraded\n  x has failed: it was killed\n\
              bridge   0.1.0 (build abc), process 7, up 2 h, 12.5 MiB, 0.3 % of a processor\n\
              clients  1 command line, 2 AI clients\nservers  2 servers, 1 running\n\
-             calls    3, 1 failed, p50 1.2 ms, p99 30000.0 ms\n\n\
+             calls    3, 1 failed, p50 1.2 ms, p99 30000.0 ms\ncatalog  none yet\n\n\
              SERVER  STATE             CALLS  FAILED  P50 MS  P99 MS  MEMORY   CPU      FILES  RESTARTS\n\
              time    running (2 open)  3      1       1.2     2.0     1.0 MiB  100.5 %  12     1\n\
              x       failed            -      -       -       -       -        -        -      3\n"
@@ -219,6 +234,8 @@ mod tests {
         assert_eq!(line(clients), format!("{at} ok  clients: 2 command lines"));
         let refused = r#"{"category":"bridge","timestamp":1000,"health":{"state":"degraded","reasons":[{"message":"config.toml:3: no"}]},"bridge":{"clients":{"owner":1}}}"#;
         assert_eq!(line(refused), format!("{at} degraded  clients: 1 command line; config.toml:3: no"));
+        let catalog = r#"{"category":"catalog","timestamp":1000,"health":{"state":"ok"},"catalog":{"activity":"refreshing","step":"registry: page 1"}}"#;
+        assert_eq!(line(catalog), format!("{at} ok  catalog: refreshing registry: page 1"));
         let numbers = r#"{"category":"numbers","timestamp":1000,"health":{"state":"failing"},"bridge":{"calls":{"calls":0}},"servers":[]}"#;
         assert_eq!(line(numbers), format!("{at} failing  calls: none yet"));
     }

@@ -4,11 +4,15 @@
 
 use std::time::Duration;
 
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::suggest::hint;
+
 use super::{print, remarks};
 use crate::args::Asker;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
+use crate::pretty::pretty;
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
 use crate::table::Table;
@@ -38,6 +42,28 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
     left_out.iter().for_each(|text| remark(text));
     remarks::on_changes(client, |name| name == server);
     Ok(())
+}
+
+/// One tool, with all that it says of itself.
+pub fn one(client: &mut Client, server: &str, name: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let (tools, _) = read(&ask(client, server)?);
+    let Some(tool) = tools.iter().find(|tool| tool.text("name") == name) else {
+        let names: Vec<_> = tools.iter().map(|tool| tool.text("name")).collect();
+        let hint = hint(name, names.iter().map(String::as_str));
+        let message = format!("there is no tool {server}/{name}{hint}");
+        return Err(Failure::refused(Code::ToolNotFound, message, server));
+    };
+    print(screen, tool, |tool| describe(server, tool))
+}
+
+fn describe(server: &str, tool: &Members) -> String {
+    let mut parts = vec![format!("{server}/{}", tool.text("name"))];
+    let texts = ["title", "description"].map(|part| tool.text(part).trim().to_owned());
+    parts.extend(texts.into_iter().filter(|text| !text.is_empty()));
+    let schemas = [("annotations", "annotations"), ("arguments", "inputSchema"), ("result", "outputSchema")];
+    let schemas = schemas.iter().filter_map(|(title, part)| Some((title, tool.raw(part)?)));
+    parts.extend(schemas.map(|(title, json)| format!("{title}\n{}", pretty(json))));
+    parts.join("\n\n")
 }
 
 /// The tools of an answer, and how many items of it are none: no object, or without a name.

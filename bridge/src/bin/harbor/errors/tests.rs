@@ -129,9 +129,9 @@ fn a_refusal_names_the_command_that_changes_it() {
         ),
         (
             "invalid_params",
-            r#"{"field":"arguments","path":"/a","server_id":"time"}"#,
+            r#"{"field":"arguments","path":"/a","reason":"\"1\" is not of type \"integer\"","server_id":"time"}"#,
             None,
-            "`harbor tools time --json` has the schema",
+            "`a:=VALUE` gives a value as JSON, such as a:=1; `harbor tools time/TOOL` shows the schema",
         ),
         (
             "invalid_params",

@@ -66,10 +66,15 @@ fn places(form: &str) -> Vec<&'static str> {
         return Vec::new();
     }
     let place = |word: &str| match word.trim_matches(['[', ']', '…']) {
-        "NAME" | "SERVER" => "servers",
+        "NAME" | "SERVER" | "NAME[/TOOL" => "servers",
         "SERVER/TOOL" => "tools",
+        "ARGUMENTS" => "arguments",
+        "CLIENT" | "CLIENT|FILE" => "clients",
+        "ORIGIN" => "origins",
+        "SCOPE" => "scopes",
         "COMMAND" => "commands",
         "SHELL" => "shells",
+        "KEY" => "keys",
         _ => "-",
     };
     form.split(' ').filter(|word| !word.is_empty()).map(place).collect()
@@ -124,11 +129,10 @@ fn rules() -> String {
         rules.push(rule("__harbor_at", &format!("-a {} -d {}", topic.name, quoted(topic.summary))));
         let inside = format!("__harbor_in {}", topic.name);
         rules.extend(topic.all_options().map(|option| rule(&inside, &switch(option))));
-        rules.extend(places(topic.usage).first().and_then(|kind| place(topic.name, kind)));
+        rules.extend(of_form(topic.name, topic.usage));
         for (verb, form) in topic.forms.iter().map(|form| verb(form)) {
             rules.push(rule(&format!("__harbor_at {}", topic.name), &format!("-a {verb}")));
-            let kind = places(form).first().copied();
-            rules.extend(kind.and_then(|kind| place(&format!("{} {verb}", topic.name), kind)));
+            rules.extend(of_form(&format!("{} {verb}", topic.name), form));
         }
     }
     rules.join("\n") + "\n"
@@ -138,14 +142,27 @@ fn rule(condition: &str, rest: &str) -> String {
     format!("complete -c harbor -n {} {rest}", quoted(condition))
 }
 
-fn place(at: &str, kind: &str) -> Option<String> {
+/// The rules of what stands behind the words `at`.
+fn of_form(at: &str, form: &str) -> Vec<String> {
+    places(form).into_iter().enumerate().filter_map(|(nth, kind)| place(at, nth, kind)).collect()
+}
+
+fn place(at: &str, nth: usize, kind: &str) -> Option<String> {
     let choices = match kind {
-        "servers" | "tools" => format!("(harbor complete {kind} (commandline -ct) 2>/dev/null)"),
+        "arguments" => {
+            "(harbor complete arguments (commandline -ct) (__harbor_plain)[2] 2>/dev/null)".to_owned()
+        }
+        "keys" => "(harbor complete keys (commandline -ct) (__harbor_plain)[3] 2>/dev/null)".to_owned(),
+        "servers" | "tools" | "clients" | "scopes" | "origins" => {
+            format!("(harbor complete {kind} (commandline -ct) 2>/dev/null)")
+        }
         "commands" => words(TOPICS.iter().map(|topic| topic.name)),
         "shells" => words(Shell::ALL.map(Shell::name)),
         _ => return None,
     };
-    Some(rule(&format!("__harbor_at {at}"), &format!("-a {}", quoted(&choices))))
+    let condition =
+        if nth == 0 { format!("__harbor_at {at}") } else { format!("__harbor_behind {nth} {at}") };
+    Some(rule(&condition, &format!("-a {}", quoted(&choices))))
 }
 
 fn switch(option: &Opt) -> String {
@@ -170,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_places_of_a_form() {
-        assert_eq!(places("SERVER/TOOL [ARGUMENTS]"), ["tools", "-"]);
+        assert_eq!(places("SERVER/TOOL [ARGUMENTS]"), ["tools", "arguments"]);
         assert_eq!(places("[NAME]"), ["servers"]);
         assert_eq!(places("NAME -- COMMAND ARGS…"), [""; 0]);
         assert_eq!(places(""), [""; 0]);

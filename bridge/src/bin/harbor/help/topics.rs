@@ -8,14 +8,55 @@ use super::{Opt, Topic, opt, topic};
 pub const TOPICS: &[Topic] = &[
     Topic {
         options: &[
+            opt("--name", "NAME", "the server's name; made of the package's if absent"),
+            opt("--yes", "", "do not ask"),
+            opt("--label", "TEXT", "a name for people"),
+            opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
+        ],
+        groups: &[
+            ("start and stop", START),
+            ("after a crash", RESTART),
+            ("calls", CALLS),
+            ("what it may do on this machine", SANDBOX_OF_ADD),
+            ("what it may reach", SANDBOX),
+        ],
+        notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION] or git:URL[#BRANCH, TAG OR COMMIT]; what stands\n\
+                behind -- are the server's own arguments. The version is shown, asked for, and locked with the hashes\n\
+                of all that comes with it. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
+                \n\
+                harbor install pypi:mcp-server-time\n\
+                harbor install npm:@modelcontextprotocol/server-filesystem --read ~/notes -- ~/notes",
+        ..topic("install", "SOURCE -- ARGS…", "install a server from a package")
+    },
+    Topic {
+        options: &[
+            opt("--to", "VERSION", "this one instead of the newest; of git a branch, tag or commit"),
+            opt("--undo", "", "back to the version before the last upgrade"),
+            opt("--yes", "", "do not ask"),
+        ],
+        notes: "The new version is installed beside the old one, started, and its tools are compared with the old one's.\n\
+                Nothing is changed before the yes. Tools that have changed are kept from origins until you accept them.",
+        ..topic("upgrade", "NAME", "another version of a server's package")
+    },
+    Topic {
+        notes: "The bridge looks in its own PATH, that of your login shell, version managers (nvm, fnm, volta, asdf, mise,\n\
+                pyenv), Homebrew, and the usual prefixes. Servers and installers get what it finds.",
+        ..topic("runtimes", "", "show where node, uv, git and others are")
+    },
+    Topic {
+        options: &[
             opt("--label", "TEXT", "a name for people"),
             opt("--cwd", "DIR", "the directory to run in; the server's own data directory if absent"),
             opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
             opt("--root", "PATH", "a directory that the server may ask for as its root; repeat for more"),
+            opt("--secret", "KEY", "a secret without which it is not started; repeat for more"),
+            opt("--image", "IMAGE", "run this container image, such as ghcr.io/owner/name:tag, instead of a command"),
+            opt("--engine", "ENGINE", "what runs the image: podman or docker; the first that is there if absent"),
             opt("--as-is", "", "run the command as it is, npx and uvx included"),
             opt("--no-start", "", "only store the definition"),
         ],
         groups: &[
+            ("a server that runs elsewhere, instead of COMMAND", REMOTE),
             ("start and stop", START),
             ("after a crash", RESTART),
             ("calls", CALLS),
@@ -28,7 +69,12 @@ pub const TOPICS: &[Topic] = &[
                 npx and uvx packages are installed first and then run without them; --as-is keeps the command.
 Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 \n\
-                harbor add time -- uvx mcp-server-time",
+                An image is downloaded if need be, and then run by what it was at that time, with the arguments behind\n\
+                `--`; docs/containers.md says more.\n\
+                \n\
+                harbor add time -- uvx mcp-server-time\n\
+                harbor add time --image mcp/time\n\
+                harbor add docs --url https://example.com/mcp",
         ..topic("add", "NAME -- COMMAND ARGS…", "define a server and start it")
     },
     Topic {
@@ -47,9 +93,24 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("sandbox", "NAME", "show or change what a server may do")
     },
     Topic {
+        forms: &["list [NAME]", "set NAME KEY", "remove NAME KEY", "check NAME"],
+        options: &[
+            opt("--type", "TYPE", "with `set`: api_key (if absent), password, oauth, or header for a remote server"),
+            opt("--username", "USER", "with `set`: the name that belongs to a password, given as KEY_USERNAME"),
+            opt("--expires", "WHEN", "with `set`: when it ends, such as 90d or 2030-11-21; never if absent"),
+        ],
+        notes: "`set` asks for the value, which is not shown, or reads it from stdin, without one newline at its end. It is\n\
+                never an argument: other programs see those. The server has it as the environment variable KEY from its\n\
+                next start on; in its log, KEY stands where the value would. `list` and `check` show no values. `check`\n\
+                says what is missing or has expired: exit code 1. docs/secrets.md says more.\n\
+                \n\
+                harbor secrets set weather API_KEY < key.txt",
+        ..topic("secrets", "", "keep keys and passwords of servers")
+    },
+    Topic {
         options: &[opt("--data", "", "delete its data directory too, also one that was kept earlier")],
-        notes: "A running server is stopped first. Its data directory stays, and would be the home of whatever is added\n\
-                under this NAME later.",
+        notes: "A running server is stopped first. Its secrets are deleted. Its data directory stays, and would be the home of\n\
+                whatever is added under this NAME later.",
         ..topic("remove", "NAME", "forget a server")
     },
     Topic {
@@ -64,12 +125,28 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     topic("list", "", "show the servers and their states"),
     Topic {
         options: &[
+            opt("--label", "TEXT", "another name for people"),
+            opt("--no-auto-start", "", "do not start it with the bridge"),
+            opt("--no-lazy", "", "only a person starts it"),
+            opt("--reset", "SETTING", "back to the default: idle-stop, restart, label …; repeat for more"),
+        ],
+        groups: &[("start and stop", START), ("after a crash", RESTART), ("calls", CALLS)],
+        notes: "Without options: shows what was said. Nothing is restarted; what a start takes with it holds from the next\n\
+                one on, and that is told. AI clients and pages see the tools of servers that run, that are --lazy, or\n\
+                that --auto-start has running.\n\
+                \n\
+                harbor set time --lazy --idle-stop 600",
+        ..topic("set", "NAME", "show or change when a server starts")
+    },
+    Topic {
+        options: &[
             opt("--changed", "", "those that are not what they were when you first saw or last accepted them"),
             opt("--as", "ORIGIN", "those that an origin sees, also of servers that its next call starts"),
             opt("--profile", "NAME", "with --as: which of the origin's profiles, `default` if absent"),
         ],
-        notes: "Without NAME: the tools of all running servers.",
-        ..topic("tools", "[NAME]", "show the tools of running servers")
+        notes: "Without NAME: the tools of all running servers. With TOOL: all that it says of itself, and the schema of its\n\
+                arguments.",
+        ..topic("tools", "[NAME[/TOOL]]", "show tools of running servers, or one")
     },
     Topic {
         notes: "HASH is what `harbor tools --changed` shows: nothing else is accepted with it. Without it the change is\n\
@@ -210,16 +287,16 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("events", "", "show each change of a server's state as it comes")
     },
     Topic {
-        forms: &["install CLIENT", "uninstall CLIENT", "status", "token [NAME]"],
+        forms: &["install CLIENT", "uninstall CLIENT", "status", "token [CLIENT]"],
         options: &[
             opt("--client", "NAME", "the client's name: its grants are those of client://NAME; if absent, `default`"),
             opt("--only", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
             opt("--lazy", "", "three tools, to search for, describe and call tools, instead of all of them"),
             opt("--http", "ADDRESS", "serve over HTTP on this machine until a signal, such as on 127.0.0.1:8765"),
             opt("--allow-origin", "ORIGIN", "with --http: let pages of this web origin in; repeat for more; none if absent"),
-            opt("--delete", "", "with `token NAME`: let this client in no more"),
+            opt("--delete", "", "with `token CLIENT`: let this client in no more"),
             opt("--file", "PATH", "with install, uninstall: this configuration, instead of the client's usual one"),
-            opt("--replace", "", "with install: put it in the place of another program's entry `harbor`"),
+            opt("--replace", "", "with install, token: in the place of another program's entry, of the earlier token"),
             opt("--dry-run", "", "with install, uninstall: say what would change, and change nothing"),
         ],
         notes: "For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools and\n\
@@ -237,7 +314,7 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 \n\
                 harbor mcp install claude-code --only 'time/*'\n\
                 \n\
-                Over HTTP, a client shows the token that `token NAME` made, as `Authorization: Bearer TOKEN`, and is\n\
+                Over HTTP, a client shows the token that `token CLIENT` made, as `Authorization: Bearer TOKEN`, and is\n\
                 client://NAME with it. A token is shown once; `token` alone lists who has one. MCP is at /mcp there.",
         ..topic("mcp", "", "serve an AI client as one MCP server")
     },
@@ -255,6 +332,39 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 \n\
                 harbor import cursor --only time",
         ..topic("import", "[CLIENT|FILE]", "take over servers from AI clients")
+    },
+    Topic {
+        forms: &["install", "uninstall", "status"],
+        options: &[
+            opt("--browser", "NAME", "chrome, chromium, edge, brave, firefox or all; repeat for more"),
+            opt("--user-data-dir", "DIR", "a Chromium that is started with this directory of its own"),
+            opt("--extension-id", "ID", "with install: let in this extension beside Harbor's; repeat for more"),
+            opt("--replace", "", "with install: put another program's manifest of this name aside"),
+        ],
+        notes: "`install` tells browsers, by a manifest in your home, that Harbor's extension may start harbor-bridge as the\n\
+                native host `harbor_bridge`: every browser that is here, if --browser names none, or those that it names,\n\
+                here or not. `uninstall` removes what it wrote, from everywhere if --browser names none. `status`, which\n\
+                may be left out, shows each browser, its manifest, and what to do.\n\
+                \n\
+                A Chromium from a snap or a flatpak cannot start native hosts.\n\
+                With another HARBOR_HOME than ~/.harbor the manifest names a script there, which says so.",
+        ..topic("host", "", "make Harbor known to browsers")
+    },
+    Topic {
+        forms: &["search WORDS…", "show ID", "refresh", "status"],
+        options: &[
+            opt("--limit", "N", "with list, search: how many on a page: 1 to 200, 20 if absent"),
+            opt("--cursor", "CURSOR", "with list, search: go on where the page before ended"),
+            opt("--source", "NAME", "with list: only of registry, awesome or curated"),
+            opt("--featured", "", "with list: only those that Harbor's authors have chosen"),
+            opt("--full", "", "with refresh: fetch everything, even where what has changed would do"),
+        ],
+        notes: "The catalog is fetched from the official registry and a community list, each hour and when you ask for it.\n\
+                Searching asks nobody: it is all on this machine. `[catalog]` in config.toml says where it comes from,\n\
+                docs/catalog.md what is asked of whom. The last word may be the beginning of one.\n\
+                \n\
+                harbor catalog search time zone",
+        ..topic("catalog", "[list]", "find servers that can be had")
     },
     topic("ping", "", "ask whether the bridge is alive"),
     Topic {
@@ -278,7 +388,11 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
 /// What the scripts of `completions` ask; no person needs it.
 pub const COMPLETE: Topic = Topic {
     notes: "Names for a shell, one per line; none when no bridge runs.",
-    ..topic("complete", "servers|tools [WORD]", "print names for the completion of a shell")
+    ..topic(
+        "complete",
+        "servers|tools|keys|arguments|clients|scopes|origins [WORD [BEHIND]]",
+        "print names for the completion of a shell",
+    )
 };
 
 const SAVE: &str = "write images, audio and resources to new files in this directory";
@@ -341,6 +455,19 @@ const CALLS: &[Opt] = &[
 const LEVELS: &str = "off, basic, standard (if nothing is said) or strict";
 
 const SANDBOX_OF_ADD: &[Opt] = &[opt("--sandbox", "LEVEL", LEVELS)];
+
+/// A server elsewhere.
+const REMOTE: &[Opt] = &[
+    opt("--url", "URL", "where it is: https://…, or http://… on this machine"),
+    opt("--transport", "KIND", "http, sse, or auto, which finds out; auto"),
+    opt(
+        "--header",
+        "'NAME: VALUE'",
+        "goes with each request; ${KEY} in it is filled at the start; repeat for more",
+    ),
+    opt("--allow-private", "", "its name may mean a private address"),
+    opt("--allow-http", "", "without TLS, although it is not on this machine"),
+];
 
 /// What a server may reach and use, beyond its level.
 const SANDBOX: &[Opt] = &[

@@ -48,7 +48,7 @@ fn called(json: bool, tool: &str, answers: &[&str]) -> Ran {
 fn the_call_is_the_first_request_and_the_arguments_pass_as_they_were_typed() {
     let ran = called(false, "now", &[&result(NOON)]);
     assert_eq!((ran.printed.as_str(), ran.exit, ran.asked.len()), ("noon\n", Exit::Done, 1));
-    let sent = r#"{"type":"mcp_call_tool","request_id":"1","server_id":"time","tool_name":"now","arguments":{"b":1.0,"a":12345678901234567890},"timeout_ms":1500,"max_timeout_ms":9000"#;
+    let sent = r#"{"type":"mcp_call_tool","request_id":"1","server_id":"time","tool_name":"now","unless_stopped":true,"arguments":{"b":1.0,"a":12345678901234567890},"timeout_ms":1500,"max_timeout_ms":9000"#;
     assert!(ran.asked[0].starts_with(sent), "{}", ran.asked[0]);
 }
 

@@ -27,7 +27,7 @@ pub struct Found {
 
 /// A failure that is about a file.
 pub fn failed(path: &Path, why: &dyn std::fmt::Display) -> Failure {
-    Failure::Io("use the client's configuration", io::Error::other(format!("{}: {why}", path.display())))
+    Failure::Io("use the configuration", io::Error::other(format!("{}: {why}", path.display())))
 }
 
 impl Found {

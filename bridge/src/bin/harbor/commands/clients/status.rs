@@ -8,9 +8,10 @@ use harbor_bridge::config::Paths;
 use harbor_bridge::foreign::{AiClient, CLIENTS, is_ours};
 use serde_json::{Value, json};
 
+use super::super::unseen;
 use super::{Found, NAME, entry, name_of, place};
 use crate::errors::Failure;
-use crate::screen::Screen;
+use crate::screen::{Screen, remark};
 use crate::table::Table;
 
 /// What is known of one client.
@@ -51,6 +52,9 @@ pub fn show(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
         .collect();
     if !notes.is_empty() {
         screen.text(&format!("\n{}", notes.join("\n")))?;
+    }
+    if seen.iter().any(|seen| seen.installed) {
+        unseen::here(paths).iter().for_each(|text| remark(text));
     }
     Ok(())
 }

@@ -2,17 +2,27 @@
 //!
 //! Owns what of it is a finding.
 
+use super::super::unseen;
 use super::{Finding, State};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
+use crate::commands::catalog::headline;
 use crate::errors::Failure;
 use crate::reply::Members;
+use crate::when;
+
+/// A catalog is stale that is so old, in milliseconds.
+const STALE: u64 = 3 * 86_400_000;
 
 pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
     // What the kernel offers is tried right after the start: whatever is measured waits for that.
     let status = client.request(&Ask::new("status").flag("fresh", true), QUICK)?.object("status");
     let listed = client.request(&Ask::new("list_servers"), QUICK)?.objects("servers");
-    Ok(findings(&status).into_iter().chain(listed.iter().filter_map(uncontained)).collect())
+    let catalog = catalog(&status.object("catalog"));
+    let unseen = unseen::among(&listed);
+    let unseen = unseen.map(|(what, next)| Finding::wrong(State::Warning, "servers", what, next));
+    let of_servers = listed.iter().filter_map(uncontained).chain(unseen);
+    Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).collect())
 }
 
 fn findings(status: &Members) -> Vec<Finding> {
@@ -45,6 +55,25 @@ fn kernel(kernel: &Members) -> Vec<Finding> {
     }
     let next = "docs/sandbox.md says what needs which kernel; `--required` has a server refused rather than held less";
     missing.into_iter().map(|what| Finding::wrong(State::Warning, "kernel", what, next)).collect()
+}
+
+/// A source that cannot be reached is no fault of this machine's, as long as it is not for days.
+fn catalog(catalog: &Members) -> Finding {
+    let wrong = |what: String, next: &str| Finding::wrong(State::Warning, "catalog", what, next);
+    let retry = "`harbor catalog refresh` tries again; `harbor catalog status` says how the sources are";
+    let (file_error, error, state) =
+        (catalog.text("file_error"), catalog.text("last_error"), catalog.text("state"));
+    let stale = catalog.number("last_refresh").is_some_and(|at| at + STALE < when::now());
+    match () {
+        () if !file_error.is_empty() => wrong(file_error, ""),
+        () if state == "failed" => wrong(format!("the catalog worker has failed: {error}"), retry),
+        () if state == "off" => Finding::ok("catalog", "it is not refreshed: that is how you have it"),
+        () if catalog.number("failing").is_some_and(|failing| failing > 0) => {
+            wrong(format!("a source failed the last time: {error}"), retry)
+        }
+        () if stale => wrong("it was last refreshed more than three days ago".into(), retry),
+        () => Finding::ok("catalog", headline(catalog, when::now())),
+    }
 }
 
 /// What the bridge itself finds wrong.
@@ -82,6 +111,33 @@ fn uncontained(server: &Members) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_catalog_that_is_broken_failing_or_stale_is_told() {
+        let found = |text: &str| catalog(&Members::parse(text.as_bytes()).unwrap());
+        let now = when::now();
+        for (text, state, said) in [
+            (
+                r#"{"state":"stopped","file_error":"catalog.db is damaged"}"#,
+                State::Warning,
+                "catalog.db is damaged",
+            ),
+            (r#"{"state":"failed","last_error":"no"}"#, State::Warning, "the catalog worker has failed: no"),
+            (r#"{"state":"off"}"#, State::Ok, "it is not refreshed"),
+            (
+                r#"{"state":"stopped","failing":1,"last_error":"registry: no"}"#,
+                State::Warning,
+                "a source failed",
+            ),
+            (r#"{"state":"stopped","last_refresh":1}"#, State::Warning, "it was last refreshed more than"),
+            (r#"{"state":"stopped"}"#, State::Ok, "none yet"),
+        ] {
+            let found = found(text);
+            assert!(found.state == state && found.what.starts_with(said), "{found:?}");
+        }
+        let fresh = found(&format!(r#"{{"state":"stopped","entries":5,"last_refresh":{now}}}"#));
+        assert_eq!((fresh.state, fresh.what.as_str()), (State::Ok, "5 entries, refreshed just now"));
+    }
 
     #[test]
     fn what_the_bridge_says_becomes_findings() {

@@ -12,6 +12,7 @@ use harbor_bridge::config::{Paths, file};
 use harbor_bridge::store::database;
 use harbor_bridge::store::journal::Journal;
 use harbor_bridge::store::recovery::{self, AFTER_A_LOSS, Loss};
+use harbor_bridge::store::secrets;
 use nix::unistd::geteuid;
 
 use super::{Finding, State};
@@ -47,10 +48,11 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
     for path in [paths.database(), paths.journal(), paths.token(), paths.audit_log(), paths.log_file()] {
         all.extend(private(&path, FILE, fix));
     }
+    all.extend(credentials(&paths.credentials(), fix));
     if all.is_empty() {
         all.push(Finding::ok("home", format!("{} is yours alone", home.display())));
     }
-    all.push(config(&paths.config_file()));
+    all.extend(config(&paths.config_file(), fix));
     all.push(database(paths));
     all.extend(paths.socket().ok().and_then(|socket| stale(&socket, fix)));
     all
@@ -82,7 +84,37 @@ fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
     Some(Finding::wrong(State::Warning, "home", what, format!("`{chmod}`, or `harbor doctor --fix`")))
 }
 
-fn config(path: &Path) -> Finding {
+/// A file of secrets that others may read is mended; a link is not touched, nor what it leads to.
+fn credentials(path: &Path, fix: bool) -> Option<Finding> {
+    let about = fs::symlink_metadata(path).ok()?;
+    if about.is_file()
+        && let Some(finding) = private(path, FILE, fix)
+    {
+        return Some(finding);
+    }
+    let wrong = secrets::check(path).err()?;
+    let next = "until then servers start without their secrets";
+    Some(Finding::wrong(State::Broken, "secrets", format!("could not {wrong}"), next))
+}
+
+/// A file that others may write to is broken, and only its mode is; one that they may read is not.
+fn config(path: &Path, fix: bool) -> Vec<Finding> {
+    let mode = private(path, FILE, fix);
+    match (mode, read(path)) {
+        (Some(Finding { state: State::Warning, next, .. }), wrong)
+            if wrong.state == State::Broken && others_may_write(path) =>
+        {
+            vec![Finding { next, ..wrong }]
+        }
+        (mode, read) => mode.into_iter().chain([read]).collect(),
+    }
+}
+
+fn others_may_write(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| about.mode() & 0o022 != 0)
+}
+
+fn read(path: &Path) -> Finding {
     match file::read(path) {
         Ok(_) if path.exists() => Finding::ok("config", "config.toml is right"),
         Ok(_) => Finding::ok("config", "there is no config.toml: the defaults hold"),
@@ -172,6 +204,29 @@ mod tests {
     }
 
     #[test]
+    fn secrets_that_cannot_be_used_are_told_and_a_link_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("credentials.json");
+        assert_eq!(credentials(&path, true), None);
+        fs::write(&path, r#"{"version":1,"servers":{}}"#).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        let state = |fix| credentials(&path, fix).map(|finding| finding.state);
+        assert_eq!(
+            [state(false), state(true), state(false)],
+            [Some(State::Warning), Some(State::Fixed), None]
+        );
+        fs::write(&path, "hunter2").unwrap();
+        let broken = credentials(&path, true).unwrap();
+        assert!(broken.state == State::Broken && !format!("{broken:?}").contains("hunter2"), "{broken:?}");
+        let elsewhere = dir.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).unwrap();
+        fs::set_permissions(&elsewhere, Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        assert_eq!(state(true), Some(State::Broken));
+        assert_eq!(fs::metadata(&elsewhere).unwrap().mode() & 0o777, 0o644);
+    }
+
+    #[test]
     fn a_socket_that_nobody_listens_on_is_told_and_removed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s");
@@ -188,9 +243,16 @@ mod tests {
     fn files_that_are_wrong_are_broken() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
-        assert_eq!(config(&path).state, State::Ok);
+        let states = |fix| config(&path, fix).iter().map(|finding| finding.state).collect::<Vec<_>>();
+        assert_eq!(states(true), [State::Ok], "there is none");
+        for (mode, found) in [(0o666, &[State::Broken][..]), (0o644, &[State::Warning, State::Ok])] {
+            fs::write(&path, "[limits]\n").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(states(false), found, "{mode:o}");
+            assert_eq!(states(true), [State::Fixed, State::Ok], "{mode:o}");
+            assert_eq!(states(true), [State::Ok], "{mode:o}");
+        }
         fs::write(&path, "[limit]\n").unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(FILE)).unwrap();
-        assert_eq!(config(&path).state, State::Broken);
+        assert_eq!(states(true), [State::Broken]);
     }
 }

@@ -1,25 +1,29 @@
-//! Programs: Harbor's own beside this one, and what servers of npm, PyPI and containers need in PATH.
+//! Programs: Harbor's own beside this one, and what servers of npm and PyPI need, wherever the bridge would find it.
 //!
 //! Must never run one: what it answers says nothing that its place does not.
 
 use std::env;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use harbor_bridge::runtimes::{Looked, Runtimes};
+
+use super::super::native_host::is_program;
 use super::{Finding, State};
 
-const OWN: &[&str] = &["harbor-bridge", "harbor-runner", "harbor-egress"];
+const OWN: &[&str] = &["harbor-bridge", "harbor-runner", "harbor-runner-http", "harbor-egress"];
 
 /// One of these, and who needs it.
-const RUNTIMES: &[(&[&str], &str)] =
-    &[(&["node"], "servers from npm"), (&["uv", "python3"], "servers from PyPI")];
+const NEEDED: &[(&[&str], &str)] = &[
+    (&["node"], "servers from npm"),
+    (&["uv", "python"], "servers from PyPI"),
+    (&["git"], "servers from repositories"),
+];
 
 pub(super) fn look() -> Vec<Finding> {
     let directory = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
     let mut all = vec![own(&directory.unwrap_or_default())];
-    let path = env::var_os("PATH").unwrap_or_default();
-    let directories: Vec<_> = env::split_paths(&path).collect();
-    all.extend(RUNTIMES.iter().map(|(names, who)| runtime(names, who, &directories)));
+    let looked = Runtimes::default().look();
+    all.extend(NEEDED.iter().map(|(names, who)| runtime(names, who, &looked)));
     all
 }
 
@@ -34,41 +38,33 @@ fn own(directory: &Path) -> Finding {
     }
 }
 
-fn runtime(names: &[&str], who: &str, directories: &[PathBuf]) -> Finding {
-    let found = directories.iter().flat_map(|directory| names.iter().map(|name| directory.join(name)));
-    match found.into_iter().find(|path| is_program(path)) {
-        Some(path) => Finding::ok("runtimes", format!("{who} have {}", path.display())),
+fn runtime(names: &[&str], who: &str, looked: &Looked) -> Finding {
+    match names.iter().find_map(|name| looked.get(name)) {
+        Some((path, "PATH")) => Finding::ok("runtimes", format!("{who} have {path}")),
+        Some((path, how)) => Finding::ok("runtimes", format!("{who} have {path}, by {how}")),
         None => {
-            let what = format!("{who} need {}, which is not in PATH", names.join(" or "));
-            Finding::wrong(
-                State::Warning,
-                "runtimes",
-                what,
-                "install it, or start the bridge where it is in PATH",
-            )
+            let what = format!("{who} need {}, which was not found", names.join(" or "));
+            let next = "install it; `harbor runtimes` shows where it was looked for, and how to get it";
+            Finding::wrong(State::Warning, "runtimes", what, next)
         }
     }
 }
 
-fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
-}
-
 #[cfg(test)]
 mod tests {
+
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
     fn programs_are_looked_for_where_they_have_to_be() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(own(dir.path()).state, State::Broken);
-        for name in OWN.iter().chain(&["node"]) {
+        for name in OWN {
             std::fs::write(dir.path().join(name), "").unwrap();
             std::fs::set_permissions(dir.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
         }
         assert_eq!(own(dir.path()).state, State::Ok);
-        let directories = [dir.path().to_owned()];
-        assert_eq!(runtime(&["node"], "npm's", &directories).state, State::Ok);
-        assert_eq!(runtime(&["uv"], "PyPI's", &directories).state, State::Warning);
     }
 }

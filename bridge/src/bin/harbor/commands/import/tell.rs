@@ -62,13 +62,16 @@ fn line(server: &Server, outcome: &Outcome) -> String {
     let (env, taken) = server.launch.as_ref().map_or((Vec::new(), Vec::new()), |launch| {
         (launch.env.keys().map(String::as_str).collect(), launch.taken.iter().map(String::as_str).collect())
     });
+    let remote = server.launch.as_ref().ok().and_then(|launch| launch.remote.as_ref());
+    let headers = remote.map_or(Vec::new(), |remote| remote.headers.keys().map(String::as_str).collect());
     let cwd = server.launch.as_ref().ok().and_then(|launch| launch.cwd.as_ref());
     let cwd = cwd.map(|cwd| format!(", in {cwd}")).unwrap_or_default();
     format!(
-        "{}{renamed}: {what} from {}{cwd}{}{}",
+        "{}{renamed}: {what} from {}{cwd}{}{}{}",
         server.name,
         server.file.display(),
         names("with", env),
+        names("with the headers", headers),
         names("from your environment", taken)
     )
 }

@@ -18,9 +18,9 @@ use std::thread;
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, WeakSender, channel};
 
+use super::http::Taken;
 use super::machine::{Machine, Out};
 use crate::client::QUICK;
 use crate::errors::Failure;
@@ -34,7 +34,7 @@ pub const QUEUE: usize = 64;
 pub enum Event {
     Line(Vec<u8>),
     /// One that takes room until the machine has read it.
-    Weighed(Vec<u8>, OwnedSemaphorePermit),
+    Weighed(Vec<u8>, Taken),
     Overlong,
     /// The client has closed our stdin, or does not read our stdout.
     End,

@@ -78,6 +78,8 @@ pub struct Machine {
     /// The client's ids that are not free.
     ids: HashSet<String>,
     pieces: HashMap<String, Pieces>,
+    /// Whether it has said `initialize`.
+    greeted: bool,
     /// What the client can answer, JSON text, where it has said so once for all.
     capabilities: Option<String>,
     /// From which level on it wants to have the servers' messages.
@@ -107,6 +109,7 @@ impl Machine {
             waiting: Vec::new(),
             ids: HashSet::new(),
             pieces: HashMap::new(),
+            greeted: false,
             capabilities: None,
             level: None,
             watches: Watches::default(),

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::http::tokens::{Kepts, TokenFile};
 use crate::args::TokenWanted;
 use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::screen::{Screen, ask, remark};
 use crate::table::Table;
 use crate::when::{self, ago};
 
@@ -18,8 +18,24 @@ pub fn run(wanted: &TokenWanted, paths: &Paths, screen: &mut Screen) -> Result<(
     let file = TokenFile::of(paths);
     match wanted {
         TokenWanted::List => list(&file.read()?, screen),
-        TokenWanted::Make(name) => make(&file, name, screen),
+        TokenWanted::Make(name, replace) => {
+            if !replace && file.read()?.contains_key(name) {
+                may_replace(name, screen)?;
+            }
+            make(&file, name, screen)
+        }
         TokenWanted::Delete(name) => delete(&file, name, screen),
+    }
+}
+
+/// Whoever has the token that there is would not be let in any more.
+fn may_replace(name: &str, screen: &Screen) -> Result<(), Failure> {
+    let what = format!("{name} has a token already, which a new one would end");
+    let yes = !screen.json && ask(&format!("{what}; replace it? [y/N] "));
+    if yes {
+        Ok(())
+    } else {
+        Err(Failure::Usage(format!("{what}\n`harbor mcp token {name} --replace` does that")))
     }
 }
 

@@ -3,12 +3,22 @@
 @TABLE@
 _harbor() {
     local IFS=$' \t\n'
-    local cur=${COMP_WORDS[COMP_CWORD]} word choice value= command= place=0 i options places verbs
-    local -a choices=() kinds=()
+    local cur word choice value= command= first= place=0 i options places verbs prefix
+    local -a choices=() kinds=() words=()
     COMPREPLY=()
-    _harbor_table ''
-    for ((i = 1; i < COMP_CWORD; i++)); do
+    # Bash takes origins and scopes apart at their colons.
+    for ((i = 0; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
+        if [[ $i -gt 1 && ($word == :* || ${words[-1]} == *:) ]]; then
+            words[-1]+=$word
+        else
+            words+=("$word")
+        fi
+    done
+    cur=${words[-1]}
+    _harbor_table ''
+    for ((i = 1; i < ${#words[@]} - 1; i++)); do
+        word=${words[i]}
         if [[ $word == = ]]; then
             continue
         elif [[ -n $value ]]; then
@@ -24,6 +34,7 @@ _harbor() {
         elif [[ $place == 0 && " $verbs " == *" $word "* ]]; then
             _harbor_table "$command $word"
         else
+            if [[ $place == 0 ]]; then first=$word; fi
             place=$((place + 1))
         fi
     done
@@ -35,13 +46,15 @@ _harbor() {
         choices=($options)
     else
         kinds=($places)
+        # All behind a tool are its arguments.
+        if [[ $place -gt 0 && $place -ge ${#kinds[@]} && ${kinds[*]} == *arguments ]]; then place=$((${#kinds[@]} - 1)); fi
         case ${kinds[place]-} in
         commands) choices=($_harbor_commands) ;;
         shells) choices=($_harbor_shells) ;;
-        servers | tools)
+        servers | tools | keys | arguments | clients | scopes | origins)
             # Line by line: what a server is called is never run.
             while IFS= read -r choice; do choices+=("$choice"); done \
-                < <(harbor complete "${kinds[place]-}" "$cur" 2>/dev/null)
+                < <(harbor complete "${kinds[place]-}" "$cur" "$first" 2>/dev/null)
             ;;
         esac
         if [[ $place == 0 ]]; then choices+=($verbs); fi
@@ -49,7 +62,11 @@ _harbor() {
     for choice in "${choices[@]}"; do
         if [[ $choice == "$cur"* ]]; then COMPREPLY+=("$choice"); fi
     done
-    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == */ ]]; then compopt -o nospace 2>/dev/null; fi
+    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/=] ]]; then compopt -o nospace 2>/dev/null; fi
+    if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then
+        prefix=${cur%"${cur##*:}"}
+        COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
+    fi
     return 0
 }
 

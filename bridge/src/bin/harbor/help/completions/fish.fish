@@ -27,5 +27,13 @@ function __harbor_at
     test "$plain" = "$argv"
 end
 
+# Whether these words are there, and at least so many behind them.
+function __harbor_behind
+    set -l plain (__harbor_plain)
+    set -l at $argv[2..-1]
+    test (count $plain) -ge (math (count $at) + $argv[1]); or return 1
+    test "$plain[1..(count $at)]" = "$at"
+end
+
 complete -c harbor -f
 @RULES@

@@ -4,7 +4,7 @@
 @TABLE@
 _harbor() {
     emulate -L zsh
-    local cur=${words[CURRENT]} word value= command= place=0 options places verbs
+    local cur=${words[CURRENT]} word value= command= first= place=0 options places verbs
     local -a choices kinds open
     _harbor_table ''
     for word in "${(@)words[2,CURRENT-1]}"; do
@@ -21,6 +21,7 @@ _harbor() {
         elif [[ $place == 0 && " $verbs " == *" $word "* ]]; then
             _harbor_table "$command $word"
         else
+            [[ $place == 0 ]] && first=$word
             place=$((place + 1))
         fi
     done
@@ -31,15 +32,18 @@ _harbor() {
         choices=(${=options})
     else
         kinds=(${=places})
+        # All behind a tool are its arguments.
+        if [[ ${kinds[-1]} == arguments && $place -ge ${#kinds} ]]; then place=$((${#kinds} - 1)); fi
         case ${kinds[place + 1]} in
         commands) choices=(${=_harbor_commands}) ;;
         shells) choices=(${=_harbor_shells}) ;;
-        servers | tools) choices=(${(f)"$(harbor complete ${kinds[place + 1]} "$cur" 2>/dev/null)"}) ;;
+        servers | tools | keys | arguments | clients | scopes | origins)
+            choices=(${(f)"$(harbor complete ${kinds[place + 1]} "$cur" "$first" 2>/dev/null)"}) ;;
         esac
         if [[ $place == 0 ]]; then choices+=(${=verbs}); fi
     fi
-    open=(${(M)choices:#*/})
-    choices=(${choices:#*/})
+    open=(${(M)choices:#*[/=]})
+    choices=(${choices:#*[/=]})
     compadd -S '' -a -- open
     compadd -a -- choices
 }

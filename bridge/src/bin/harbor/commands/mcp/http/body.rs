@@ -1,6 +1,6 @@
 //! Reads bodies, each into a line.
 //!
-//! Owns how long one may be, and how much memory all together take until their machines have read them. A byte is kept
+//! Owns how long one may be, and how much memory all of a client, and all together, take until their machines have read them. A byte is kept
 //! only once there is room for it: what is claimed takes none.
 
 use std::pin::Pin;
@@ -16,6 +16,9 @@ use super::reply::Refusal;
 /// How much all bodies that are under way take, in bytes: four of the longest.
 const IN_ALL: usize = 256 * 1024 * 1024;
 
+/// How much those of one client take at most: whatever it does, others have the rest.
+const OF_CLIENT: usize = IN_ALL / 2;
+
 /// The room for bodies.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Semaphore>);
@@ -26,43 +29,67 @@ impl Default for Room {
     }
 }
 
-/// A body, and the room that it takes until it is dropped.
+/// A client's share of it.
+#[derive(Debug, Clone)]
+pub struct Share(Arc<Semaphore>);
+
+impl Default for Share {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(OF_CLIENT)))
+    }
+}
+
+/// Room that is taken, until it is dropped.
+#[derive(Debug)]
+pub struct Taken {
+    all: OwnedSemaphorePermit,
+    share: OwnedSemaphorePermit,
+}
+
+/// A body, and the room that it takes.
 #[derive(Debug)]
 pub struct Body {
     pub line: Vec<u8>,
-    pub room: OwnedSemaphorePermit,
+    pub room: Taken,
 }
 
 impl Room {
     /// The body as a line. Line ends in it stand between JSON's tokens, or it is no JSON.
-    pub async fn read(&self, mut incoming: Incoming) -> Result<Body, Refusal> {
+    pub async fn read(&self, share: &Share, mut incoming: Incoming) -> Result<Body, Refusal> {
         if incoming.size_hint().lower() > MAX_LINE {
             return Err(long());
         }
-        let mut body = Body { line: Vec::new(), room: self.take(0)? };
+        let mut body = Body { line: Vec::new(), room: self.take(share, 0)? };
         while let Some(frame) =
             std::future::poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await
         {
             let cut = |_| Refusal::new(StatusCode::BAD_REQUEST, "the body ended early");
             let Ok(piece) = frame.map_err(cut)?.into_data() else { continue };
-            self.add(&mut body, &piece)?;
+            self.add(share, &mut body, &piece)?;
         }
         Ok(body)
     }
 
-    fn add(&self, body: &mut Body, piece: &[u8]) -> Result<(), Refusal> {
+    fn add(&self, share: &Share, body: &mut Body, piece: &[u8]) -> Result<(), Refusal> {
         if (body.line.len() + piece.len()) as u64 > MAX_LINE {
             return Err(long());
         }
-        body.room.merge(self.take(piece.len())?);
+        let Taken { all, share } = self.take(share, piece.len())?;
+        body.room.all.merge(all);
+        body.room.share.merge(share);
         body.line.extend(piece.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
         Ok(())
     }
 
-    fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+    fn take(&self, share: &Share, bytes: usize) -> Result<Taken, Refusal> {
         let full = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too much is being read; try again");
+        let many = |_| {
+            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too much of yours is being read; wait for answers")
+        };
         let bytes = u32::try_from(bytes).map_err(|_| full())?;
-        Arc::clone(&self.0).try_acquire_many_owned(bytes).map_err(|_| full())
+        let share = Arc::clone(&share.0).try_acquire_many_owned(bytes).map_err(many)?;
+        let all = Arc::clone(&self.0).try_acquire_many_owned(bytes).map_err(|_| full())?;
+        Ok(Taken { all, share })
     }
 }
 
@@ -77,16 +104,22 @@ mod tests {
     #[test]
     fn bodies_share_their_room_and_give_it_back() {
         let room = Room(Arc::new(Semaphore::new(10)));
-        let new = || Body { line: Vec::new(), room: room.take(0).unwrap() };
-        let (mut one, mut two) = (new(), new());
-        assert!(room.add(&mut one, b"12\n4").is_ok() && room.add(&mut one, b"56").is_ok());
+        let share = |bytes| Share(Arc::new(Semaphore::new(bytes)));
+        let (own, others) = (share(7), share(7));
+        let new = |share| Body { line: Vec::new(), room: room.take(share, 0).unwrap() };
+        let (mut one, mut two) = (new(&own), new(&others));
+        assert!(room.add(&own, &mut one, b"12\n4").is_ok() && room.add(&own, &mut one, b"56").is_ok());
         assert_eq!(one.line, b"12 456");
-        assert!(room.add(&mut two, b"12345").is_err() && room.add(&mut two, b"1234").is_ok());
+        assert!(room.add(&own, &mut new(&own), b"12").is_err(), "more than its share");
+        assert!(
+            room.add(&others, &mut two, b"12345").is_err() && room.add(&others, &mut two, b"1234").is_ok()
+        );
         // The line may go on to its machine; its room is taken until that has read it.
         let Body { line, room: taken } = one;
         drop(line);
-        assert!(room.add(&mut two, b"5").is_err());
+        assert!(room.add(&others, &mut two, b"5").is_err());
         drop(taken);
-        assert!(room.add(&mut two, b"5").is_ok());
+        assert!(room.add(&others, &mut two, b"5").is_ok());
+        assert!(room.add(&own, &mut new(&own), b"12345").is_ok(), "its share is whole again");
     }
 }

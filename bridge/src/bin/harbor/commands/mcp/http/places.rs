@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hyper::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::body::Share;
 use super::connections::{Served, Standing};
 use super::reply::Refusal;
 
@@ -27,6 +28,7 @@ pub struct Places(Mutex<HashMap<String, OfClient>>);
 struct OfClient {
     read: Arc<Semaphore>,
     open: Arc<Semaphore>,
+    share: Share,
 }
 
 /// A place, until it is dropped; its connection stays as long.
@@ -47,9 +49,18 @@ impl Places {
         take(self.of(client).open, connection)
     }
 
+    /// Its share of the room for bodies.
+    pub fn share(&self, client: &str) -> Share {
+        self.of(client).share
+    }
+
     fn of(&self, client: &str) -> OfClient {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || OfClient { read: Arc::new(Semaphore::new(READ)), open: Arc::new(Semaphore::new(OPEN)) };
+        let new = || OfClient {
+            read: Arc::new(Semaphore::new(READ)),
+            open: Arc::new(Semaphore::new(OPEN)),
+            share: Share::default(),
+        };
         places.entry(client.to_owned()).or_insert_with(new).clone()
     }
 }

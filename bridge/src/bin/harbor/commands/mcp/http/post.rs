@@ -56,7 +56,7 @@ pub async fn post(
     gate::check_content_type(&head.headers)?;
     gate::check_accept(&head.headers, &["application/json", "text/event-stream"])?;
     let reading = server.places.read(&client.name, connection)?;
-    let read = timeout(BODY_LIMIT, server.room.read(body)).await;
+    let read = timeout(BODY_LIMIT, server.room.read(&server.places.share(&client.name), body)).await;
     let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come");
     let body = read.map_err(late)??;
     let message = Message::read(&body.line)?;

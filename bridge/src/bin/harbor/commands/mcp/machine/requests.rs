@@ -6,7 +6,7 @@ use harbor_policy::tool_name;
 
 use super::super::directory::Target;
 use super::super::lazy;
-use super::super::line::{INVALID_PARAMS, NO_METHOD, REFUSED, UNSUPPORTED_VERSION};
+use super::super::line::{INVALID_PARAMS, INVALID_REQUEST, NO_METHOD, REFUSED, UNSUPPORTED_VERSION};
 use super::super::names::{Names, without_list};
 use super::super::questions::{Resumed, Then, capabilities, level};
 use super::super::uris::{Unknown, of_server};
@@ -94,8 +94,13 @@ impl Machine {
             return self.out.push(Out::Line(line));
         }
         let modern = version.is_some();
+        // The older generation has nothing to say before it has greeted but that it is there.
+        if !(modern || self.greeted || matches!(method, "initialize" | "ping" | "server/discover")) {
+            return self.say_error(Some(id), INVALID_REQUEST, "`initialize` has to come first");
+        }
         match method {
             "initialize" => {
+                self.greeted = true;
                 self.capabilities = capabilities(&fields, "capabilities");
                 let result = write::initialized(text(&fields, "protocolVersion").as_deref(), self.lazy);
                 self.say(id, &result);

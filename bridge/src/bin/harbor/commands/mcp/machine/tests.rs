@@ -7,8 +7,8 @@ use super::super::names::Names;
 use super::super::write::MODERN;
 use super::requests::VERSION;
 use super::*;
-use harbor_ipc_proto::client::Request;
 use harbor_ipc_proto::client::envelope::Incoming;
+use harbor_ipc_proto::client::{Request, SessionRequest};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl Scene {
     fn new(only: &[&str]) -> Self {
         let only: Vec<_> = only.iter().map(ToString::to_string).collect();
         let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
-        let machine = Machine::new(only, false);
+        let machine = Machine { greeted: true, ..Machine::new(only, false) };
         Self { machine, lines: Vec::new(), asked: Vec::new(), dials: 0, remarks: Vec::new() }
     }
 
@@ -61,7 +61,7 @@ impl Scene {
                 }
                 Out::Frame(frame, _) => {
                     let incoming = Incoming::parse(&frame[HEADER..]).unwrap();
-                    assert!(!matches!(incoming.request, Request::Attach(_)));
+                    assert!(!matches!(incoming.request, Request::Session(SessionRequest::Attach(_))));
                     let text = serde_json::from_slice(&frame[HEADER..]).unwrap();
                     let id = incoming.envelope.id();
                     assert!(self.asked.iter().all(|(open, _)| *open != id), "the bridge would refuse {text}");
@@ -531,4 +531,26 @@ fn settle(scene: &mut Scene, most: usize) {
         let Some((tag, members)) = answer else { return };
         scene.answer(tag, members);
     }
+}
+
+#[test]
+fn before_initialize_only_its_greeting_and_pings_are_answered() {
+    let mut scene = Scene::new(&[]);
+    scene.machine.greeted = false;
+    let ask = |scene: &mut Scene, method: &str, params: Value| {
+        let line = json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params}).to_string();
+        scene.machine.on_line(line.as_bytes());
+        scene.collect();
+        scene.lines.pop()
+    };
+    assert_eq!(ask(&mut scene, "ping", json!({})).unwrap()["result"], json!({}));
+    for method in ["tools/list", "tools/call", "logging/setLevel", "no/such"] {
+        let said = ask(&mut scene, method, json!({"name": "s__echo"})).unwrap();
+        assert_eq!(said["error"]["code"], -32600, "{said}");
+    }
+    let modern = json!({"_meta": {VERSION: MODERN}});
+    assert!(ask(&mut scene, "server/discover", modern.clone()).unwrap()["result"].is_object());
+    assert_eq!(ask(&mut scene, "tools/list", modern), None, "the newer generation has no greeting");
+    assert!(ask(&mut scene, "initialize", json!({})).unwrap()["result"].is_object());
+    assert_eq!(ask(&mut scene, "prompts/list", json!({})), None, "it waits for its bridge");
 }

@@ -98,9 +98,13 @@ fn failures(counts: &Members) -> String {
         .flatten()
         .map(|(code, number)| format!("{number} {}", flatten(code)))
         .collect();
-    match number(counts, "failures") {
+    let failed = match number(counts, "failures") {
         0 => "none failed".into(),
         failed => format!("{failed} failed: {}", codes.join(", ")),
+    };
+    match number(counts, "toolErrors") {
+        0 => failed,
+        errors => format!("{failed}; {errors} with a tool's error"),
     }
 }
 

@@ -1,0 +1,298 @@
+//! The secrets of a server: what they may be called, how it is given them, and what is wrong with them.
+//!
+//! ```text
+//!  api_key, password, oauth ─► environment: KEY (and KEY_USERNAME)      header ─► requests to a remote server
+//! ```
+//!
+//! Owns these rules. Must never put a value into a sentence.
+
+use std::collections::BTreeMap;
+
+use harbor_ipc_proto::client::CredentialType;
+use harbor_ipc_proto::secret::Secret;
+
+use crate::environment;
+use crate::redaction::{Redactor, SHORTEST};
+
+/// The longest value, in bytes.
+pub const MAX_VALUE: usize = 64 * 1024;
+
+/// The most secrets of one server.
+pub const MAX_KEYS: usize = 256;
+
+/// All values of one server together, in bytes: its environment has to hold them.
+pub const MAX_TOTAL: usize = 256 * 1024;
+
+/// The longest name, in bytes.
+const MAX_NAME: usize = 128;
+
+/// The longest user name, in bytes.
+const MAX_USERNAME: usize = 1024;
+
+/// What stands behind the name of a password for the name that belongs to it.
+const USERNAME: &str = "_USERNAME";
+
+/// One secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The secret itself.
+    pub value: Secret,
+    /// How the server is given it.
+    pub kind: CredentialType,
+    /// The name that belongs to a password.
+    pub username: Option<String>,
+    /// When it was set, in milliseconds since 1970.
+    pub set_at: u64,
+    /// When it ends, likewise.
+    pub expires_at: Option<u64>,
+    /// What gets a new one when it has ended.
+    pub refresh_token: Option<Secret>,
+}
+
+impl Credential {
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_expired(&self, now: u64) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// Everything about it that nobody may see.
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let value = self.value.expose();
+        // A header says what kind of secret follows: `Bearer …`.
+        let bare = value
+            .split_once(' ')
+            .filter(|_| self.kind == CredentialType::Header)
+            .map(|(_, bare)| bare.trim());
+        [Some(value), bare, self.refresh_token.as_ref().map(Secret::expose)].into_iter().flatten()
+    }
+}
+
+/// The secrets of one server, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Credentials(pub BTreeMap<String, Credential>);
+
+impl Credentials {
+    /// What goes into the environment of a local server.
+    #[must_use]
+    pub fn variables(&self) -> BTreeMap<String, Secret> {
+        let of_environment =
+            || self.0.iter().filter(|(_, credential)| credential.kind != CredentialType::Header);
+        let usernames = of_environment().filter_map(|(key, credential)| {
+            Some((format!("{key}{USERNAME}"), Secret::new(credential.username.clone()?)))
+        });
+        // A secret of that name is the one that is meant.
+        usernames
+            .chain(of_environment().map(|(key, credential)| (key.clone(), credential.value.clone())))
+            .collect()
+    }
+
+    /// What goes into the headers of requests to a remote server.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &Secret)> {
+        let is_header = |(_, credential): &(&String, &Credential)| credential.kind == CredentialType::Header;
+        self.0.iter().filter(is_header).map(|(key, credential)| (key.as_str(), &credential.value))
+    }
+
+    /// What finds them in texts, and these headers' values: whole, and behind the word that says what kind of secret follows.
+    #[must_use]
+    pub fn redactor(&self, headers: &[(&str, &str)]) -> Redactor {
+        let of_one =
+            |(key, credential)| Credential::secrets(credential).map(move |text| (String::as_str(key), text));
+        let values = headers.iter().flat_map(|(name, value)| {
+            let bare = value.split_once(' ').map(|(_, bare)| bare.trim());
+            std::iter::once(*value).chain(bare).map(|text| (*name, text))
+        });
+        // Of two that say the same the last one gives the name: a key says more than a header.
+        Redactor::new(values.chain(self.0.iter().flat_map(of_one)))
+    }
+
+    /// Of these names those that are not here.
+    #[must_use]
+    pub fn missing(&self, wanted: &[String]) -> Vec<String> {
+        wanted.iter().filter(|key| !self.0.contains_key(*key)).cloned().collect()
+    }
+
+    /// Names of those that have ended.
+    #[must_use]
+    pub fn expired(&self, now: u64) -> Vec<String> {
+        self.0
+            .iter()
+            .filter(|(_, credential)| credential.is_expired(now))
+            .map(|(key, _)| key.clone())
+            .collect()
+    }
+
+    /// Why one more, or another one, finds no room; `None` when it does.
+    #[must_use]
+    pub fn overfull(&self) -> Option<String> {
+        let bytes: usize = self.0.values().map(|credential| credential.value.len()).sum();
+        if self.0.len() > MAX_KEYS {
+            return Some(format!("a server has at most {MAX_KEYS} secrets; remove one"));
+        }
+        (bytes > MAX_TOTAL)
+            .then(|| format!("the secrets of a server have at most {} KiB in all", MAX_TOTAL / 1024))
+    }
+
+    /// What to mind, a sentence each. `env` are the variables that the definition sets.
+    #[must_use]
+    pub fn warnings(&self, env: &BTreeMap<String, String>) -> Vec<String> {
+        let mut all = Vec::new();
+        for (key, credential) in &self.0 {
+            if credential.value.expose().chars().count() < SHORTEST {
+                all.push(format!("{key} has fewer than {SHORTEST} characters: it is not hidden in logs"));
+            }
+            if credential.kind == CredentialType::Header {
+                all.push(format!("{key} is a header: only a remote server is given it"));
+            } else if env.contains_key(key) {
+                all.push(format!("{key} is set by `--env` too: the secret is what the server gets"));
+            }
+        }
+        all
+    }
+}
+
+/// What a name may be, where this one may not.
+#[must_use]
+pub fn wrong_key(kind: CredentialType, key: &str) -> Option<&'static str> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+    let begins = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    match kind {
+        _ if key.is_empty() || key.len() > MAX_NAME => Some("a name of 1 to 128 characters"),
+        CredentialType::Header if !key.chars().all(is_token) => Some("the name of an HTTP header"),
+        CredentialType::Header => None,
+        _ if !begins || !key.chars().all(is_name) => {
+            Some("a name: a letter or _, then letters, digits, _, . and -")
+        }
+        _ if environment::wrong_variable(key, "").is_some() => Some("a name that is not Harbor's own"),
+        _ => None,
+    }
+}
+
+/// What a value may be, where this one may not.
+#[must_use]
+pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str> {
+    let value = value.expose();
+    let is_of_header = |c: char| matches!(c, ' '..='~' | '\t');
+    match kind {
+        _ if value.is_empty() => Some("a text that is not empty"),
+        _ if value.len() > MAX_VALUE => Some("at most 64 KiB"),
+        _ if value.contains('\0') => Some("a text without NUL characters"),
+        CredentialType::Header if !value.chars().all(is_of_header) || value.trim() != value => {
+            Some("a header's value: one line of ASCII")
+        }
+        _ => None,
+    }
+}
+
+/// What a user name may be, where this one may not.
+#[must_use]
+pub fn wrong_username(kind: CredentialType, username: &str) -> Option<&'static str> {
+    match kind {
+        CredentialType::Header => Some("no name: a header has none"),
+        _ if username.is_empty() || username.len() > MAX_USERNAME || username.contains('\0') => {
+            Some("a name of 1 to 1024 bytes without NUL characters")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credential(kind: CredentialType, value: &str) -> Credential {
+        let value = Secret::new(value.into());
+        Credential { value, kind, username: None, set_at: 1, expires_at: None, refresh_token: None }
+    }
+
+    fn credentials() -> Credentials {
+        let password =
+            Credential { username: Some("ada".into()), ..credential(CredentialType::Password, "opensesame") };
+        let token = Credential {
+            expires_at: Some(10),
+            refresh_token: Some(Secret::new("refresh-me".into())),
+            ..credential(CredentialType::Oauth, "token-1")
+        };
+        let named = [
+            ("API_KEY", credential(CredentialType::ApiKey, "sk-12345")),
+            ("DB", password),
+            ("TOKEN", token),
+            ("X-Key", credential(CredentialType::Header, "Bearer abcdefgh")),
+            ("PIN", credential(CredentialType::ApiKey, "1234")),
+        ];
+        Credentials(named.into_iter().map(|(key, credential)| (key.to_owned(), credential)).collect())
+    }
+
+    #[test]
+    fn each_type_goes_where_it_belongs() {
+        let all = credentials();
+        let variables = all.variables();
+        let variables: Vec<_> =
+            variables.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+        assert_eq!(
+            variables,
+            [
+                ("API_KEY", "sk-12345"),
+                ("DB", "opensesame"),
+                ("DB_USERNAME", "ada"),
+                ("PIN", "1234"),
+                ("TOKEN", "token-1")
+            ]
+        );
+        let headers: Vec<_> = all.headers().map(|(name, value)| (name, value.expose())).collect();
+        assert_eq!(headers, [("X-Key", "Bearer abcdefgh")]);
+        let said = all
+            .redactor(&[])
+            .redact("sk-12345 opensesame ada token-1 refresh-me Bearer abcdefgh, abcdefgh 1234")
+            .into_owned();
+        assert_eq!(said, "[API_KEY] [DB] ada [TOKEN] [TOKEN] [X-Key], [X-Key] 1234");
+    }
+
+    #[test]
+    fn a_secret_wins_over_the_name_of_a_password() {
+        let mut all = credentials();
+        all.0.insert("DB_USERNAME".into(), credential(CredentialType::ApiKey, "another"));
+        assert_eq!(all.variables()["DB_USERNAME"].expose(), "another");
+    }
+
+    #[test]
+    fn what_is_missing_has_ended_or_is_odd_is_told_by_name() {
+        let all = credentials();
+        assert_eq!(all.missing(&["API_KEY".into(), "OTHER".into()]), ["OTHER"]);
+        assert_eq!((all.expired(9), all.expired(10)), (vec![], vec!["TOKEN".to_owned()]));
+        let env = BTreeMap::from([("DB".to_owned(), "x".to_owned())]);
+        let warnings = all.warnings(&env);
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        assert!(!warnings.join(" ").contains("1234"));
+        assert_eq!(all.overfull(), None);
+        let many = |value: &str, count| {
+            let one = |n| (format!("K{n}"), credential(CredentialType::ApiKey, value));
+            Credentials((0..count).map(one).collect()).overfull()
+        };
+        assert!(many("x", MAX_KEYS).is_none() && many("x", MAX_KEYS + 1).is_some());
+        let long = "x".repeat(MAX_VALUE);
+        assert!(many(&long, 4).is_none() && many(&long, 5).is_some());
+    }
+
+    #[test]
+    fn names_and_values_are_judged() {
+        let key = |key| wrong_key(CredentialType::ApiKey, key).is_none();
+        assert!(["API_KEY", "_a", "a.b-c9"].iter().all(|name| key(name)));
+        let (long, longest) = ("K".repeat(129), "K".repeat(128));
+        assert!(
+            ["", "9a", "a b", "a=b", "ä", "HARBOR_SERVER", "X\n", long.as_str()]
+                .iter()
+                .all(|name| !key(name))
+        );
+        assert!(key(&longest));
+        let header = |key| wrong_key(CredentialType::Header, key).is_none();
+        assert!(header("X-Api-Key") && header("9!") && !header("X Key") && !header("X:") && !header(""));
+        let value = |kind, value: &str| wrong_value(kind, &Secret::new(value.into())).is_none();
+        assert!(value(CredentialType::ApiKey, "a\nb") && !value(CredentialType::Header, "a\nb"));
+        assert!(!value(CredentialType::ApiKey, "") && !value(CredentialType::ApiKey, "a\0"));
+        assert!(!value(CredentialType::ApiKey, &"x".repeat(MAX_VALUE + 1)));
+        assert!(wrong_username(CredentialType::Password, "ada").is_none());
+        assert!(wrong_username(CredentialType::Header, "ada").is_some());
+    }
+}

@@ -1,0 +1,177 @@
+//! The servers that Harbor brings along: known packages, with the settings of their sandbox that are known to work.
+//!
+//! Owns the list (`curated/entries.rs`), its types, and what a person must fill in. Must never name a version: the newest is
+//! resolved when one is installed. docs/sandbox.md tells why each needs what it is granted, and which of it is tested.
+//!
+//! ```text
+//!  {directory}      a placeholder: the person gives it (`Input`), an absolute path each
+//!  {data}           the server's own data directory, which whoever installs it knows
+//! ```
+
+use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
+
+mod entries;
+pub use entries::CURATED;
+
+/// The day on which the list was last gone through, as the catalog says it.
+pub const DATE: &str = "2026-11-22";
+
+/// One server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Curated {
+    /// Its id here: what a person types.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it does, in a sentence.
+    pub description: &'static str,
+    /// What is installed.
+    pub source: Source,
+    /// Its arguments. A placeholder stands alone in its argument, and is as many arguments as the person gives values.
+    pub args: &'static [&'static str],
+    /// What the person fills in.
+    pub inputs: &'static [Input],
+    /// Its environment beyond what every server has; values may have placeholders.
+    pub env: &'static [Variable],
+    /// What it has to be given in secret.
+    pub secrets: &'static [Secret],
+    /// The settings of its sandbox.
+    pub sandbox: Sandbox,
+    /// Words to find it by.
+    pub tags: &'static [&'static str],
+    /// Where its code is.
+    pub repository: &'static str,
+    /// Where it is described.
+    pub homepage: &'static str,
+}
+
+/// What is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A package of npm.
+    Npm(&'static str),
+    /// A package of PyPI.
+    Pypi(&'static str),
+    /// An image, without a tag.
+    Oci(&'static str),
+    /// An MCP endpoint over HTTP.
+    Remote(&'static str),
+}
+
+impl Source {
+    /// As `harbor install` takes it: `npm:…`, `pypi:…`, `oci:…` or the URL.
+    #[must_use]
+    pub fn spec(self) -> String {
+        match self {
+            Self::Npm(name) => format!("npm:{name}"),
+            Self::Pypi(name) => format!("pypi:{name}"),
+            Self::Oci(image) => format!("oci:{image}"),
+            Self::Remote(url) => url.to_owned(),
+        }
+    }
+}
+
+/// What a person fills in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Input {
+    /// `directory` for `{directory}`.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub description: &'static str,
+    /// Whether more than one may be given.
+    pub many: bool,
+    /// Whether there must be one.
+    pub required: bool,
+}
+
+/// A variable of the environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in a sentence.
+    pub description: &'static str,
+    /// What it is set to; none: it is set only if the person gives a value.
+    pub value: Option<&'static str>,
+}
+
+/// A secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Secret {
+    /// The name of its variable, or of its header for a remote server.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub description: &'static str,
+    /// Whether the server is of no use without it.
+    pub required: bool,
+    /// What stands before its value in the header: `Bearer `.
+    pub prefix: &'static str,
+    /// Where a person gets one.
+    pub help_url: &'static str,
+}
+
+/// Settings of a sandbox. The default is Harbor's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sandbox {
+    /// None: standard.
+    pub level: Option<Level>,
+    /// None: the level's.
+    pub network: Option<NetworkKind>,
+    /// With the network `hosts`.
+    pub hosts: &'static [&'static str],
+    /// What it may read besides; placeholders stand alone.
+    pub read: &'static [&'static str],
+    /// What it may write besides; placeholders stand alone.
+    pub write: &'static [&'static str],
+}
+
+impl Sandbox {
+    /// Harbor's own.
+    pub const DEFAULT: Self = Self { level: None, network: None, hosts: &[], read: &[], write: &[] };
+
+    /// Nothing but its own directories.
+    pub const NO_NETWORK: Self = Self { network: Some(NetworkKind::None), ..Self::DEFAULT };
+
+    /// The settings, with placeholders filled: `values` gives the paths for a name.
+    #[must_use]
+    pub fn settings<'v>(&self, values: impl Fn(&str) -> &'v [String]) -> SandboxSettings {
+        let listed = |list: Vec<String>| (!list.is_empty()).then_some(list);
+        SandboxSettings {
+            level: self.level,
+            network: self.network,
+            hosts: listed(self.hosts.iter().map(ToString::to_string).collect()),
+            read: listed(filled(self.read, &values)),
+            write: listed(filled(self.write, &values)),
+            ..SandboxSettings::default()
+        }
+    }
+}
+
+/// A list with its placeholders filled: `{name}` becomes all values of the name, other entries stay. A placeholder with more behind it
+/// (`{repository}/.git`) becomes each value with that behind it.
+#[must_use]
+pub fn filled<'v>(list: &[&str], values: impl Fn(&str) -> &'v [String]) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in list {
+        match placeholder(entry) {
+            Some((name, rest)) => all.extend(values(name).iter().map(|value| format!("{value}{rest}"))),
+            None => all.push((*entry).to_owned()),
+        }
+    }
+    all
+}
+
+/// The name of the placeholder at the beginning of an entry, and what stands behind it.
+#[must_use]
+pub fn placeholder(entry: &str) -> Option<(&str, &str)> {
+    entry.strip_prefix('{')?.split_once('}')
+}
+
+/// The server of this id.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Curated> {
+    CURATED.iter().find(|curated| curated.id == id)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! The list itself. A new entry is tried by `tests/tests/real_servers.rs` first, or says in docs/sandbox.md that it was not.
+
+use super::{Curated, Input, Sandbox, Secret, Source, Variable};
+
+const REFERENCE: &str = "https://github.com/modelcontextprotocol/servers";
+
+/// The parts that most entries share.
+const BASE: Curated = Curated {
+    id: "",
+    title: "",
+    description: "",
+    source: Source::Npm(""),
+    args: &[],
+    inputs: &[],
+    env: &[],
+    secrets: &[],
+    sandbox: Sandbox::DEFAULT,
+    tags: &[],
+    repository: REFERENCE,
+    homepage: REFERENCE,
+};
+
+/// Ordered as they are shown.
+pub const CURATED: &[Curated] =
+    &[FILESYSTEM, MEMORY, TIME, FETCH, GIT, SEQUENTIAL_THINKING, GITHUB, GITHUB_REMOTE, EVERYTHING];
+
+const FILESYSTEM: Curated = Curated {
+    id: "filesystem",
+    title: "Filesystem",
+    description: "Reads, writes, moves and searches files in the directories that you name.",
+    source: Source::Npm("@modelcontextprotocol/server-filesystem"),
+    args: &["{directory}"],
+    inputs: &[Input {
+        name: "directory",
+        description: "A directory that it may read and write.",
+        many: true,
+        required: true,
+    }],
+    sandbox: Sandbox { write: &["{directory}"], ..Sandbox::NO_NETWORK },
+    tags: &["files", "directories", "reference"],
+    homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/filesystem",
+    ..BASE
+};
+
+const MEMORY: Curated = Curated {
+    id: "memory",
+    title: "Memory",
+    description: "Remembers people, things and what is known of them, as a graph in a file.",
+    source: Source::Npm("@modelcontextprotocol/server-memory"),
+    env: &[Variable {
+        name: "MEMORY_FILE_PATH",
+        description: "The file; its own default lies in its package, which is read-only.",
+        value: Some("{data}/memory.jsonl"),
+    }],
+    sandbox: Sandbox::NO_NETWORK,
+    tags: &["knowledge graph", "notes", "reference"],
+    homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/memory",
+    ..BASE
+};
+
+const TIME: Curated = Curated {
+    id: "time",
+    title: "Time",
+    description: "Tells the time in any time zone, and converts between them.",
+    source: Source::Pypi("mcp-server-time"),
+    sandbox: Sandbox::NO_NETWORK,
+    tags: &["clock", "time zone", "reference"],
+    homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/time",
+    ..BASE
+};
+
+const FETCH: Curated = Curated {
+    id: "fetch",
+    title: "Fetch",
+    description: "Fetches a page of the web and turns it into Markdown.",
+    source: Source::Pypi("mcp-server-fetch"),
+    // It must reach whatever page it is asked for.
+    sandbox: Sandbox::DEFAULT,
+    tags: &["web", "http", "markdown", "reference"],
+    homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/fetch",
+    ..BASE
+};
+
+const GIT: Curated = Curated {
+    id: "git",
+    title: "Git",
+    description: "Reads a Git repository's history and changes, stages and commits.",
+    source: Source::Pypi("mcp-server-git"),
+    args: &["--repository", "{repository}"],
+    inputs: &[Input {
+        name: "repository",
+        description: "The repository's directory.",
+        many: false,
+        required: true,
+    }],
+    env: &[
+        Variable { name: "GIT_AUTHOR_NAME", description: "The author of its commits.", value: None },
+        Variable {
+            name: "GIT_AUTHOR_EMAIL",
+            description: "The author's address in its commits.",
+            value: None,
+        },
+        Variable { name: "GIT_COMMITTER_NAME", description: "The committer of its commits.", value: None },
+        Variable {
+            name: "GIT_COMMITTER_EMAIL",
+            description: "The committer's address in its commits.",
+            value: None,
+        },
+    ],
+    sandbox: Sandbox { read: &["{repository}"], write: &["{repository}/.git"], ..Sandbox::NO_NETWORK },
+    tags: &["version control", "repository", "reference"],
+    homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/git",
+    ..BASE
+};
+
+const SEQUENTIAL_THINKING: Curated = Curated {
+    id: "sequential-thinking",
+    title: "Sequential thinking",
+    description: "Keeps a chain of thoughts that can be revised and branched.",
+    source: Source::Npm("@modelcontextprotocol/server-sequential-thinking"),
+    sandbox: Sandbox::NO_NETWORK,
+    tags: &["reasoning", "reference"],
+    homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/sequentialthinking",
+    ..BASE
+};
+
+const EVERYTHING: Curated = Curated {
+    id: "everything",
+    title: "Everything",
+    description: "Shows every feature of MCP once, to try clients with.",
+    source: Source::Npm("@modelcontextprotocol/server-everything"),
+    sandbox: Sandbox::NO_NETWORK,
+    tags: &["test", "demo", "reference"],
+    homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/everything",
+    ..BASE
+};
+
+const GITHUB_REPOSITORY: &str = "https://github.com/github/github-mcp-server";
+const GITHUB_TOKENS: &str = "https://github.com/settings/personal-access-tokens/new";
+
+const GITHUB: Curated = Curated {
+    id: "github",
+    title: "GitHub",
+    description: "Repositories, issues, pull requests and workflows of GitHub, in a container on this machine.",
+    source: Source::Oci("ghcr.io/github/github-mcp-server"),
+    secrets: &[Secret {
+        name: "GITHUB_PERSONAL_ACCESS_TOKEN",
+        description: "A personal access token with the rights that it may use.",
+        required: true,
+        prefix: "",
+        help_url: GITHUB_TOKENS,
+    }],
+    tags: &["issues", "pull requests", "code"],
+    repository: GITHUB_REPOSITORY,
+    homepage: GITHUB_REPOSITORY,
+    ..BASE
+};
+
+const GITHUB_REMOTE: Curated = Curated {
+    id: "github-remote",
+    title: "GitHub (remote)",
+    description: "Repositories, issues, pull requests and workflows of GitHub, run by GitHub.",
+    source: Source::Remote("https://api.githubcopilot.com/mcp/"),
+    secrets: &[Secret {
+        name: "Authorization",
+        description: "A personal access token; not needed where you sign in by the browser.",
+        required: false,
+        prefix: "Bearer ",
+        help_url: GITHUB_TOKENS,
+    }],
+    tags: &["issues", "pull requests", "code"],
+    repository: GITHUB_REPOSITORY,
+    homepage: GITHUB_REPOSITORY,
+    ..BASE
+};

@@ -1,0 +1,88 @@
+//! The list is held to what the rest of Harbor would refuse.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::package::recognise;
+use crate::sandbox::settings::checked;
+
+fn placeholders(curated: &Curated) -> BTreeSet<&'static str> {
+    let lists = [curated.args, curated.sandbox.read, curated.sandbox.write];
+    let values = curated.env.iter().filter_map(|variable| variable.value);
+    let entries = lists.into_iter().flatten().copied().chain(values);
+    entries.filter_map(placeholder).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn every_server_of_the_list_is_there_once() {
+    let ids: Vec<_> = CURATED.iter().map(|curated| curated.id).collect();
+    assert_eq!(
+        ids,
+        [
+            "filesystem",
+            "memory",
+            "time",
+            "fetch",
+            "git",
+            "sequential-thinking",
+            "github",
+            "github-remote",
+            "everything"
+        ]
+    );
+    let sources: BTreeSet<_> = CURATED.iter().map(|curated| curated.source.spec()).collect();
+    assert_eq!(sources.len(), CURATED.len());
+    assert_eq!(find("time").map(|time| time.source.spec()).as_deref(), Some("pypi:mcp-server-time"));
+    assert_eq!(find("times"), None);
+}
+
+#[test]
+fn each_sandbox_can_be_followed_once_it_is_filled_in() {
+    let paths = ["/home/alice/a".to_owned(), "/home/alice/b".to_owned()];
+    for curated in CURATED {
+        let settings = curated.sandbox.settings(|_| &paths);
+        assert_eq!(checked(&settings), Ok(()), "{}", curated.id);
+        let text = format!("{settings:?}");
+        assert!(!text.contains('{') || !text.contains("\"{"), "{}: {text}", curated.id);
+    }
+    let git = find("git").unwrap().sandbox.settings(|_| &paths[..1]);
+    assert_eq!(git.write, Some(vec!["/home/alice/a/.git".to_owned()]));
+}
+
+#[test]
+fn each_placeholder_is_an_input_and_each_input_has_one() {
+    for curated in CURATED {
+        let mut used = placeholders(curated);
+        used.remove("data");
+        let inputs: BTreeSet<_> = curated.inputs.iter().map(|input| input.name).collect();
+        assert_eq!(used, inputs, "{}", curated.id);
+    }
+}
+
+#[test]
+fn packages_are_named_as_the_installers_take_them() {
+    for curated in CURATED {
+        let (command, name) = match curated.source {
+            Source::Npm(name) => ("npx", name),
+            Source::Pypi(name) => ("uvx", name),
+            Source::Oci(_) | Source::Remote(_) => continue,
+        };
+        let package = recognise(command, &[name.to_owned()]).unwrap();
+        assert_eq!((package.name.as_str(), package.spec.as_str()), (name, name));
+    }
+}
+
+#[test]
+fn texts_are_there() {
+    for curated in CURATED {
+        assert!(!curated.title.is_empty() && curated.description.ends_with('.'), "{}", curated.id);
+        assert!(curated.description.len() <= 100, "{}: {}", curated.id, curated.description.len());
+        for url in [curated.repository, curated.homepage] {
+            assert!(url.starts_with("https://"), "{}: {url}", curated.id);
+        }
+        for secret in curated.secrets {
+            assert!(secret.help_url.starts_with("https://") && !secret.description.is_empty());
+        }
+    }
+    assert_eq!(DATE.len(), "2026-11-22".len());
+}

@@ -1,0 +1,62 @@
+//! The commands of git.
+//!
+//! One commit is fetched, without history, hooks or submodules, and by no transport that runs a program which the address
+//! names.
+
+use super::source::is_commit;
+use super::{Package, Step, line};
+
+/// What holds for each command, whatever the person's own settings say.
+const SAFE: &[&str] = &[
+    "-c",
+    "protocol.allow=never",
+    "-c",
+    "protocol.https.allow=always",
+    "-c",
+    "protocol.ssh.allow=always",
+    "-c",
+    "protocol.file.allow=always",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "protocol.version=2",
+];
+
+/// Where the repository is checked out.
+#[must_use]
+pub fn source_dir(dir: &str) -> String {
+    format!("{dir}/src")
+}
+
+/// The commit, once it is known, stands in the package itself.
+pub(super) fn fetch(package: &Package, dir: &str) -> Vec<Step> {
+    let source = source_dir(dir);
+    let (address, wanted) = package.address();
+    let git = |words: &[&str]| line(&[&["git"], SAFE, words]);
+    let wanted = wanted.unwrap_or("HEAD");
+    let fetch =
+        ["-C", &source, "fetch", "--depth", "1", "--no-tags", "--no-recurse-submodules", "--", address];
+    vec![
+        git(&["init", "--quiet", "--template=", "--", &source]),
+        git(&[&fetch[..], &[wanted]].concat()),
+        git(&["-C", &source, "checkout", "--quiet", "--detach", "FETCH_HEAD"]),
+    ]
+}
+
+/// Instead of the second of these steps, where a server does not hand out a commit by its name.
+#[must_use]
+pub fn fetch_all(package: &Package, dir: &str) -> Option<Vec<Step>> {
+    let source = source_dir(dir);
+    let (address, wanted) = package.address();
+    let commit = wanted.filter(|wanted| is_commit(wanted))?;
+    let git = |words: &[&str]| line(&[&["git"], SAFE, words]);
+    let all = "+refs/*:refs/harbor/*";
+    Some(vec![
+        git(&["-C", &source, "fetch", "--no-tags", "--no-recurse-submodules", "--", address, all]),
+        git(&["-C", &source, "checkout", "--quiet", "--detach", commit]),
+    ])
+}

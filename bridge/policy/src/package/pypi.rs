@@ -1,0 +1,85 @@
+//! The commands of pip and uv.
+//!
+//! First it is found out which versions there will be and which hashes they have, then exactly those are installed: both
+//! refuse what has another hash.
+
+use super::{Step, line};
+
+/// Where it stands what is wanted, for uv.
+pub const WANTED: &str = "requirements.in";
+/// The versions, of everything, with their hashes.
+pub const LOCK: &str = "requirements.txt";
+/// What pip would install.
+pub const REPORT: &str = "report.json";
+
+/// With `user = true` in the person's settings pip refuses to install into any venv.
+const QUIET: &[&str] = &["--no-user", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"];
+
+fn venv(dir: &str) -> String {
+    format!("{dir}/venv")
+}
+
+fn python(dir: &str) -> String {
+    format!("{dir}/venv/bin/python")
+}
+
+pub(super) fn environment(dir: &str, has_uv: bool) -> Step {
+    match has_uv {
+        true => line(&[&["uv", "venv", "--no-project", "--allow-existing", &venv(dir)]]),
+        false => line(&[&["python3", "-m", "venv", &venv(dir)]]),
+    }
+}
+
+pub(super) fn resolve(dir: &str, spec: &str, has_uv: bool) -> Step {
+    match has_uv {
+        true => compile(dir, &format!("{dir}/{WANTED}")),
+        false => report(dir, &["--", spec]),
+    }
+}
+
+fn compile(dir: &str, wanted: &str) -> Step {
+    let (lock, python) = (format!("{dir}/{LOCK}"), python(dir));
+    let how = ["uv", "pip", "compile", "--no-header", "--no-annotate", "--generate-hashes"];
+    line(&[&how, &["--python", &python, "--output-file", &lock, "--", wanted]])
+}
+
+fn report(dir: &str, wanted: &[&str]) -> Step {
+    let (python, report) = (python(dir), format!("{dir}/{REPORT}"));
+    line(&[&[&python, "-m", "pip", "install", "--dry-run", "--report", &report], QUIET, wanted])
+}
+
+pub(super) fn install(dir: &str, has_uv: bool) -> Step {
+    let (python, lock) = (python(dir), format!("{dir}/{LOCK}"));
+    match has_uv {
+        true => line(&[&["uv", "pip", "install", "--require-hashes", "--python", &python, "-r", &lock]]),
+        false => {
+            let exact = ["--require-hashes", "--no-deps", "-r", &lock];
+            line(&[&[&python, "-m", "pip", "install"], QUIET, &exact])
+        }
+    }
+}
+
+/// Of what is in a directory itself.
+pub(super) fn resolve_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step> {
+    let find = match has_uv {
+        true => compile(dir, &format!("{source}/pyproject.toml")),
+        false => report(dir, &["--", source]),
+    };
+    vec![find]
+}
+
+/// The packages that it needs, then itself: that has no hash but its commit.
+pub(super) fn install_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step> {
+    let python = python(dir);
+    let itself = match has_uv {
+        true => line(&[&["uv", "pip", "install", "--no-deps", "--python", &python, "--", source]]),
+        false => line(&[&[&python, "-m", "pip", "install", "--no-deps"], QUIET, &["--", source]]),
+    };
+    vec![install(dir, has_uv), itself]
+}
+
+/// The environment of a repository that turned out to hold a package of Python.
+#[must_use]
+pub fn environment_of_source(dir: &str, has_uv: bool) -> Step {
+    environment(dir, has_uv)
+}

@@ -1,0 +1,179 @@
+//! What a person writes to install a server: `npm:…`, `pypi:…`, `git:…`.
+//!
+//! Owns the reading of that, and the name that a server gets when the person says none. Must never let a word through
+//! that an installer would take for an option, a path or another way of transport.
+
+use harbor_ipc_proto::server_id::ServerId;
+use url::Url;
+
+use super::{Ecosystem, Package, is_word, npm_spec, python_spec};
+
+/// What can be installed, for sentences.
+pub const KINDS: &str = "npm:, pypi:, git:";
+
+/// Longer than any address that is meant.
+const MAX_URL: usize = 1000;
+/// Longer than any branch or tag that is meant.
+const MAX_REFERENCE: usize = 200;
+
+/// Ways by which git may fetch. Others run programs that the address names.
+const TRANSPORTS: &[&str] = &["https", "ssh", "file"];
+
+/// What stands before the name that is meant, and behind it.
+const BEFORE: &[&str] = &["mcp-server-", "mcp-", "server-"];
+const BEHIND: &[&str] = &["-mcp-server", "-server-mcp", "-mcp", "-server", ".git"];
+/// Names that say nothing: what stands before the `/` is meant.
+const NAMELESS: &[&str] = &["mcp", "server", "mcp-server"];
+
+/// The package that a source means, with these arguments.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub fn read(source: &str, args: &[String]) -> Result<Package, String> {
+    let (kind, rest) = source.split_once(':').unwrap_or((source, ""));
+    let (ecosystem, found) = match kind {
+        "npm" => (Ecosystem::Npm, npm_spec(rest)),
+        "pypi" => (Ecosystem::Pypi, python_spec(rest)),
+        "git" => (Ecosystem::Git, Some(git_spec(rest)?)),
+        _ => return Err(format!("{source} is not of a kind that this Harbor knows: {KINDS}")),
+    };
+    let example = match ecosystem {
+        Ecosystem::Npm => "npm:@scope/name@1.2.3",
+        Ecosystem::Pypi => "pypi:name==1.2.3",
+        Ecosystem::Git => "git:https://host/repository#branch",
+    };
+    let (name, spec) = found.ok_or_else(|| format!("{source} names no package; write it as {example}"))?;
+    Ok(Package { ecosystem, spec, name, program: None, args: args.to_vec() })
+}
+
+/// Whether a command is meant as a source.
+#[must_use]
+pub fn is_source(command: &str) -> bool {
+    ["npm:", "pypi:", "git:"].iter().any(|kind| command.starts_with(kind))
+}
+
+/// The last part of the address, and the whole.
+fn git_spec(text: &str) -> Result<(String, String), String> {
+    let (address, reference) = text.split_once('#').map_or((text, None), |(url, at)| (url, Some(at)));
+    let url =
+        Url::parse(address).map_err(|_| format!("{address} is no address; write it whole: https://…"))?;
+    // What a reader of addresses forgives, git reads as something else: `https:/host` is a path on the host `https`.
+    let is_whole = address.starts_with(&format!("{}://", url.scheme()));
+    if !TRANSPORTS.contains(&url.scheme()) || !is_whole {
+        return Err(format!("git: fetches by https://, ssh:// and file:// only, not by {}:", url.scheme()));
+    }
+    if url.password().is_some() || (url.scheme() == "https" && !url.username().is_empty()) {
+        return Err("the address has a name or a password in it, which would be stored and shown".into());
+    }
+    let host_is_right = url.scheme() == "file" || url.host_str().is_some_and(|host| !host.starts_with('-'));
+    let plain = address.bytes().all(|byte| byte.is_ascii_graphic()) && address.len() <= MAX_URL;
+    if !host_is_right || !plain || url.username().starts_with('-') || url.query().is_some() {
+        return Err(format!("{address} is no address of a repository"));
+    }
+    if reference.is_some_and(|reference| !is_reference(reference)) {
+        return Err("behind # stands a branch, a tag or a commit".into());
+    }
+    let name = url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let name = name.strip_suffix(".git").unwrap_or(name).to_owned();
+    let is_named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    is_named.then(|| (name, text.to_owned())).ok_or_else(|| format!("{address} ends in no name"))
+}
+
+fn is_reference(reference: &str) -> bool {
+    let first = |b: u8| b.is_ascii_alphanumeric();
+    is_word(reference, first, |b| first(b) || b"._/-+".contains(&b))
+        && reference.len() <= MAX_REFERENCE
+        && !reference.contains("..")
+}
+
+impl Package {
+    /// What people write to install it.
+    #[must_use]
+    pub fn source(&self) -> String {
+        format!("{}:{}", self.ecosystem.as_str(), self.spec)
+    }
+
+    /// The address and what is wanted of it, of a package of git.
+    #[must_use]
+    pub fn address(&self) -> (&str, Option<&str>) {
+        self.spec.split_once('#').map_or((&self.spec, None), |(url, at)| (url, Some(at)))
+    }
+
+    /// The directory of a repository that is on this machine.
+    #[must_use]
+    pub fn local_path(&self) -> Option<&str> {
+        let path = self.address().0.strip_prefix("file://").filter(|path| path.starts_with('/'));
+        path.filter(|path| self.ecosystem == Ecosystem::Git && !path.contains('%'))
+    }
+
+    /// The same package in exactly this version; `None` when that is no version.
+    #[must_use]
+    pub fn exactly(&self, version: &str) -> Option<Self> {
+        let of = |text: String| read(&text, &self.args).ok();
+        let found = match self.ecosystem {
+            Ecosystem::Npm => of(format!("npm:{}@{version}", self.name)),
+            Ecosystem::Pypi => {
+                let extras = self.spec.split_once(']').map(|(named, _)| format!("{named}]"));
+                let named = extras.as_deref().unwrap_or(&self.name);
+                of(format!("pypi:{named}=={version}"))
+            }
+            Ecosystem::Git => of(format!("git:{}#{version}", self.address().0)),
+        };
+        found.map(|found| Self { program: self.program.clone(), ..found })
+    }
+
+    /// The same package in whatever version is the newest.
+    #[must_use]
+    pub fn newest(&self) -> Self {
+        let spec = match self.ecosystem {
+            Ecosystem::Npm => self.name.clone(),
+            Ecosystem::Pypi => {
+                self.spec.split_once(']').map_or_else(|| self.name.clone(), |(named, _)| format!("{named}]"))
+            }
+            Ecosystem::Git => self.address().0.to_owned(),
+        };
+        Self { spec, ..self.clone() }
+    }
+
+    /// Whether it means one version only. A branch of git may be any word, so only a commit counts.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        let is_version = |text: &str| {
+            text.bytes().next().is_some_and(|b| b.is_ascii_digit())
+                && text.contains('.')
+                && !text.contains(['*', 'x', 'X', '|', ',', ' '])
+        };
+        match self.ecosystem {
+            Ecosystem::Npm => self.spec.get(self.name.len() + 1..).is_some_and(is_version),
+            Ecosystem::Pypi => self.spec.split_once("==").is_some_and(|(_, version)| is_version(version)),
+            Ecosystem::Git => self.address().1.is_some_and(is_commit),
+        }
+    }
+}
+
+/// Whether this is the whole name of a commit.
+#[must_use]
+pub fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+/// The name that a server of this package gets: `mcp-server-time` is `time`, `@scope/server-files` is `files`.
+/// `None` where nothing is left of it.
+#[must_use]
+pub fn default_name(package: &Package) -> Option<ServerId> {
+    let (scope, bare) = package.name.rsplit_once('/').unwrap_or(("", &package.name));
+    let bare = if NAMELESS.contains(&bare) && !scope.is_empty() { scope } else { bare };
+    let cleaned: String = bare
+        .trim_start_matches('@')
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
+    let mut name = cleaned.trim_matches('-');
+    name = BEFORE.iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name);
+    name = BEHIND.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    let name: String = name.trim_matches('-').chars().take(40).collect();
+    ServerId::parse(name.trim_matches('-'))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! The forms in which a secret may stand in a text.
+//!
+//! Owns the list. A form is what would be there whatever stands around it: of base64 it has no character that depends on
+//! neighbours.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use zeroize::Zeroizing;
+
+use super::SHORTEST;
+
+/// A longer secret is looked for as it is, by its lines and as in JSON only, in bytes: it is a key file, which no header has.
+const MAX_ENCODED: usize = 4096;
+
+/// What is left as it is differs: nothing, what RFC 3986 calls unreserved, and the separators of a path.
+const ALL: &AsciiSet = NON_ALPHANUMERIC;
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const OUTSIDE_PATHS: &AsciiSet = &RESERVED.remove(b'/');
+
+/// All forms that are long enough, each once.
+pub(super) fn forms(secret: &str) -> Vec<Zeroizing<Vec<u8>>> {
+    let mut forms: Vec<Zeroizing<String>> = Vec::new();
+    let mut add = |form: String| {
+        let form = Zeroizing::new(form);
+        if form.chars().count() >= SHORTEST && !forms.contains(&form) {
+            forms.push(form);
+        }
+    };
+    if secret.chars().count() < SHORTEST {
+        return Vec::new();
+    }
+    add(secret.to_owned());
+    secret.lines().for_each(|line| add(line.trim().to_owned()));
+    add(in_json(secret));
+    if secret.len() <= MAX_ENCODED {
+        for text in (0..3).map(|before| in_base64(secret, before)) {
+            add(text.replace('+', "-").replace('/', "_"));
+            add(text);
+        }
+        for set in [ALL, RESERVED, OUTSIDE_PATHS] {
+            let text = utf8_percent_encode(secret, set).to_string();
+            add(text.replace("%20", "+"));
+            add(in_small_letters(&text));
+            add(text);
+        }
+    }
+    forms.into_iter().map(|form| Zeroizing::new(form.as_bytes().to_vec())).collect()
+}
+
+/// As it stands in a JSON string, without the quotes.
+fn in_json(secret: &str) -> String {
+    let text = serde_json::to_string(secret).unwrap_or_default();
+    text.get(1..text.len().saturating_sub(1)).unwrap_or_default().to_owned()
+}
+
+/// What of it is the same wherever it stands behind a multiple of three bytes, and `before` more.
+fn in_base64(secret: &str, before: usize) -> String {
+    let bytes = Zeroizing::new([&vec![0; before], secret.as_bytes()].concat());
+    let text = Zeroizing::new(STANDARD.encode(&*bytes));
+    // A character has six bits: those that have some of a neighbour's are left out.
+    let (first, last) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+    text.get(first..last).unwrap_or_default().to_owned()
+}
+
+/// `%2F` as `%2f`.
+fn in_small_letters(text: &str) -> String {
+    let mut small = 0;
+    let mut fold = |letter: char| {
+        small = if letter == '%' {
+            2
+        } else if small > 0 {
+            small - 1
+        } else {
+            return letter;
+        };
+        letter.to_ascii_lowercase()
+    };
+    text.chars().map(&mut fold).collect()
+}

@@ -1,0 +1,344 @@
+//! Where the programs are that servers and installers need: node, npm, uv, python and the rest.
+//!
+//! ```text
+//!  the bridge's PATH ─► the login shell's PATH ─► version managers, newest first ─► usual prefixes
+//!                        the first place that has a program gives it
+//! ```
+//!
+//! A bridge that a browser has started has a bare PATH. Owns the order in which places are looked at, and which program
+//! of several counts. Must never touch a disk: what is there is an argument.
+
+use std::cmp::Ordering;
+
+/// A program that is looked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Runtime {
+    /// What it is called here.
+    pub name: &'static str,
+    /// The names that its file may have, the best first.
+    pub files: &'static [&'static str],
+    /// Who needs it.
+    pub needed_for: &'static str,
+    /// How to get it.
+    pub hint: &'static str,
+}
+
+const fn runtime(
+    name: &'static str,
+    files: &'static [&'static str],
+    needed_for: &'static str,
+    hint: &'static str,
+) -> Runtime {
+    Runtime { name, files, needed_for, hint }
+}
+
+const NODE: &str = "install Node.js: https://nodejs.org, or by the system's packages";
+
+/// All of them.
+pub const RUNTIMES: &[Runtime] = &[
+    runtime("node", &["node"], "servers from npm", NODE),
+    runtime("npm", &["npm"], "installing from npm", NODE),
+    runtime("npx", &["npx"], "commands that are run as they are", NODE),
+    runtime("uv", &["uv"], "installing from PyPI, faster than pip", "https://docs.astral.sh/uv"),
+    runtime("python", &["python3"], "servers from PyPI", "install Python 3 with venv, or uv"),
+    runtime("docker", &["docker"], "servers in containers", "install docker or podman"),
+    runtime("podman", &["podman"], "servers in containers", "install podman or docker"),
+    runtime("git", &["git"], "installing from repositories", "install git by the system's packages"),
+];
+
+/// Without one of these in the bridge's PATH, the login shell is asked for its own.
+pub const USUAL: &[&str] = &["node", "npm", "python3", "git"];
+
+/// Directories below the home that have a directory for each version, and where in it the programs are.
+pub const VERSIONS: &[(&str, &str, &str)] = &[
+    ("nvm", ".nvm/versions/node", "bin"),
+    ("fnm", ".local/share/fnm/node-versions", "installation/bin"),
+    ("fnm", ".fnm/node-versions", "installation/bin"),
+    ("volta", ".volta/tools/image/node", "bin"),
+    ("asdf", ".asdf/installs/nodejs", "bin"),
+    ("asdf", ".asdf/installs/python", "bin"),
+    ("asdf", ".asdf/installs/uv", "bin"),
+    ("mise", ".local/share/mise/installs/node", "bin"),
+    ("mise", ".local/share/mise/installs/python", "bin"),
+    ("mise", ".local/share/mise/installs/uv", "bin"),
+    ("pyenv", ".pyenv/versions", "bin"),
+];
+
+/// Directories below the home that have programs.
+const OF_HOME: &[(&str, &str)] = &[
+    ("a usual prefix", ".local/bin"),
+    ("a usual prefix", ".cargo/bin"),
+    ("volta", ".volta/bin"),
+    ("mise", ".local/share/mise/shims"),
+    ("asdf", ".asdf/shims"),
+    ("Homebrew", ".linuxbrew/bin"),
+];
+
+/// The same of the system.
+const OF_SYSTEM: &[(&str, &str)] = &[
+    ("a usual prefix", "/usr/local/bin"),
+    ("a usual prefix", "/usr/bin"),
+    ("a usual prefix", "/bin"),
+    ("Homebrew", "/home/linuxbrew/.linuxbrew/bin"),
+    ("Homebrew", "/opt/homebrew/bin"),
+    ("a usual prefix", "/opt/node/bin"),
+    ("a usual prefix", "/opt/nodejs/bin"),
+    ("a usual prefix", "/snap/bin"),
+];
+
+/// Versions of one manager that are looked at.
+const MAX_VERSIONS: usize = 16;
+/// Directories of a PATH that are looked at.
+const MAX_PATH: usize = 64;
+
+/// What was found on this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The bridge's own.
+    pub path: String,
+    /// The login shell's, if it was asked and has answered.
+    pub login_path: Option<String>,
+    /// The person's home.
+    pub home: Option<String>,
+    /// Names in directories of [`VERSIONS`], by their place in that list.
+    pub versions: Vec<(usize, String)>,
+}
+
+/// A directory that is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The directory.
+    pub dir: String,
+    /// How it is known: `PATH`, `the login shell`, `nvm`.
+    pub how: &'static str,
+}
+
+/// The directories, in their order, each once.
+#[must_use]
+pub fn places(found: &Found) -> Vec<Place> {
+    let mut places = Vec::new();
+    of_path(&mut places, &found.path, "PATH");
+    of_path(&mut places, found.login_path.as_deref().unwrap_or_default(), "the login shell");
+    if let Some(home) = found.home.as_deref().map(|home| home.trim_end_matches('/')) {
+        for (at, (how, versions, bin)) in VERSIONS.iter().enumerate() {
+            for version in newest(found.versions.iter().filter(|(of, _)| *of == at)) {
+                add(&mut places, format!("{home}/{versions}/{version}/{bin}"), how);
+            }
+        }
+        OF_HOME.iter().for_each(|(how, dir)| add(&mut places, format!("{home}/{dir}"), how));
+    }
+    OF_SYSTEM.iter().for_each(|(how, dir)| add(&mut places, (*dir).to_owned(), how));
+    places
+}
+
+fn of_path(places: &mut Vec<Place>, path: &str, how: &'static str) {
+    let directories = path.split(':').filter(|dir| is_plain(dir)).take(MAX_PATH);
+    directories.for_each(|dir| add(places, dir.to_owned(), how));
+}
+
+/// A directory that can stand in a PATH.
+fn is_plain(dir: &str) -> bool {
+    dir.starts_with('/') && !dir.contains(['\n', '\0', ':'])
+}
+
+fn add(places: &mut Vec<Place>, dir: String, how: &'static str) {
+    if is_plain(&dir) && !places.iter().any(|place| place.dir == dir) {
+        places.push(Place { dir, how });
+    }
+}
+
+fn newest<'a>(versions: impl Iterator<Item = &'a (usize, String)>) -> Vec<&'a str> {
+    let mut all: Vec<_> = versions.map(|(_, name)| name.as_str()).collect();
+    all.retain(|name| numbers(name).is_some() && !name.contains('/'));
+    all.sort_by(|a, b| by_version(b, a));
+    all.truncate(MAX_VERSIONS);
+    all
+}
+
+/// Numbers as numbers.
+fn by_version(a: &str, b: &str) -> Ordering {
+    numbers(a).cmp(&numbers(b)).then_with(|| a.cmp(b))
+}
+
+fn numbers(name: &str) -> Option<Vec<u64>> {
+    let name = name.strip_prefix('v').unwrap_or(name);
+    let parts = name.split(['.', '-', '+']).map_while(|part| part.parse().ok());
+    let numbers: Vec<u64> = parts.collect();
+    (!numbers.is_empty()).then_some(numbers)
+}
+
+/// The first place that has one of these files.
+pub fn choose<'a>(
+    places: &'a [Place],
+    files: &[&str],
+    is_program: impl Fn(&str) -> bool,
+) -> Option<(String, &'a Place)> {
+    let of = |place: &'a Place| {
+        let paths = files.iter().map(|file| format!("{}/{file}", place.dir));
+        paths.into_iter().find(|path| is_program(path)).map(|path| (path, place))
+    };
+    places.iter().find_map(of)
+}
+
+/// A PATH with the directories of further programs behind it.
+pub fn extended<'a>(path: &str, directories: impl IntoIterator<Item = &'a str>) -> String {
+    let mut all: Vec<&str> = path.split(':').filter(|dir| !dir.is_empty()).collect();
+    for directory in directories {
+        if is_plain(directory) && !all.contains(&directory) {
+            all.push(directory);
+        }
+    }
+    all.join(":")
+}
+
+/// The version that a program says it has: the first word that begins with a number.
+#[must_use]
+pub fn version(said: &str) -> Option<String> {
+    let words = said.lines().next()?.split([' ', ',', '(', ')']);
+    let plain = |word: &&str| {
+        let digits = word.strip_prefix('v').unwrap_or(word);
+        digits.starts_with(|c: char| c.is_ascii_digit())
+            && word.len() <= 64
+            && word.bytes().all(|b| b.is_ascii_alphanumeric() || b".-+_".contains(&b))
+    };
+    words.into_iter().find(plain).map(|word| word.strip_prefix('v').unwrap_or(word).to_owned())
+}
+
+/// What stands around the PATH that a login shell is asked for: what its own files print is not between.
+pub const MARK: &str = "__harbor_path__";
+
+/// The command for it.
+#[must_use]
+pub fn question() -> String {
+    format!("printf '\\n%s%s%s\\n' {MARK} \"$PATH\" {MARK}")
+}
+
+/// The PATH in what a login shell has said, once it is whole.
+#[must_use]
+pub fn answer(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once(MARK)?;
+    let (path, _) = rest.split_once(MARK)?;
+    (path.split(':').any(is_plain) && !path.contains(['\n', '\0'])).then_some(path)
+}
+
+/// Why a command cannot be started, and where it was looked for.
+#[must_use]
+pub fn not_found(command: &str, places: &[Place]) -> String {
+    let of = |how: &str| places.iter().filter(|place| place.how == how).count();
+    let mut ways: Vec<&str> = Vec::new();
+    for place in places {
+        if !ways.contains(&place.how) {
+            ways.push(place.how);
+        }
+    }
+    let looked: Vec<_> = ways.iter().map(|how| format!("{how} ({})", of(how))).collect();
+    let hint = RUNTIMES.iter().find(|runtime| runtime.files.contains(&command) || runtime.name == command);
+    let hint = hint.map(|runtime| format!("; {}", runtime.hint)).unwrap_or_default();
+    format!(
+        "there is no program {command}; it was looked for in {}{hint}; `harbor runtimes` shows the directories",
+        looked.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn found() -> Found {
+        Found {
+            path: "/p:relative::/p:/usr/bin".into(),
+            login_path: Some("/login:/p".into()),
+            home: Some("/home/u/".into()),
+            versions: vec![
+                (0, "v9.1.0".into()),
+                (0, "v22.3.0".into()),
+                (0, "lts".into()),
+                (10, "3.12".into()),
+            ],
+        }
+    }
+
+    #[test]
+    fn the_nearer_place_wins_and_the_newer_version() {
+        let places = places(&found());
+        let dirs: Vec<_> = places.iter().map(|place| (place.dir.as_str(), place.how)).take(8).collect();
+        assert_eq!(
+            dirs,
+            [
+                ("/p", "PATH"),
+                ("/usr/bin", "PATH"),
+                ("/login", "the login shell"),
+                ("/home/u/.nvm/versions/node/v22.3.0/bin", "nvm"),
+                ("/home/u/.nvm/versions/node/v9.1.0/bin", "nvm"),
+                ("/home/u/.pyenv/versions/3.12/bin", "pyenv"),
+                ("/home/u/.local/bin", "a usual prefix"),
+                ("/home/u/.cargo/bin", "a usual prefix"),
+            ]
+        );
+        let there = |path: &str| path == "/login/python" || path.ends_with("v9.1.0/bin/node");
+        let chosen = choose(&places, &["python3", "python"], there).unwrap();
+        assert_eq!((chosen.0.as_str(), chosen.1.how), ("/login/python", "the login shell"));
+        assert_eq!(choose(&places, &["node"], there).unwrap().1.how, "nvm");
+        assert_eq!(choose(&places, &["uv"], there), None);
+    }
+
+    #[test]
+    fn a_path_is_extended_behind_and_each_directory_is_in_it_once() {
+        assert_eq!(extended("/a:/b", ["/b", "/c", "rel", "/c", "/d:e"]), "/a:/b:/c");
+        assert_eq!(extended("", ["/c"]), "/c");
+    }
+
+    #[test]
+    fn versions_are_read_of_whatever_programs_print() {
+        let all = [
+            "v20.20.2",
+            "git version 2.47.3",
+            "Docker version 27.1.1, build x",
+            "uv 0.4.1 (abc)",
+            "Python 3.11.7",
+        ];
+        let read: Vec<_> = all.iter().filter_map(|said| version(said)).collect();
+        assert_eq!(read, ["20.20.2", "2.47.3", "27.1.1", "0.4.1", "3.11.7"]);
+        assert_eq!(version("no such thing"), None);
+    }
+
+    #[test]
+    fn noise_of_a_shells_files_is_no_path() {
+        assert_eq!(answer("Welcome!\n\n__harbor_path__/a:/b__harbor_path__\nbye"), Some("/a:/b"));
+        assert_eq!(answer("__harbor_path__/a"), None);
+        assert_eq!(answer("__harbor_path____harbor_path__"), None);
+        assert_eq!(answer(&question()), None, "a shell that echoes its commands says nothing");
+    }
+
+    #[test]
+    fn what_was_looked_for_is_said() {
+        let said = not_found("node", &places(&found()));
+        assert!(said.starts_with(
+            "there is no program node; it was looked for in PATH (2), the login shell (1), nvm (2)"
+        ));
+        assert!(said.contains("nodejs.org") && said.contains("harbor runtimes"), "{said}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_place_is_a_plain_directory_once(path in "[/a:b\\n.]{0,24}", login in "[/a:b\\n.]{0,24}", version in "[v0-9./x]{0,8}") {
+            let found = Found {
+                path, login_path: Some(login), home: Some("/h".into()), versions: vec![(0, version)],
+            };
+            let places = places(&found);
+            for (at, place) in places.iter().enumerate() {
+                prop_assert!(is_plain(&place.dir));
+                prop_assert!(places[at + 1..].iter().all(|other| other.dir != place.dir));
+            }
+        }
+
+        #[test]
+        fn anything_may_be_said(said in "\\PC*|[_harbopt/:\\n]{0,60}") {
+            if let Some(path) = answer(&said) {
+                prop_assert!(!path.contains('\n'));
+            }
+            let _ = version(&said);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! catalog: servers that can be had.
+//!
+//! Owns how entries look, two lines each. Their texts are other people's: what a terminal would obey, or nobody would see,
+//! is made visible.
+
+use std::time::Duration;
+
+use harbor_ipc_proto::codes::Code;
+
+use super::{count, print, progress};
+use crate::args::{CatalogWanted, PageWanted};
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::screen::{Screen, Status, remark};
+use crate::table::{fit, flatten};
+use crate::when;
+
+/// A page of a list for people; programs get the bridge's.
+const PAGE: u64 = 20;
+
+/// The places of a line.
+const WIDTH: usize = 80;
+
+/// How an id is found.
+const NEXT: &str = "`harbor catalog search WORDS…` shows ids";
+
+/// A first refresh fetches everything, from a registry that may be slow.
+const REFRESH: Duration = Duration::from_secs(3600);
+
+pub fn run(client: &mut Client, wanted: &CatalogWanted, screen: &mut Screen) -> Result<(), Failure> {
+    match wanted {
+        CatalogWanted::List(page) => {
+            let ask = paged(Ask::new("catalog_get"), page, screen.json);
+            let ask = if page.featured { ask.flag("featured", true) } else { ask };
+            let ask = page.source.iter().fold(ask, |ask, source| ask.text("source", source));
+            show_page(client, &ask, "list", screen)
+        }
+        CatalogWanted::Search(words, page) => {
+            let ask = paged(Ask::new("catalog_search").text("query", words), page, screen.json);
+            show_page(client, &ask, "search …", screen)
+        }
+        CatalogWanted::Show(id) => {
+            let answer =
+                client.request(&Ask::new("catalog_entry").text("id", id), QUICK).map_err(|failure| {
+                    let is_gone = matches!(&failure, Failure::Refused(refusal) if refusal.is(Code::NotFound));
+                    let what = || format!("the catalog has no entry with the id {}", flatten(id));
+                    if is_gone { Failure::Nothing(what(), NEXT.into()) } else { failure }
+                })?;
+            print(screen, &answer, |answer| details(&answer.object("details")))
+        }
+        CatalogWanted::Refresh(full) => refresh(client, *full, screen),
+        CatalogWanted::Status => {
+            let answer = client.request(&Ask::new("catalog_status"), QUICK)?;
+            print(screen, &answer, |answer| state(answer, when::now()))
+        }
+    }
+}
+
+fn paged(ask: Ask, page: &PageWanted, json: bool) -> Ask {
+    let limit = page.limit.or((!json).then_some(PAGE));
+    let ask = limit.into_iter().fold(ask, |ask, limit| ask.number("limit", limit));
+    page.cursor.iter().fold(ask, |ask, cursor| ask.text("cursor", cursor))
+}
+
+fn show_page(client: &mut Client, ask: &Ask, again: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.request(ask, QUICK)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    let entries = answer.objects("entries");
+    for entry in &entries {
+        screen.text(&in_short(entry))?;
+    }
+    if entries.is_empty() {
+        remark("nothing was found");
+    }
+    let cursor = answer.text("next_cursor");
+    if !cursor.is_empty() {
+        let of = answer.number("total").map(|total| format!(" of {total}")).unwrap_or_default();
+        remark(&format!("{}{of}; more: harbor catalog {again} --cursor {}", entries.len(), flatten(&cursor)));
+    }
+    snapshot(&answer).iter().for_each(|text| remark(text));
+    Ok(())
+}
+
+/// What is said while no source was reached.
+fn snapshot(answer: &Members) -> Option<String> {
+    let date = answer.text("snapshot");
+    (!date.is_empty())
+        .then(|| format!("curated entries of {}; the registry has not been reached yet", flatten(&date)))
+}
+
+/// `00ff…  name  npm, remote  1234 stars`, and what it says about itself.
+fn in_short(entry: &Members) -> String {
+    let kinds = entry.strings("kinds").join(", ");
+    let stars =
+        entry.number("stars").map(|stars| count(usize::try_from(stars).unwrap_or(usize::MAX), "star"));
+    let gone = entry.number("removed_at").map(|_| "removed".to_owned());
+    let status = Some(entry.text("status")).filter(|status| status != "active" && !status.is_empty());
+    let featured = (entry.value("featured") == true).then(|| "featured".to_owned());
+    let facts = [Some(kinds).filter(|kinds| !kinds.is_empty()), stars, featured, status, gone];
+    let facts: Vec<_> = facts.into_iter().flatten().map(|fact| flatten(&fact)).collect();
+    let name = flatten(&entry.text("name"));
+    let first = format!("{}  {}  {}", flatten(&entry.text("id")), fit(&name, Some(40)), facts.join(", "));
+    let (title, description) = (entry.text("title"), entry.text("description"));
+    let said = flatten(if description.is_empty() { &title } else { &description });
+    let lines = [fit(first.trim_end(), Some(WIDTH)), format!("    {}", fit(&said, Some(WIDTH - 4)))];
+    lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn details(details: &Members) -> String {
+    let entry = details.object("entry");
+    let day =
+        |name: &str| details.number(name).or(entry.number(name)).map(|at| when::utc(at)[..10].to_owned());
+    let number = |name: &str| entry.number(name).map(|number| number.to_string());
+    let of =
+        |members: &Members, name: &str| Some(flatten(&members.text(name))).filter(|text| !text.is_empty());
+    let rows = [
+        ("id", of(&entry, "id")),
+        ("name", of(&entry, "name")),
+        ("title", of(&entry, "title")),
+        ("source", of(&entry, "source")),
+        ("version", of(&entry, "version")),
+        ("status", of(&entry, "status").filter(|status| status != "active")),
+        ("repository", of(details, "repository")),
+        ("website", of(details, "website")),
+        ("tags", Some(flatten(&details.strings("tags").join(", "))).filter(|tags| !tags.is_empty())),
+        ("stars", number("stars")),
+        ("downloads", number("downloads")),
+        ("published", day("published_at")),
+        ("updated", day("updated_at")),
+        ("last commit", day("last_commit_at")),
+        ("removed", day("removed_at")),
+    ];
+    let rows = rows.into_iter().filter_map(|(name, value)| Some(format!("{name:<12} {}", value?)));
+    let packages = details.objects("packages").into_iter().map(|package| ("package", had(&package)));
+    let remotes = details.objects("remotes").into_iter().map(|remote| ("remote", reached(&remote)));
+    let ways = packages.chain(remotes).map(|(name, value)| format!("{name:<12} {value}"));
+    let description = of(&entry, "description").map(|text| format!("\n{text}"));
+    rows.chain(ways).chain(description).collect::<Vec<_>>().join("\n")
+}
+
+/// `npm @scope/name 1.2.3, stdio`, and the variables that it wants.
+fn had(package: &Members) -> String {
+    let transport = package.object("transport").text("type");
+    let words = [package.text("registryType"), package.text("identifier"), package.text("version")];
+    let words: Vec<_> = words.iter().map(|word| flatten(word)).filter(|word| !word.is_empty()).collect();
+    let transport = Some(flatten(&transport)).filter(|word| !word.is_empty());
+    let variables = package.objects("environmentVariables");
+    let variables: Vec<_> = variables.iter().map(|one| flatten(&one.text("name"))).collect();
+    let variables = (!variables.is_empty()).then(|| format!("wants {}", variables.join(" ")));
+    [Some(words.join(" ")), transport, variables].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn reached(remote: &Members) -> String {
+    format!("{} {}", flatten(&remote.text("type")), flatten(&remote.text("url"))).trim().to_owned()
+}
+
+fn refresh(client: &mut Client, full: bool, screen: &mut Screen) -> Result<(), Failure> {
+    let shown = !screen.json && Status::is_visible();
+    let ask = Ask::new("catalog_refresh").flag("full", full).flag("progress", shown);
+    let mut status = shown.then(|| Status::new("refreshing the catalog …"));
+    let answer = client.request_with_progress(&ask, REFRESH, &mut |push| {
+        status.iter_mut().for_each(|status| status.show(&progress::line("catalog", push)));
+    });
+    drop(status);
+    print(screen, &answer?, refreshed)
+}
+
+fn refreshed(answer: &Members) -> String {
+    let changes = answer.object("changes");
+    let words =
+        [("added", "new"), ("updated", "changed"), ("removed", "removed"), ("restored", "back again")];
+    let changed = words.iter().filter_map(|(name, word)| {
+        let number = changes.number(name).filter(|number| *number > 0)?;
+        Some(format!("{number} {word}"))
+    });
+    let changed: Vec<_> = changed.collect();
+    let changed = if changed.is_empty() { "nothing has changed".into() } else { changed.join(", ") };
+    let entries = answer.number("entries").unwrap_or_default();
+    let failed = answer.objects("sources").into_iter().filter(|source| source.raw("error").is_some());
+    let failed = failed
+        .map(|source| format!("{} failed: {}", flatten(&source.text("id")), flatten(&source.text("error"))));
+    let lines = [format!("{entries} entries: {changed}")].into_iter().chain(failed).chain(snapshot(answer));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn state(answer: &Members, now: u64) -> String {
+    let catalog = answer.object("catalog");
+    let mut lines = vec![format!("catalog  {}", headline(&catalog, now))];
+    let worker = match (catalog.number("pid"), catalog.text("step")) {
+        (Some(pid), step) if !step.is_empty() => format!(", process {pid}, {}", flatten(&step)),
+        (Some(pid), _) => format!(", process {pid}"),
+        _ => String::new(),
+    };
+    lines.push(format!("worker   {}{worker}", catalog.text("state")));
+    let next =
+        catalog.number("next_refresh").map_or_else(|| "on request only".into(), |at| when::until(at, now));
+    lines.push(format!("next     {next}"));
+    for source in answer.objects("sources") {
+        let tried = source.number("last_success").map(|at| format!(", {}", when::ago(at, now)));
+        let error = source.text("error");
+        let error = if error.is_empty() { String::new() } else { format!(": {}", flatten(&error)) };
+        let (id, entries) = (flatten(&source.text("id")), source.number("entries").unwrap_or_default());
+        lines.push(format!("source   {id}: {entries} entries{}{error}", tried.unwrap_or_default()));
+    }
+    let error = catalog.text("last_error");
+    if !error.is_empty() {
+        lines.push(format!("error    {}", flatten(&error)));
+    }
+    lines.join("\n")
+}
+
+/// `12345 entries, refreshed 5 min ago`, or why there are none; also in `harbor status`.
+pub fn headline(catalog: &Members, now: u64) -> String {
+    let wrong = catalog.text("file_error");
+    if !wrong.is_empty() {
+        return flatten(&wrong);
+    }
+    let Some(entries) = catalog.number("entries") else { return "none yet".into() };
+    let age = match (catalog.number("last_refresh"), snapshot(catalog)) {
+        (_, Some(snapshot)) => snapshot,
+        (Some(at), None) => format!("refreshed {}", when::ago(at, now)),
+        (None, None) => "never refreshed".into(),
+    };
+    format!("{entries} entries, {age}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command;
+    use super::*;
+
+    const ENTRY: &str = r#"{"id":"00ff00ff00ff00ff","source":"registry","name":"io.github.x/time\u001b[2J\u202e","description":"Tells\nthe time","status":"deprecated","kinds":["npm","remote"],"featured":true,"stars":1}"#;
+
+    fn parsed(json: &str) -> Members {
+        Members::parse(json.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn an_entry_is_two_harmless_lines_within_80_places() {
+        assert_eq!(
+            in_short(&parsed(ENTRY)),
+            "00ff00ff00ff00ff  io.github.x/time\\u{1b}[2J\\u{202e}  npm, remote, 1 star, featu…\n    Tells the time"
+        );
+        let long =
+            format!(r#"{{"id":"1","name":"{}","description":"{}"}}"#, "n".repeat(200), "d ".repeat(200));
+        assert!(in_short(&parsed(&long)).lines().all(|line| line.chars().count() <= WIDTH));
+    }
+
+    #[test]
+    fn a_page_is_asked_for_and_says_how_to_go_on() {
+        let answer = format!(
+            r#"{{"type":"catalog_search_result","request_id":"1","entries":[{ENTRY}],"next_cursor":"abc","total":7}}"#
+        );
+        let page = PageWanted { cursor: Some("x".into()), ..PageWanted::default() };
+        let wanted = CatalogWanted::Search("a b".into(), page);
+        let ran = command(false, &[&answer], |client, screen| run(client, &wanted, screen));
+        assert_eq!(
+            ran.asked,
+            [r#"{"type":"catalog_search","request_id":"1","query":"a b","limit":20,"cursor":"x"}"#]
+        );
+        assert_eq!(ran.printed.lines().count(), 2);
+        let ran = command(true, &[&answer], |client, screen| run(client, &wanted, screen));
+        assert!(ran.asked[0].contains(r#""cursor":"x""#) && !ran.asked[0].contains("limit"));
+    }
+
+    #[test]
+    fn all_about_one_is_told_in_lines() {
+        let text = details(&parsed(&format!(
+            r#"{{"entry":{ENTRY},"packages":[{{"registryType":"npm","identifier":"@x/time","version":"1.0","transport":{{"type":"stdio"}},"environmentVariables":[{{"name":"KEY"}}]}}],"remotes":[{{"type":"sse","url":"https://x"}}],"tags":["a","b"],"repository":"https://r","first_seen_at":1,"last_seen_at":1}}"#
+        )));
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "id           00ff00ff00ff00ff");
+        assert!(lines.contains(&"package      npm @x/time 1.0, stdio, wants KEY"), "{text}");
+        assert!(
+            lines.contains(&"remote       sse https://x") && lines.contains(&"tags         a, b"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_refresh_tells_what_has_changed_and_what_failed() {
+        let answer = parsed(
+            r#"{"changes":{"added":3,"updated":0,"removed":1,"restored":0},"entries":9,"sources":[{"id":"registry","error":"no route"},{"id":"curated"}],"snapshot":"2026-11-01"}"#,
+        );
+        assert_eq!(
+            refreshed(&answer),
+            "9 entries: 3 new, 1 removed\nregistry failed: no route\n\
+             curated entries of 2026-11-01; the registry has not been reached yet"
+        );
+    }
+
+    #[test]
+    fn the_state_is_told() {
+        let answer = parsed(
+            r#"{"catalog":{"state":"running","pid":7,"step":"registry: page 2","entries":9,"last_refresh":1000,"next_refresh":601000,"last_error":"x\u0007"},"sources":[{"id":"registry","entries":8,"last_success":1000}]}"#,
+        );
+        assert_eq!(
+            state(&answer, 1000),
+            "catalog  9 entries, refreshed just now\nworker   running, process 7, registry: page 2\n\
+             next     00:10Z (in 10 min)\nsource   registry: 8 entries, just now\nerror    x\\u{7}"
+        );
+        assert_eq!(headline(&parsed(r#"{"file_error":"broken"}"#), 0), "broken");
+        assert_eq!(headline(&Members::default(), 0), "none yet");
+    }
+}

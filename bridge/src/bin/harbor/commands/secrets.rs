@@ -1,0 +1,234 @@
+//! secrets: the keys and passwords of servers.
+//!
+//! Owns where a value comes from: a prompt without echo, or stdin. Must never print one.
+
+mod prompt;
+
+use std::io::{self, IsTerminal as _, Read as _};
+
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::credentials::{MAX_VALUE, wrong_value};
+use zeroize::Zeroizing;
+
+use super::{count, print};
+use crate::args::{NewSecret, Secrets};
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::{Exit, Failure};
+use crate::reply::Members;
+use crate::screen::{Screen, remark};
+use crate::table::Table;
+use crate::when::{now, until, utc};
+
+/// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
+pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
+    let Secrets::Set(new) = wanted else { return Ok(None) };
+    let value = match io::stdin().is_terminal() {
+        true => prompt::ask(&format!("{} of {} (not shown): ", new.key, new.server))?,
+        false => from_stdin()?,
+    };
+    match wrong_value(new.kind, &value) {
+        Some(expected) => Err(Failure::Usage(format!("the value of {}: expected {expected}", new.key))),
+        None => Ok(Some(value)),
+    }
+}
+
+/// One newline at the end is `echo`'s, not the secret's.
+fn from_stdin() -> Result<Secret, Failure> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_VALUE + 3));
+    let failed = |error| Failure::Io("read the value from stdin", error);
+    io::stdin().take(MAX_VALUE as u64 + 3).read_to_end(&mut bytes).map_err(failed)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| Failure::Usage("the value is not UTF-8".into()))?;
+    let text = text.strip_suffix('\n').map_or(text, |line| line.strip_suffix('\r').unwrap_or(line));
+    Ok(Secret::new(text.to_owned()))
+}
+
+pub fn run(
+    client: &mut Client,
+    wanted: &Secrets,
+    value: Option<Secret>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    match (wanted, value) {
+        (Secrets::List(server), _) => list(client, server.as_deref(), screen),
+        (Secrets::Check(server), _) => check(client, server, screen),
+        (Secrets::Remove { server, key }, _) => remove(client, server, key, screen),
+        (Secrets::Set(new), Some(value)) => set(client, new, &value, screen),
+        (Secrets::Set(_), None) => Ok(()),
+    }
+}
+
+fn set(client: &mut Client, new: &NewSecret, value: &Secret, screen: &mut Screen) -> Result<(), Failure> {
+    let mut ask = Ask::about("set_credential", &new.server)
+        .text("key", &new.key)
+        .text("value", value.expose())
+        .text("credential_type", new.kind.as_str());
+    if let Some(username) = &new.username {
+        ask = ask.text("username", username);
+    }
+    if let Some(at) = new.expires_at {
+        ask = ask.number("expires_at", at);
+    }
+    let answer = client.request(&ask, QUICK);
+    ask.wipe();
+    let answer = answer?;
+    print(screen, &answer, |answer| {
+        let what = format!("{} of {} is stored", new.key, new.server);
+        match answer.value("running") == true {
+            true => format!("{what}; `harbor restart {}` has it used", new.server),
+            false => what,
+        }
+    })
+}
+
+fn remove(client: &mut Client, server: &str, key: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.request(&Ask::about("delete_credential", server).text("key", key), QUICK)?;
+    if answer.value("deleted") == false {
+        let next = format!("`harbor secrets list {server}` shows what it has");
+        return Err(Failure::Nothing(format!("{server} has no secret {key}"), next));
+    }
+    print(screen, &answer, |answer| match answer.value("running") == true {
+        true => format!("{key} of {server} is removed; it has it until `harbor restart {server}`"),
+        false => format!("{key} of {server} is removed"),
+    })
+}
+
+fn list(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
+    let ask =
+        server.map_or_else(|| Ask::new("list_credentials"), |server| Ask::about("list_credentials", server));
+    let answer = client.request(&ask, QUICK)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    match answer.objects("credentials") {
+        all if all.is_empty() => {
+            let of = server.map(|server| format!(" of {server}")).unwrap_or_default();
+            remark(&format!("there are no secrets{of}; `harbor secrets set NAME KEY` stores one"));
+            Ok(())
+        }
+        all => Ok(screen.table(&tabulate(&all, now()))?),
+    }
+}
+
+fn tabulate(all: &[Members], now: u64) -> Table {
+    let mut table = Table::new(&["SERVER", "KEY", "TYPE", "USERNAME", "SET", "EXPIRES"]);
+    for secret in all {
+        let expires = match secret.number("expires_at") {
+            None => "-".into(),
+            Some(_) if secret.value("is_expired") == true => "expired".into(),
+            Some(at) => until(at, now),
+        };
+        table.add([
+            secret.text("server_id"),
+            secret.text("key"),
+            secret.text("credential_type"),
+            if secret.value("has_username") == true { "yes".into() } else { "-".into() },
+            utc(secret.number("set_at").unwrap_or_default()).chars().take(16).collect::<String>() + "Z",
+            expires,
+        ]);
+    }
+    table
+}
+
+/// What is wrong with a server's secrets is this command's failure.
+fn check(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let found = client.request(&Ask::about("validate_credentials", server), QUICK)?;
+    let valid = found.value("valid") == true;
+    // A file that cannot be read is among what was found.
+    let status = match client.request(&Ask::about("get_credential_status", server), QUICK) {
+        Ok(answer) => answer.object("status"),
+        Err(Failure::Refused(refusal)) if refusal.is(Code::Internal) => Members::default(),
+        Err(other) => return Err(other),
+    };
+    if screen.json {
+        let mut whole = found;
+        whole.insert("status", status.to_json());
+        screen.json(&whole.to_json())?;
+    } else {
+        screen.text(&findings(server, &found, &status))?;
+    }
+    if valid { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
+}
+
+fn findings(server: &str, found: &Members, status: &Members) -> String {
+    let mut lines: Vec<_> = found.strings("errors").iter().map(|error| format!("wrong: {error}")).collect();
+    lines.extend(found.strings("warnings").iter().map(|warning| format!("mind: {warning}")));
+    if let Some(key) = status.strings("missing").first() {
+        lines.push(format!("`harbor secrets set {server} {key}` asks for it"));
+    }
+    if found.value("valid") == true {
+        let set = status.strings("configured").len();
+        lines.insert(0, format!("{server} has {}, and all that it needs", count(set, "secret")));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command;
+    use super::*;
+    use harbor_ipc_proto::client::CredentialType;
+
+    #[test]
+    fn a_secret_is_stored_and_never_shown() {
+        let new = NewSecret {
+            server: "a".into(),
+            key: "K".into(),
+            kind: CredentialType::Password,
+            username: Some("ada".into()),
+            expires_at: Some(5),
+        };
+        let value = || Secret::new("hunter\"2".into());
+        let answer =
+            r#"{"type":"set_credential_result","request_id":"1","credential":{"key":"K"},"running":true}"#;
+        let ran = command(false, &[answer], |c, s| set(c, &new, &value(), s));
+        assert_eq!(ran.printed, "K of a is stored; `harbor restart a` has it used\n");
+        assert_eq!(
+            ran.asked,
+            [
+                r#"{"type":"set_credential","request_id":"1","server_id":"a","key":"K","value":"hunter\"2","credential_type":"password","username":"ada","expires_at":5}"#
+            ]
+        );
+        let ran = command(true, &[answer], |c, s| set(c, &new, &value(), s));
+        assert!(!ran.printed.contains("hunter"), "{}", ran.printed);
+    }
+
+    #[test]
+    fn a_list_has_names_and_times() {
+        let answer = r#"{"type":"list_credentials_result","request_id":"1","credentials":[{"server_id":"a","key":"K","credential_type":"api_key","has_username":false,"set_at":1795262400000,"is_expired":false},{"server_id":"a","key":"P","credential_type":"password","has_username":true,"set_at":1795262400000,"expires_at":1,"is_expired":true}]}"#;
+        let ran = command(false, &[answer], |c, s| list(c, None, s));
+        assert_eq!(
+            ran.printed,
+            "SERVER  KEY  TYPE      USERNAME  SET                EXPIRES\n\
+             a       K    api_key   -         2026-11-21 12:00Z  -\n\
+             a       P    password  yes       2026-11-21 12:00Z  expired\n"
+        );
+        let ran = command(
+            false,
+            &[r#"{"type":"list_credentials_result","request_id":"1","credentials":[]}"#],
+            |c, s| list(c, Some("a"), s),
+        );
+        assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Done));
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_be_removed() {
+        let answer =
+            r#"{"type":"delete_credential_result","request_id":"1","deleted":false,"running":false}"#;
+        let ran = command(false, &[answer], |c, s| remove(c, "a", "K", s));
+        assert_eq!(ran.exit, Exit::NotFound);
+    }
+
+    #[test]
+    fn a_check_says_what_to_do_and_fails() {
+        let found = r#"{"type":"validate_credentials_result","request_id":"1","valid":false,"errors":["K is not set"],"warnings":["P has fewer than 6 characters"]}"#;
+        let status = r#"{"type":"get_credential_status_result","request_id":"2","status":{"missing":["K"],"configured":["P"]}}"#;
+        let ran = command(false, &[found, status], |c, s| check(c, "a", s));
+        assert_eq!(
+            ran.printed,
+            "wrong: K is not set\nmind: P has fewer than 6 characters\n`harbor secrets set a K` asks for it\n"
+        );
+        assert_eq!(ran.exit, Exit::Failed);
+    }
+}

@@ -1,0 +1,115 @@
+//! A question on the terminal whose answer is not shown.
+//!
+//! ```text
+//!  echo off ─► question ─► a line ─► echo as it was        signal ─► echo as it was ─► the signal
+//! ```
+//!
+//! Owns that the terminal is as it was, however we end: by return, by error, by signal; and while we are suspended. Must never
+//! keep more of the line than the value.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use harbor_ipc_proto::secret::Secret;
+use nix::sys::signal::{Signal, raise};
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use super::super::top::Signals;
+use crate::errors::Failure;
+
+/// A terminal hands over no longer line, in bytes.
+const LONGEST: usize = 4095;
+
+/// Asks for a secret.
+pub fn ask(question: &str) -> Result<Secret, Failure> {
+    let failed = |error: io::Error| Failure::Io("ask for the value", error);
+    // Before there is anything to be given back.
+    let signals = Signals::hold_back().map_err(|errno| failed(errno.into()))?;
+    let line = {
+        let hidden = Hidden::begin().map_err(failed)?;
+        let echo = hidden.0.clone();
+        thread::spawn(move || obey(signals, &echo));
+        say(question).map_err(failed)?;
+        let mut line = Zeroizing::new(String::with_capacity(LONGEST + 1));
+        let read = io::stdin().read_line(&mut line);
+        // The newline was typed, and not shown.
+        say("\n").map_err(failed)?;
+        read.map_err(failed)?;
+        line
+    };
+    if line.len() >= LONGEST {
+        return Err(Failure::Usage(
+            "that is too long for a terminal; let a program or a file give it on stdin".into(),
+        ));
+    }
+    Ok(Secret::new(line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+/// To the terminal itself, wherever our output goes.
+fn say(text: &str) -> io::Result<()> {
+    match OpenOptions::new().write(true).open("/dev/tty") {
+        Ok(mut terminal) => terminal.write_all(text.as_bytes()),
+        Err(_) => io::stderr().write_all(text.as_bytes()),
+    }
+}
+
+/// The terminal without its echo, until this is dropped.
+struct Hidden(Arc<Echo>);
+
+/// How the terminal was; nothing once it is that again for good.
+struct Echo(Mutex<Option<Termios>>);
+
+impl Hidden {
+    fn begin() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let hidden = Self(Arc::new(Echo(Mutex::new(Some(before)))));
+        hidden.0.hide()?;
+        Ok(hidden)
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        self.0.give_back();
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Echo {
+    fn hide(&self) -> io::Result<()> {
+        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut hidden) = before.clone() else { return Ok(()) };
+        hidden.local_flags.remove(LocalFlags::ECHO | LocalFlags::ECHONL);
+        // What was typed ahead was shown already, and is not meant.
+        Ok(tcsetattr(io::stdin(), SetArg::TCSAFLUSH, &hidden)?)
+    }
+
+    fn give_back(&self) {
+        if let Some(before) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            // A terminal that has gone has nothing to be given back.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, before);
+        }
+    }
+}
+
+/// Gives the terminal back before each signal does what it does. Runs as long as the program.
+fn obey(signals: Signals, echo: &Echo) {
+    while let Ok(signal) = signals.wait() {
+        match signal {
+            Signal::SIGCONT => {}
+            Signal::SIGTSTP => {
+                echo.give_back();
+                let _ = raise(Signal::SIGSTOP);
+                // Whoever continues us wants to go on typing.
+                let _ = echo.hide();
+            }
+            signal => {
+                echo.give_back();
+                let _ = signals.obey(signal);
+            }
+        }
+    }
+}

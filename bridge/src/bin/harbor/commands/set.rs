@@ -1,0 +1,114 @@
+//! set: how a server is supervised, shown and changed.
+//!
+//! Owns how it is shown. Must never judge what is allowed, nor restart what runs.
+
+use harbor_ipc_proto::client::Supervision;
+
+use super::print;
+use crate::args::{Set, supervision_option};
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::screen::{Screen, remark};
+use crate::table::flatten;
+
+pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.request(&ask(wanted), QUICK)?;
+    print(screen, &answer, |answer| describe(&answer.object("server")))?;
+    if !screen.json && wanted.changes_something() {
+        later(&wanted.server, &answer).iter().for_each(|text| remark(text));
+    }
+    Ok(())
+}
+
+/// Without a change it asks for none, and is answered with what holds.
+fn ask(wanted: &Set) -> Ask {
+    let mut ask = Ask::about("set_supervision", &wanted.server);
+    if wanted.changes != Supervision::default() {
+        ask = ask.object("supervision", &wanted.changes);
+    }
+    if let Some(label) = &wanted.label {
+        ask = ask.text("label", label);
+    }
+    if wanted.reset.is_empty() { ask } else { ask.list("reset", &wanted.reset) }
+}
+
+fn describe(server: &Members) -> String {
+    let said = server.object("supervision");
+    let starts = |field: &str| if said.value(field) == true { "yes" } else { "no" };
+    let mut lines = vec![
+        format!("label       {}", flatten(&server.text("label"))),
+        format!("lazy        {}", starts("lazy")),
+        format!("auto-start  {}", starts("auto_start")),
+    ];
+    let others = said.names().filter(|name| !matches!(*name, "lazy" | "auto_start"));
+    let others = others.filter_map(|name| Some((supervision_option(name)?, said.raw(name)?)));
+    let others: Vec<_> =
+        others.map(|(option, value)| format!("  {option} {}", typed(&option, value))).collect();
+    match others.is_empty() {
+        true => lines.push("all else as it is by default (`harbor help set`)".into()),
+        false => {
+            lines.push("beyond the defaults (`harbor help set`)".into());
+            lines.extend(others);
+        }
+    }
+    lines.join("\n")
+}
+
+/// A value of the wire as it is typed: times in seconds.
+fn typed(option: &str, value: &str) -> String {
+    let word = value.trim_matches(['[', ']', '"']).replace("on_crash", "on-crash");
+    let is_plain = matches!(option, "--restart" | "--restart-attempts" | "--restart-jitter");
+    let seconds = |ms: &str| ms.trim().parse().map(|ms: u64| millis(ms));
+    match is_plain {
+        true => word,
+        false => word.split(',').map(|ms| seconds(ms).unwrap_or_default()).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn millis(ms: u64) -> String {
+    let text = format!("{}.{:03}", ms / 1000, ms % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// What the server that runs goes on with as it was.
+fn later(name: &str, answer: &Members) -> Option<String> {
+    let options: Vec<_> =
+        answer.strings("next_start").iter().filter_map(|field| supervision_option(field)).collect();
+    let those = options.join(", ");
+    (!options.is_empty()).then(|| format!("{those}: from the next start on: `harbor restart {name}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command;
+    use super::*;
+
+    const ANSWER: &str = r#"{"type":"set_supervision_result","request_id":"1","server":{"server_id":"x","label":"The x","supervision":{"restart":"on_crash","restart_delays_ms":[100,2000],"eof_grace_ms":1500,"lazy":true}},"next_start":["eof_grace_ms"]}"#;
+
+    #[test]
+    fn what_was_said_is_shown_as_it_is_typed() {
+        let wanted = Set { server: "x".into(), ..Set::default() };
+        let ran = command(false, &[ANSWER], |client, screen| run(client, &wanted, screen));
+        assert_eq!(ran.asked, [r#"{"type":"set_supervision","request_id":"1","server_id":"x"}"#]);
+        assert_eq!(
+            ran.printed,
+            "label       The x\nlazy        yes\nauto-start  no\nbeyond the defaults (`harbor help set`)\n  \
+             --eof-grace 1.5\n  --restart on-crash\n  --restart-delays 0.1,2\n"
+        );
+        let answer = Members::parse(ANSWER.as_bytes()).unwrap();
+        let said = "--eof-grace: from the next start on: `harbor restart x`";
+        assert_eq!(later("x", &answer).as_deref(), Some(said));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_what_was_typed() {
+        let changes = Supervision { lazy: Some(true), ..Supervision::default() };
+        let wanted =
+            Set { server: "x".into(), changes, label: Some("L".into()), reset: vec!["restart".into()] };
+        let ran = command(true, &[ANSWER], |client, screen| run(client, &wanted, screen));
+        let asked = r#"{"type":"set_supervision","request_id":"1","server_id":"x","supervision":{"lazy":true},"label":"L","reset":["restart"]}"#;
+        assert_eq!(ran.asked, [asked]);
+    }
+}

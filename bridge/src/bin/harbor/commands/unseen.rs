@@ -1,0 +1,56 @@
+//! Servers that AI clients and pages do not find unless a person has started them.
+//!
+//! Owns which these are, and the sentence. Must never start a bridge to find out.
+
+use harbor_bridge::config::Paths;
+
+use super::grants::shorten;
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::reply::Members;
+
+/// What is to be said of `servers`, as `list_servers` shows them.
+pub fn among(servers: &[Members]) -> Option<(String, String)> {
+    let is_unseen = |server: &&Members| {
+        let said = server.object("supervision");
+        said.value("lazy") != true && said.value("auto_start") != true
+    };
+    let names: Vec<_> = servers.iter().filter(is_unseen).map(|server| server.text("server_id")).collect();
+    let first = names.first()?.clone();
+    let (which, are) = match names.len() {
+        1 => (first.clone(), "is"),
+        _ => (shorten(Some(names)), "are"),
+    };
+    Some((
+        format!(
+            "{which} {are} neither --lazy nor --auto-start: AI clients and pages see nothing of it unless it runs"
+        ),
+        format!("`harbor set {first} --lazy` has a call start it, --auto-start each start of the bridge"),
+    ))
+}
+
+/// The same of a bridge that runs, in one sentence; nothing where none does.
+pub fn here(paths: &Paths) -> Option<String> {
+    let mut client = Client::connect_running(paths).ok()??;
+    let listed = client.request(&Ask::new("list_servers"), QUICK).ok()?;
+    among(&listed.objects("servers")).map(|(what, next)| format!("{what}; {next}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_nobody_starts_are_named() {
+        let server = |name: &str, said: &str| {
+            Members::parse(format!(r#"{{"server_id":"{name}","supervision":{said}}}"#).as_bytes()).unwrap()
+        };
+        let seen = [server("a", r#"{"lazy":true}"#), server("b", r#"{"auto_start":true}"#)];
+        assert_eq!(among(&seen), None);
+        let (what, next) = among(&[server("c", r#"{"lazy":false}"#)]).unwrap();
+        assert!(what.starts_with("c is neither --lazy nor"), "{what}");
+        assert!(next.starts_with("`harbor set c --lazy`"), "{next}");
+        let (what, _) = among(&[server("c", "{}"), server("d", "{}")]).unwrap();
+        assert!(what.starts_with("c, d are neither"), "{what}");
+    }
+}

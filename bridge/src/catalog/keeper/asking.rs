@@ -1,0 +1,238 @@
+//! What is asked of the worker, and the answers.
+//!
+//! Owns who is answered when, and what is told on the way. An answer comes after the file was looked into: it says what is
+//! there now.
+
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::client::CatalogChanges;
+use harbor_ipc_proto::link::worker::{Changes, ToWorker};
+use harbor_policy::lifecycle::{Event, State};
+use tokio::sync::oneshot;
+
+use super::{Keeper, Opened};
+use crate::catalog::errors::CatalogError;
+use crate::catalog::query::Summary;
+use crate::catalog::works::Kind;
+use crate::link::worker::{Outcome, Reason, Step};
+
+/// How long the worker may take to make a file that can be read.
+const OPENING: Duration = Duration::from_secs(10);
+
+/// Hears how far it is: what is done, of how much, and a sentence.
+pub type Note = Rc<dyn Fn(f64, u32, &str)>;
+
+/// What a request has brought, and what there is now.
+#[derive(Debug, Clone)]
+pub struct Done {
+    /// What has changed.
+    pub changes: CatalogChanges,
+    /// How many entries were looked up,
+    pub enriched: u64,
+    /// and how many of them could not be.
+    pub not_enriched: u64,
+    /// What there is.
+    pub summary: Summary,
+}
+
+type Answered = Result<Done, CatalogError>;
+
+/// Somebody who waits.
+pub(super) struct Waiter {
+    done: oneshot::Sender<Answered>,
+    note: Option<Note>,
+}
+
+impl std::fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Waiter").finish_non_exhaustive()
+    }
+}
+
+/// Who is answered once the file was looked into.
+#[derive(Debug)]
+pub(super) struct Answer {
+    waiter: Waiter,
+    outcome: Outcome,
+}
+
+impl Answer {
+    pub(super) fn give(self, found: Option<&Result<Summary, CatalogError>>) {
+        let Outcome { changes, enriched, not_enriched, .. } = self.outcome;
+        let summary = found.cloned().unwrap_or(Err(CatalogError::Missing));
+        let answer = summary.map(|summary| Done {
+            changes: counted(changes),
+            enriched: enriched.into(),
+            not_enriched: not_enriched.into(),
+            summary,
+        });
+        // Whoever asked may have left.
+        let _ = self.waiter.done.send(answer);
+    }
+}
+
+fn counted(changes: Changes) -> CatalogChanges {
+    let Changes { added, updated, removed, restored } = changes;
+    CatalogChanges {
+        added: added.into(),
+        updated: updated.into(),
+        removed: removed.into(),
+        restored: restored.into(),
+    }
+}
+
+impl Keeper {
+    /// Has something done, and waits for it; it is done also when nobody waits any more.
+    pub(in crate::catalog) async fn ask(self: &Rc<Self>, kind: Kind, note: Option<Note>) -> Answered {
+        self.available()?;
+        let (done, answer) = oneshot::channel();
+        self.begin_work(kind, Some(Waiter { done, note }), Event::Start);
+        answer.await.unwrap_or(Err(CatalogError::Ending))
+    }
+
+    /// The same with nobody who waits.
+    pub(super) fn ask_for_nobody(self: &Rc<Self>, kind: Kind) {
+        // Of a worker that was given up it is the machine that says when it is tried again.
+        let rests = matches!(self.state(), State::Stopped | State::Stopping);
+        self.begin_work(kind, None, if rests { Event::Start } else { Event::Demand });
+        if self.state() == State::Failed {
+            let lost = self.works.borrow_mut().give_up();
+            self.refuse(lost);
+        }
+    }
+
+    fn begin_work(self: &Rc<Self>, kind: Kind, waiter: Option<Waiter>, event: Event) {
+        let new = self.works.borrow_mut().join(kind, waiter);
+        self.idle.clear();
+        if !self.may_start.get() {
+            return;
+        }
+        if let (Some(id), State::Running) = (new, self.state()) {
+            self.send_works(Some(id));
+        }
+        self.apply(event);
+        self.tell();
+    }
+
+    /// Whether there is a file that can be read, made by a worker if need be.
+    pub(in crate::catalog) async fn make_readable(self: &Rc<Self>) -> bool {
+        if self.available().is_err() || *self.opened.borrow() == Opened::Yes {
+            return false;
+        }
+        let mut opened = self.opened.subscribe();
+        if self.may_start.get() {
+            self.apply(Event::Start);
+        } else {
+            self.opened.send_replace(Opened::NotYet);
+        }
+        let opened = opened.wait_for(|opened| *opened != Opened::NotYet);
+        tokio::time::timeout(OPENING, opened)
+            .await
+            .is_ok_and(|opened| opened.is_ok_and(|found| *found == Opened::Yes))
+    }
+
+    pub(super) fn send_works(self: &Rc<Self>, only: Option<u32>) {
+        for (id, kind) in self.works.borrow_mut().dispatch(only) {
+            self.send(&match kind {
+                Kind::Refresh { full } => ToWorker::Refresh { id, full },
+                Kind::Enrich => ToWorker::Enrich { id },
+            });
+        }
+        self.watch_it();
+    }
+
+    pub(super) fn on_step(&self, step: Step) {
+        let (mut sources, mut furthest) = self.progress.get();
+        let config = self.followed.borrow();
+        let all = [&config.registry, &config.awesome].iter().filter(|url| url.is_some()).count();
+        let lookups = [&config.github_api, &config.npm_downloads, &config.pypi_downloads];
+        let total = u32::try_from(all).unwrap_or(0) + u32::from(lookups.iter().any(|url| url.is_some()));
+        drop(config);
+        let (within, text) = match step {
+            Step::Refreshing => {
+                self.refreshing.set(Some(Instant::now()));
+                (sources, furthest) = (0, 0.0);
+                (0.0, "begins".to_owned())
+            }
+            Step::Fetching { source, page, entries } => {
+                // How many pages there are is not known: each one is half of what is left.
+                (
+                    1.0 - 1.0 / f64::from(page.saturating_add(1)),
+                    format!("{source}: page {page}, {entries} entries"),
+                )
+            }
+            Step::SourceDone(source, error) => {
+                sources += 1;
+                (0.0, format!("{source}: {}", error.as_deref().unwrap_or("done")))
+            }
+            Step::Enriching(count) => (0.0, format!("looks up {count} entries")),
+        };
+        furthest = furthest.max(f64::from(sources) + within).min(f64::from(total));
+        self.progress.set((sources, furthest));
+        *self.told.step.borrow_mut() = Some(text.clone());
+        // One who has left hears nothing more: its request is answered.
+        let works = self.works.borrow();
+        let waiting = works.waiting().filter(|waiter| !waiter.done.is_closed());
+        let notes: Vec<_> = waiting.filter_map(|waiter| waiter.note.clone()).collect();
+        drop(works);
+        notes.iter().for_each(|note| note(furthest, total, &text));
+        self.tell();
+    }
+
+    pub(super) fn on_done(self: &Rc<Self>, id: u32, outcome: Outcome) {
+        let ended = self.works.borrow_mut().end(id);
+        let Some((kind, waiting)) = ended else { return };
+        *self.told.step.borrow_mut() = None;
+        if matches!(kind, Kind::Refresh { .. }) {
+            let first = outcome.failed.iter().next().map(|(source, (why, _))| format!("{source}: {why}"));
+            *self.told.last_error.borrow_mut() = first;
+            let took = self.refreshing.take().map(|began| began.elapsed().as_millis());
+            self.told.refresh_ms.set(took.and_then(|ms| u64::try_from(ms).ok()));
+            let not_before: Vec<_> = outcome.failed.values().map(|(_, at)| *at).collect();
+            self.next_after(&not_before);
+        }
+        self.watch_it();
+        self.rest_if_idle();
+        self.look(waiting.into_iter().map(|waiter| Answer { waiter, outcome: outcome.clone() }).collect());
+    }
+
+    pub(super) fn on_failed(self: &Rc<Self>, id: u32, reason: Reason) {
+        let error = match reason {
+            Reason::Nothing => CatalogError::NothingToDo,
+            Reason::Because(why) => CatalogError::WorkerFailed(why),
+        };
+        if let CatalogError::WorkerFailed(why) = &error {
+            tracing::warn!(why, "the catalog worker could not do what it was asked to");
+            self.note_error(why.clone());
+        }
+        if id == 0 {
+            self.opened.send_replace(Opened::No);
+        }
+        let ended = self.works.borrow_mut().end(id);
+        self.refuse_because(ended.into_iter().collect(), &error);
+        self.watch_it();
+        self.rest_if_idle();
+        self.tell();
+    }
+
+    /// Answers those whose work no worker does.
+    pub(super) fn refuse(&self, lost: Vec<(Kind, Vec<Waiter>)>) {
+        let why = || self.told.last_error.borrow().clone().unwrap_or_else(|| "it has ended".into());
+        let error = self.available().err().unwrap_or_else(|| CatalogError::WorkerFailed(why()));
+        self.refuse_because(lost, &error);
+    }
+
+    fn refuse_because(&self, lost: Vec<(Kind, Vec<Waiter>)>, error: &CatalogError) {
+        for (kind, waiting) in lost {
+            if matches!(kind, Kind::Refresh { .. }) {
+                self.refreshing.set(None);
+                self.next_after(&[]);
+            }
+            for waiter in waiting {
+                // Whoever asked may have left.
+                let _ = waiter.done.send(Err(error.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The catalog as it is shown in the status.
+//!
+//! Owns the words. From memory: nothing is asked or read for it.
+
+use harbor_ipc_proto::client::{CatalogSource, CatalogStatus};
+
+use super::Keeper;
+use crate::catalog::errors::CatalogError;
+use crate::catalog::query::Summary;
+use crate::catalog::works::Kind;
+use crate::link::worker::Worker;
+
+impl Keeper {
+    /// How it is.
+    pub(in crate::catalog) fn status(&self) -> CatalogStatus {
+        let off = matches!(self.available(), Err(CatalogError::WorkerOff | CatalogError::Disabled));
+        let found = self.told.summary.borrow();
+        let (summary, wrong) = match found.as_ref() {
+            Some(Ok(summary)) => (Some(summary), None),
+            Some(Err(wrong)) => (None, Some(wrong)),
+            None => (None, None),
+        };
+        let activity = self.works.borrow().first().map(|kind| match kind {
+            Kind::Refresh { .. } => "refreshing",
+            Kind::Enrich => "enriching",
+        });
+        let failing =
+            |summary: &Summary| summary.sources.iter().filter(|source| source.error.is_some()).count();
+        CatalogStatus {
+            state: if off { "off" } else { self.state().as_str() },
+            pid: self.worker.borrow().as_ref().map(Worker::pid),
+            restarts: self.told.restarts.get(),
+            activity,
+            step: self.told.step.borrow().clone().filter(|_| activity.is_some()),
+            file: found.as_ref().map(|found| found.as_ref().map_or_else(CatalogError::cause, |_| "ok")),
+            // That there is none yet is nothing wrong.
+            file_error: wrong.filter(|wrong| **wrong != CatalogError::Missing).map(ToString::to_string),
+            entries: summary.map(|summary| summary.entries),
+            snapshot: summary.and_then(|summary| summary.age.snapshot.clone()),
+            last_refresh: summary.and_then(|summary| summary.age.last_success),
+            refresh_ms: self.told.refresh_ms.get(),
+            next_refresh: self.due.get(),
+            failing: summary.map_or(0, |summary| failing(summary) as u64),
+            last_error: self.told.last_error.borrow().clone(),
+        }
+    }
+
+    /// The sources, as the file has them.
+    pub(in crate::catalog) fn sources(&self) -> Vec<CatalogSource> {
+        let found = self.told.summary.borrow();
+        found.as_ref().and_then(|found| Some(found.as_ref().ok()?.sources.clone())).unwrap_or_default()
+    }
+}

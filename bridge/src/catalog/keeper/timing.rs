@@ -1,0 +1,100 @@
+//! When the worker is asked by itself, and what a changed configuration means.
+//!
+//! Owns the one timer. The clock on the wall is looked at once a minute: the machine may have slept.
+
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use harbor_policy::lifecycle::{Event, State};
+
+use super::Keeper;
+use crate::catalog::schedule;
+use crate::catalog::works::Kind;
+use crate::clock::{wall_clock, wall_clock_nanos};
+
+/// How long a configuration holds before it is followed.
+const SETTLED: Duration = Duration::from_millis(500);
+
+const LOOK: Duration = Duration::from_secs(60);
+
+impl Keeper {
+    /// Nothing of an earlier bridge is left: looks into the file, and does what was asked for meanwhile.
+    pub(in crate::catalog) async fn begin(self: &Rc<Self>) {
+        self.look_now().await;
+        self.may_start.set(true);
+        self.due_from_start();
+        let is_wanted = !self.works.borrow().is_empty() || self.opened.receiver_count() > 0;
+        if self.available().is_ok() && is_wanted {
+            self.apply(Event::Start);
+        }
+        tokio::task::spawn_local(keep_time(Rc::downgrade(self)));
+    }
+
+    fn due_from_start(&self) {
+        let summary = self.told.summary.borrow();
+        let last = summary.as_ref().and_then(|found| found.as_ref().ok()?.last_attempt);
+        drop(summary);
+        let interval = self.followed.borrow().interval;
+        self.set_due(schedule::at_start(wall_clock(), last, interval, wall_clock_nanos()));
+    }
+
+    pub(super) fn next_after(&self, not_before: &[Option<u64>]) {
+        let interval = self.followed.borrow().interval;
+        self.set_due(schedule::after(wall_clock(), not_before, interval, wall_clock_nanos()));
+    }
+
+    fn set_due(&self, due: u64) {
+        self.due.set(self.available().is_ok().then_some(due));
+        self.rearm.notify_one();
+    }
+
+    /// `config.toml` was read again. Somebody may be in the middle of writing it, and what a source has brought that is not
+    /// named any more is removed: so what holds is what holds for a moment.
+    pub(in crate::catalog) fn follow_config(self: &Rc<Self>) {
+        self.settling.set(self, Some(SETTLED), |keeper| keeper.take_config());
+    }
+
+    fn take_config(self: &Rc<Self>) {
+        let now = self.parts.config.now().catalog.clone();
+        if *self.followed.borrow() == now {
+            return;
+        }
+        let enabled = now.enabled;
+        *self.followed.borrow_mut() = now;
+        if !enabled {
+            self.due.set(None);
+            self.apply(Event::Stop);
+        } else {
+            if self.state() == State::Running {
+                self.configure();
+            }
+            // What is configured now was never fetched.
+            let interval = self.followed.borrow().interval;
+            self.set_due(schedule::at_start(wall_clock(), None, interval, 0));
+        }
+        self.rearm.notify_one();
+        self.tell();
+    }
+
+    fn refresh_if_due(self: &Rc<Self>) {
+        let now = wall_clock();
+        if self.due.get().is_some_and(|due| due <= now) && self.available().is_ok() {
+            // Until it is over, and told when next.
+            self.next_after(&[]);
+            self.ask_for_nobody(Kind::Refresh { full: false });
+        }
+    }
+}
+
+async fn keep_time(keeper: Weak<Keeper>) {
+    while let Some(keeper) = keeper.upgrade() {
+        if keeper.ending.get() {
+            return;
+        }
+        keeper.refresh_if_due();
+        let rearmed = keeper.rearm.notified();
+        let left = keeper.due.get().map(|due| Duration::from_millis(due.saturating_sub(wall_clock())));
+        // Whichever comes first, the other is looked at again.
+        drop(tokio::time::timeout(left.unwrap_or(LOOK).min(LOOK), rearmed).await);
+    }
+}

@@ -1,0 +1,157 @@
+//! The catalog of servers that can be had: read here, written by its worker.
+//!
+//! ```text
+//!  router ─┬─ list, search, details ─► Reader ─► catalog.db (read-only) ◄─ harbor-catalog-worker
+//!          └─ refresh, enrich, status ─► Keeper ───────────────────────────────▲ started when needed
+//! ```
+//!
+//! Owns both. Its texts are other people's. Must never write catalog.db, nor connect to anything: the worker does.
+
+mod errors;
+mod keeper;
+mod query;
+mod reader;
+#[cfg(test)]
+mod rig;
+mod schedule;
+pub mod words;
+mod works;
+
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::client::{CatalogDetails, CatalogSource, CatalogStatus};
+use rusqlite::Connection;
+
+pub use self::errors::CatalogError;
+pub use self::keeper::Parts;
+pub use self::keeper::asking::{Done, Note};
+pub use self::query::{Age, Filter, Page, Summary};
+pub use self::works::Kind;
+
+use self::keeper::Keeper;
+use self::reader::Reader;
+use self::words::Cursor;
+
+/// The catalog.
+#[derive(Debug)]
+pub struct Catalog {
+    reader: Rc<Reader>,
+    keeper: Rc<Keeper>,
+}
+
+impl Catalog {
+    /// The catalog in this file, if there is one; nothing is started yet.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn new(parts: Parts) -> io::Result<Rc<Self>> {
+        let reader = Rc::new(Reader::start(Path::new(&parts.database).to_owned())?);
+        Ok(Rc::new(Self { keeper: Keeper::new(parts, reader.clone()), reader }))
+    }
+
+    /// Has `listener` called whenever its status has changed.
+    pub fn listen(&self, listener: Rc<dyn Fn()>) {
+        self.keeper.listen(listener);
+    }
+
+    /// Begins to keep it; what an earlier bridge left behind must have ended.
+    pub async fn begin(&self) {
+        self.keeper.begin().await;
+    }
+
+    /// `config.toml` was read again.
+    pub fn follow_config(&self) {
+        self.keeper.follow_config();
+    }
+
+    /// Ends its worker.
+    pub async fn end(&self, limit: Duration) {
+        self.keeper.end(limit).await;
+    }
+
+    /// How it is.
+    #[must_use]
+    pub fn status(&self) -> CatalogStatus {
+        self.keeper.status()
+    }
+
+    /// Its sources.
+    #[must_use]
+    pub fn sources(&self) -> Vec<CatalogSource> {
+        self.keeper.sources()
+    }
+
+    /// Has the worker do something, and waits for it.
+    ///
+    /// # Errors
+    /// Why it was not done.
+    pub async fn ask(&self, kind: Kind, note: Option<Note>) -> Result<Done, CatalogError> {
+        self.keeper.ask(kind, note).await
+    }
+
+    /// A page of the list.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub async fn list(
+        &self,
+        filter: Filter,
+        cursor: Option<Cursor>,
+        limit: usize,
+    ) -> Result<(Page, Age), CatalogError> {
+        self.read(move |connection| {
+            Ok((query::list(connection, &filter, cursor.as_ref(), limit)?, query::age(connection)?))
+        })
+        .await
+    }
+
+    /// A page of what an expression of [`words`] finds.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub async fn search(
+        &self,
+        expression: String,
+        cursor: Option<Cursor>,
+        limit: usize,
+    ) -> Result<(Page, Age), CatalogError> {
+        self.read(move |connection| {
+            Ok((query::search(connection, &expression, cursor.as_ref(), limit)?, query::age(connection)?))
+        })
+        .await
+    }
+
+    /// All about one entry, if there is one with this id.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub async fn details(&self, id: String) -> Result<Option<CatalogDetails>, CatalogError> {
+        self.read(move |connection| query::details(connection, &id)).await
+    }
+
+    /// Reads; a file that is missing or damaged is made by a worker first.
+    async fn read<T: Send + 'static>(
+        &self,
+        query: impl Fn(&Connection) -> rusqlite::Result<T> + Clone + Send + 'static,
+    ) -> Result<T, CatalogError> {
+        let read = match self.reader.run(query.clone()).await {
+            Err(error) if error.is_healed_by_a_worker() => match self.keeper.make_readable().await {
+                true => self.reader.run(query).await,
+                // What nobody makes is best said by who does not.
+                false if error == CatalogError::Missing => {
+                    Err(self.keeper.available().err().unwrap_or(error))
+                }
+                false => Err(error),
+            },
+            read => read,
+        };
+        if read.is_err() {
+            // The status says it, too.
+            self.keeper.look_now().await;
+        }
+        read
+    }
+}

@@ -1,0 +1,293 @@
+//! What is asked of catalog.db, in SQL; its schema is the worker's (catalog-worker/src/db/schema.sql).
+//!
+//! Owns the statements, and what of a row is told. Must never believe a row: JSON in it is checked, numbers are too.
+
+use std::collections::BTreeSet;
+
+use harbor_ipc_proto::client::{CatalogDetails, CatalogEntry, CatalogSource};
+use harbor_ipc_proto::json::Json;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Row, params_from_iter};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::words::Cursor;
+
+/// What is found beyond so many is listed by priority: those words are in nearly every entry, where a rank says nothing.
+const RANKED: u64 = 500;
+
+/// Kinds of one entry that are told, and characters of each.
+const MOST_KINDS: usize = 8;
+const KIND_LENGTH: usize = 24;
+
+/// What is in a list of each entry.
+const COLUMNS: &str = "e.id, e.source, e.name, e.title, substr(e.description, 1, 500), e.version, e.status, e.packages, \
+     e.remotes <> '[]', e.featured, e.stars, e.downloads, e.updated_at, e.removed_at, e.priority";
+
+/// A page of entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The entries.
+    pub entries: Vec<CatalogEntry>,
+    /// Where the next one begins.
+    pub next: Option<Cursor>,
+    /// How many there are on all pages, where that is known.
+    pub total: Option<u64>,
+}
+
+/// Which entries are listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only those that were chosen, or only the others.
+    pub featured: Option<bool>,
+    /// Only of this source.
+    pub source: Option<String>,
+    /// Also those that are gone.
+    pub include_removed: bool,
+}
+
+/// How old the list is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Age {
+    /// The date of what Harbor brings along, while that is all there is.
+    pub snapshot: Option<String>,
+    /// When a source was last fetched.
+    pub last_success: Option<u64>,
+}
+
+/// What is known of the whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Entries that are not removed.
+    pub entries: u64,
+    /// The sources.
+    pub sources: Vec<CatalogSource>,
+    /// How old it is.
+    pub age: Age,
+    /// When a source was last tried.
+    pub last_attempt: Option<u64>,
+}
+
+/// A page of the list, from `cursor` on.
+pub(super) fn list(
+    connection: &Connection,
+    filter: &Filter,
+    cursor: Option<&Cursor>,
+    limit: usize,
+) -> rusqlite::Result<Page> {
+    let (mut conditions, mut values) = (vec!["1"], Vec::new());
+    if !filter.include_removed {
+        conditions.push("e.removed_at IS NULL");
+    }
+    if let Some(featured) = filter.featured {
+        conditions.push("e.featured = ?");
+        values.push(Value::from(featured));
+    }
+    if let Some(source) = &filter.source {
+        conditions.push("e.source = ?");
+        values.push(Value::from(source.clone()));
+    }
+    let counted = format!("SELECT count(*) FROM entries e WHERE {}", conditions.join(" AND "));
+    let total = connection.prepare_cached(&counted)?.query_row(params_from_iter(&values), unsigned)?;
+    behind(&mut conditions, &mut values, cursor);
+    let page = by_priority(connection, &conditions, values, limit)?;
+    Ok(Page { total: Some(total), ..page })
+}
+
+/// A page of what `expression` finds.
+pub(super) fn search(
+    connection: &Connection,
+    expression: &str,
+    cursor: Option<&Cursor>,
+    limit: usize,
+) -> rusqlite::Result<Page> {
+    let found: u64 = connection
+        .prepare_cached(
+            "SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT 501)",
+        )?
+        .query_row([expression], unsigned)?;
+    if found > RANKED {
+        let mut conditions =
+            vec!["e.removed_at IS NULL", "e.n IN (SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?)"];
+        let mut values = vec![Value::from(expression.to_owned())];
+        behind(&mut conditions, &mut values, cursor);
+        return by_priority(connection, &conditions, values, limit);
+    }
+    let skip = match cursor {
+        Some(Cursor::Skip(count)) => *count,
+        // It was many before, and is few now: from the beginning.
+        _ => 0,
+    };
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entries_fts f JOIN entries e ON e.n = f.rowid WHERE entries_fts MATCH ?1 \
+         ORDER BY bm25(entries_fts, 10.0, 8.0, 2.0, 4.0, 6.0) - e.priority / 200.0, e.id LIMIT ?2 OFFSET ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map((expression, bound(limit), skip), entry)?;
+    let entries = rows.map(|row| Ok(row?.0)).collect::<rusqlite::Result<Vec<_>>>()?;
+    let shown = skip.saturating_add(u32::try_from(entries.len()).unwrap_or(u32::MAX));
+    let next = (u64::from(shown) < found && !entries.is_empty()).then_some(Cursor::Skip(shown));
+    Ok(Page { entries, next, total: Some(found) })
+}
+
+fn behind(conditions: &mut Vec<&str>, values: &mut Vec<Value>, cursor: Option<&Cursor>) {
+    if let Some(Cursor::Behind(priority, id)) = cursor {
+        // The first of both lets the index begin in the right place.
+        conditions.push("e.priority <= ? AND (e.priority < ? OR e.id > ?)");
+        values.extend([Value::from(*priority), Value::from(*priority), Value::from(id.clone())]);
+    }
+}
+
+fn by_priority(
+    connection: &Connection,
+    conditions: &[&str],
+    mut values: Vec<Value>,
+    limit: usize,
+) -> rusqlite::Result<Page> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM entries e WHERE {} ORDER BY e.priority DESC, e.id LIMIT ?",
+        conditions.join(" AND ")
+    );
+    // One more than is shown: whether there is a next page.
+    values.push(Value::from(bound(limit + 1)));
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map(params_from_iter(values), entry)?;
+    let mut found = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| is_more);
+    let next = next.map(|(entry, priority)| Cursor::Behind(*priority, entry.id.clone()));
+    Ok(Page { entries: found.into_iter().map(|(entry, _)| entry).collect(), next, total: None })
+}
+
+/// All about one of them.
+pub(super) fn details(connection: &Connection, id: &str) -> rusqlite::Result<Option<CatalogDetails>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, e.description, e.remotes, e.repository, e.website, e.tags, e.published_at, \
+         e.first_seen_at, e.last_seen_at, e.last_commit_at FROM entries e WHERE e.id = ?1"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let read = |row: &Row<'_>| {
+        let (short, priority) = entry(row)?;
+        Ok(CatalogDetails {
+            entry: CatalogEntry { description: row.get(15)?, ..short },
+            packages: array(row.get(7)?),
+            remotes: array(row.get(16)?),
+            repository: row.get(17)?,
+            website: row.get(18)?,
+            tags: array(row.get(19)?),
+            published_at: number(row, 20)?,
+            first_seen_at: number(row, 21)?.unwrap_or_default(),
+            last_seen_at: number(row, 22)?.unwrap_or_default(),
+            last_commit_at: number(row, 23)?,
+            priority,
+        })
+    };
+    statement.query_row([id], read).optional()
+}
+
+/// What is known of the whole.
+pub(super) fn summary(connection: &Connection) -> rusqlite::Result<Summary> {
+    let entries =
+        connection.query_row("SELECT count(*) FROM entries WHERE removed_at IS NULL", [], unsigned)?;
+    let mut statement = connection.prepare(
+        "SELECT id, url, last_error, entries, last_attempt_at, last_success_at, not_before, failures FROM sources \
+         ORDER BY id LIMIT 64",
+    )?;
+    let sources = statement.query_map([], source)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let fetched = sources.iter().filter(|source| source.id != CURATED);
+    let last_attempt = fetched.filter_map(|source| source.last_attempt).max();
+    Ok(Summary { entries, sources, age: age(connection)?, last_attempt })
+}
+
+/// How old the list is.
+pub(super) fn age(connection: &Connection) -> rusqlite::Result<Age> {
+    let last: Option<i64> = connection
+        .prepare_cached("SELECT max(last_success_at) FROM sources WHERE id <> 'curated'")?
+        .query_row([], |row| row.get(0))?;
+    let date: Option<String> = connection
+        .prepare_cached("SELECT value FROM meta WHERE key = 'snapshot_date'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(Age {
+        snapshot: date.filter(|_| last.is_none()),
+        last_success: last.and_then(|at| u64::try_from(at).ok()),
+    })
+}
+
+/// The source that Harbor brings along.
+const CURATED: &str = "curated";
+
+fn source(row: &Row<'_>) -> rusqlite::Result<CatalogSource> {
+    let (id, error): (String, Option<String>) = (row.get(0)?, row.get(2)?);
+    let last_success = number(row, 5)?;
+    Ok(CatalogSource {
+        ok: id == CURATED || error.is_none() && last_success.is_some(),
+        id,
+        url: row.get(1)?,
+        entries: number(row, 3)?.unwrap_or_default(),
+        error,
+        last_attempt: number(row, 4)?,
+        last_success,
+        not_before: number(row, 6)?.filter(|_| row.get::<_, i64>(7).is_ok_and(|failures| failures > 0)),
+    })
+}
+
+/// An entry in short, and its priority.
+fn entry(row: &Row<'_>) -> rusqlite::Result<(CatalogEntry, i64)> {
+    let (packages, remote): (String, bool) = (row.get(7)?, row.get(8)?);
+    let entry = CatalogEntry {
+        id: row.get(0)?,
+        source: row.get(1)?,
+        name: row.get(2)?,
+        title: row.get(3)?,
+        description: row.get(4)?,
+        version: row.get(5)?,
+        status: row.get(6)?,
+        kinds: kinds(&packages, remote),
+        featured: row.get(9)?,
+        stars: number(row, 10)?,
+        downloads: number(row, 11)?,
+        updated_at: number(row, 12)?,
+        removed_at: number(row, 13)?,
+    };
+    Ok((entry, row.get(14)?))
+}
+
+/// What says how a package is had.
+#[derive(Deserialize)]
+struct Package {
+    #[serde(rename = "registryType", default)]
+    kind: String,
+}
+
+fn kinds(packages: &str, remote: bool) -> Vec<String> {
+    let packages: Vec<Package> = serde_json::from_str(packages).unwrap_or_default();
+    let kinds: BTreeSet<_> =
+        packages.into_iter().map(|package| package.kind).filter(|kind| !kind.is_empty()).collect();
+    let cut = |kind: String| kind.chars().take(KIND_LENGTH).collect();
+    let remote = remote.then(|| "remote".to_owned());
+    kinds.into_iter().take(MOST_KINDS).map(cut).chain(remote).collect()
+}
+
+/// JSON text that goes into an answer as it is: an array, or an empty one in its place.
+fn array(text: String) -> Json {
+    let is_array = text.starts_with('[') && serde_json::from_str::<&RawValue>(&text).is_ok();
+    Json::from_valid(if is_array { text } else { "[]".into() })
+}
+
+fn bound(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// A number that is not negative.
+fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
+    Ok(row.get::<_, Option<i64>>(at)?.and_then(|number| u64::try_from(number).ok()))
+}
+
+fn unsigned(row: &Row<'_>) -> rusqlite::Result<u64> {
+    Ok(number(row, 0)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,24 @@
+//! How a connection ends so that what was said last arrives.
+//!
+//! Owns reading what the other end still sends: a socket that is closed with bytes unread takes the last answer with it. Must
+//! never read without a bound; the time is the caller's to bound.
+
+use std::io;
+
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
+
+/// Reads until the other end is done, or has sent `most` bytes more.
+///
+/// # Errors
+/// When the connection is broken.
+pub async fn read_rest(stream: &mut TcpStream, most: usize) -> io::Result<()> {
+    let (mut bytes, mut rest) = ([0; 4096], 0);
+    while rest < most {
+        match stream.read(&mut bytes).await? {
+            0 => break,
+            read => rest += read,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Entries of a client's configuration for servers that run elsewhere.
+//!
+//! Owns the words that clients use for it. Must never show a value of a header.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::placeholders::Surroundings;
+use super::servers::Skip;
+
+/// Under which keys the URL is.
+const URLS: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
+
+/// A server that runs elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Where.
+    pub url: String,
+    /// Whether it is said that it speaks HTTP+SSE only.
+    pub sse: bool,
+    /// What goes with each request.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Whether an entry is for such a server.
+pub fn is_meant(entry: &Value) -> bool {
+    let kind = kind(entry).unwrap_or("stdio");
+    kind != "stdio" && kind != "local" || URLS.iter().any(|key| entry.get(key).is_some())
+}
+
+fn kind(entry: &Value) -> Option<&str> {
+    entry["type"].as_str().or_else(|| entry["transport"].as_str())
+}
+
+/// What the entry says.
+///
+/// # Errors
+/// Says why it is left out.
+pub fn read(
+    entry: &Value,
+    around: &Surroundings<'_>,
+    taken: &mut BTreeSet<String>,
+) -> Result<Elsewhere, Skip> {
+    let url = URLS.iter().find_map(|key| entry[key].as_str()).ok_or(Skip::Malformed("url"))?;
+    let mut headers = BTreeMap::new();
+    for key in ["headers", "http_headers"] {
+        match &entry[key] {
+            Value::Null => {}
+            Value::Object(all) => {
+                for (name, value) in all {
+                    let value = value.as_str().ok_or(Skip::Malformed("headers"))?;
+                    let value = around.complete(value, taken);
+                    let value = value.map_err(|why| Skip::Unresolved(why, Some(name.clone())))?;
+                    headers.insert(name.clone(), value);
+                }
+            }
+            _ => return Err(Skip::Malformed("headers")),
+        }
+    }
+    // As Codex has them: names of the person's variables.
+    for (name, variable) in entry["env_http_headers"].as_object().into_iter().flatten() {
+        forwarded(&mut headers, name, variable, "", around, taken);
+    }
+    forwarded(&mut headers, "Authorization", &entry["bearer_token_env_var"], "Bearer ", around, taken);
+    Ok(Elsewhere { url: around.complete(url, taken)?, sse: kind(entry) == Some("sse"), headers })
+}
+
+/// One that is not set is not sent.
+fn forwarded(
+    headers: &mut BTreeMap<String, String>,
+    name: &str,
+    variable: &Value,
+    before: &str,
+    around: &Surroundings<'_>,
+    taken: &mut BTreeSet<String>,
+) {
+    let Some(variable) = variable.as_str() else { return };
+    if let Some(value) = (around.variable)(variable) {
+        taken.insert(variable.to_owned());
+        headers.insert(name.to_owned(), format!("{before}{value}"));
+    }
+}

@@ -1,0 +1,140 @@
+//! `catalog_…`: the servers that can be had.
+//!
+//! Owns the ranges of what is asked for. Must never be for pages or AI clients: what a person looks for is theirs.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    CatalogEnrich, CatalogEnrichResult, CatalogEntryGet, CatalogEntryResult, CatalogGet, CatalogGetResult,
+    CatalogRefresh, CatalogRefreshResult, CatalogSearch, CatalogSearchResult, CatalogStatusResult, Progress,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
+
+use super::client::Client;
+use super::{Handled, Router, invalid, reply};
+use crate::catalog::words::{Cursor, expression};
+use crate::catalog::{Age, CatalogError, Done, Filter, Kind, Note, Page};
+
+/// How many entries a page has, and at most.
+const PAGE: u64 = 50;
+const MOST: u64 = 200;
+
+/// The longest query and name, in bytes.
+const MAX_QUERY: usize = 1000;
+const MAX_NAME: usize = 64;
+
+pub(super) async fn get(router: &Router, message: CatalogGet) -> Handled {
+    let (cursor, limit) = (cursor(message.cursor.as_deref())?, limit(message.limit)?);
+    if message.source.as_ref().is_some_and(|source| source.len() > MAX_NAME) {
+        return Err(invalid("source", "a source's name"));
+    }
+    let filter = Filter {
+        featured: message.featured,
+        source: message.source,
+        include_removed: message.include_removed == Some(true),
+    };
+    let (page, age) = router.catalog.list(filter, cursor, limit).await.map_err(refused)?;
+    reply(CatalogGetResult {
+        next_cursor: page.next.map(|next| next.written()),
+        total: page.total.unwrap_or_default(),
+        entries: page.entries,
+        snapshot: age.snapshot,
+        last_refresh: age.last_success,
+    })
+}
+
+pub(super) async fn search(router: &Router, message: CatalogSearch) -> Handled {
+    let (cursor, limit) = (cursor(message.cursor.as_deref())?, limit(message.limit)?);
+    let query = message.query;
+    if query.trim().is_empty() || query.len() > MAX_QUERY {
+        return Err(invalid("query", "some words, 1000 bytes at most"));
+    }
+    let (page, age) = match expression(&query) {
+        Some(words) => router.catalog.search(words, cursor, limit).await.map_err(refused)?,
+        None => (Page { entries: Vec::new(), next: None, total: Some(0) }, Age::default()),
+    };
+    reply(CatalogSearchResult {
+        next_cursor: page.next.map(|next| next.written()),
+        total: page.total,
+        entries: page.entries,
+        snapshot: age.snapshot,
+        last_refresh: age.last_success,
+    })
+}
+
+pub(super) async fn entry(router: &Router, message: CatalogEntryGet) -> Handled {
+    if message.id.len() > MAX_NAME {
+        return Err(invalid("id", "an entry's id: 16 hex digits"));
+    }
+    let details = router.catalog.details(message.id).await.map_err(refused)?;
+    let missing = || ErrorBody::new(Code::NotFound, "the catalog has no entry with this id");
+    reply(CatalogEntryResult { details: details.ok_or_else(missing)? })
+}
+
+pub(super) async fn refresh(
+    router: &Router,
+    client: &Rc<Client>,
+    id: &str,
+    message: &CatalogRefresh,
+) -> Handled {
+    let kind = Kind::Refresh { full: message.full == Some(true) };
+    let asked = router.catalog.ask(kind, note(client, id, message.progress));
+    let Done { changes, summary, .. } = asked.await.map_err(refused)?;
+    reply(CatalogRefreshResult {
+        changes,
+        sources: summary.sources,
+        entries: summary.entries,
+        snapshot: summary.age.snapshot,
+    })
+}
+
+pub(super) async fn enrich(
+    router: &Router,
+    client: &Rc<Client>,
+    id: &str,
+    message: &CatalogEnrich,
+) -> Handled {
+    let asked = router.catalog.ask(Kind::Enrich, note(client, id, message.progress));
+    let Done { enriched, not_enriched, .. } = asked.await.map_err(refused)?;
+    reply(CatalogEnrichResult { enriched, failed: not_enriched })
+}
+
+pub(super) fn status(router: &Router) -> Handled {
+    reply(CatalogStatusResult { catalog: router.catalog.status(), sources: router.catalog.sources() })
+}
+
+/// Pushes how far it is as progress of the request, where that is wanted.
+fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<Note> {
+    let (client, request_id) = (Rc::downgrade(client), request_id.to_owned());
+    let note: Note = Rc::new(move |done, total, text| {
+        let Some(client) = client.upgrade() else { return };
+        let number = |number: String| Json::from_valid(number);
+        let push = Progress {
+            request_id: request_id.clone(),
+            progress: number(format!("{done:.3}")),
+            total: Some(number(total.to_string())).filter(|_| total > 0),
+            message: Some(text.to_owned()),
+        };
+        client.send_push("progress", &push);
+    });
+    (wanted == Some(true)).then_some(note)
+}
+
+fn limit(asked: Option<u64>) -> Result<usize, ErrorBody> {
+    let limit = asked.unwrap_or(PAGE);
+    let limit = (1..=MOST).contains(&limit).then(|| usize::try_from(limit).ok()).flatten();
+    limit.ok_or_else(|| invalid("limit", "a whole number from 1 to 200"))
+}
+
+fn cursor(text: Option<&str>) -> Result<Option<Cursor>, ErrorBody> {
+    let read = |text: &str| {
+        Cursor::read(text).ok_or_else(|| invalid("cursor", "the next_cursor of the page before"))
+    };
+    text.map(read).transpose()
+}
+
+fn refused(error: CatalogError) -> ErrorBody {
+    error.told()
+}

@@ -1,0 +1,210 @@
+//! Messages about the secrets of servers.
+//!
+//! Owns what of a secret goes in and out: a value comes in with its request, and none ever goes out.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    CredentialStatus, CredentialType, CredentialView, DeleteCredential, DeleteCredentialResult,
+    GetCredentialStatusResult, ListCredentials, ListCredentialsResult, SetCredential, SetCredentialResult,
+    SetServerSecrets, SetServerSecretsResult, ValidateCredentialsResult,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::secret::Secret;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::credentials::{Credential, Credentials, MAX_KEYS, wrong_key, wrong_username, wrong_value};
+
+use super::client::Client;
+use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::clock::wall_clock;
+use crate::store::StoreError;
+use crate::store::audit::Record;
+use crate::supervisor::Server;
+
+pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCredential) -> Handled {
+    let SetCredential { server_id, key, value, credential_type, username, expires_at } = message;
+    let server = defined(router, &server_id)?;
+    let kind = credential_type.unwrap_or_default();
+    if let Some(expected) = username.as_ref().and_then(|username| wrong_username(kind, username)) {
+        return Err(invalid("username", expected));
+    }
+    if expires_at.is_some_and(|at| at <= wall_clock()) {
+        return Err(invalid("expires_at", "a time to come"));
+    }
+    let credential = Credential { username, expires_at, ..credential(kind, &key, value)? };
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        router.host.trail.decided("set_credential", &sender, about(&server_id, &key), true).await?;
+        let view = view(&server_id, &key, &credential);
+        let put = router.supervisor.secrets().put(server_id.as_str(), vec![(key, credential)]);
+        put.await.map_err(|error| unstored(&error))?;
+        still_defined(&router, &server_id).await?;
+        reply(SetCredentialResult { credential: view, running: server.is_up() })
+    })
+    .await
+}
+
+pub(super) async fn set_all(router: &Rc<Router>, client: &Client, message: SetServerSecrets) -> Handled {
+    let SetServerSecrets { server_id, secrets } = message;
+    let server = defined(router, &server_id)?;
+    if secrets.0.len() > MAX_KEYS {
+        return Err(invalid("secrets", "at most 256 of them"));
+    }
+    let new = secrets.0.into_iter().map(|(key, value)| {
+        let credential = credential(CredentialType::ApiKey, &key, value)?;
+        Ok((key, credential))
+    });
+    let new: Vec<_> = new.collect::<Result<_, ErrorBody>>()?;
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        for (key, _) in &new {
+            router.host.trail.decided("set_credential", &sender, about(&server_id, key), true).await?;
+        }
+        let put = router.supervisor.secrets().put(server_id.as_str(), new);
+        let all = put.await.map_err(|error| unstored(&error))?;
+        still_defined(&router, &server_id).await?;
+        reply(SetServerSecretsResult { status: status(&server, &all), running: server.is_up() })
+    })
+    .await
+}
+
+/// A new secret, if its name and its value may be what they are.
+fn credential(kind: CredentialType, key: &str, value: Secret) -> Result<Credential, ErrorBody> {
+    if let Some(expected) = wrong_key(kind, key) {
+        return Err(invalid("key", expected));
+    }
+    if let Some(expected) = wrong_value(kind, &value) {
+        return Err(invalid("value", expected));
+    }
+    Ok(Credential {
+        value,
+        kind,
+        username: None,
+        set_at: wall_clock(),
+        expires_at: None,
+        refresh_token: None,
+    })
+}
+
+pub(super) async fn get_status(router: &Router, id: &ServerId) -> Handled {
+    let server = defined(router, id)?;
+    reply(GetCredentialStatusResult { status: status(&server, &of(router, id).await?) })
+}
+
+pub(super) async fn validate(router: &Router, id: &ServerId) -> Handled {
+    let server = defined(router, id)?;
+    let all = match router.supervisor.secrets().of(id.as_str()).await {
+        Ok(all) => all,
+        Err(error) => {
+            let errors = vec![error.to_string()];
+            return reply(ValidateCredentialsResult { valid: false, errors, warnings: Vec::new() });
+        }
+    };
+    let CredentialStatus { missing, expired, .. } = status(&server, &all);
+    let missing = missing.iter().map(|key| format!("{key} is not set"));
+    let errors: Vec<_> = missing.chain(expired.iter().map(|key| format!("{key} has expired"))).collect();
+    let warnings = all.warnings(&server.definition().env);
+    reply(ValidateCredentialsResult { valid: errors.is_empty(), errors, warnings })
+}
+
+/// Also of a server that is not defined any more: what is there can be removed.
+pub(super) async fn delete(router: &Rc<Router>, client: &Client, message: DeleteCredential) -> Handled {
+    let DeleteCredential { server_id, key } = message;
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        router.host.trail.decided("delete_credential", &sender, about(&server_id, &key), false).await?;
+        let removed = router.supervisor.secrets().remove(server_id.as_str(), &key).await;
+        let deleted = removed.map_err(|error| unstored(&error))?;
+        let running = router.supervisor.get(&server_id).is_some_and(|server| server.is_up());
+        reply(DeleteCredentialResult { deleted, running })
+    })
+    .await
+}
+
+pub(super) async fn list(router: &Router, message: ListCredentials) -> Handled {
+    let only = message.server_id;
+    let secrets = router.supervisor.secrets();
+    let all = match &only {
+        Some(id) => {
+            defined(router, id)?;
+            secrets.of(id.as_str()).await.map(|of_server| [(id.to_string(), of_server)].into())
+        }
+        None => secrets.all().await,
+    };
+    let all = all.map_err(|error| unread(&error))?;
+    let views = all.iter().filter_map(|(server, of_server)| Some((ServerId::parse(server)?, of_server)));
+    let credentials = views.flat_map(|(server, of_server)| {
+        of_server.0.iter().map(move |(key, credential)| view(&server, key, credential))
+    });
+    reply(ListCredentialsResult { credentials: credentials.collect() })
+}
+
+/// Removes all secrets of a server that is removed: how many there were, or why they are still there.
+pub(super) async fn forget(router: &Router, id: &ServerId) -> (u32, Option<String>) {
+    match router.supervisor.secrets().forget(id.as_str()).await {
+        Ok(count) => (u32::try_from(count).unwrap_or(u32::MAX), None),
+        Err(error) => {
+            tracing::error!(server = %id, %error, "its secrets could not be removed");
+            (0, Some(format!("could not {error}")))
+        }
+    }
+}
+
+fn defined(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
+    router.supervisor.get(id).ok_or_else(|| {
+        let message = format!("no server {id} is defined; `harbor add {id} -- COMMAND` defines it");
+        ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
+    })
+}
+
+/// A server that was removed meanwhile leaves no secret behind.
+async fn still_defined(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
+    let defined = defined(router, id);
+    if defined.is_err() {
+        forget(router, id).await;
+    }
+    defined.map(drop)
+}
+
+async fn of(router: &Router, id: &ServerId) -> Result<Credentials, ErrorBody> {
+    router.supervisor.secrets().of(id.as_str()).await.map_err(|error| unread(&error))
+}
+
+fn status(server: &Server, all: &Credentials) -> CredentialStatus {
+    let (missing, expired) = (all.missing(&server.definition().secrets), all.expired(wall_clock()));
+    CredentialStatus {
+        server_id: server.id().to_string(),
+        is_complete: missing.is_empty() && expired.is_empty(),
+        configured: all.0.keys().cloned().collect(),
+        missing,
+        expired,
+    }
+}
+
+fn view(server: &ServerId, key: &str, credential: &Credential) -> CredentialView {
+    CredentialView {
+        server_id: server.to_string(),
+        key: key.to_owned(),
+        credential_type: credential.kind,
+        has_username: credential.username.is_some(),
+        set_at: credential.set_at,
+        expires_at: credential.expires_at,
+        is_expired: credential.is_expired(wall_clock()),
+    }
+}
+
+fn about(server: &ServerId, key: &str) -> Record {
+    Record { key: Some(Arc::from(key)), ..super::servers::about(server) }
+}
+
+fn unread(error: &StoreError) -> ErrorBody {
+    tracing::error!(%error, "the secrets could not be read");
+    ErrorBody::new(Code::Internal, format!("could not {error}"))
+}
+
+fn unstored(error: &StoreError) -> ErrorBody {
+    tracing::error!(%error, "the secrets could not be changed");
+    ErrorBody::new(Code::Internal, format!("could not {error}"))
+}

@@ -1,0 +1,212 @@
+//! Which handler a message goes to: an exhaustive match over the categories, and one in each.
+//!
+//! Owns nothing else: no message is looked at here.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, Request, ServerRequest,
+    SessionRequest, StatusRequest,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::access::Pass;
+
+use super::client::Client;
+use super::{
+    Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics,
+    origins, questions, remotes, sandbox, servers, session, status, supervision, watching,
+};
+use crate::host::asker::Caller;
+
+/// A request's turn.
+pub(super) struct Turn<'a> {
+    pub(super) router: &'a Rc<Router>,
+    pub(super) client: &'a Rc<Client>,
+    pub(super) pass: Pass,
+    /// The request's id.
+    pub(super) id: &'a str,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) async fn handle(self, request: Request) -> Handled {
+        match request {
+            Request::Session(request) => self.session(&request),
+            Request::Server(request) => self.servers(request).await,
+            Request::Install(request) => self.installs(request).await,
+            Request::Credential(request) => self.credentials(request).await,
+            Request::Catalog(request) => self.catalog(request).await,
+            Request::Mcp(request) => self.mcp(request).await,
+            Request::Status(request) => self.status(request).await,
+            Request::Host(request) => self.host(request).await,
+        }
+    }
+
+    fn session(&self, request: &SessionRequest) -> Handled {
+        match request {
+            SessionRequest::Attach(_)
+            | SessionRequest::Hello(_)
+            | SessionRequest::Ping(_)
+            | SessionRequest::Cancel(_) => {
+                Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
+            }
+            SessionRequest::Shutdown(_) => session::shut_down(self.router),
+        }
+    }
+
+    async fn servers(&self, request: ServerRequest) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
+        match request {
+            ServerRequest::AddServer(message) => servers::add(router, client, message).await,
+            ServerRequest::AddRemoteServer(message) => remotes::add(router, client, message).await,
+            ServerRequest::RemoveServer(message) => servers::remove(router, client, message).await,
+            ServerRequest::ListServers(_) => servers::list(router),
+            ServerRequest::ConnectServer(message) => servers::connect(router, client, id, &message).await,
+            ServerRequest::DisconnectServer(message) => servers::disconnect(router, &message.server_id).await,
+            ServerRequest::GetSandbox(message) => sandbox::get(router, &message.server_id).await,
+            ServerRequest::SetSupervision(message) => supervision::set(router, client, message).await,
+            ServerRequest::SetSandbox(message) => sandbox::set(router, client, message).await,
+        }
+    }
+
+    async fn installs(&self, request: InstallRequest) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
+        match request {
+            InstallRequest::InstallServer(message) => installs::install(router, client, id, message).await,
+            InstallRequest::UpgradeServer(message) => installs::upgrade(router, client, id, message).await,
+            InstallRequest::UndoUpgrade(message) => installs::undo(router, client, &message.server_id).await,
+            InstallRequest::UninstallServer(message) => installs::uninstall(router, client, message).await,
+            InstallRequest::UpdateServerArgs(message) => installs::set_args(router, client, message).await,
+            InstallRequest::ListInstalled(_) => installs::list(router),
+            InstallRequest::CheckRuntimes(_) => installs::runtimes(router).await,
+        }
+    }
+
+    async fn credentials(&self, request: CredentialRequest) -> Handled {
+        let (router, client) = (self.router, self.client);
+        match request {
+            CredentialRequest::SetCredential(message) => credentials::set(router, client, message).await,
+            CredentialRequest::SetServerSecrets(message) => {
+                credentials::set_all(router, client, message).await
+            }
+            CredentialRequest::GetCredentialStatus(message) => {
+                credentials::get_status(router, &message.server_id).await
+            }
+            CredentialRequest::ValidateCredentials(message) => {
+                credentials::validate(router, &message.server_id).await
+            }
+            CredentialRequest::DeleteCredential(message) => {
+                credentials::delete(router, client, message).await
+            }
+            CredentialRequest::ListCredentials(message) => credentials::list(router, message).await,
+        }
+    }
+
+    async fn catalog(&self, request: CatalogRequest) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
+        match request {
+            CatalogRequest::CatalogGet(message) => catalog::get(router, message).await,
+            CatalogRequest::CatalogSearch(message) => catalog::search(router, message).await,
+            CatalogRequest::CatalogEntryGet(message) => catalog::entry(router, message).await,
+            CatalogRequest::CatalogRefresh(message) => catalog::refresh(router, client, id, &message).await,
+            CatalogRequest::CatalogEnrich(message) => catalog::enrich(router, client, id, &message).await,
+            CatalogRequest::CatalogStatusGet(_) => catalog::status(router),
+        }
+    }
+
+    async fn mcp(self, request: McpRequest) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
+        match request {
+            McpRequest::McpConnect(message) => mcp::connect(router, client, id, &message).await,
+            McpRequest::McpDisconnect(message) => mcp::disconnect(router, &message.server_id).await,
+            McpRequest::McpListConnections(_) => mcp::connections(router),
+            McpRequest::McpListTools(message) => mcp::tools(self.asked()?, &message.server_id).await,
+            McpRequest::McpListResources(message) => mcp::resources(self.asked()?, &message.server_id).await,
+            McpRequest::McpListResourceTemplates(message) => {
+                mcp::resource_templates(self.asked()?, &message.server_id).await
+            }
+            McpRequest::McpListPrompts(message) => mcp::prompts(self.asked()?, &message.server_id).await,
+            McpRequest::McpCallTool(message) => mcp::call_tool(self.asked()?, id, message).await,
+            McpRequest::McpReadResource(message) => mcp::read_resource(self.asked()?, id, message).await,
+            McpRequest::McpGetPrompt(message) => mcp::get_prompt(self.asked()?, id, message).await,
+            McpRequest::McpAnswer(message) => questions::answer(client, message),
+            McpRequest::McpComplete(message) => mcp::complete(self.asked()?, message).await,
+            McpRequest::McpSubscribeResource(message) => mcp::subscribe(self.asked()?, message).await,
+            McpRequest::McpUnsubscribeResource(message) => mcp::unsubscribe(router, client, &message),
+            McpRequest::McpSetLogLevel(message) => mcp::set_log_level(self.asked()?, message).await,
+            McpRequest::McpPing(message) => mcp::ping(self.asked()?, &message.server_id).await,
+            McpRequest::McpTask(message) => mcp::task(self.asked()?, message).await,
+            McpRequest::McpBegin(message) => mcp_client::begin(router, client, message).await,
+        }
+    }
+
+    async fn status(&self, request: StatusRequest) -> Handled {
+        let (router, client) = (self.router, self.client);
+        match request {
+            StatusRequest::McpGetLogs(message) => watching::logs(router, client, &message).await,
+            StatusRequest::Status(message) => status::show(router, &message).await,
+            StatusRequest::SubscribeStatus(message) => status::subscribe(router, client, &message).await,
+            StatusRequest::Health(_) => status::health(router),
+            StatusRequest::GetMetrics(_) => metrics::get(router).await,
+            StatusRequest::GetConfig(_) => config::get(router),
+            StatusRequest::WatchServers(message) => watching::servers(router, client, &message),
+            StatusRequest::McpFollowMessages(message) => watching::messages(router, client, message),
+        }
+    }
+
+    async fn host(&self, request: HostRequest) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
+        match request {
+            HostRequest::HostGrantPermission(message) => grants::grant(router, client, message).await,
+            HostRequest::HostRevokePermission(message) => grants::revoke(router, client, message).await,
+            HostRequest::HostCheckPermission(message) => grants::check(router, client, &message),
+            HostRequest::HostGetPermissions(message) => grants::of_origin(router, client, &message),
+            HostRequest::HostListAllPermissions(message) => grants::all(router, client, &message),
+            HostRequest::HostExpireTabGrants(message) => grants::expire_tab(router, client, &message),
+            HostRequest::HostListTools(message) => origins::tools(router, client, message).await,
+            HostRequest::HostListServers(message) => origins::servers(router, client, message).await,
+            HostRequest::HostListOffers(message) => origins::offers(router, client, message).await,
+            HostRequest::HostCallTool(message) => origins::call(router, client, id, message).await,
+            HostRequest::HostCreateRun(message) => origins::create_run(router, client, &message).await,
+            HostRequest::HostEndRun(message) => origins::end_run(router, client, message),
+            HostRequest::HostGetRun(message) => origins::get_run(router, client, message),
+            HostRequest::HostGetStats(message) => origins::stats(router, client, &message),
+            HostRequest::HostWatch(message) => origins::watch(client, &message),
+            HostRequest::HostGetAudit(message) => origins::audit(router, message).await,
+            HostRequest::HostListToolChanges(message) => origins::changes(router, &message),
+            HostRequest::HostAcceptToolChange(message) => origins::accept(router, client, message).await,
+        }
+    }
+
+    /// On whose behalf a message came that the owner and AI clients both send.
+    fn asked(self) -> Result<Asked<'a>, ErrorBody> {
+        let caller = match self.pass.permit() {
+            Some(permit) => Caller::Owner(self.client.sender(), permit),
+            None => Caller::Origin(grants::asker(self.client, &None, &None, None)?),
+        };
+        Ok(Asked { router: self.router, client: self.client, caller })
+    }
+}
+
+/// Whether an answer may be long without a server's having made it, and if so, whether it is an origin's. Those are made
+/// one after the other.
+pub(super) fn long_answer(request: &Request) -> Option<bool> {
+    match request {
+        Request::Host(HostRequest::HostListTools(_))
+        | Request::Host(HostRequest::HostListOffers(_))
+        | Request::Host(HostRequest::HostGetPermissions(_)) => Some(true),
+        Request::Host(HostRequest::HostListAllPermissions(_))
+        | Request::Host(HostRequest::HostListToolChanges(_))
+        | Request::Host(HostRequest::HostGetAudit(_))
+        | Request::Host(HostRequest::HostGetStats(_))
+        | Request::Server(ServerRequest::ListServers(_))
+        | Request::Credential(CredentialRequest::ListCredentials(_))
+        | Request::Status(StatusRequest::Status(_))
+        | Request::Status(StatusRequest::SubscribeStatus(_))
+        | Request::Status(StatusRequest::GetMetrics(_))
+        | Request::Catalog(CatalogRequest::CatalogGet(_))
+        | Request::Catalog(CatalogRequest::CatalogSearch(_))
+        | Request::Status(StatusRequest::McpGetLogs(_)) => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,89 @@
+//! The message that defines a server which runs elsewhere.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{AddRemoteServer, AddRemoteServerResult, SandboxSettings};
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::{environment, remote, settings};
+
+use super::client::Client;
+use super::servers::{about, stored, supervision};
+use super::views::view;
+use super::{Handled, Router, installs, invalid, reply, to_the_end};
+use crate::store::definitions::{Carried, Definition, Remote, Stored};
+
+pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddRemoteServer) -> Handled {
+    let server_id = message.server_id.clone();
+    let definition = definition(message)?;
+    installs::not_claimed(router, &server_id).await?;
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        router.host.trail.decided("add_remote_server", &sender, about(&server_id), true).await?;
+        let turn = router.changing.lock().await;
+        router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
+        let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        drop(turn);
+        if let Some(before) = &before {
+            before.down().await;
+        }
+        reply(AddRemoteServerResult { server: view(&router, &server), replaced: before.is_some() })
+    })
+    .await
+}
+
+/// Checks what its types do not.
+fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBody> {
+    let env = message.env.unwrap_or_default();
+    if let Some(why) = env.iter().find_map(|(name, value)| environment::wrong_variable(name, value)) {
+        return Err(invalid("env", why));
+    }
+    let roots = message.roots.unwrap_or_default();
+    if !roots.iter().all(|uri| uri.starts_with("file://")) {
+        return Err(invalid("roots", "file:// URIs"));
+    }
+    let word = message.transport_type.as_deref().unwrap_or("auto");
+    let transport = Carried::of(word).ok_or_else(|| invalid("transport_type", "http, sse or auto"))?;
+    let remote = Remote {
+        transport,
+        headers: message.headers.unwrap_or_default(),
+        allow_private: message.allow_private == Some(true),
+        allow_http: message.allow_http == Some(true),
+        url: message.url,
+    };
+    checked(&remote)?;
+    let definition = Definition {
+        command: String::new(),
+        args: Vec::new(),
+        env,
+        cwd: None,
+        label: message.label,
+        roots,
+        supervision: supervision(message.supervision)?,
+        as_is: true,
+        sandbox: SandboxSettings::default(),
+        secrets: Vec::new(),
+        image: None,
+        remote: Some(remote),
+    };
+    let ranges = settings::Settings::new(&definition.supervision, false);
+    ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;
+    Ok(definition)
+}
+
+fn checked(given: &Remote) -> Result<(), ErrorBody> {
+    let url = remote::parse(&given.url).map_err(|why| invalid("url", why))?;
+    if remote::says_private(&url) && !given.allow_private {
+        return Err(invalid("url", "a public place, or allow_private with it"));
+    }
+    if remote::is_exposed(&url) && !given.allow_http {
+        return Err(invalid("url", "a URL with https://, or allow_http with it"));
+    }
+    match remote::wrong_headers(&given.headers) {
+        Some(why) => {
+            let text = format!("field `headers`: expected {why}");
+            Err(ErrorBody::new(Code::InvalidParams, text).with("field", "headers").with("expected", &why))
+        }
+        None => Ok(()),
+    }
+}

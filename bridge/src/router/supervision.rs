@@ -1,0 +1,91 @@
+//! How a server is supervised, changed while it lives.
+//!
+//! Owns the change of a definition's supervision and label. Must never stop or start a server for it.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{SetSupervision, SetSupervisionResult, Supervision};
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::lifecycle::State;
+use harbor_policy::settings::Settings;
+
+use super::client::Client;
+use super::servers::{about, stored};
+use super::views::view;
+use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::store::definitions::Definition;
+
+/// What may be reset.
+const NAMES: &str = "label, restart, restart_attempts, restart_delays_ms, restart_jitter_percent, start_timeout_ms, call_timeout_ms, queue_wait_ms, hung_grace_ms, eof_grace_ms, term_grace_ms, auto_start, lazy or idle_stop_ms";
+
+pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSupervision) -> Handled {
+    let server = router.host.server(&message.server_id)?;
+    let before = server.definition();
+    let definition = changed(&before, &message)?;
+    if definition == *before {
+        return reply(SetSupervisionResult { server: view(router, &server), next_start: Vec::new() });
+    }
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        let id = message.server_id;
+        router.host.trail.decided("set_supervision", &sender, about(&id), true).await?;
+        let _turn = router.changing.lock().await;
+        let is_same = |now: Rc<Definition>| Rc::ptr_eq(&now, &before);
+        // That waited for the audit log: somebody else may have changed it meanwhile, or removed it.
+        if !router.supervisor.get(&id).is_some_and(|now| is_same(now.definition())) {
+            let message = "the server was changed or removed at the same time; try again";
+            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"));
+        }
+        router.definitions.change(&id, &definition).await.map_err(|error| stored(&error))?;
+        let next_start =
+            if has_process(server.state()) { of_a_start(&before, &definition) } else { Vec::new() };
+        router.supervisor.supervise(&id, definition);
+        reply(SetSupervisionResult { server: view(&router, &server), next_start })
+    })
+    .await
+}
+
+fn changed(definition: &Definition, message: &SetSupervision) -> Result<Definition, ErrorBody> {
+    let (mut supervision, mut label) = (definition.supervision.clone(), definition.label.clone());
+    for name in message.reset.iter().flatten() {
+        match name == "label" {
+            true => label = None,
+            false if supervision.reset(name) => {}
+            false => return Err(invalid("reset", NAMES)),
+        }
+    }
+    if let Some(changes) = &message.supervision {
+        supervision = supervision.with(Supervision::parse(changes.0.as_str())?);
+    }
+    Settings::new(&supervision, false).map_err(|wrong| invalid(wrong.field, wrong.expected))?;
+    let supervision = in_one_form(supervision);
+    Ok(Definition { supervision, label: message.label.clone().or(label), ..definition.clone() })
+}
+
+/// A switch that is off says what none says.
+fn in_one_form(supervision: Supervision) -> Supervision {
+    Supervision {
+        auto_start: supervision.auto_start.filter(|on| *on),
+        lazy: supervision.lazy.filter(|on| *on),
+        ..supervision
+    }
+}
+
+fn has_process(state: State) -> bool {
+    matches!(state, State::Installing | State::Starting | State::Running | State::Stopping)
+}
+
+/// What a runner is told when it starts a server, and not again.
+fn of_a_start(before: &Definition, after: &Definition) -> Vec<String> {
+    let of = |definition: &Definition| {
+        let said = &definition.supervision;
+        [
+            ("start_timeout_ms", said.start_timeout_ms),
+            ("eof_grace_ms", said.eof_grace_ms),
+            ("term_grace_ms", said.term_grace_ms),
+        ]
+    };
+    let pairs = of(before).into_iter().zip(of(after));
+    pairs.filter(|(before, after)| before != after).map(|(_, (name, _))| name.to_owned()).collect()
+}

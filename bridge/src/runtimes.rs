@@ -1,0 +1,204 @@
+//! Where programs are on this machine: node, npm, uv, python, docker, podman, git.
+//!
+//! Owns the looking, and the one question to the login shell. The order of places and what counts is `policy::runtimes`'s.
+//! Must never be called where the loop waits, nor wait for a shell longer than [`SHELL_LIMIT`].
+
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use harbor_policy::environment::DEFAULT_PATH;
+use harbor_policy::runtimes::{
+    Found, Place, RUNTIMES, Runtime, USUAL, VERSIONS, answer, choose, extended, places, question, version,
+};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+/// How long a login shell may take: its files may start much.
+const SHELL_LIMIT: Duration = Duration::from_secs(5);
+/// How long a program may take to say its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(5);
+/// More of what they say is not read.
+const MAX_SAID: usize = 64 << 10;
+/// Names in one directory that are looked at.
+const MAX_NAMES: usize = 256;
+
+/// This machine's programs. What its login shell says is kept; the disk is looked at each time.
+#[derive(Debug, Default)]
+pub struct Runtimes {
+    login_path: OnceLock<Option<String>>,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Looked {
+    /// The directories, in the order in which they were looked at.
+    pub places: Vec<Place>,
+    /// The bridge's PATH with the directories of what was found behind it.
+    pub path: String,
+    programs: Vec<Option<(String, &'static str)>>,
+}
+
+impl Looked {
+    /// Where nothing could be looked for.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { places: Vec::new(), path: DEFAULT_PATH.into(), programs: Vec::new() }
+    }
+
+    /// A runtime by its name: its path, and how it is known.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<(&str, &'static str)> {
+        let at = RUNTIMES.iter().position(|runtime| runtime.name == name)?;
+        self.programs.get(at)?.as_ref().map(|(path, how)| (path.as_str(), *how))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = (&'static Runtime, Option<(&str, &'static str)>)> {
+        RUNTIMES.iter().map(|runtime| (runtime, self.get(runtime.name)))
+    }
+
+    /// A program that somebody names, in any of the directories.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Option<String> {
+        choose(&self.places, &[name], is_program).map(|(path, _)| path)
+    }
+}
+
+impl Runtimes {
+    /// Looks at this machine. May take as long as the login shell does, once.
+    #[must_use]
+    pub fn look(&self) -> Looked {
+        let path = std::env::var("PATH").ok().filter(|path| !path.is_empty());
+        let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let mut found = Found {
+            versions: home.as_deref().map(versions).unwrap_or_default(),
+            home: home.and_then(|home| home.into_os_string().into_string().ok()),
+            login_path: None,
+            path,
+        };
+        let own = places(&Found { home: None, versions: Vec::new(), ..found.clone() });
+        let own: Vec<_> = own.into_iter().filter(|place| place.how == "PATH").collect();
+        if USUAL.iter().any(|name| choose(&own, &[name], is_program).is_none()) {
+            found.login_path = self.login_path.get_or_init(login_path).clone();
+        }
+        let places = places(&found);
+        let program = |runtime: &Runtime| {
+            choose(&places, runtime.files, is_program).map(|(path, place)| (path, place.how))
+        };
+        let programs: Vec<_> = RUNTIMES.iter().map(program).collect();
+        let directories = programs.iter().flatten().filter_map(|(path, _)| Some(path.rsplit_once('/')?.0));
+        let path = extended(&found.path, directories);
+        Looked { places, path, programs }
+    }
+}
+
+fn is_program(path: &str) -> bool {
+    Path::new(path).metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+fn versions(home: &Path) -> Vec<(usize, String)> {
+    let names = |at: usize, directory: PathBuf| {
+        let entries = directory.read_dir().into_iter().flatten().flatten().take(MAX_NAMES);
+        entries.filter_map(move |entry| Some((at, entry.file_name().into_string().ok()?)))
+    };
+    VERSIONS.iter().enumerate().flat_map(|(at, (_, below, _))| names(at, home.join(below))).collect()
+}
+
+/// Asks the login shell.
+fn login_path() -> Option<String> {
+    let shell = std::env::var("SHELL").ok().filter(|shell| shell.starts_with('/'))?;
+    let mut command = Command::new(shell);
+    command.args(["-lc", &question()]);
+    let said = ask(command, SHELL_LIMIT, |said| answer(said).is_some())?;
+    let path = answer(&said).map(ToOwned::to_owned);
+    tracing::debug!(found = path.is_some(), "the login shell was asked for its PATH");
+    path
+}
+
+/// What a program says when it is asked for its version.
+#[must_use]
+pub fn version_of(path: &str, search_path: &str) -> Option<String> {
+    let mut command = Command::new(path);
+    command.arg("--version").env("PATH", search_path);
+    version(&ask(command, VERSION_LIMIT, |said| said.contains('\n'))?)
+}
+
+/// Runs a program in a group of its own until it has said enough, ends or takes too long; then it is ended.
+fn ask(mut command: Command, limit: Duration, is_enough: impl Fn(&str) -> bool) -> Option<String> {
+    let until = Instant::now() + limit;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    let mut child = command.spawn().ok()?;
+    let group = Group(Pid::from_raw(i32::try_from(child.id()).ok()?));
+    let mut stdout = child.stdout.take()?;
+    let (sender, pieces) = mpsc::channel();
+    // It ends with the group, whose end it reads.
+    let reader = std::thread::Builder::new().name("runtimes".into()).spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(read @ 1..) = stdout.read(&mut buffer) {
+            if sender.send(buffer.get(..read).unwrap_or_default().to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    reader.ok()?;
+    let mut said = Vec::new();
+    while let Ok(piece) = pieces.recv_timeout(until.saturating_duration_since(Instant::now())) {
+        said.extend(piece);
+        if said.len() > MAX_SAID || is_enough(&String::from_utf8_lossy(&said)) {
+            break;
+        }
+    }
+    drop(group);
+    // In the bridge its reaper may have been first.
+    let _ = child.wait();
+    Some(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// A process group that ends with this.
+struct Group(Pid);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = killpg(self.0, Signal::SIGKILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_shell_that_never_ends_is_not_waited_for() {
+        let begun = Instant::now();
+        let said = ask(shell("echo hello; sleep 600"), Duration::from_secs(60), |said| said.contains('\n'));
+        assert_eq!(said.as_deref(), Some("hello\n"));
+        assert_eq!(ask(shell("sleep 600"), Duration::from_millis(50), |_| false).as_deref(), Some(""));
+        assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_shell_that_floods_is_cut_off() {
+        let said = ask(shell("yes"), Duration::from_secs(60), |_| false).unwrap();
+        assert!(said.len() > MAX_SAID && said.len() <= MAX_SAID + 4096);
+    }
+
+    #[test]
+    fn the_version_of_a_program_is_its_own_word() {
+        let version = version_of("/bin/sh", DEFAULT_PATH);
+        assert!(version.is_none_or(|version| version.starts_with(|c: char| c.is_ascii_digit())));
+        assert_eq!(version_of("/no/such/program", DEFAULT_PATH), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! Which image a server runs, as it was pinned when it was first found.
+//!
+//! ```text
+//!  servers/ID/image/image.json    whole or not there
+//! ```
+//!
+//! Owns this file. Must never guess: what cannot be read is not there, and the image is looked for anew.
+
+use std::fs;
+use std::path::Path;
+
+use harbor_policy::container::{Engine, Pinned};
+use serde::{Deserialize, Serialize};
+
+use super::definitions::Image;
+use super::{StoreError, private_directory, write_atomically};
+
+/// The file's name.
+const FILE: &str = "image.json";
+
+/// Longer than any such file is.
+const MAX: u64 = 16 * 1024;
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    reference: String,
+    engine: String,
+    id: String,
+    digest: Option<String>,
+    rootless: bool,
+}
+
+/// The image that was pinned for this definition in this directory, if one was.
+#[must_use]
+pub fn pinned(image: &Image, dir: &Path) -> Option<Pinned> {
+    let path = dir.join(FILE);
+    fs::symlink_metadata(&path).ok().filter(|found| found.is_file() && found.len() <= MAX)?;
+    let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let engine = Engine::of(&kept.engine)?;
+    let is_meant = kept.reference == image.reference && image.engine().is_none_or(|named| named == engine);
+    let is_id =
+        kept.id.strip_prefix("sha256:").is_some_and(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
+    (is_meant && is_id).then_some(Pinned {
+        reference: kept.reference,
+        engine,
+        id: kept.id,
+        digest: kept.digest,
+        rootless: kept.rootless,
+    })
+}
+
+/// Pins an image in this directory.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn pin(pinned: &Pinned, dir: &Path) -> Result<(), StoreError> {
+    private_directory(dir)?;
+    let kept = Kept {
+        reference: pinned.reference.clone(),
+        engine: pinned.engine.as_str().into(),
+        id: pinned.id.clone(),
+        digest: pinned.digest.clone(),
+        rootless: pinned.rootless,
+    };
+    let path = dir.join(FILE);
+    let text = serde_json::to_vec(&kept).map_err(|error| StoreError::File {
+        what: format!("write {}", path.display()),
+        source: error.into(),
+    })?;
+    write_atomically(&path, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_pinned_for_what_it_was_pinned_for() {
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("package");
+        let image = |reference: &str, engine: Option<&str>| Image {
+            reference: reference.into(),
+            engine: engine.map(Into::into),
+        };
+        assert_eq!(pinned(&image("a", None), &dir), None);
+        let id = format!("sha256:{}", "0a".repeat(32));
+        let whole = Pinned {
+            reference: "a".into(),
+            engine: Engine::Podman,
+            id,
+            digest: Some("docker.io/library/a@sha256:1".into()),
+            rootless: true,
+        };
+        pin(&whole, &dir).unwrap();
+        assert_eq!(pinned(&image("a", None), &dir).as_ref(), Some(&whole));
+        assert_eq!(pinned(&image("a", Some("podman")), &dir).as_ref(), Some(&whole));
+        assert_eq!(pinned(&image("a", Some("docker")), &dir), None);
+        assert_eq!(pinned(&image("b", None), &dir), None);
+        pin(&Pinned { id: "--privileged".into(), ..whole }, &dir).unwrap();
+        assert_eq!(pinned(&image("a", None), &dir), None);
+        fs::write(dir.join(FILE), "{").unwrap();
+        assert_eq!(pinned(&image("a", None), &dir), None);
+    }
+}

@@ -1,0 +1,326 @@
+//! The lock of an installation: which versions there are of everything, and their hashes.
+//!
+//! ```text
+//!  package-lock.json ───────────────────────► version, integrity, tree
+//!  report.json of pip ─► requirements.txt ──►   (as for uv, which writes the latter itself)
+//! ```
+//!
+//! Owns reading and writing those files. What installers write is other people's data: it is read within a limit, and what
+//! goes into a list of requirements is checked word by word.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use harbor_policy::package::{Content, Ecosystem, Package, git, npm, pypi};
+use serde::Deserialize;
+
+use super::{inside, read_to, repository};
+use crate::store::write_atomically;
+
+/// More of a lock is not read: the largest trees that are known have a tenth of it.
+const MAX_LOCK: u64 = 16 << 20;
+/// More than this is not kept in the database.
+const MAX_TREE: usize = 4 << 20;
+
+/// What was found out about the versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The package's own; of git the commit.
+    pub version: String,
+    /// Its hash.
+    pub integrity: String,
+    /// The versions and hashes of everything.
+    pub tree: String,
+    /// How many packages that are.
+    pub packages: u32,
+}
+
+/// Writes down what is wanted, for installers that read it from a file.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
+    match package.ecosystem {
+        Ecosystem::Pypi => write(&dir.join(pypi::WANTED), &format!("{}\n", package.spec)),
+        Ecosystem::Npm | Ecosystem::Git => Ok(()),
+    }
+}
+
+/// Reads what an installer has resolved, and writes what the next step needs of it.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub fn resolved(package: &Package, dir: &Path, content: Option<Content>) -> Result<Resolved, String> {
+    let is_node = is_node(package, content);
+    let tree = if is_node { node_tree(dir, content)? } else { python_tree(dir)? };
+    if tree.len() > MAX_TREE {
+        return Err("its list of packages is too long to be kept".into());
+    }
+    let (found, packages) = match (package.ecosystem, is_node) {
+        (Ecosystem::Npm, _) => of_npm(package, &tree)?,
+        (Ecosystem::Pypi, _) => of_pypi(package, &tree)?,
+        (Ecosystem::Git, true) => (of_git(dir)?, node_packages(&tree)?.packages.len().saturating_sub(1)),
+        (Ecosystem::Git, false) => (of_git(dir)?, requirements(&tree).count()),
+    };
+    let packages = u32::try_from(packages).unwrap_or(u32::MAX);
+    Ok(Resolved { version: found.0, integrity: found.1, tree, packages })
+}
+
+fn is_node(package: &Package, content: Option<Content>) -> bool {
+    package.ecosystem == Ecosystem::Npm || matches!(content, Some(Content::Node { .. }))
+}
+
+/// Writes a lock where the installer looks for it.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn write_lock(package: &Package, dir: &Path, content: Option<Content>, tree: &str) -> Result<(), String> {
+    match (package.ecosystem, is_node(package, content)) {
+        (Ecosystem::Npm, _) => {
+            let root = node_packages(tree)?.packages.remove("").unwrap_or_default();
+            let manifest = serde_json::json!({"dependencies": root.dependencies});
+            write(&dir.join("package.json"), &manifest.to_string())?;
+            write(&dir.join(npm::LOCK), tree)
+        }
+        (Ecosystem::Git, true) => {
+            let place = repository::source(dir)?.join(npm::LOCK);
+            // A link of the repository's would be written through.
+            let _ = std::fs::remove_file(&place);
+            write(&place, tree)
+        }
+        _ => write(&dir.join(pypi::LOCK), tree),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    write_atomically(path, text.as_bytes()).map_err(|error| error.to_string())
+}
+
+fn text(root: &Path, path: &Path) -> Result<String, String> {
+    let read = inside(root, path).and_then(|path| read_to(&path, MAX_LOCK));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let bytes = read.map_err(|why| format!("{name} {why}"))?;
+    String::from_utf8(bytes).map_err(|_| format!("{name} is no text"))
+}
+
+fn node_tree(dir: &Path, content: Option<Content>) -> Result<String, String> {
+    let root = dir.canonicalize().map_err(|error| format!("its directory is not there: {error}"))?;
+    let place = match content {
+        Some(_) => Path::new(&git::source_dir(&root.to_string_lossy())).join(npm::LOCK),
+        None => root.join(npm::LOCK),
+    };
+    let text = text(&root, &place)?;
+    Ok(if content.is_none() { nameless(&text).unwrap_or(text) } else { text })
+}
+
+/// npm calls the whole after its directory, which is another one at each installation.
+fn nameless(tree: &str) -> Option<String> {
+    let mut tree: serde_json::Value = serde_json::from_str(tree).ok()?;
+    tree.as_object_mut()?.remove("name");
+    tree.get_mut("packages")?.get_mut("")?.as_object_mut()?.remove("name");
+    serde_json::to_string(&tree).ok()
+}
+
+/// Of a package-lock.json.
+#[derive(Debug, Deserialize)]
+struct NodePackages {
+    #[serde(default)]
+    packages: BTreeMap<String, NodePackage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct NodePackage {
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    integrity: String,
+    #[serde(default)]
+    dependencies: BTreeMap<String, String>,
+}
+
+fn node_packages(tree: &str) -> Result<NodePackages, String> {
+    serde_json::from_str(tree).map_err(|_| format!("{} is not what npm writes", npm::LOCK))
+}
+
+fn of_npm(package: &Package, tree: &str) -> Result<((String, String), usize), String> {
+    let mut found = node_packages(tree)?.packages;
+    let count = found.len().saturating_sub(1);
+    let itself = found.remove(&format!("node_modules/{}", package.name));
+    let itself = itself.filter(|found| !found.version.is_empty() && !found.integrity.is_empty());
+    let itself =
+        itself.ok_or_else(|| format!("npm does not say which version and hash {} has", package.name))?;
+    Ok(((itself.version, itself.integrity), count))
+}
+
+fn of_git(dir: &Path) -> Result<(String, String), String> {
+    let commit = repository::commit(dir)?;
+    Ok((commit.clone(), format!("git-{commit}")))
+}
+
+/// What pip says that it would install.
+#[derive(Debug, Deserialize)]
+struct Report {
+    install: Vec<Reported>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Reported {
+    download_info: Download,
+    metadata: Metadata,
+}
+
+#[derive(Debug, Deserialize)]
+struct Download {
+    dir_info: Option<serde::de::IgnoredAny>,
+    archive_info: Option<Archive>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Archive {
+    #[serde(default)]
+    hashes: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    name: String,
+    version: String,
+}
+
+/// The requirements: as uv has written them, or of what pip reports.
+fn python_tree(dir: &Path) -> Result<String, String> {
+    let root = dir.canonicalize().map_err(|error| format!("its directory is not there: {error}"))?;
+    let report = root.join(pypi::REPORT);
+    if report.symlink_metadata().is_err() {
+        return text(&root, &root.join(pypi::LOCK));
+    }
+    let tree = of_report(&text(&root, &report)?)?;
+    write(&root.join(pypi::LOCK), &tree)?;
+    Ok(tree)
+}
+
+/// A line for each package, which only this very file fulfils.
+///
+/// # Errors
+/// What is wrong with the report.
+pub fn of_report(report: &str) -> Result<String, String> {
+    let wrong = || format!("{} is not what pip writes", pypi::REPORT);
+    let report: Report = serde_json::from_str(report).map_err(|_| wrong())?;
+    let mut lines = Vec::new();
+    for Reported { download_info, metadata: Metadata { name, version } } in report.install {
+        if download_info.dir_info.is_some() {
+            // The repository itself, which its commit stands for.
+            continue;
+        }
+        let plain = |text: &str| {
+            text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-+!".contains(&b))
+                && text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
+        };
+        let hash = download_info.archive_info.and_then(|archive| archive.hashes.get("sha256").cloned());
+        let hash = hash.filter(|hash| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()));
+        match hash {
+            Some(hash) if plain(&name) && plain(&version) => {
+                lines.push(format!("{}=={version} \\\n    --hash=sha256:{hash}\n", normal(&name)));
+            }
+            _ => {
+                return Err(format!(
+                    "pip gives no hash of {name:?}, so it could not be installed again the same"
+                ));
+            }
+        }
+    }
+    lines.sort();
+    Ok(lines.concat())
+}
+
+/// Name and version of each line that begins one, and the first hash behind it.
+fn requirements(tree: &str) -> impl Iterator<Item = (String, &str, &str)> {
+    tree.split("\n").enumerate().filter_map(move |(at, line)| {
+        let (name, rest) = line.split_once("==").filter(|_| !line.starts_with([' ', '#', '-']))?;
+        let name = name.split('[').next().unwrap_or(name);
+        let version = rest.split([' ', ';', '\\']).next().unwrap_or_default();
+        let behind = tree.split('\n').skip(at).find_map(|line| line.split_once("--hash="));
+        let hash = behind.map_or("", |(_, hash)| hash.split([' ', '\\']).next().unwrap_or_default());
+        Some((normal(name), version, hash))
+    })
+}
+
+fn of_pypi(package: &Package, tree: &str) -> Result<((String, String), usize), String> {
+    let wanted = normal(&package.name);
+    let itself = requirements(tree)
+        .find(|(name, version, hash)| *name == wanted && !version.is_empty() && !hash.is_empty());
+    let (_, version, hash) =
+        itself.ok_or_else(|| format!("it was not found out which version and hash {} has", package.name))?;
+    Ok(((version.to_owned(), hash.to_owned()), requirements(tree).count()))
+}
+
+/// Names of Python packages are the same with any of `-`, `_` and `.`, and in any case.
+fn normal(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.trim().chars() {
+        match c {
+            '-' | '_' | '.' if out.ends_with('-') => {}
+            '-' | '_' | '.' => out.push('-'),
+            c => out.push(c.to_ascii_lowercase()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(source: &str) -> Package {
+        harbor_policy::package::recognise(source, &[]).unwrap()
+    }
+
+    #[test]
+    fn the_lock_of_npm_is_read_and_its_manifest_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = r#"{"lockfileVersion":3,"packages":{"":{"dependencies":{"@a/b":"1.2.3"}},"node_modules/@a/b":{"integrity":"sha512-x","version":"1.2.3"},"node_modules/c":{"integrity":"sha512-y","version":"0.1.0"}}}"#;
+        let named = tree.replacen('{', r#"{"name":"7","#, 1).replace(r#""":{"#, r#""":{"name":"7","#);
+        std::fs::write(dir.path().join(npm::LOCK), named).unwrap();
+        let package = package("npm:@a/b");
+        let found = resolved(&package, dir.path(), None).unwrap();
+        let wanted = Resolved {
+            version: "1.2.3".into(),
+            integrity: "sha512-x".into(),
+            tree: tree.into(),
+            packages: 2,
+        };
+        assert_eq!(found, wanted);
+        let again = tempfile::tempdir().unwrap();
+        write_lock(&package, again.path(), None, tree).unwrap();
+        let manifest = std::fs::read_to_string(again.path().join("package.json")).unwrap();
+        assert_eq!(manifest, r#"{"dependencies":{"@a/b":"1.2.3"}}"#);
+        std::fs::write(dir.path().join(npm::LOCK), r#"{"packages":{}}"#).unwrap();
+        assert!(resolved(&package, dir.path(), None).unwrap_err().contains("does not say"));
+    }
+
+    #[test]
+    fn a_report_of_pip_becomes_requirements_with_hashes() {
+        let hash = "a1".repeat(32);
+        let report = |name: &str, info: &str| {
+            format!(
+                r#"{{"version":"1","install":[{{"download_info":{{"url":"u",{info}}},"metadata":{{"name":"{name}","version":"1.0"}}}}]}}"#
+            )
+        };
+        let archive = format!(r#""archive_info":{{"hashes":{{"sha256":"{hash}"}}}}"#);
+        let tree = of_report(&report("My_Server.x", &archive)).unwrap();
+        assert_eq!(tree, format!("my-server-x==1.0 \\\n    --hash=sha256:{hash}\n"));
+        assert_eq!(of_report(&report("x", r#""dir_info":{}"#)).unwrap(), "");
+        assert!(of_report(&report("x", r#""vcs_info":{}"#)).is_err());
+        assert!(of_report(&report("x --index-url=http://h", &archive)).is_err());
+        let (found, count) = of_pypi(&package("pypi:my-server.X[e]>=1"), &tree).unwrap();
+        assert_eq!((found, count), (("1.0".into(), format!("sha256:{hash}")), 1));
+    }
+
+    #[test]
+    fn what_uv_writes_is_read() {
+        let tree =
+            "# x\na[e]==2.0 ; python_version > '3' \\\n    --hash=sha256:1 \\\n    --hash=sha256:2\nb==3\n";
+        let all: Vec<_> = requirements(tree).collect();
+        assert_eq!(all, [("a".into(), "2.0", "sha256:1"), ("b".into(), "3", "")]);
+    }
+}

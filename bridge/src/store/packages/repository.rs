@@ -1,0 +1,123 @@
+//! What a repository turned out to hold: a package of npm, or one of Python.
+//!
+//! Owns where its program is. All of it is other people's data: it is read within a limit, and nothing that leads out of
+//! the directory is used.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use harbor_policy::package::source::is_commit;
+use harbor_policy::package::{Content, Package, git, no_program, npm, npm_program};
+use serde::Deserialize;
+use toml::de::DeTable;
+
+use super::{bins, inside, read};
+
+/// Where the files of the repository are.
+pub(super) fn source(dir: &Path) -> Result<PathBuf, String> {
+    let root = dir.canonicalize().map_err(|_| "it is not installed")?;
+    let source = PathBuf::from(git::source_dir(&root.to_string_lossy()));
+    let is_directory = source.symlink_metadata().is_ok_and(|found| found.is_dir());
+    is_directory.then_some(source).ok_or_else(|| "it is not checked out".into())
+}
+
+/// The commit that is checked out.
+pub(super) fn commit(dir: &Path) -> Result<String, String> {
+    let source = source(dir)?;
+    let head = inside(&source, &source.join(".git/HEAD")).and_then(|head| read(&head));
+    let head = head.map_err(|why| format!("its commit {why}"))?;
+    let text = String::from_utf8_lossy(&head).trim().to_owned();
+    is_commit(&text).then_some(text).ok_or_else(|| "it does not say which commit it is".into())
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    scripts: std::collections::BTreeMap<String, serde_json::Value>,
+}
+
+fn manifest(source: &Path) -> Result<(Manifest, Vec<u8>), String> {
+    let text = inside(source, &source.join("package.json")).and_then(|path| read(&path));
+    let text = text.map_err(|why| format!("its package.json {why}"))?;
+    let manifest = serde_json::from_slice(&text);
+    Ok((manifest.map_err(|_| "its package.json is not the JSON that it should be")?, text))
+}
+
+/// Which kind of package is there.
+///
+/// # Errors
+/// When there is none.
+pub fn content(dir: &Path) -> Result<Content, String> {
+    let source = source(dir)?;
+    let has = |name: &str| source.join(name).symlink_metadata().is_ok();
+    if has("pyproject.toml") || has("setup.py") {
+        return Ok(Content::Python);
+    }
+    if !has("package.json") {
+        return Err("the repository has neither a package.json nor a pyproject.toml at its top".into());
+    }
+    let scripts = manifest(&source)?.0.scripts;
+    let builds = scripts.contains_key("build") && !scripts.contains_key("prepare");
+    Ok(Content::Node { locked: has(npm::LOCK), builds })
+}
+
+/// The program.
+pub(super) fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
+    let source = source(dir)?;
+    match content(dir)? {
+        Content::Node { .. } => node_entry(package, &source),
+        Content::Python => python_entry(package, dir, &source),
+    }
+}
+
+fn node_entry(package: &Package, source: &Path) -> Result<PathBuf, String> {
+    let (manifest, text) = manifest(source)?;
+    let named = Package { name: manifest.name, ..package.clone() };
+    let bins = bins(&text).map_err(|why| format!("its package.json {why}"))?;
+    let program = npm_program(&named, &bins)?;
+    let place = source.join(bins.path(&named, &program).unwrap_or_default());
+    inside(source, &place).map_err(|why| format!("the program {program} of {} {why}", package.name))
+}
+
+/// The name of a project of Python, and its programs.
+fn project(text: &str) -> Option<(String, Vec<String>)> {
+    let all = DeTable::parse(text).ok()?;
+    let project = all.get_ref().get("project")?.get_ref().as_table()?;
+    let name = project.get("name").and_then(|name| name.get_ref().as_str()).unwrap_or_default();
+    let scripts = project.get("scripts").and_then(|scripts| scripts.get_ref().as_table());
+    let scripts = scripts.into_iter().flat_map(|scripts| scripts.keys());
+    Some((name.to_owned(), scripts.map(|name| name.get_ref().to_string()).collect()))
+}
+
+fn python_entry(package: &Package, dir: &Path, source: &Path) -> Result<PathBuf, String> {
+    let text = inside(source, &source.join("pyproject.toml")).and_then(|path| read(&path));
+    let text = text.map_err(|why| format!("its pyproject.toml {why}"))?;
+    let (name, programs) = project(&String::from_utf8_lossy(&text))
+        .ok_or("its pyproject.toml has no table [project] that can be read")?;
+    let program = match programs.as_slice() {
+        [only] => only,
+        all => all
+            .iter()
+            .find(|program| **program == name)
+            .ok_or_else(|| no_program(package, all.iter().map(String::as_str)))?,
+    };
+    if program.contains('/') || program.starts_with('.') {
+        return Err("its pyproject.toml names a program that is no file's name".into());
+    }
+    let root = dir.canonicalize().map_err(|_| "it is not installed")?;
+    let place = root.join("venv/bin").join(program);
+    inside(&root, &place).map_err(|why| format!("the program {program} of {} {why}", package.name))
+}
+
+/// npm makes programs executable that it links, and nobody links these.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn make_executable(package: &Package, dir: &Path) -> Result<(), String> {
+    let file = entry(package, dir)?;
+    let mode = file.metadata().map_err(|error| error.to_string())?.permissions().mode();
+    std::fs::set_permissions(&file, Permissions::from_mode(mode | 0o111)).map_err(|error| error.to_string())
+}

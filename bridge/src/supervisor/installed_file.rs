@@ -1,0 +1,70 @@
+//! `installed_servers.json`: what is installed, for other programs to read.
+//!
+//! Owns that file: it is replaced whole at each change, and never read. Must never hold a value of an environment variable.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::{Server, Supervisor};
+use crate::store::date::rfc3339;
+use crate::store::write_atomically;
+
+/// Whether the file is being written, and is out of date again.
+#[derive(Debug, Default)]
+pub(super) struct Writing {
+    busy: Cell<bool>,
+    stale: Cell<bool>,
+}
+
+impl Supervisor {
+    /// Something of it has changed. What changes while it is written is written next, once.
+    pub fn note_installed(self: &Rc<Self>) {
+        self.writing.stale.set(true);
+        if self.writing.busy.replace(true) {
+            return;
+        }
+        let supervisor = self.clone();
+        tokio::task::spawn_local(async move {
+            while supervisor.writing.stale.take() {
+                let (text, path) =
+                    (supervisor.installed(), supervisor.runners.shared.paths.installed_servers());
+                let _ = tokio::task::spawn_blocking(move || write(&path, &text)).await;
+            }
+            supervisor.writing.busy.set(false);
+        });
+    }
+
+    fn installed(&self) -> String {
+        let servers: Vec<_> = self.all().iter().filter_map(entry).collect();
+        let text = serde_json::to_string_pretty(&json!({"version": 1, "servers": servers}));
+        text.unwrap_or_default()
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    if let Err(error) = write_atomically(path, text.as_bytes()) {
+        tracing::warn!(%error, "installed_servers.json is out of date");
+    }
+}
+
+fn entry(server: &Rc<Server>) -> Option<Value> {
+    let (definition, lock) = (server.definition(), server.lock()?);
+    let package = definition.package()?;
+    let names: Vec<_> = definition.env.keys().map(|name| json!({"name": name})).collect();
+    Some(json!({
+        "id": server.id().as_str(),
+        "name": server.label(),
+        "packageType": package.ecosystem.as_str(),
+        "packageId": package.name,
+        "autoStart": server.settings().auto_start,
+        "args": package.args,
+        "requiredEnvVars": names,
+        "installedAt": rfc3339(lock.installed_at),
+        "version": lock.version,
+        "integrity": lock.integrity,
+        "packages": lock.packages,
+    }))
+}

@@ -1,0 +1,232 @@
+//! Packages that are tried out before they are a server's: at an installation and at an upgrade.
+//!
+//! ```text
+//!  claim a name ─► Trial: a server of its own, nobody's yet ─► installed beside the old one ─► runs, lists its tools ─► ends
+//!                    │ dropped, refused, the client leaves                                        │ kept
+//!                    ▼                                                                            ▼
+//!                  nothing of it is left                                        the lock names its directory: it is used
+//! ```
+//!
+//! Owns that nothing half is left: a trial is a guard. Must never touch the data of the server that runs meanwhile: a trial
+//! has directories of its own.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::package::Package;
+
+use super::server::{Note, PLANNED, Server, TrialOf};
+use super::{StartError, Supervisor, Told};
+use crate::link::ToolList;
+use crate::runtimes::Runtimes;
+use crate::store::StoreError;
+use crate::store::definitions::{Definition, Stored};
+use crate::store::locks::{Lock, Locked};
+use crate::store::packages;
+use crate::store::removal::remove_tree;
+
+/// A name that somebody installs or upgrades: nobody else does meanwhile.
+#[derive(Debug)]
+pub struct Claim {
+    supervisor: Rc<Supervisor>,
+    id: ServerId,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.supervisor.claimed.borrow_mut().remove(&self.id);
+        self.supervisor.unclaimed.notify_waiters();
+    }
+}
+
+/// A package that is tried out. What was not kept goes when this does.
+#[derive(Debug)]
+pub struct Trial {
+    supervisor: Rc<Supervisor>,
+    server: Rc<Server>,
+    claim: Option<Claim>,
+}
+
+/// An installation that was tried out and is kept: its directory is whole.
+#[derive(Debug, Clone)]
+pub struct Installed {
+    /// Its version.
+    pub lock: Rc<Lock>,
+    /// The tools that it has listed.
+    pub tools: Rc<ToolList>,
+    /// What it said that it is called, and its version.
+    pub says: Option<(String, String)>,
+}
+
+impl Supervisor {
+    /// Takes a name, unless somebody has it.
+    #[must_use]
+    pub fn claim(self: &Rc<Self>, id: &ServerId) -> Option<Claim> {
+        let is_free = self.claimed.borrow_mut().insert(id.clone());
+        is_free.then(|| Claim { supervisor: self.clone(), id: id.clone() })
+    }
+
+    /// Whether a name is being installed or upgraded.
+    #[must_use]
+    pub fn is_claimed(&self, id: &ServerId) -> bool {
+        self.claimed.borrow().contains(id)
+    }
+
+    /// Waits until nobody installs or upgrades a name, at most this long; whether that is so.
+    pub async fn is_unclaimed(&self, id: &ServerId, limit: Duration) -> bool {
+        let until = tokio::time::Instant::now() + limit;
+        while self.is_claimed(id) {
+            let changed = self.unclaimed.notified();
+            if tokio::time::timeout_at(until, changed).await.is_err() {
+                return !self.is_claimed(id);
+            }
+        }
+        true
+    }
+
+    /// Tells what a package that is used now has listed when it was tried out.
+    pub fn tell_tools(&self, id: &ServerId, tools: &Rc<ToolList>) {
+        if let Some(server) = self.get(id) {
+            server.knows(tools.clone());
+        }
+        self.runners.tell(&Told::Tools(id, tools));
+    }
+
+    /// This machine's programs.
+    #[must_use]
+    pub fn runtimes(&self) -> Arc<Runtimes> {
+        self.runners.shared.runtimes.clone()
+    }
+
+    /// Begins to try out a package. `plan_only`: only its versions are wanted.
+    #[must_use]
+    pub fn try_out(
+        self: &Rc<Self>,
+        claim: Claim,
+        definition: Definition,
+        package: Package,
+        plan_only: bool,
+    ) -> Trial {
+        let stored = Stored { server_id: claim.id.clone(), definition, era: None };
+        let server = Server::on_trial(stored, self.runners.clone(), TrialOf { package, plan_only });
+        Trial { supervisor: self.clone(), server, claim: Some(claim) }
+    }
+
+    /// What a server of this definition would be held to.
+    ///
+    /// # Errors
+    /// Why it would not be started.
+    pub async fn would_be_confined(
+        &self,
+        id: &ServerId,
+        definition: &Definition,
+    ) -> Result<super::Confined, String> {
+        let stored = Stored { server_id: id.clone(), definition: definition.clone(), era: None };
+        Server::new(stored, self.runners.clone()).would_be_confined().await
+    }
+
+    /// Which versions of its package a server has.
+    #[must_use]
+    pub fn locked(&self, id: &ServerId) -> Option<Locked> {
+        self.runners.shared.locks.get(id)
+    }
+
+    /// From now on a server uses this; what neither of the two is goes from the disk.
+    ///
+    /// # Errors
+    /// When the database refuses: then it is as before.
+    pub async fn lock(&self, id: &ServerId, locked: Locked) -> Result<(), StoreError> {
+        let places = locked.places();
+        self.runners.shared.locks.put(id, locked).await?;
+        self.keep_only(id, places).await;
+        Ok(())
+    }
+
+    async fn keep_only(&self, id: &ServerId, places: Vec<u32>) {
+        let package = self.runners.shared.paths.server_package(id.as_str());
+        let _ = tokio::task::spawn_blocking(move || packages::keep_only(&package, &places)).await;
+    }
+
+    /// Removes what a trial has left: its own directories, and the package that is nobody's.
+    async fn clean(&self, id: &ServerId) {
+        let shared = &self.runners.shared;
+        let trial = shared.paths.server_trial(id.as_str());
+        let _ = tokio::task::spawn_blocking(move || remove_tree(&trial)).await;
+        let places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
+        self.keep_only(id, places).await;
+        if !self.servers.borrow().contains_key(id) {
+            shared.logs.forget(id);
+            // Only if nothing is in them any more.
+            let _ = std::fs::remove_dir(shared.paths.server_package(id.as_str()));
+            let _ = std::fs::remove_dir(shared.paths.server(id.as_str()));
+        }
+    }
+
+    /// Removes what an installation or upgrade has left that was killed. Before any server starts.
+    pub(super) async fn remove_halves(&self) {
+        let directory = self.runners.shared.paths.servers();
+        let names = tokio::task::spawn_blocking(move || names(&directory)).await.unwrap_or_default();
+        for id in names {
+            let locks = &self.runners.shared.locks;
+            if !self.servers.borrow().contains_key(&id) && locks.get(&id).is_some() {
+                // It was removed, and that could not end.
+                if let Err(error) = locks.remove(&id).await {
+                    tracing::warn!(server = %id, %error, "the lock of a removed server stays");
+                }
+            }
+            self.clean(&id).await;
+        }
+    }
+}
+
+fn names(directory: &Path) -> Vec<ServerId> {
+    let entries = directory.read_dir().into_iter().flatten().flatten();
+    entries.filter_map(|entry| ServerId::parse(entry.file_name().to_str()?)).collect()
+}
+
+impl Trial {
+    /// Finds out the versions.
+    ///
+    /// # Errors
+    /// Why they cannot be found out.
+    pub async fn plan(&self, note: Option<Note>) -> Result<Rc<Lock>, StartError> {
+        match self.server.start(note).await {
+            Err(StartError::Failed(report)) if report.cause == PLANNED => {
+                self.server.lock().ok_or(StartError::Failed(report))
+            }
+            Err(error) => Err(error),
+            Ok(()) => Err(StartError::Stopped),
+        }
+    }
+
+    /// Installs it, starts it, has it list its tools, and ends it.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub async fn run(&self, note: Option<Note>) -> Result<Installed, StartError> {
+        self.server.start(note).await?;
+        let tools = self.server.tools().unwrap_or_default();
+        let says = self.server.status().info.map(|info| (info.name, info.version));
+        self.server.stop();
+        self.server.down().await;
+        let lock = self.server.lock().ok_or(StartError::Stopped)?;
+        Ok(Installed { lock, tools, says })
+    }
+}
+
+impl Drop for Trial {
+    /// The name is free again once nothing of it is left.
+    fn drop(&mut self) {
+        let (supervisor, server, claim) = (self.supervisor.clone(), self.server.clone(), self.claim.take());
+        server.stop();
+        tokio::task::spawn_local(async move {
+            server.down().await;
+            if let Some(claim) = claim {
+                supervisor.clean(&claim.id).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,100 @@
+//! The start of a server that runs elsewhere.
+//!
+//! Owns turning its definition into the message: nothing is prepared on this machine. Must never let a header's value into
+//! a text.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::link::runner::{Launch, Remote as Wire, ToRunner, Transport};
+use harbor_policy::credentials::Credentials;
+use harbor_policy::{environment, limits, remote};
+
+use super::Server;
+use super::launch::Unprepared;
+use super::secrets::wipe;
+use crate::link::EndReport;
+use crate::store::definitions::{Carried, Remote};
+
+impl Server {
+    pub(super) fn launch_elsewhere(
+        self: &Rc<Self>,
+        remote: &Remote,
+        secrets: Result<Credentials, Unprepared>,
+    ) {
+        if let Err(end) = self.send_launch_to(remote, secrets) {
+            self.ended_because(end);
+        }
+    }
+
+    fn send_launch_to(
+        self: &Rc<Self>,
+        remote: &Remote,
+        secrets: Result<Credentials, Unprepared>,
+    ) -> Result<(), EndReport> {
+        let failed = |what: String| EndReport::because("spawn_failed", format!("could not {what}"));
+        let secrets = secrets.map_err(|unprepared| match unprepared.missing.is_empty() {
+            true => failed(unprepared.why),
+            false => self.lacks(&unprepared.missing),
+        })?;
+        let remote = self.filled(remote, &secrets).map_err(|key| self.lacks(&[key]))?;
+        // From now on they are hidden in what is told of it.
+        let headers: Vec<_> = remote.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
+        self.give_in_headers(&secrets, &headers);
+        let place = self.runners.place(self).map_err(|error| failed(format!("start a runner: {error}")))?;
+        let message = ToRunner::Connect { server: place.number, launch: self.launch_to(remote) };
+        place.runner.link.send(&message);
+        wipe(message);
+        place.runner.link.hide(place.number, self.redactor());
+        *self.place.borrow_mut() = Some(place);
+        Ok(())
+    }
+
+    /// With the headers as they are sent: what stands for a key is its secret, else the definition's own variable.
+    ///
+    /// # Errors
+    /// The key that a header names and nobody knows.
+    fn filled(&self, remote: &Remote, secrets: &Credentials) -> Result<Wire<'static>, String> {
+        let variables = secrets.variables();
+        let own = |key: &str| {
+            let secret = variables.get(key).map(|value| value.expose().to_owned());
+            secret.or_else(|| self.definition().env.get(key).cloned())
+        };
+        let header = |(name, value): (&String, &String)| Ok((name.clone(), remote::fill(value, own)?));
+        let mut headers = remote.headers.iter().map(header).collect::<Result<BTreeMap<_, _>, String>>()?;
+        for (name, value) in secrets.headers() {
+            headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
+            headers.insert(name.to_owned(), value.expose().to_owned());
+        }
+        Ok(Wire {
+            url: remote.url.clone().into(),
+            transport: match remote.transport {
+                Carried::Auto => Transport::Auto,
+                Carried::Http => Transport::Http,
+                Carried::Sse => Transport::Sse,
+            },
+            headers: headers.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            allow_private: remote.allow_private,
+            allow_http: remote.allow_http,
+        })
+    }
+
+    fn launch_to(&self, remote: Wire<'static>) -> Launch<'static> {
+        let inherited = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let env = environment::of_remote(inherited, &self.runners.shared.instance, self.id.as_str());
+        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        Launch {
+            env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            known_era: self.era.get(),
+            offers_roots: !self.definition().roots.is_empty(),
+            start_timeout_ms: millis(self.settings().start_timeout),
+            max_line: limits::MAX_LINE,
+            eof_grace_ms: millis(self.settings().eof_grace),
+            term_grace_ms: millis(self.settings().term_grace),
+            remote: Some(remote),
+            ..Launch::default()
+        }
+    }
+}

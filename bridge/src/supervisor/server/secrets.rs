@@ -1,0 +1,122 @@
+//! The secrets of a server, from the disk into its start.
+//!
+//! ```text
+//!  start (not of an installer) ─► store::secrets ─► missing ones? ─► environment of the launch
+//!                                                              └──► redactor: its log, its end, its progress
+//! ```
+//!
+//! Owns what a start knows of them. Must never give them to an installer, nor to another server.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use harbor_ipc_proto::link::runner::{Launch, ToRunner};
+use harbor_policy::credentials::Credentials;
+use harbor_policy::environment::wrong_variable;
+use harbor_policy::redaction::Redactor;
+use zeroize::Zeroize as _;
+
+use super::Server;
+use super::launch::Unprepared;
+use crate::link::EndReport;
+use crate::store::secrets::Secrets;
+
+/// What the last start was given.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    /// Finds the values in texts.
+    redactor: Rc<Redactor>,
+    /// Names of the variables.
+    names: Vec<String>,
+}
+
+impl Server {
+    /// Whether names of secrets are among what its definition needs.
+    fn needs_secrets(&self) -> bool {
+        !self.definition().secrets.is_empty()
+    }
+
+    /// The secrets for its next start. Where they cannot be read, a server that needs none starts without, and says so.
+    pub(super) async fn secrets(&self) -> Result<Credentials, Unprepared> {
+        let secrets = match self.runners.shared.secrets.of(self.id.as_str()).await {
+            Ok(secrets) => secrets,
+            Err(error) if self.needs_secrets() => return Err(format!("read its secrets: {error}").into()),
+            Err(error) => {
+                self.remark(format!("it starts without secrets, if it has any: could not {error}"));
+                Credentials::default()
+            }
+        };
+        match secrets.missing(&self.definition().secrets) {
+            missing if missing.is_empty() => Ok(secrets),
+            missing => Err(Unprepared { missing, ..Unprepared::default() }),
+        }
+    }
+
+    /// The end of a start that needs what is not set.
+    pub(super) fn lacks(&self, missing: &[String]) -> EndReport {
+        let (id, first) = (&self.id, missing.first().map_or("KEY", String::as_str));
+        let message = format!(
+            "it needs {}, which {} not set; `harbor secrets set {id} {first}` asks for it",
+            missing.join(", "),
+            if missing.len() == 1 { "is" } else { "are" }
+        );
+        EndReport::because("missing_secrets", message)
+    }
+
+    /// Puts them into a launch, and has them hidden from now on.
+    pub(super) fn give(&self, secrets: &Credentials, launch: &mut Launch<'static>) {
+        let mut variables = secrets.variables();
+        // Whoever wrote the file by hand may have called one what no variable can be called.
+        variables.retain(|name, value| wrong_variable(name, value.expose()).is_none());
+        launch.env.retain(|(name, _)| !variables.contains_key(&**name));
+        self.note_given(secrets, &[], variables.keys().cloned().collect());
+        let pairs = variables.into_iter();
+        launch.env.extend(pairs.map(|(name, value)| (name.into(), value.expose().to_owned().into())));
+    }
+
+    /// The same for a server elsewhere, whose headers have them.
+    pub(super) fn give_in_headers(&self, secrets: &Credentials, headers: &[(&str, &str)]) {
+        let names = secrets.variables().into_keys().collect();
+        self.note_given(secrets, headers, names);
+    }
+
+    fn note_given(&self, secrets: &Credentials, headers: &[(&str, &str)], names: Vec<String>) {
+        *self.given.borrow_mut() = Given { redactor: Rc::new(secrets.redactor(headers)), names };
+    }
+
+    /// What finds the secrets of its last start.
+    pub(super) fn redactor(&self) -> Rc<Redactor> {
+        self.given.borrow().redactor.clone()
+    }
+
+    /// Names of the variables that its last start was given as secrets.
+    pub(super) fn secret_names(&self) -> Vec<String> {
+        self.given.borrow().names.clone()
+    }
+
+    /// A text without the secrets of its last start.
+    pub(super) fn hidden(&self, text: String) -> String {
+        match self.given.borrow().redactor.redact(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(hidden) => hidden,
+        }
+    }
+}
+
+impl super::super::Supervisor {
+    /// The secrets of all servers.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.runners.shared.secrets
+    }
+}
+
+/// Overwrites the environment and the headers in a message that was sent.
+pub(super) fn wipe(message: ToRunner<'static>) {
+    if let ToRunner::Connect { launch, .. } | ToRunner::Run { launch, .. } = message {
+        let headers = launch.remote.into_iter().flat_map(|remote| remote.headers);
+        for (_, value) in launch.env.into_iter().chain(headers) {
+            value.into_owned().zeroize();
+        }
+    }
+}

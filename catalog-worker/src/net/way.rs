@@ -1,0 +1,78 @@
+//! Where an answer may send on to.
+//!
+//! Owns the rule: http and https, never from https to http, at most five times, and not to addresses that the public network does not
+//! route, unless the configured URL is itself private. Whoever resolves the name of a target must hold the last part too.
+
+use std::net::IpAddr;
+
+use harbor_policy::sandbox::hosts::{Host, is_private};
+use reqwest::Url;
+
+/// So often an answer may send on.
+pub const MAX_REDIRECTS: u32 = 5;
+
+/// Whether a URL names a private address, or this machine.
+#[must_use]
+pub fn is_private_url(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => is_private(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => is_private(IpAddr::V6(address)),
+        None => true,
+    }
+}
+
+/// Where it goes on, or why not. `private`: the configured URL is private.
+///
+/// # Errors
+/// A sentence.
+pub fn on(from: &Url, location: &str, private: bool) -> Result<Url, &'static str> {
+    let next = from.join(location).map_err(|_| "the server sends on to no address")?;
+    match (from.scheme(), next.scheme()) {
+        ("https", "http") => Err("the server sends on from https to http"),
+        (_, "http" | "https") if !private && is_private_url(&next) => {
+            Err("the server sends on to a private address")
+        }
+        (_, "http" | "https") if next.has_host() => Ok(next),
+        _ => Err("the server sends on to something that is no web address"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn it_goes_on_where_the_public_network_is() {
+        let from = url("https://a.example/x/y?z");
+        let to = |location| on(&from, location, false).map(String::from);
+        assert_eq!(to("/b"), Ok("https://a.example/b".into()));
+        assert_eq!(to("https://b.example/"), Ok("https://b.example/".into()));
+        for refused in [
+            "http://a.example/",
+            "https://127.0.0.1/",
+            "https://0x7f.1/",
+            "https://[::1]/",
+            "https://169.254.169.254/latest",
+            "https://LOCALHOST/",
+            "file:///etc/passwd",
+            "data:text/plain,x",
+            "https://",
+        ] {
+            assert!(to(refused).is_err(), "{refused}");
+        }
+        assert!(on(&url("http://a.example/"), "https://b.example/", false).is_ok());
+    }
+
+    #[test]
+    fn a_private_server_may_send_on_to_its_neighbours() {
+        let from = url("http://127.0.0.1:80/");
+        assert!(is_private_url(&from) && !is_private_url(&url("https://a.example/")));
+        assert!(on(&from, "http://127.0.0.1:81/", true).is_ok());
+        assert!(on(&url("https://10.0.0.1/"), "http://10.0.0.1/", true).is_err());
+    }
+}

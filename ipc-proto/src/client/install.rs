@@ -1,0 +1,95 @@
+//! What is shown of packages, upgrades and runtimes.
+
+use super::{SandboxSummary, ServerView, define_sent};
+use crate::json::Json;
+
+define_sent! {
+    /// Objects of installations.
+    INSTALL_OBJECTS:
+    /// A package of a server, in its version.
+    "Installed" InstalledView {
+        /// The server's id.
+        server_id: String,
+        /// `npm`, `pypi` or `git`.
+        kind: &'static str,
+        /// The package; of git the address.
+        name: String,
+        /// What `install_server` takes for exactly this version.
+        source: String,
+        /// The version; of git the commit. Absent while it is not installed.
+        version: Option<String>,
+        /// The hash of the package, as its registry gives it.
+        integrity: Option<String>,
+        /// How many packages there are in all. Each is locked with its version and its hash.
+        packages: Option<u32>,
+        /// When it was installed, in milliseconds since 1970.
+        installed_at: Option<u64>,
+        /// The version that `undo_upgrade` goes back to.
+        previous: Option<String>,
+        /// After an installation: the names of the tools that it has listed.
+        tools: Option<Vec<String>>,
+        /// In a plan: what it would be held to.
+        sandbox: Option<SandboxSummary>,
+        /// The server as `list_servers` shows it; absent in a plan.
+        server: Option<ServerView>,
+    }
+    /// An upgrade, wanted or done.
+    "Upgrade" UpgradeView {
+        /// The version that is used, or was until now.
+        before: String,
+        /// The version that was tried out.
+        after: String,
+        /// Its hash.
+        integrity: String,
+        /// Names of tools that are new.
+        added: Vec<String>,
+        /// Names of tools that are gone.
+        removed: Vec<String>,
+        /// Tools that say something else of themselves. They are kept from origins until they are accepted.
+        changed: Vec<ToolDifference>,
+        /// For `apply`; absent when it is used already, or nothing would be different.
+        apply: Option<String>,
+        /// Whether it is used now.
+        applied: bool,
+    }
+    /// A tool, before and after.
+    "ToolDifference" ToolDifference {
+        /// Its name.
+        tool_name: String,
+        /// What it said of itself.
+        before: Json,
+        /// What it says now.
+        after: Json,
+    }
+    /// Programs that servers and installers need.
+    "Runtimes" RuntimesView {
+        /// One after the other.
+        programs: Vec<RuntimeView>,
+        /// The kinds of packages that can be installed here.
+        can_install: Vec<String>,
+        /// The directories that were looked at, in this order.
+        looked_in: Vec<LookedIn>,
+    }
+    /// A program that was looked for.
+    "Runtime" RuntimeView {
+        /// `node`, `npm`, `npx`, `uv`, `python`, `docker`, `podman` or `git`.
+        name: &'static str,
+        /// Where it is; absent when it was not found.
+        path: Option<String>,
+        /// How it was found: `PATH`, `the login shell`, `nvm`, `a usual prefix` or another one.
+        found_by: Option<&'static str>,
+        /// What it says that its version is.
+        version: Option<String>,
+        /// Who needs it.
+        needed_for: &'static str,
+        /// How to get it; absent when it is there.
+        install_hint: Option<&'static str>,
+    }
+    /// A directory that was looked at.
+    "LookedIn" LookedIn {
+        /// The directory.
+        dir: String,
+        /// How it is known.
+        found_by: &'static str,
+    }
+}

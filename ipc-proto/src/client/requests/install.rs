@@ -1,0 +1,71 @@
+//! Requests about packages that are installed.
+
+use std::collections::BTreeMap;
+
+use super::super::define_requests;
+use crate::field::JsonObject;
+use crate::server_id::ServerId;
+
+define_requests! {
+    /// Any request about packages that are installed.
+    InstallRequest:
+    /// Installs a package and defines a server that runs it: it is started once, lists its tools, and is stopped. Nothing of
+    /// it is left where that fails, is cancelled, or the client leaves.
+    "install_server" InstallServer {
+        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]` or `git:URL[#BRANCH, TAG OR COMMIT]`.
+        source: String,
+        /// Exactly this version of it, as a plan has said.
+        version: Option<String>,
+        /// The server's id; made of the package's name when absent.
+        server_id: Option<ServerId>,
+        /// As in `add_server`.
+        args: Option<Vec<String>>,
+        /// As in `add_server`.
+        env: Option<BTreeMap<String, String>>,
+        /// As in `add_server`.
+        label: Option<String>,
+        /// As in `add_server`.
+        supervision: Option<JsonObject>,
+        /// As in `add_server`.
+        sandbox: Option<JsonObject>,
+        /// True: only says what would be installed.
+        plan: Option<bool>,
+        /// As in `connect_server`.
+        progress: Option<bool>,
+    }
+    /// Installs another version beside the present one, starts it, and says how its tools differ. It is used once a second
+    /// request says `apply`; it goes when the client leaves before.
+    "upgrade_server" UpgradeServer {
+        /// The server's id.
+        server_id: ServerId,
+        /// Which version, of git a branch, tag or commit; the newest that the definition admits when absent.
+        to: Option<String>,
+        /// What the answer to the first request gave.
+        apply: Option<String>,
+        /// As in `connect_server`.
+        progress: Option<bool>,
+    }
+    /// Goes back to the version before the last upgrade; done twice, it is as before.
+    "undo_upgrade" UndoUpgrade {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// As `remove_server`, of a server with a package only.
+    "uninstall_server" UninstallServer {
+        /// The server's id.
+        server_id: ServerId,
+        /// As in `remove_server`.
+        data: Option<bool>,
+    }
+    /// Changes a server's arguments. One that runs is stopped and started again.
+    "update_server_args" UpdateServerArgs {
+        /// The server's id.
+        server_id: ServerId,
+        /// All of them.
+        args: Vec<String>,
+    }
+    /// Lists the servers with a package, in their versions. `connect_server` and `disconnect_server` start and stop them.
+    "list_installed" ListInstalled {}
+    /// Looks for the programs that servers and installers need.
+    "check_runtimes" CheckRuntimes {}
+}

@@ -1,0 +1,155 @@
+//! Requests about what servers offer, by MCP.
+
+use super::super::define_requests;
+use crate::field::JsonObject;
+use crate::server_id::ServerId;
+
+define_requests! {
+    /// Any request about what servers offer, by MCP.
+    McpRequest:
+    /// As `connect_server`, and answers with everything that the server offers.
+    "mcp_connect" McpConnect {
+        /// The server's id.
+        server_id: ServerId,
+        /// As in `connect_server`.
+        progress: Option<bool>,
+    }
+    /// As `disconnect_server`.
+    "mcp_disconnect" McpDisconnect {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Lists the servers that are running.
+    "mcp_list_connections" McpListConnections {}
+    /// Asks a server for its tools, all pages.
+    "mcp_list_tools" McpListTools {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Asks a running server for its resources, all pages.
+    "mcp_list_resources" McpListResources {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Asks a running server for its resource templates, all pages.
+    "mcp_list_resource_templates" McpListResourceTemplates {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Asks a running server for its prompts, all pages.
+    "mcp_list_prompts" McpListPrompts {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Calls a tool. Ends in the server's result, or an error; on a timeout, a cancel or a vanished client
+    /// the server gets `notifications/cancelled`.
+    "mcp_call_tool" McpCallTool {
+        /// The server's id.
+        server_id: ServerId,
+        /// The tool's name, as the server gave it.
+        tool_name: String,
+        /// The arguments, passed on as they are; `{}` when absent.
+        arguments: Option<JsonObject>,
+        /// How long the call may take, in milliseconds (1 to 3,600,000; the definition's `call_timeout_ms` when
+        /// absent). With `progress`, each sign of progress gives it as much time again.
+        timeout_ms: Option<u64>,
+        /// How long it may take in all, however much progress it makes (as `timeout_ms`; 600,000, or `timeout_ms`
+        /// where that is longer, when absent).
+        max_timeout_ms: Option<u64>,
+        /// Whether `progress` pushes are wanted.
+        progress: Option<bool>,
+        /// MCP's task parameters (tasks extension), passed on as they are.
+        task: Option<JsonObject>,
+        /// True: of a server that is stopped and that no call starts, it is only told (`ERR_SERVER_UNAVAILABLE`, `sent`
+        /// false), and nothing is counted: the caller is about to start it.
+        unless_stopped: Option<bool>,
+        /// What the caller can answer while it is open: of MCP's client capabilities `sampling` and `elicitation`. What the
+        /// server asks then comes as `ask` pushes.
+        answers: Option<JsonObject>,
+    }
+    /// Reads a resource.
+    "mcp_read_resource" McpReadResource {
+        /// The server's id.
+        server_id: ServerId,
+        /// The resource's URI.
+        uri: String,
+        /// As in `mcp_call_tool`.
+        timeout_ms: Option<u64>,
+        /// As in `mcp_call_tool`.
+        answers: Option<JsonObject>,
+    }
+    /// Gets a prompt.
+    "mcp_get_prompt" McpGetPrompt {
+        /// The server's id.
+        server_id: ServerId,
+        /// The prompt's name.
+        prompt_name: String,
+        /// Its arguments, strings by MCP's rules; passed on as they are.
+        arguments: Option<JsonObject>,
+        /// As in `mcp_call_tool`.
+        timeout_ms: Option<u64>,
+        /// As in `mcp_call_tool`.
+        answers: Option<JsonObject>,
+    }
+    /// Answers a question of a server: an `ask` push.
+    "mcp_answer" McpAnswer {
+        /// The question's number.
+        ask_id: u64,
+        /// MCP's result.
+        result: Option<JsonObject>,
+        /// Or a JSON-RPC error: `code` and `message`. With neither, it is refused.
+        error: Option<JsonObject>,
+    }
+    /// Asks for completions of a prompt's or a resource template's argument.
+    "mcp_complete" McpComplete {
+        /// The server's id.
+        server_id: ServerId,
+        /// MCP's `ref` object, passed on as it is.
+        reference: JsonObject,
+        /// MCP's `argument` object, passed on as it is.
+        argument: JsonObject,
+        /// MCP's `context` object, passed on as it is.
+        context: Option<JsonObject>,
+    }
+    /// Subscribes to changes of a resource; they come as `resource_updated` pushes to this client.
+    "mcp_subscribe_resource" McpSubscribeResource {
+        /// The server's id.
+        server_id: ServerId,
+        /// The resource's URI.
+        uri: String,
+    }
+    /// Ends a subscription.
+    "mcp_unsubscribe_resource" McpUnsubscribeResource {
+        /// The server's id.
+        server_id: ServerId,
+        /// The resource's URI.
+        uri: String,
+    }
+    /// Sets how much the server logs by MCP.
+    "mcp_set_log_level" McpSetLogLevel {
+        /// The server's id.
+        server_id: ServerId,
+        /// `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.
+        level: String,
+    }
+    /// Asks a running server whether it is alive.
+    "mcp_ping" McpPing {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Sends a request of MCP's tasks extension.
+    "mcp_task" McpTask {
+        /// The server's id.
+        server_id: ServerId,
+        /// `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result` or `tasks/list`.
+        method: String,
+        /// Its parameters, passed on as they are.
+        arguments: Option<JsonObject>,
+    }
+    /// An AI client begins to serve. One of whose name the bridge has neither heard before nor has a grant or a DENY gets
+    /// `mcp:tools.list` and `mcp:tools.call` for good, where `mcp.firstUse` is `all`. Only with the role `mcp`.
+    "mcp_begin" McpBegin {
+        /// Tools that it is for, `server/tool` or `server/*`. Absent: all.
+        only: Option<Vec<String>>,
+    }
+}

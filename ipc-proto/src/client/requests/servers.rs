@@ -1,0 +1,119 @@
+//! Requests about servers: definitions, starts, stops.
+
+use std::collections::BTreeMap;
+
+use super::super::define_requests;
+use crate::field::JsonObject;
+use crate::server_id::ServerId;
+
+define_requests! {
+    /// Any request about servers: definitions, starts, stops.
+    ServerRequest:
+    /// Defines a server, or replaces the definition with this id (a running server is stopped first).
+    "add_server" AddServer {
+        /// The server's id.
+        server_id: ServerId,
+        /// The program to run: an absolute path, or a name to look up in PATH. Exactly one of `command` and `image`.
+        command: Option<String>,
+        /// The container image to run instead: `registry.example/name:tag`.
+        image: Option<String>,
+        /// Which container engine runs the image, `podman` or `docker`; the first of them that is there when absent.
+        engine: Option<String>,
+        /// Its arguments.
+        args: Option<Vec<String>>,
+        /// Environment variables of its own.
+        env: Option<BTreeMap<String, String>>,
+        /// The directory to run in; the server's own data directory when absent.
+        cwd: Option<String>,
+        /// A name for people.
+        label: Option<String>,
+        /// File URIs that the server may ask for as its roots; it gets none when absent.
+        roots: Option<Vec<String>>,
+        /// How it is supervised: the object `supervision` below.
+        supervision: Option<JsonObject>,
+        /// Runs the command as it is. Otherwise `npx …` and `uvx …` are recognised: the package is installed first,
+        /// and then run without them.
+        as_is: Option<bool>,
+        /// What it may do on this machine: the object `sandbox` below.
+        sandbox: Option<JsonObject>,
+        /// Names of secrets without which it is not started: `set_credential` gives them their values.
+        secrets: Option<Vec<String>>,
+    }
+    /// Defines a server that runs elsewhere, or replaces the definition with this id.
+    "add_remote_server" AddRemoteServer {
+        /// The server's id.
+        server_id: ServerId,
+        /// Where it is: `https://…`, or `http://…` on this machine; without a name and password in it.
+        url: String,
+        /// `http` (Streamable HTTP), `sse` (HTTP+SSE, as of 2024-11-05), or `auto`: the one, else the other. `auto` when
+        /// absent.
+        transport_type: Option<String>,
+        /// Headers that go with each request. `${KEY}` in a value is filled at each start by the variable of this name.
+        headers: Option<BTreeMap<String, String>>,
+        /// Variables for the headers; no process ever has them.
+        env: Option<BTreeMap<String, String>>,
+        /// A name for people.
+        label: Option<String>,
+        /// File URIs that the server may ask for as its roots; it gets none when absent.
+        roots: Option<Vec<String>>,
+        /// How it is supervised: the object `supervision` below.
+        supervision: Option<JsonObject>,
+        /// Whether its name may mean a private address, or this machine.
+        allow_private: Option<bool>,
+        /// Whether it may be spoken to without TLS although it is not on this machine.
+        allow_http: Option<bool>,
+    }
+    /// Says what a server may do on this machine, as the next start has it.
+    "get_sandbox" GetSandbox {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Changes what a server may do on this machine. A running server is stopped and started again, unless
+    /// nothing is different then.
+    "set_sandbox" SetSandbox {
+        /// The server's id.
+        server_id: ServerId,
+        /// The settings to change, as in the object `sandbox` below; the others stay.
+        sandbox: JsonObject,
+        /// Settings that go back to their default, by name; done first.
+        reset: Option<Vec<String>>,
+    }
+    /// Changes how a server is supervised, or its label. Nothing is restarted: a server that runs goes on, with all that
+    /// does not belong to its start.
+    "set_supervision" SetSupervision {
+        /// The server's id.
+        server_id: ServerId,
+        /// The settings to change, as in the object `supervision` below; the others stay.
+        supervision: Option<JsonObject>,
+        /// Settings that go back to their default, by name, `label` among them; done first.
+        reset: Option<Vec<String>>,
+        /// Another name for people.
+        label: Option<String>,
+    }
+    /// Stops a server and forgets its definition and its secrets. Its data directory stays, and is that of whatever is
+    /// added with this id later.
+    "remove_server" RemoveServer {
+        /// The server's id.
+        server_id: ServerId,
+        /// Whether the data directory is deleted too, also one that an earlier server with this id has left.
+        data: Option<bool>,
+    }
+    /// Lists the definitions with the state of each server.
+    "list_servers" ListServers {}
+    /// Starts a server and makes contact; does nothing when it is running. One that waits to be restarted is
+    /// started at once, and its restarts count anew.
+    "connect_server" ConnectServer {
+        /// The server's id.
+        server_id: ServerId,
+        /// Whether `progress` pushes are wanted: a `message` for each thing that happens until it runs.
+        progress: Option<bool>,
+        /// Whether it is stopped first when it runs. Calls wait meanwhile, and a later stop wins.
+        restart: Option<bool>,
+    }
+    /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`, and nothing but a `connect_server` starts
+    /// it again while this bridge runs.
+    "disconnect_server" DisconnectServer {
+        /// The server's id.
+        server_id: ServerId,
+    }
+}

@@ -1,0 +1,50 @@
+//! Requests about the connection and the bridge itself.
+
+use super::super::define_requests;
+
+define_requests! {
+    /// Any request about the connection and the bridge itself.
+    SessionRequest:
+    /// The first frame of a Harbor program on the local socket: proves by the token of `run/token` that it
+    /// may speak to the bridge, and states its role, once. Not sent on `serve --stdio`.
+    "attach" Attach {
+        /// The content of `$HARBOR_HOME/run/token`.
+        token: String,
+        /// `relay`, `mcp` or `cli`.
+        role: String,
+        /// The client protocol that the program speaks.
+        protocol: Option<u32>,
+        /// The program's build, shown when versions do not fit.
+        build: Option<String>,
+        /// With `relay`: the id of the browser extension, from the arguments that the browser gave.
+        extension_id: Option<String>,
+        /// With `mcp`: the name of the AI client.
+        client: Option<String>,
+    }
+    /// Says who the client is and what it can take. Optional on a native-messaging port; without it
+    /// frames are limited to 1 MiB and larger answers are errors.
+    "hello" Hello {
+        /// The client protocol that the client speaks.
+        protocol: Option<u32>,
+        /// A name for logs.
+        client: Option<String>,
+        /// Whether answers over `max_frame` may come as `chunk` pushes.
+        chunks: Option<bool>,
+        /// The largest frame that the client takes, in bytes; at least 4096.
+        max_frame: Option<u64>,
+        /// A random id of the browser's session.
+        browser_session: Option<String>,
+    }
+    /// Asks whether the bridge is alive.
+    "ping" Ping {
+        /// Text to send back.
+        echo: Option<String>,
+    }
+    /// Ends an open request of this client. It is answered with the code `cancelled`, and the server is told.
+    "cancel" Cancel {
+        /// The id of the request to end.
+        target: String,
+    }
+    /// Ends the bridge: servers are stopped, open requests answered.
+    "shutdown" Shutdown {}
+}

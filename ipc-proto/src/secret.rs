@@ -1,0 +1,104 @@
+//! A text that only its server may see.
+//!
+//! Owns that the text shows itself to nobody by accident: it has no `Display`, its `Debug` hides it, nothing serialises it, it is
+//! compared in constant time, and its memory is overwritten when it is dropped. Must never be copied into a plain string but
+//! where it is used.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::hint::black_box;
+
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
+
+use crate::field::FromField;
+
+/// A secret text.
+#[derive(Clone, Default)]
+pub struct Secret(Zeroizing<String>);
+
+impl Secret {
+    /// Takes a text over.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+
+    /// The text, for whoever uses it.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        let (ours, theirs) = (self.0.as_bytes(), other.0.as_bytes());
+        // Each byte is looked at, whatever those before it were; only the lengths can be told apart by time.
+        let differences = ours.iter().zip(theirs).fold(0, |all, (a, b)| black_box(all | (a ^ b)));
+        ours.len() == theirs.len() && differences == 0
+    }
+}
+
+impl Eq for Secret {}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
+    }
+}
+
+impl FromField for Secret {
+    const EXPECTED: &'static str = "a string";
+    fn from_text(text: &str) -> Option<Self> {
+        String::from_text(text).map(Self::new)
+    }
+}
+
+/// Secret texts by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SecretMap(pub BTreeMap<String, Secret>);
+
+impl FromField for SecretMap {
+    const EXPECTED: &'static str = "an object whose values are strings";
+    fn from_text(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok().map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_shows_itself_to_nobody_and_is_compared_as_a_whole() {
+        let secret = |text: &str| Secret::new(text.into());
+        assert_eq!(format!("{:?}", secret("hunter2")), "Secret");
+        assert!(secret("hunter2") == secret("hunter2"));
+        for other in ["hunter3", "hunter22", "hunter", "", "Hunter2"] {
+            assert!(secret("hunter2") != secret(other), "{other}");
+        }
+        let map = SecretMap::from_text(r#"{"A":"hunter2"}"#).unwrap();
+        assert_eq!(format!("{map:?}"), r#"SecretMap({"A": Secret})"#);
+        assert_eq!(SecretMap::from_text(r#"{"A":2}"#), None);
+        assert_eq!(Secret::from_text("\"a\\nb\""), Some(secret("a\nb")));
+    }
+}

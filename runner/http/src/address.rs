@@ -1,0 +1,170 @@
+//! Which URLs and addresses may be connected to.
+//!
+//! ```text
+//!  URL ─► host an address? ─► private? ─► allowed by its definition, or refused
+//!             └► a name ─► resolved once ─► what is private goes ─► connected to what is left
+//! ```
+//!
+//! Owns both checks: that of the URL, and that of the addresses, at the very lookup that the connection uses. Must never
+//! let a connection use an address that was not checked.
+
+use std::error::Error;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
+use harbor_policy::remote::{is_local_name, place};
+use harbor_policy::sandbox::hosts::is_private;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tokio::time::timeout;
+use url::{Host, Url};
+
+use crate::trouble::Trouble;
+
+const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
+
+/// So many addresses of one name are tried.
+const MAX_ADDRESSES: usize = 8;
+
+/// What may be connected to.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    host: String,
+    allow_private: bool,
+    /// Only this machine: without TLS nobody else is spoken to.
+    only_loopback: bool,
+}
+
+impl Rules {
+    /// Those of a definition, and its URL.
+    ///
+    /// # Errors
+    /// When the definition itself forbids its URL.
+    pub fn of(server: &Remote<'_>) -> Result<(Self, Url), Trouble> {
+        let forbidden = |why: String| Trouble::of(RemoteEnd::Forbidden, why);
+        let url = harbor_policy::remote::parse(&server.url).map_err(|why| forbidden(why.into()))?;
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let rules = Self {
+            host,
+            allow_private: server.allow_private,
+            only_loopback: url.scheme() == "http" && !server.allow_http,
+        };
+        let refused = match url.host() {
+            Some(Host::Ipv4(address)) => !rules.permit(address.into()),
+            Some(Host::Ipv6(address)) => !rules.permit(address.into()),
+            Some(Host::Domain(name)) => rules.only_loopback && !is_local_name(name),
+            None => true,
+        };
+        match refused {
+            true => Err(forbidden(rules.why(&place(&url)))),
+            false => Ok((rules, url)),
+        }
+    }
+
+    fn permit(&self, address: IpAddr) -> bool {
+        (self.allow_private || !is_private(address)) && (!self.only_loopback || address.is_loopback())
+    }
+
+    fn why(&self, place: &str) -> String {
+        match self.only_loopback {
+            true => {
+                format!("{place} is not this machine, and the URL is without TLS; `--allow-http` allows that")
+            }
+            false => format!("{place} is a private address; `--allow-private` allows that"),
+        }
+    }
+}
+
+/// The lookups of a client. Other names than the server's are those of proxies, which the person has set.
+#[derive(Debug)]
+pub struct Resolver(pub Rules);
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let rules = self.0.clone();
+        Box::pin(async move {
+            let found = look_up(&rules, name.as_str()).await?;
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+async fn look_up(rules: &Rules, name: &str) -> Result<Vec<SocketAddr>, Unresolved> {
+    let failed = |why: &str| Unresolved::Failed(format!("the name {name} cannot be resolved: {why}"));
+    let looked = timeout(RESOLVE_LIMIT, tokio::net::lookup_host((name, 0))).await;
+    let found: Vec<SocketAddr> = match looked {
+        Ok(Ok(found)) => found.collect(),
+        Ok(Err(_)) => return Err(failed("the system's resolver knows none")),
+        Err(_) => return Err(failed("the lookup takes too long")),
+    };
+    let is_server = name.eq_ignore_ascii_case(&rules.host);
+    let mut usable = found;
+    usable.retain(|address| !is_server || rules.permit(address.ip()));
+    usable.truncate(MAX_ADDRESSES);
+    match usable.is_empty() {
+        true => Err(Unresolved::Private(rules.why(name))),
+        false => Ok(usable),
+    }
+}
+
+/// Why a name led to no address.
+#[derive(Debug)]
+pub enum Unresolved {
+    /// The system knows none.
+    Failed(String),
+    /// All are forbidden.
+    Private(String),
+}
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Failed(why) | Self::Private(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl Error for Unresolved {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harbor_ipc_proto::link::runner::Transport;
+
+    fn remote(url: &str, allow_private: bool, allow_http: bool) -> Remote<'static> {
+        let url = url.to_owned().into();
+        Remote { url, transport: Transport::Auto, headers: Vec::new(), allow_private, allow_http }
+    }
+
+    fn permitted(url: &str, allow_private: bool, allow_http: bool) -> bool {
+        Rules::of(&remote(url, allow_private, allow_http)).is_ok()
+    }
+
+    #[test]
+    fn private_addresses_and_plain_http_are_for_those_who_say_so() {
+        assert!(permitted("https://example.com/mcp", false, false));
+        assert!(permitted("https://93.184.216.34/mcp", false, false));
+        for url in ["https://10.0.0.1/", "https://[::1]/", "https://0x7f.1/", "https://169.254.169.254/"] {
+            assert!(!permitted(url, false, true), "{url}");
+            assert!(permitted(url, true, false), "{url}");
+        }
+        assert!(permitted("http://127.0.0.1:3000/mcp", true, false));
+        assert!(permitted("http://localhost:3000/mcp", true, false));
+        assert!(!permitted("http://example.com/mcp", true, false));
+        assert!(!permitted("http://10.0.0.1/mcp", true, false));
+        assert!(permitted("http://example.com/mcp", false, true));
+        for url in ["ftp://example.com", "https://u:p@example.com/", "x", "https://"] {
+            assert!(!permitted(url, true, true), "{url}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_means_a_private_address_is_refused() {
+        let rules = |allow_private| Rules::of(&remote("https://localhost/", allow_private, false)).unwrap().0;
+        assert!(matches!(look_up(&rules(false), "localhost").await, Err(Unresolved::Private(_))));
+        assert!(look_up(&rules(true), "localhost").await.is_ok());
+        // A proxy's name is the person's own setting.
+        let other = Rules { host: "example.com".into(), ..rules(false) };
+        assert!(look_up(&other, "localhost").await.is_ok());
+    }
+}

@@ -1,0 +1,53 @@
+//! What the runner's session gives its messages to.
+//!
+//! Owns this process's own confinement: it reads what other people's servers write, and needs little of this machine.
+
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use harbor_child::sandbox::landlock::{self, Access, Rule};
+use harbor_ipc_proto::link::runner::Remote;
+use harbor_runner::{Carrier, Carrying, Wire};
+
+use crate::connection::Connection;
+use crate::http;
+
+/// What a lookup of names and the system's certificates need.
+const READ: [&str; 6] = ["/etc", "/usr", "/lib", "/lib64", "/opt", "/nix/store"];
+const TALK: [&str; 4] = ["/run/systemd/resolve", "/run/nscd", "/run/resolvconf", "/dev/urandom"];
+
+/// The newest version of Landlock whose refusals are known to leave lookups alone.
+const LANDLOCK: u32 = 6;
+
+/// Carries by HTTP.
+#[derive(Debug)]
+pub struct Http;
+
+impl Carrier for Http {
+    /// Nothing of this machine can be written, nothing but the system's files read, no port opened: by Landlock, where the
+    /// kernel has it.
+    fn confine(&self) -> io::Result<()> {
+        let abi = landlock::abi().min(LANDLOCK);
+        if abi == 0 {
+            return Ok(());
+        }
+        let certificates = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(std::env::var_os);
+        let read = READ.iter().map(Path::new).chain(certificates.iter().flatten().map(Path::new));
+        let rule = |path: &Path, access| path.canonicalize().ok().map(|path| Rule { path, access });
+        let rules: Vec<Rule> = read
+            .filter_map(|path| rule(path, Access::Read))
+            .chain(TALK.iter().filter_map(|path| rule(Path::new(path), Access::Device)))
+            .collect();
+        landlock::restrict(abi, &rules, abi < 4)
+    }
+
+    fn carry(&self, server: Remote<'static>, env: Vec<(String, String)>, wire: Wire) -> Carrying {
+        Box::pin(async move {
+            match http::Http::new(&server, &env) {
+                Ok(http) => Rc::new(Connection::new(http, wire, server.transport)).run().await,
+                Err(trouble) => trouble.end(),
+            }
+        })
+    }
+}

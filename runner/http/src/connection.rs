@@ -1,0 +1,329 @@
+//! One connection to a server: what is done with each line of the session.
+//!
+//! ```text
+//!  request ─► a task of its own: exchange         notifications/cancelled ─► the task's end, which closes the answer;
+//!  answer, notification ─► a task: note                                      older servers are told, too
+//!  notifications/initialized ─► note, and then the session's own stream
+//! ```
+//!
+//! Owns the session's id and revision, the tasks, and the first cause of the end. Must never wait for one request before the
+//! next.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd, Transport};
+use harbor_runner::Wire;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+use url::Url;
+
+use crate::endpoint;
+use crate::http::{Ask, Http};
+use crate::outgoing::{Outgoing, header_text};
+use crate::trouble::Trouble;
+
+/// So many requests at once; further ones are refused.
+const MAX_REQUESTS: usize = 256;
+
+/// How long a server may take to take a notification, or its leave.
+const NOTE_LIMIT: Duration = Duration::from_secs(30);
+const LEAVE_LIMIT: Duration = Duration::from_secs(1);
+
+/// Ids of sessions are visible characters, and not longer.
+const MAX_SESSION: usize = 1024;
+
+const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// A task of the connection.
+pub type Job = Pin<Box<dyn Future<Output = ()>>>;
+
+/// A connection.
+#[derive(Debug)]
+pub struct Connection {
+    pub http: Http,
+    pub wire: Wire,
+    transport: Transport,
+    /// Where messages are posted to by HTTP+SSE; none before the server has said so.
+    endpoint: watch::Sender<Option<Url>>,
+    by_events: Cell<bool>,
+    session: RefCell<Option<HeaderValue>>,
+    /// The revision of an older server, once it has said it.
+    revision: RefCell<Option<HeaderValue>>,
+    /// Whether its answer to `initialize` is still to come.
+    greets: Cell<bool>,
+    requests: RefCell<HashMap<u64, AbortHandle>>,
+    jobs: mpsc::UnboundedSender<Job>,
+    waiting: RefCell<Option<mpsc::UnboundedReceiver<Job>>>,
+    cause: RefCell<Option<EndCause<'static>>>,
+    ended: Notify,
+}
+
+impl Connection {
+    pub fn new(http: Http, wire: Wire, transport: Transport) -> Self {
+        let (jobs, waiting) = mpsc::unbounded_channel();
+        Self {
+            http,
+            wire,
+            transport,
+            endpoint: watch::Sender::new(None),
+            by_events: Cell::new(false),
+            session: RefCell::default(),
+            revision: RefCell::default(),
+            greets: Cell::default(),
+            requests: RefCell::default(),
+            jobs,
+            waiting: RefCell::new(Some(waiting)),
+            cause: RefCell::default(),
+            ended: Notify::new(),
+        }
+    }
+
+    /// Carries messages until the session is through, or the connection is lost. Its tasks end with it.
+    pub async fn run(self: Rc<Self>) -> EndCause<'static> {
+        let Some(mut jobs) = self.waiting.take() else { return EndCause::Stopped };
+        let mut tasks = JoinSet::new();
+        if self.transport == Transport::Sse {
+            self.go_by_events();
+        }
+        loop {
+            tokio::select! {
+                biased;
+                () = self.ended.notified() => {
+                    return self.cause.take().unwrap_or(EndCause::Stopped);
+                }
+                Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
+                Some(job) = jobs.recv() => drop(tasks.spawn_local(job)),
+                lines = self.wire.next() => {
+                    let Some(lines) = lines else {
+                        tasks.abort_all();
+                        self.leave().await;
+                        return EndCause::Stopped;
+                    };
+                    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                        self.send(line, &mut tasks).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn send(self: &Rc<Self>, line: &[u8], tasks: &mut JoinSet<()>) {
+        let Some(out) = Outgoing::read(line) else { return };
+        let line = line.to_vec();
+        if let Some(id) = out.id {
+            if self.requests.borrow().len() >= MAX_REQUESTS {
+                return self.wire.lost(id, "too many requests are under way");
+            }
+            self.greets.set(self.greets.get() || out.is("initialize"));
+            let task = tasks.spawn_local(self.clone().exchange(out, id, line));
+            self.requests.borrow_mut().insert(id, task);
+        } else if let Some(id) = out.cancels {
+            let request = self.requests.borrow_mut().remove(&id);
+            if let Some(request) = request {
+                request.abort();
+            }
+            if self.revision.borrow().is_some() {
+                tasks.spawn_local(self.clone().note(out, line));
+            }
+        } else if out.is("notifications/initialized") {
+            // What follows may depend on it.
+            self.clone().note(out, line).await;
+            if !self.by_events.get() {
+                tasks.spawn_local(self.clone().stand());
+            }
+        } else {
+            tasks.spawn_local(self.clone().note(out, line));
+        }
+    }
+
+    /// The request has come to its end.
+    pub fn forget(&self, id: u64) {
+        self.requests.borrow_mut().remove(&id);
+    }
+
+    /// From now on by HTTP+SSE.
+    pub fn go_by_events(self: &Rc<Self>) {
+        self.by_events.set(true);
+        // The receiver lives as long as the connection runs.
+        let _ = self.jobs.send(Box::pin(endpoint::listen(self.clone())));
+    }
+
+    /// Whether messages go by HTTP+SSE.
+    pub fn goes_by_events(&self) -> bool {
+        self.by_events.get()
+    }
+
+    /// Whether a server that does not know Streamable HTTP may be asked by HTTP+SSE.
+    pub fn may_go_by_events(&self) -> bool {
+        self.transport == Transport::Auto && !self.by_events.get()
+    }
+
+    /// The server has said where messages are posted to.
+    pub fn set_endpoint(&self, url: Url) {
+        self.endpoint.send_replace(Some(url));
+    }
+
+    /// Ends the connection; the first cause counts.
+    pub fn end(&self, cause: EndCause<'static>) {
+        self.cause.borrow_mut().get_or_insert(cause);
+        self.ended.notify_one();
+    }
+
+    /// Posts a line.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn post(&self, out: &Outgoing, line: &[u8]) -> Result<Response, Trouble> {
+        let mut headers = self.headers(out, line);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        let url = match self.by_events.get() {
+            false => self.http.url().clone(),
+            true => {
+                let mut endpoint = self.endpoint.subscribe();
+                let known = endpoint.wait_for(Option::is_some).await.ok();
+                known.and_then(|url| url.clone()).unwrap_or_else(|| self.http.url().clone())
+            }
+        };
+        self.http.ask(Ask { method: Method::POST, url, headers, body: Some(line.to_vec()) }).await
+    }
+
+    /// Opens a stream of events; `last` is where it goes on.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn open_stream(&self, last: Option<&str>) -> Result<Response, Trouble> {
+        let mut headers = self.session_headers();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
+            headers.insert(HeaderName::from_static("last-event-id"), last);
+        }
+        let url = self.http.url().clone();
+        self.http.ask(Ask { method: Method::GET, url, headers, body: None }).await
+    }
+
+    fn headers(&self, out: &Outgoing, line: &[u8]) -> HeaderMap {
+        let Some(revision) = &out.revision else {
+            return if out.is("initialize") { HeaderMap::new() } else { self.session_headers() };
+        };
+        let said = [
+            (REVISION, HeaderValue::from_str(revision).ok()),
+            (METHOD, out.method.as_deref().and_then(header_text)),
+            (NAME, out.subject.as_deref().and_then(header_text)),
+        ];
+        let mut headers: HeaderMap =
+            said.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        if let Some(tool) = out.subject.as_deref().filter(|_| out.is("tools/call")) {
+            let designated = self.wire.headers_of_call(tool, line).into_iter();
+            headers.extend(designated.filter_map(|(name, text)| {
+                let name = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes()).ok()?;
+                Some((name, header_text(&text)?))
+            }));
+        }
+        headers
+    }
+
+    fn session_headers(&self) -> HeaderMap {
+        let known = [(SESSION, self.session.borrow().clone()), (REVISION, self.revision.borrow().clone())];
+        known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// Keeps the session that an answer to `initialize` begins.
+    pub fn keep_session(&self, answer: &Response) {
+        let id = answer.headers().get(SESSION).filter(|id| id.len() <= MAX_SESSION && id.to_str().is_ok());
+        *self.session.borrow_mut() = id.cloned();
+    }
+
+    /// Whether an answer says that the session is over.
+    pub fn has_lost_session(&self, status: StatusCode) -> bool {
+        status == StatusCode::NOT_FOUND && self.session.borrow().is_some()
+    }
+
+    /// What that means.
+    pub fn session_lost(&self) -> Trouble {
+        let why = format!("{} has forgotten the session; a new one is begun", self.http.place());
+        Trouble::of(RemoteEnd::SessionLost, why)
+    }
+
+    /// Hands a message to the session, or all of a batch.
+    pub fn deliver(&self, message: &[u8]) {
+        if message.trim_ascii_start().first() == Some(&b'[')
+            && let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(message)
+        {
+            return batch.iter().for_each(|message| self.deliver_one(message.get().as_bytes()));
+        }
+        self.deliver_one(message);
+    }
+
+    fn deliver_one(&self, message: &[u8]) {
+        if self.greets.get() {
+            self.learn_revision(message);
+        }
+        if memchr::memchr2(b'\n', b'\r', message).is_none() {
+            return self.wire.take(message);
+        }
+        // Line ends can only stand between tokens; elsewhere a message is a line.
+        let plain = |byte: &u8| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte };
+        self.wire.take(&message.iter().map(plain).collect::<Vec<_>>());
+    }
+
+    fn learn_revision(&self, message: &[u8]) {
+        #[derive(Deserialize)]
+        struct Greeting {
+            result: Revision,
+        }
+        #[derive(Deserialize)]
+        struct Revision {
+            #[serde(rename = "protocolVersion")]
+            revision: String,
+        }
+        let said = serde_json::from_slice::<Greeting>(message).ok();
+        if let Some(revision) = said.and_then(|said| HeaderValue::from_str(&said.result.revision).ok()) {
+            self.greets.set(false);
+            *self.revision.borrow_mut() = Some(revision);
+        }
+    }
+
+    /// Posts what has no answer.
+    async fn note(self: Rc<Self>, out: Outgoing, line: Vec<u8>) {
+        let answer = match timeout(NOTE_LIMIT, self.post(&out, &line)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(trouble)) if !trouble.broken => return self.end(trouble.end()),
+            Ok(Err(_)) | Err(_) => {
+                return self.wire.remark("a notification or an answer may not have reached the server");
+            }
+        };
+        let status = answer.status();
+        if self.has_lost_session(status) {
+            self.end(self.session_lost().end());
+        } else if !status.is_success() {
+            self.wire.remark(&format!(
+                "the server did not take a notification or an answer: HTTP {}",
+                status.as_u16()
+            ));
+        }
+    }
+
+    /// Tells the server that its session is over.
+    async fn leave(&self) {
+        if self.session.borrow().is_none() {
+            return;
+        }
+        let (url, headers) = (self.http.url().clone(), self.session_headers());
+        // Servers need not offer this.
+        let _ = timeout(LEAVE_LIMIT, self.http.ask(Ask { method: Method::DELETE, url, headers, body: None }))
+            .await;
+    }
+}

@@ -1,0 +1,89 @@
+//! HTTP+SSE, as of 2024-11-05: one stream of events for all that the server says, and a URL of its own for what it is told.
+//!
+//! ```text
+//!  GET ─► event `endpoint`: the URL to post to, at the same place ─► events `message` … ─► its end is the session's
+//! ```
+//!
+//! Owns that stream. Must never post to another place: the server could send the person's headers there.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::link::runner::RemoteEnd;
+use harbor_policy::remote::place;
+
+use crate::connection::Connection;
+use crate::exchange::stream_ended;
+use crate::sse::Parser;
+use crate::standing::is_stream;
+use crate::trouble::Trouble;
+
+/// Listens until the stream ends, which is the end of the connection.
+pub async fn listen(connection: Rc<Connection>) {
+    let cause = match follow(&connection).await {
+        Ok(()) => stream_ended(&connection.http.place()),
+        Err(trouble) => trouble.end(),
+    };
+    connection.end(cause);
+}
+
+async fn follow(connection: &Connection) -> Result<(), Trouble> {
+    let http = &connection.http;
+    let mut answer = connection.open_stream(None).await?;
+    let code = answer.status().as_u16();
+    if matches!(code, 401 | 403) {
+        let why = format!(
+            "{} does not let Harbor in (HTTP {code}): it wants a key; `harbor add` with `--header 'Authorization: Bearer …'` \
+             gives one",
+            http.place()
+        );
+        return Err(Trouble::of(RemoteEnd::Unauthorized, why));
+    }
+    if answer.status().is_server_error() {
+        return Err(Trouble::of(RemoteEnd::Unreachable, format!("{} answered HTTP {code}", http.place())));
+    }
+    if !answer.status().is_success() || !is_stream(&answer) {
+        let why = format!(
+            "{} speaks neither Streamable HTTP nor SSE (HTTP {code}); is it the URL of an MCP server?",
+            http.place()
+        );
+        return Err(Trouble::of(RemoteEnd::NoMcp, why));
+    }
+    let mut parser = Parser::new(connection.wire.max_message());
+    loop {
+        connection.wire.room().await;
+        let Ok(Some(bytes)) = answer.chunk().await else { return Ok(()) };
+        connection.wire.heard();
+        let mut wrong = None;
+        let fed = parser.feed(&bytes, |event| match event.name {
+            "endpoint" => wrong = set(connection, event.data).err().or(wrong.take()),
+            "" | "message" => connection.deliver(event.data),
+            _ => {}
+        });
+        if let Some(trouble) = wrong {
+            return Err(trouble);
+        }
+        if fed.is_err() {
+            return Err(Trouble::of(
+                RemoteEnd::Unreachable,
+                format!("{} sent a message that is too long", http.place()),
+            ));
+        }
+    }
+}
+
+fn set(connection: &Connection, said: &[u8]) -> Result<(), Trouble> {
+    let base = connection.http.url();
+    let url = std::str::from_utf8(said).ok().and_then(|text| base.join(text.trim()).ok());
+    let Some(url) = url.filter(|url| url.username().is_empty() && url.password().is_none()) else {
+        return Err(Trouble::of(
+            RemoteEnd::NoMcp,
+            format!("{} names no URL to post to", connection.http.place()),
+        ));
+    };
+    if url.origin() != base.origin() {
+        let why = format!("{} wants messages posted to {}", connection.http.place(), place(&url));
+        return Err(Trouble::of(RemoteEnd::Forbidden, why));
+    }
+    connection.set_endpoint(url);
+    Ok(())
+}

@@ -1,0 +1,329 @@
+//! One request and what answers it.
+//!
+//! ```text
+//!  POST ─► JSON ───────────────────────────────► answered
+//!      ├─► events ─► … ─► the answer among them ─► answered
+//!      │      └► broken off ─► an id is known: GET with it, a while ─► events
+//!      │                    └► none: this request is lost; subscriptions/listen is posted again
+//!      └─► an error of HTTP ─► JSON-RPC's in it, or one in words; during contact it may be the end
+//! ```
+//!
+//! Owns how long one request is tried. Whether a request is answered is the session's to say.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Response, StatusCode};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::{sleep, timeout};
+
+use crate::connection::Connection;
+use crate::outgoing::Outgoing;
+use crate::sse::Parser;
+use crate::standing::Pause;
+use crate::trouble::Trouble;
+
+/// Of an answer that is an error, so much is read, and for so long.
+const MAX_ERROR: usize = 64 * 1024;
+const ERROR_LIMIT: Duration = Duration::from_secs(10);
+
+/// How a stream of events came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// The request was answered.
+    Answered,
+    /// The server ended it, or the connection broke; whether anything had come.
+    Over { heard: bool },
+    /// A message is too long.
+    TooLong,
+}
+
+/// What an answer consists of.
+enum Body {
+    Json,
+    Events,
+    Nothing,
+    Other(String),
+}
+
+impl Connection {
+    /// Asks the server, until the request is answered or lost.
+    pub async fn exchange(self: Rc<Self>, out: Outgoing, id: u64, line: Vec<u8>) {
+        let listens = out.is("subscriptions/listen");
+        let mut pause = Pause::default();
+        loop {
+            let asked = self.ask_once(&out, id, &line).await;
+            // Answered, or nobody waits any more.
+            if !self.wire.is_open(id) || self.goes_by_events() && asked.is_ok() {
+                break;
+            }
+            let trouble = match asked {
+                Ok(heard) => {
+                    if heard {
+                        pause = Pause::default();
+                    }
+                    Trouble::broken(
+                        "the connection broke before the answer came; the server may have done it",
+                    )
+                }
+                Err(trouble) => trouble,
+            };
+            match pause.next(None).filter(|_| listens && trouble.kind == RemoteEnd::Unreachable) {
+                Some(pause) => sleep(pause).await,
+                None => {
+                    self.fail(id, trouble);
+                    break;
+                }
+            }
+            self.missed();
+        }
+        self.forget(id);
+    }
+
+    fn fail(&self, id: u64, trouble: Trouble) {
+        match trouble.broken {
+            true => self.wire.lost(id, &trouble.why),
+            false => self.end(trouble.end()),
+        }
+    }
+
+    /// Nobody told what changed while no stream stood.
+    fn missed(&self) {
+        for list in ["tools", "resources", "prompts"] {
+            let changed = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/{list}/list_changed\"}}");
+            self.deliver(changed.as_bytes());
+        }
+    }
+
+    /// One try; whether anything was heard before it came to its end.
+    async fn ask_once(self: &Rc<Self>, out: &Outgoing, id: u64, line: &[u8]) -> Result<bool, Trouble> {
+        let answer = self.post(out, line).await?;
+        self.wire.heard();
+        let status = answer.status();
+        if !status.is_success() {
+            return self.refused(out, id, line, answer).await;
+        }
+        if self.goes_by_events() {
+            // The answer comes among the events.
+            return Ok(true);
+        }
+        if out.is("initialize") {
+            self.keep_session(&answer);
+        }
+        match body_of(&answer) {
+            Body::Json => self.take_json(id, answer).await,
+            Body::Events => self.take_events(id, answer, out.revision.is_none()).await,
+            Body::Nothing => {
+                Err(Trouble::broken(format!("the server answered with nothing (HTTP {})", status.as_u16())))
+            }
+            Body::Other(kind) => {
+                Err(self
+                    .no_mcp(&format!("it answers with {kind}, as pages do; is it the URL of an MCP server?")))
+            }
+        }
+    }
+
+    /// Where it comes during contact, the URL is wrong; later only this request is lost.
+    fn no_mcp(&self, why: &str) -> Trouble {
+        match self.wire.is_contacting() {
+            true => Trouble::of(RemoteEnd::NoMcp, format!("{}: {why}", self.http.place())),
+            false => Trouble::broken(why),
+        }
+    }
+
+    async fn take_json(&self, id: u64, mut answer: Response) -> Result<bool, Trouble> {
+        let Some(body) = self.read(&mut answer, self.wire.max_message()).await? else {
+            self.wire.overlong(id);
+            return Ok(true);
+        };
+        self.wire.room().await;
+        self.deliver(&body);
+        match self.wire.is_open(id) {
+            true => Err(Trouble::broken("the server's answer is none to this request")),
+            false => Ok(true),
+        }
+    }
+
+    /// The body; none where it is too long.
+    async fn read(&self, answer: &mut Response, limit: usize) -> Result<Option<Vec<u8>>, Trouble> {
+        let place = self.http.place();
+        if answer.content_length().is_some_and(|length| length > limit as u64) {
+            return Ok(None);
+        }
+        let mut body = Vec::new();
+        while let Some(piece) = answer.chunk().await.map_err(|error| Trouble::from_request(&error, &place))? {
+            if body.len() + piece.len() > limit {
+                return Ok(None);
+            }
+            self.wire.heard();
+            body.extend_from_slice(&piece);
+        }
+        Ok(Some(body))
+    }
+
+    async fn take_events(&self, id: u64, answer: Response, resumes: bool) -> Result<bool, Trouble> {
+        let mut parser = Parser::new(self.wire.max_message());
+        let mut stream = self.events(answer, &mut parser, Some(id)).await;
+        let mut heard_ever = false;
+        let mut pause = Pause::default();
+        loop {
+            match stream {
+                Stream::Answered => return Ok(true),
+                Stream::TooLong => {
+                    self.wire.overlong(id);
+                    return Ok(true);
+                }
+                Stream::Over { heard } => {
+                    heard_ever |= heard;
+                    if heard {
+                        pause = Pause::default();
+                    }
+                }
+            }
+            let last = parser.last_id().map(str::to_owned).filter(|_| resumes);
+            let (Some(last), Some(wait)) = (last, pause.next(parser.retry())) else { return Ok(heard_ever) };
+            sleep(wait).await;
+            parser.begin_again();
+            stream = match self.open_stream(Some(&last)).await {
+                Ok(answer) if self.has_lost_session(answer.status()) => {
+                    return Err(self.session_lost());
+                }
+                Ok(answer) if answer.status().is_success() && matches!(body_of(&answer), Body::Events) => {
+                    self.events(answer, &mut parser, Some(id)).await
+                }
+                // It does not take streams up again.
+                Ok(_) => return Ok(heard_ever),
+                Err(_) => Stream::Over { heard: false },
+            };
+        }
+    }
+
+    /// Hands on the events of a stream, to its end or to the answer of `id`.
+    pub async fn events(&self, mut answer: Response, parser: &mut Parser, id: Option<u64>) -> Stream {
+        let mut heard = false;
+        loop {
+            // Not faster than the bridge takes it.
+            self.wire.room().await;
+            let Ok(Some(bytes)) = answer.chunk().await else { return Stream::Over { heard } };
+            self.wire.heard();
+            let fed = parser.feed(&bytes, |event| {
+                heard = true;
+                if matches!(event.name, "" | "message") {
+                    self.deliver(event.data);
+                }
+            });
+            if id.is_some_and(|id| !self.wire.is_open(id)) {
+                return Stream::Answered;
+            }
+            if fed.is_err() {
+                return Stream::TooLong;
+            }
+        }
+    }
+
+    /// What an error of HTTP means.
+    async fn refused(
+        self: &Rc<Self>,
+        out: &Outgoing,
+        id: u64,
+        line: &[u8],
+        mut answer: Response,
+    ) -> Result<bool, Trouble> {
+        let status = answer.status();
+        let (code, place) = (status.as_u16(), self.http.place());
+        let contacting = self.wire.is_contacting();
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            let why = format!(
+                "{place} does not let Harbor in (HTTP {code}): it wants a key; `harbor add` with \
+                 `--header 'Authorization: Bearer …'` gives one"
+            );
+            let ends = contacting || status == StatusCode::UNAUTHORIZED;
+            return Err(if ends { Trouble::of(RemoteEnd::Unauthorized, why) } else { Trouble::broken(why) });
+        }
+        if self.has_lost_session(status) && !out.is("initialize") {
+            return Err(self.session_lost());
+        }
+        let body = timeout(ERROR_LIMIT, self.read(&mut answer, MAX_ERROR)).await;
+        let body = body.ok().and_then(Result::ok).flatten().unwrap_or_default();
+        let knows_no_post = matches!(code, 400 | 404 | 405) && out.is("initialize");
+        let error = error_in(&body, id);
+        if knows_no_post && error.is_none() && self.may_go_by_events() {
+            self.go_by_events();
+            return Box::pin(self.ask_once(out, id, line)).await;
+        }
+        if let Some(error) = error {
+            self.deliver(error.as_bytes());
+            return Ok(true);
+        }
+        let why = format!("{place} answered HTTP {code}");
+        if contacting && matches!(code, 429 | 502..=504) || out.is("initialize") && status.is_server_error() {
+            return Err(Trouble::of(RemoteEnd::Unreachable, why));
+        }
+        if contacting && out.is("initialize") {
+            return Err(self.no_mcp(&format!("it answers HTTP {code}; is it the URL of an MCP server?")));
+        }
+        Err(Trouble::broken(why))
+    }
+}
+
+fn body_of(answer: &Response) -> Body {
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match kind.as_str() {
+        "application/json" => Body::Json,
+        "text/event-stream" => Body::Events,
+        _ if matches!(answer.status(), StatusCode::ACCEPTED | StatusCode::NO_CONTENT) => Body::Nothing,
+        "" => Body::Other("bytes of no kind".into()),
+        _ => {
+            let plain = |c: &char| c.is_ascii_alphanumeric() || "/+-.".contains(*c);
+            Body::Other(kind.chars().filter(plain).take(60).collect())
+        }
+    }
+}
+
+/// The JSON-RPC error in a body, as the answer to `id`: an error about a request that was not read has no id.
+fn error_in(body: &[u8], id: u64) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Message<'a> {
+        #[serde(borrow)]
+        error: &'a RawValue,
+    }
+    #[derive(Deserialize)]
+    struct Number {
+        #[serde(rename = "code")]
+        _code: i64,
+    }
+    let message: Message<'_> = serde_json::from_slice(body).ok()?;
+    let error = message.error.get();
+    serde_json::from_str::<Number>(error).ok()?;
+    Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}"))
+}
+
+/// What the end of a stream that nobody can do without means.
+pub fn stream_ended(place: &str) -> EndCause<'static> {
+    EndCause::Remote {
+        kind: RemoteEnd::Unreachable,
+        why: format!("{place} has ended its stream of events").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_the_answer_to_what_was_asked() {
+        let of = |body: &str| error_in(body.as_bytes(), 7);
+        let wanted = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"m"}}"#;
+        assert_eq!(
+            of(r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"m"},"id":null}"#),
+            Some(wanted.into())
+        );
+        for body in ["", "<html>", r#"{"error":"invalid_token"}"#, r#"{"error":{}}"#, r#"{"result":{}}"#] {
+            assert_eq!(of(body), None, "{body}");
+        }
+    }
+}

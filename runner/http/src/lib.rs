@@ -1,0 +1,34 @@
+//! The runner of servers elsewhere: the runner's session, and HTTP under it.
+//!
+//! ```text
+//!   harbor-runner-http BRIDGE_PID isolated|shared MARK    link on stdin; see harbor_runner::program
+//!
+//!   Wire ──lines──► connection ─┬─► exchange: a POST, and the answer to it ─┐
+//!                               ├─► standing: the stream of a session      ─┼─► http ─► server
+//!                               └─► endpoint: HTTP+SSE, as of 2024-11-05   ─┘
+//! ```
+//!
+//! A program of its own, so that the runner of programs is static and has neither DNS nor TLS. Must never start a process,
+//! give a header of the person's to another host, or put a payload, a header's value or the query of a URL into a text.
+
+mod address;
+mod carrier;
+mod connection;
+mod endpoint;
+mod exchange;
+mod http;
+mod outgoing;
+pub mod sse;
+mod standing;
+mod trouble;
+
+use std::process::ExitCode;
+use std::rc::Rc;
+
+/// Runs the program; gives its exit code.
+#[must_use]
+pub fn run() -> ExitCode {
+    // A provider that is there already is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    harbor_runner::program::run_with(c"harbor-http", Rc::new(carrier::Http))
+}

@@ -1,0 +1,5 @@
+//! harbor-runner-http; see [`harbor_runner_http`].
+
+fn main() -> std::process::ExitCode {
+    harbor_runner_http::run()
+}

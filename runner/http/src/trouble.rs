@@ -1,0 +1,126 @@
+//! What went wrong with HTTP, in words for people.
+//!
+//! Owns one sentence for each cause. Must never name more of a URL than host and port, nor show what a server wrote.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
+use rustls::CertificateError;
+
+use crate::address::Unresolved;
+
+/// Why a request came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// Of which kind it is, where the whole connection is affected.
+    pub kind: RemoteEnd,
+    /// The sentence.
+    pub why: String,
+    /// Whether the server was reached, and only this request is lost.
+    pub broken: bool,
+}
+
+impl Trouble {
+    /// The whole connection is.
+    pub fn of(kind: RemoteEnd, why: impl Into<String>) -> Self {
+        Self { kind, why: why.into(), broken: false }
+    }
+
+    /// Only one request is.
+    pub fn broken(why: impl Into<String>) -> Self {
+        Self { kind: RemoteEnd::Unreachable, why: why.into(), broken: true }
+    }
+
+    /// What a request of `reqwest` ended in; `place` is host and port.
+    pub fn from_request(error: &reqwest::Error, place: &str) -> Self {
+        let unreachable = |why: String| Self::of(RemoteEnd::Unreachable, why);
+        if let Some(found) = find::<Unresolved>(error) {
+            return match found {
+                Unresolved::Private(_) => Self::of(RemoteEnd::Forbidden, found.to_string()),
+                Unresolved::Failed(_) => unreachable(found.to_string()),
+            };
+        }
+        if let Some(tls) = find::<rustls::Error>(error) {
+            return Self::of(RemoteEnd::Tls, of_tls(tls, place));
+        }
+        let io = find::<io::Error>(error).map(io::Error::kind);
+        if error.is_connect() {
+            return unreachable(match io {
+                Some(ErrorKind::ConnectionRefused) => format!("nothing listens at {place}"),
+                Some(ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable) => {
+                    format!("there is no way to {place}; is this machine connected?")
+                }
+                Some(ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof) => {
+                    format!("{place} closed the connection at once")
+                }
+                _ if error.is_timeout() => format!("{place} does not take connections"),
+                _ => format!("there is no connection to {place}"),
+            });
+        }
+        Self::broken(match io {
+            _ if error.is_timeout() => format!("{place} did not answer in time"),
+            Some(ErrorKind::InvalidData) => format!("{place} does not speak HTTP"),
+            _ => format!(
+                "the connection to {place} was lost before the answer came; the server may have done it"
+            ),
+        })
+    }
+
+    /// The end of a connection.
+    pub fn end(self) -> EndCause<'static> {
+        EndCause::Remote { kind: self.kind, why: self.why.into() }
+    }
+}
+
+fn of_tls(error: &rustls::Error, place: &str) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(why) => match why {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                format!("the certificate of {place} has expired")
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                format!("the certificate of {place} is not valid yet; is this machine's clock right?")
+            }
+            CertificateError::UnknownIssuer => format!(
+                "the certificate of {place} is signed by nobody whom this system trusts; add its authority to the system's \
+                 certificates, or name a file by SSL_CERT_FILE"
+            ),
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                format!("the certificate of {place} is for another host")
+            }
+            CertificateError::Revoked => format!("the certificate of {place} was revoked"),
+            _ => format!("the certificate of {place} is not valid: it is none for a server of that name"),
+        },
+        rustls::Error::InvalidMessage(_) => {
+            format!("{place} does not speak TLS; does the URL begin with http://?")
+        }
+        rustls::Error::AlertReceived(_) | rustls::Error::PeerIncompatible(_) => {
+            format!("{place} and Harbor share no way of TLS")
+        }
+        _ => format!("TLS with {place} failed"),
+    }
+}
+
+/// The first cause of that type. What is wrapped in an `io::Error` is no source of its own.
+fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(inner) = cause {
+        if let Some(found) = inner.downcast_ref::<T>() {
+            return Some(found);
+        }
+        let wrapped = inner.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => inner.source(),
+        };
+    }
+    None
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}

@@ -1,0 +1,196 @@
+//! A registry of npm on this machine, with one package of the test's own: what no real registry may do on purpose, it does.
+//!
+//! Owns the package `tiny`, a server with the tools of its version. Must never serve anybody but the test's own installers.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::Home;
+
+const SERVER: &str = r#"#!/usr/bin/env node
+const version = "VERSION";
+const tools = TOOLS.map((name) => ({ name, description: DESCRIPTION, inputSchema: { type: "object" } }));
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id === undefined) return;
+  const say = (what) => console.log(JSON.stringify({ jsonrpc: "2.0", id, ...what }));
+  if (method === "initialize") {
+    const serverInfo = { name: "tiny", version };
+    say({ result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo } });
+  } else if (method === "tools/list") say({ result: { tools } });
+  else if (method === "tools/call") say({ result: { content: [{ type: "text", text: version }] } });
+  else say({ error: { code: -32601, message: "no" } });
+});
+"#;
+
+/// One version as it is served.
+#[derive(Debug, Clone)]
+struct Version {
+    tarball: Vec<u8>,
+    integrity: String,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    versions: Mutex<BTreeMap<String, Version>>,
+    hangs: AtomicBool,
+    held: AtomicUsize,
+}
+
+impl Shelf {
+    fn versions(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Version>> {
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The registry.
+#[derive(Debug)]
+pub struct NpmRegistry {
+    port: u16,
+    shelf: Arc<Shelf>,
+}
+
+impl NpmRegistry {
+    /// One without any version yet.
+    ///
+    /// # Panics
+    /// When this machine has no port for it.
+    #[must_use]
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let port = listener.local_addr().expect("it has an address").port();
+        let shelf = Arc::new(Shelf::default());
+        let serving = shelf.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shelf = serving.clone();
+                thread::spawn(move || serve(stream, &shelf, port));
+            }
+        });
+        Self { port, shelf }
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    /// Has this version of `tiny`, with these tools that all have this description.
+    ///
+    /// # Panics
+    /// When it cannot be packed.
+    pub fn publish(&self, home: &Home, version: &str, tools: &[&str], description: &str) {
+        let found = pack(&home.scratch(&format!("tiny-{version}")), version, tools, description);
+        self.shelf.versions().insert(version.into(), found);
+    }
+
+    /// Serves another file for this version from now on, and says that its hash is the old one's.
+    ///
+    /// # Panics
+    /// When it cannot be packed.
+    pub fn tamper(&self, home: &Home, version: &str) {
+        let other = pack(&home.scratch("tampered"), version, &["evil"], "another one");
+        if let Some(found) = self.shelf.versions().get_mut(version) {
+            found.tarball = other.tarball;
+        }
+    }
+
+    /// Whether files of packages are sent never to the end.
+    pub fn hang(&self, hangs: bool) {
+        self.shelf.hangs.store(hangs, Ordering::SeqCst);
+    }
+
+    /// How many wait for a file.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.shelf.held.load(Ordering::SeqCst)
+    }
+}
+
+/// Writes the files of a package that is such a server.
+///
+/// # Panics
+/// When they cannot be written.
+pub fn write_server(dir: &Path, version: &str, tools: &[&str], description: &str) {
+    fs::create_dir_all(dir).expect("a directory can be made");
+    let manifest = json!({"name": "tiny", "version": version, "bin": "index.js"});
+    fs::write(dir.join("package.json"), manifest.to_string()).expect("a file can be written");
+    let text = SERVER.replace("VERSION", version);
+    let text = text
+        .replace("TOOLS", &json!(tools).to_string())
+        .replace("DESCRIPTION", &json!(description).to_string());
+    fs::write(dir.join("index.js"), text).expect("a file can be written");
+    fs::set_permissions(dir.join("index.js"), fs::Permissions::from_mode(0o755)).expect("it is this user's");
+}
+
+fn pack(dir: &Path, version: &str, tools: &[&str], description: &str) -> Version {
+    write_server(dir, version, tools, description);
+    let packed = Command::new("npm").args(["pack", "--json"]).current_dir(dir).output().expect("npm runs");
+    let said: Value = serde_json::from_slice(&packed.stdout).expect("it says what it has packed");
+    // A list of what was packed, or an object by name.
+    let found = said.get(0).or_else(|| said.as_object().and_then(|all| all.values().next()));
+    let found = found.expect("it has packed one");
+    let tarball = fs::read(dir.join(found["filename"].as_str().expect("a name"))).expect("it is there");
+    Version { tarball, integrity: found["integrity"].as_str().expect("a hash").into() }
+}
+
+fn serve(stream: TcpStream, shelf: &Shelf, port: u16) {
+    let mut reader = BufReader::new(stream.try_clone().expect("it can be cloned"));
+    let mut first = String::new();
+    // A client that has gone wants nothing.
+    if reader.read_line(&mut first).is_err() {
+        return;
+    }
+    let mut line = String::from("x");
+    while !line.trim().is_empty() {
+        line.clear();
+        if reader.read_line(&mut line).unwrap_or(0) == 0 {
+            return;
+        }
+    }
+    let path = first.split(' ').nth(1).unwrap_or_default();
+    match path.strip_prefix("/files/") {
+        Some(_) if shelf.hangs.load(Ordering::SeqCst) => {
+            shelf.held.fetch_add(1, Ordering::SeqCst);
+            // Until the client has gone.
+            let _ = reader.read(&mut [0; 1]);
+            shelf.held.fetch_sub(1, Ordering::SeqCst);
+        }
+        Some(version) => answer(stream, shelf.versions().get(version).map(|found| found.tarball.clone())),
+        None => answer(stream, (path == "/tiny").then(|| about(shelf, port).to_string().into_bytes())),
+    }
+}
+
+fn about(shelf: &Shelf, port: u16) -> Value {
+    let versions = shelf.versions();
+    let of = |(version, found): (&String, &Version)| {
+        let tarball = format!("http://127.0.0.1:{port}/files/{version}");
+        let dist = json!({"tarball": tarball, "integrity": found.integrity});
+        (
+            version.clone(),
+            json!({"name": "tiny", "version": version, "bin": {"tiny": "index.js"}, "dist": dist}),
+        )
+    };
+    let latest = versions.keys().last().cloned();
+    let all: serde_json::Map<_, _> = versions.iter().map(of).collect();
+    json!({"name": "tiny", "dist-tags": {"latest": latest}, "versions": all})
+}
+
+fn answer(mut stream: TcpStream, body: Option<Vec<u8>>) {
+    let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
+    let body = body.unwrap_or_default();
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+    // A client that has gone wants nothing.
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
+}

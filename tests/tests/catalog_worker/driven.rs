@@ -1,0 +1,265 @@
+//! The worker, and the bridge's end of its link.
+
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::link::codec::{get_message, put_message};
+use harbor_ipc_proto::link::worker::{
+    Changes, Enrichment, FromWorker, SourceKind, SourceOutcome, ToWorker, WorkerFailure, WorkerSettings,
+    WorkerSource, WorkerStatus, WorkerStep,
+};
+use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
+use harbor_tests::{LIMIT, programs};
+use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
+
+/// What it said, owned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    Opened(Option<String>),
+    Status(WorkerStatus<'static>),
+    /// Its `Debug` form.
+    Step(String),
+    SourceDone(SourceOutcome<'static>),
+    Done(u32, Changes, Vec<SourceOutcome<'static>>, (u32, u32)),
+    Failed(u32, WorkerFailure<'static>),
+}
+
+/// A directory for catalog.db, and settings.
+#[derive(Debug)]
+pub struct Place {
+    dir: TempDir,
+    pub sources: Vec<(&'static str, SourceKind, String)>,
+    pub interval: u64,
+    pub timeout: u64,
+    pub github: Option<String>,
+    pub npm: Option<String>,
+}
+
+impl Place {
+    pub fn new(sources: &[(&'static str, SourceKind, String)]) -> Self {
+        let dir = tempfile::Builder::new().prefix("hb-").tempdir().unwrap();
+        Self { dir, sources: sources.to_vec(), interval: 0, timeout: 5000, github: None, npm: None }
+    }
+
+    pub fn database(&self) -> PathBuf {
+        self.dir.path().join("catalog.db")
+    }
+
+    /// As the bridge reads.
+    pub fn read(&self) -> Connection {
+        let connection =
+            Connection::open_with_flags(self.database(), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        connection.busy_timeout(LIMIT).unwrap();
+        connection
+    }
+
+    /// One text per row.
+    pub fn rows(&self, query: &str) -> Vec<String> {
+        let connection = self.read();
+        let mut statement = connection.prepare(query).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    fn settings(&self) -> WorkerSettings<'_> {
+        let source = |(id, kind, url): &(&'static str, SourceKind, String)| WorkerSource {
+            id: (*id).into(),
+            kind: *kind,
+            url: url.clone().into(),
+        };
+        let enrichment = (self.github.is_some() || self.npm.is_some()).then(|| Enrichment {
+            github: self.github.clone().map(Into::into),
+            npm_downloads: self.npm.clone().map(Into::into),
+            pypi_downloads: None,
+        });
+        WorkerSettings {
+            database: self.database().to_str().unwrap().to_owned().into(),
+            sources: self.sources.iter().map(source).collect(),
+            interval_ms: self.interval,
+            request_timeout_ms: self.timeout,
+            enrichment,
+        }
+    }
+}
+
+/// A worker that runs; killed at its end.
+#[derive(Debug)]
+pub struct Driven {
+    child: Child,
+    link: UnixStream,
+    next_id: u32,
+}
+
+impl Driven {
+    /// Started and greeted.
+    pub fn bare() -> Self {
+        let (link, theirs) = UnixStream::pair().unwrap();
+        let child = Command::new(programs::product("harbor-catalog-worker"))
+            .arg(std::process::id().to_string())
+            .env_clear()
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .spawn()
+            .unwrap();
+        link.set_read_timeout(Some(LIMIT)).unwrap();
+        let mut driven = Self { child, link, next_id: 1 };
+        let hello = driven.frame();
+        let expected = FromWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() };
+        assert_eq!(get_message::<FromWorker<'_>>(&hello), Ok(expected));
+        driven.send(&ToWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
+        driven
+    }
+
+    /// With the settings of a place.
+    pub fn configured(place: &Place) -> Self {
+        let mut driven = Self::bare();
+        driven.configure(place);
+        assert_eq!(driven.next(), Said::Opened(None));
+        assert!(matches!(driven.next(), Said::Status(_)));
+        driven
+    }
+
+    pub fn configure(&mut self, place: &Place) {
+        self.send(&ToWorker::Configure(place.settings()));
+    }
+
+    pub fn send(&mut self, message: &ToWorker<'_>) {
+        let mut bytes = Vec::new();
+        put_message(&mut bytes, message);
+        // A worker that was killed does not read.
+        let _ = self.link.write_all(&bytes);
+    }
+
+    fn frame(&mut self) -> Vec<u8> {
+        self.try_frame().expect("the worker has ended")
+    }
+
+    fn try_frame(&mut self) -> Option<Vec<u8>> {
+        let mut length = [0; 4];
+        self.link.read_exact(&mut length).ok()?;
+        let mut body = vec![0; u32::from_le_bytes(length) as usize];
+        self.link.read_exact(&mut body).ok()?;
+        Some(body)
+    }
+
+    pub fn next(&mut self) -> Said {
+        let frame = self.frame();
+        owned(get_message(&frame).unwrap())
+    }
+
+    /// The next one that fits.
+    pub fn until<T>(&mut self, fits: impl Fn(Said) -> Option<T>) -> T {
+        let end = Instant::now() + LIMIT;
+        loop {
+            assert!(Instant::now() < end);
+            if let Some(found) = fits(self.next()) {
+                return found;
+            }
+        }
+    }
+
+    pub fn ask_refresh(&mut self, full: bool) -> u32 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.send(&ToWorker::Refresh { id, full });
+        id
+    }
+
+    /// Asks for one, and waits for its end.
+    pub fn refresh(&mut self, full: bool) -> (Changes, Vec<SourceOutcome<'static>>) {
+        let id = self.ask_refresh(full);
+        self.done(id)
+    }
+
+    pub fn done(&mut self, id: u32) -> (Changes, Vec<SourceOutcome<'static>>) {
+        self.until(|said| match said {
+            Said::Done(of, changes, sources, _) if of == id => Some((changes, sources)),
+            Said::Failed(of, why) if of == id => panic!("{why:?}"),
+            _ => None,
+        })
+    }
+
+    /// Refreshes, which its only source fails: why, and when it is tried again.
+    pub fn failure(&mut self) -> (String, Option<u64>) {
+        let (changes, sources) = self.refresh(false);
+        assert_eq!(changes, Changes::default());
+        assert_eq!(sources.len(), 1);
+        (sources[0].error.clone().expect("it failed").into_owned(), sources[0].not_before)
+    }
+
+    pub fn enrich(&mut self) -> (u32, u32) {
+        self.send(&ToWorker::Enrich { id: 900 });
+        self.until(|said| match said {
+            Said::Done(900, _, _, counts) => Some(counts),
+            Said::Failed(900, why) => panic!("{why:?}"),
+            _ => None,
+        })
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Says so, and waits for its end.
+    pub fn shut_down(&mut self) -> bool {
+        self.send(&ToWorker::Shutdown);
+        let end = Instant::now() + LIMIT;
+        while Instant::now() < end {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+}
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn owned(message: FromWorker<'_>) -> Said {
+    match message {
+        FromWorker::Hello { .. } => panic!("it greets once"),
+        FromWorker::Opened { set_aside } => Said::Opened(set_aside.map(Into::into)),
+        FromWorker::Status(status) => Said::Status(WorkerStatus {
+            snapshot: status.snapshot.map(|date| date.into_owned().into()),
+            ..WorkerStatus { snapshot: None, ..status }
+        }),
+        FromWorker::Progress(WorkerStep::SourceDone(outcome)) => Said::SourceDone(of(outcome)),
+        FromWorker::Progress(step) => Said::Step(format!("{step:?}")),
+        FromWorker::Done { id, changes, sources, enriched, not_enriched } => {
+            Said::Done(id, changes, sources.into_iter().map(of).collect(), (enriched, not_enriched))
+        }
+        FromWorker::Failed { id, why } => Said::Failed(
+            id,
+            match why {
+                WorkerFailure::NotConfigured => WorkerFailure::NotConfigured,
+                WorkerFailure::Nothing => WorkerFailure::Nothing,
+                WorkerFailure::Settings(why) => WorkerFailure::Settings(why.into_owned().into()),
+                WorkerFailure::Database(why) => WorkerFailure::Database(why.into_owned().into()),
+            },
+        ),
+    }
+}
+
+fn of(outcome: SourceOutcome<'_>) -> SourceOutcome<'static> {
+    SourceOutcome {
+        source: outcome.source.into_owned().into(),
+        entries: outcome.entries,
+        changes: outcome.changes,
+        error: outcome.error.map(|error| error.into_owned().into()),
+        not_before: outcome.not_before,
+    }
+}

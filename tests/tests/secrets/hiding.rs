@@ -1,0 +1,80 @@
+//! In what a server says: its log, its last words, its progress. Results are its caller's.
+
+use std::fs;
+
+use harbor_tests::{Bridge, Double, Fault, Home, LIMIT, wait_until};
+use serde_json::json;
+
+use super::{VALUE, file, files_with, scripted, set};
+
+#[test]
+fn a_log_has_names_where_values_would_be() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    // A line that is too long is shown by its first 4 KiB, which end within the value.
+    let script = "echo \"the key is $API_KEY, pin $PIN\" >&2; echo \"stray $API_KEY\"; \
+                  printf 'u:%s' \"$API_KEY\" | base64 -w0 >&2; echo >&2; \
+                  (head -c 4084 /dev/zero; printf '%s' \"$API_KEY\"; head -c 9000 /dev/zero) | tr '\\0' x >&2; echo >&2; \
+                  echo \"$PEM\" >&2; echo ready >&2";
+    bridge.call("add_server", &scripted(&home, "s", script)).unwrap();
+    set(&bridge, "s", "API_KEY", VALUE);
+    set(&bridge, "s", "PIN", "1234");
+    set(&bridge, "s", "PEM", "-----BEGIN KEY-----\nMIIEvQIBADANBg\n-----END KEY-----\n");
+    bridge.connect("s");
+    let mut texts = Vec::new();
+    wait_until("the script's last line", LIMIT, || {
+        texts = bridge.logs("s").iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect();
+        texts.iter().any(|text| text == "ready")
+    });
+    let has = |wanted: &str| texts.iter().any(|text| text == wanted);
+    assert!(has("the key is [API_KEY], pin 1234") && has("stray [API_KEY]"), "{texts:?}");
+    assert!(
+        texts.iter().any(|text| text.starts_with("xxx") && text.ends_with("[API_KEY] … (cut)")),
+        "{texts:?}"
+    );
+    assert_eq!(texts.iter().filter(|text| *text == "[PEM]").count(), 3, "{texts:?}");
+    let whole = texts.join("\n");
+    for part in [VALUE, "sk-live", "MIIEvQ", "c2stbGl2ZS80NzExK2FiYz1YW"] {
+        assert!(!whole.contains(part), "{part}");
+    }
+    let on_disk = home.path().join("logs/servers/s.log");
+    wait_until("the log on disk", LIMIT, || {
+        fs::read_to_string(&on_disk).unwrap_or_default().contains("ready")
+    });
+    assert_eq!(files_with(&home, VALUE), [file(&home)]);
+    let shown = home.done(&["logs", "s"]);
+    assert!(shown.contains("[API_KEY]") && !shown.contains("sk-live"));
+    assert!(!bridge.stderr().contains("sk-live"));
+}
+
+#[test]
+fn last_words_are_told_without_values() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let mut definition = scripted(&home, "s", "echo \"401 for $API_KEY\" >&2; exit 3");
+    definition["supervision"] = json!({"restart": "never"});
+    bridge.call("add_server", &definition).unwrap();
+    set(&bridge, "s", "API_KEY", VALUE);
+    let failed = bridge.fail_to_connect("s");
+    assert_eq!(failed.details["stderr_tail"], "401 for [API_KEY]");
+    assert_eq!(bridge.server("s")["last_exit"]["stderr_tail"], "401 for [API_KEY]");
+    let (said, _) = home.refused(&["start", "s"]);
+    assert!(said.contains("401 for [API_KEY]") && !said.contains("sk-live"), "{said}");
+
+    // The double's own words for its refusal and for its progress, as if they were secrets.
+    bridge.add("refuses", &Double::new(&home, Fault::RefusesInitialize));
+    let words = bridge.fail_to_connect("refuses").message;
+    let secret = words.split("it refused contact: ").nth(1).unwrap().rsplit_once(" (").unwrap().0.to_owned();
+    set(&bridge, "refuses", "WORDS", &secret);
+    let hidden = bridge.fail_to_connect("refuses").message;
+    assert!(hidden.contains("it refused contact: [WORDS] (") && !hidden.contains(&secret), "{hidden}");
+
+    bridge.add("s", &Double::sound(&home));
+    set(&bridge, "s", "STEP", "step 2");
+    bridge.connect("s");
+    let call =
+        json!({"server_id": "s", "tool_name": "progress", "arguments": {"steps": 3}, "progress": true});
+    bridge.call("mcp_call_tool", &call).unwrap();
+    let said: Vec<_> = (0..3).map(|_| bridge.next_push("progress", LIMIT)["message"].clone()).collect();
+    assert_eq!(said, ["step 1", "[STEP]", "step 3"]);
+}
