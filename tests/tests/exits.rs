@@ -106,8 +106,8 @@ fn the_steps_of_the_ladder_take_as_long_as_the_definition_says() {
         assert_eq!(stopped["disconnected"], true);
         begin.elapsed()
     };
-    assert!(stop("at-once", 0, 0, Fault::IgnoresShutdown) < Duration::from_millis(900));
+    assert!(stop("at-once", 0, 0, Fault::IgnoresShutdown) < Duration::from_secs(3), "sooner than by itself");
     let patient = stop("patient", 700, 900, Fault::IgnoresShutdown);
-    assert!(patient >= Duration::from_millis(1600) && patient < Duration::from_millis(3000), "{patient:?}");
+    assert!(patient >= Duration::from_millis(1600) && patient < PROMPT, "{patient:?}");
     assert!(stop("willing", 60_000, 60_000, Fault::None) < PROMPT, "who ends by itself is not waited for");
 }

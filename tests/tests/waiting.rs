@@ -62,10 +62,10 @@ fn calls_wait_for_a_restart_and_those_that_were_open_are_not_sent_again() {
 fn nobody_waits_longer_than_agreed() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    crashed(&bridge, &Double::sound(&home), Some(400));
+    crashed(&bridge, &Double::sound(&home), Some(2000));
     let begin = Instant::now();
     let error = quick_call(&bridge, "s").wait(PROMPT).unwrap_err();
-    assert!(begin.elapsed() >= Duration::from_millis(400) && begin.elapsed() < Duration::from_secs(3));
+    assert!(begin.elapsed() >= Duration::from_secs(2) && begin.elapsed() < PROMPT);
     assert_eq!((error.code.as_str(), &error.details["cause"]), ("ERR_SERVER_UNAVAILABLE", &json!("exited")));
     assert_eq!(
         (&error.details["state"], &error.details["sent"]),
@@ -79,7 +79,7 @@ fn nobody_waits_longer_than_agreed() {
     let begin = Instant::now();
     let error = bridge.call("mcp_call_tool", &fields).unwrap_err();
     assert_eq!(error.code, "ERR_SERVER_UNAVAILABLE");
-    assert!(begin.elapsed() < Duration::from_millis(400));
+    assert!(begin.elapsed() < Duration::from_secs(2));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn no_wait_means_refused_at_once() {
     crashed(&bridge, &Double::sound(&home), Some(0));
     let begin = Instant::now();
     let error = quick_call(&bridge, "s").wait(PROMPT).unwrap_err();
-    assert!(begin.elapsed() < Duration::from_secs(1));
+    assert!(begin.elapsed() < PROMPT);
     assert_eq!(error.details["state"], "crashed");
 }
 
@@ -121,7 +121,7 @@ fn a_stopped_server_is_not_waited_for() {
     bridge.add("s", &Double::sound(&home));
     let begin = Instant::now();
     let error = quick_call(&bridge, "s").wait(PROMPT).unwrap_err();
-    assert!(begin.elapsed() < Duration::from_secs(1));
+    assert!(begin.elapsed() < PROMPT);
     assert_eq!((&error.details["cause"], &error.details["next_retry"]), (&json!("stopped"), &Value::Null));
 }
 
@@ -187,14 +187,14 @@ fn servers_that_start_with_the_bridge_do() {
 fn the_time_of_a_call_begins_when_it_is_asked_for() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.add("s", &Double::sound(&home).delay_ms(1000).supervision(&json!({"lazy": true})));
+    bridge.add("s", &Double::sound(&home).delay_ms(1500).supervision(&json!({"lazy": true})));
     let fields =
-        json!({"server_id": "s", "tool_name": "sleep", "arguments": {"ms": 60_000}, "timeout_ms": 2000});
+        json!({"server_id": "s", "tool_name": "sleep", "arguments": {"ms": 60_000}, "timeout_ms": 3000});
     let begin = Instant::now();
     let error = bridge.call("mcp_call_tool", &fields).unwrap_err();
     let took = begin.elapsed();
     assert_eq!(error.code, "ERR_TOOL_TIMEOUT", "{error:?}");
-    assert!(took >= Duration::from_secs(2) && took < Duration::from_millis(2900), "{took:?}");
+    assert!(took >= Duration::from_secs(3) && took < Duration::from_millis(4500), "{took:?}");
 }
 
 /// Servers that hang at their start hold up nobody who is called.
