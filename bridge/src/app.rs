@@ -174,7 +174,9 @@ impl Bridge {
         let shared = Shared {
             paths: paths.clone(),
             definitions: definitions.clone(),
-            locks: Locks::open(database.clone()).await.map_err(AppError::Store)?,
+            locks: Locks::open(database.clone(), journal.clone(), &paths.locks())
+                .await
+                .map_err(AppError::Store)?,
             runtimes: Arc::new(Runtimes::default()),
             written: Written::open(database, journal).await.map_err(AppError::Store)?,
             secrets: Secrets::at(&paths.credentials()),

@@ -449,3 +449,59 @@ fn a_database_that_is_moved_away_is_noticed_with_the_next_change() {
     bridge.speaking_for(SITE).revoke(CALL, None);
     assert_eq!(reasons(&bridge), [""; 0]);
 }
+
+/// What a download may take.
+const INSTALL: Duration = Duration::from_secs(300);
+
+fn installed(bridge: &Bridge) -> Value {
+    let listed = bridge.call("list_installed", &json!({})).unwrap();
+    let mut one = listed["servers"][0].clone();
+    // How it is doing at the moment.
+    one.as_object_mut().unwrap().remove("server");
+    one
+}
+
+fn connect(bridge: &Bridge, id: &str) {
+    bridge.request("connect_server", &json!({"server_id": id})).wait(INSTALL).unwrap();
+}
+
+#[test]
+fn a_package_keeps_its_version_when_the_database_is_lost() {
+    let home = Home::new();
+    let package = "npm:@modelcontextprotocol/server-sequential-thinking@2025.7.1";
+    let mut bridge = Bridge::start(&home);
+    let (_, err, code) = home.harbor(&["install", package, "--yes", "--lazy", "--name", "think"]);
+    assert_eq!(code, Some(0), "{err}");
+    let before = installed(&bridge);
+    assert_eq!(before["version"], "2025.7.1");
+    bridge.stop();
+    overwrite(&database(&home), 0, &[0x5a; 100]);
+
+    // Nobody is there to be asked for another version.
+    let nobody = [("npm_config_registry", "http://127.0.0.1:9/"), ("npm_config_fetch_retries", "0")];
+    let mut bridge = Bridge::start_with(&home, &nobody);
+    assert_eq!(installed(&bridge), before);
+    connect(&bridge, "think");
+    let told = home.done(&["doctor"]);
+    assert!(told.contains("1 server is back, 1 with the locked version of its package"), "{told}");
+    bridge.stop();
+
+    // The lock is lost as well: no other version is taken before somebody says so.
+    overwrite(&database(&home), 0, &[0x5a; 100]);
+    let locks: Vec<_> = fs::read_dir(home.path().join("locks")).unwrap().collect();
+    let [Ok(lock)] = &locks[..] else { panic!("{locks:?}") };
+    assert_eq!(lock.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    fs::write(lock.path(), "{}").unwrap();
+    let bridge = Bridge::start(&home);
+    let error = bridge.fail_to_connect("think");
+    assert!(error.message.contains("`harbor upgrade think` takes the newest one"), "{error:?}");
+    assert_eq!(error.details["cause"], "install_failed", "{error:?}");
+    let told = home.done(&["doctor"]);
+    assert!(told.contains("is lost for think"), "{told}");
+    let (out, err, code) = home.harbor(&["upgrade", "think", "--to", "2025.7.1", "--yes"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.starts_with("think: unknown → 2025.7.1\n"), "{out}");
+    let after = installed(&bridge);
+    assert_eq!((&after["version"], &after["integrity"]), (&before["version"], &before["integrity"]));
+    connect(&bridge, "think");
+}

@@ -97,6 +97,12 @@ impl Paths {
         self.home.join("definitions.journal")
     }
 
+    /// Which versions of their packages servers have.
+    #[must_use]
+    pub fn locks(&self) -> PathBuf {
+        self.home.join("locks")
+    }
+
     /// The secrets of servers.
     #[must_use]
     pub fn credentials(&self) -> PathBuf {

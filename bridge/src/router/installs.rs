@@ -219,16 +219,17 @@ pub(super) fn list(router: &Router) -> Handled {
     })
 }
 
-/// A server's package, and which version of it is used.
-fn locked(router: &Router, server: &Server) -> Result<(Package, Locked), ErrorBody> {
+/// A server's package, and which version of it is used; `None` where that was lost.
+fn locked(router: &Router, server: &Server) -> Result<(Package, Option<Locked>), ErrorBody> {
     let id = server.id();
     let wrong = |message: String| ErrorBody::new(Code::InvalidParams, message).with("field", "server_id");
     let package = server.definition().package();
     let package =
         package.ok_or_else(|| wrong(format!("{id} has no package: its command is run as it is")))?;
     let locked = router.supervisor.locked(id).filter(|locked| locked.current.is_of(&package));
-    let locked =
-        locked.ok_or_else(|| wrong(format!("{id} is not installed yet; `harbor start {id}` does that")))?;
+    if locked.is_none() && router.supervisor.lost_lock(id).is_none() {
+        return Err(wrong(format!("{id} is not installed yet; `harbor start {id}` does that")));
+    }
     Ok((package, locked))
 }
 
@@ -258,8 +259,9 @@ pub(super) async fn upgrade(
     let claim = claim(router, &id).await?;
     let trial = router.supervisor.try_out(claim, Definition::clone(&server.definition()), wanted, false);
     let tried = trial.run(note).await.map_err(|error| failed(&id, &error))?;
-    let mut view = differences(&locked.current, &tried, router.host.registry.known(&server).as_deref());
-    if tried.lock.tree == locked.current.tree && tried.lock.version == locked.current.version {
+    let before = locked.as_ref().map(|locked| &*locked.current);
+    let mut view = differences(before, &tried, router.host.registry.known(&server).as_deref());
+    if before.is_some_and(|before| tried.lock.tree == before.tree && tried.lock.version == before.version) {
         return reply(UpgradeServerResult { upgrade: view });
     }
     let token = format!("{}-{}", tried.lock.place, tried.lock.installed_at);
@@ -270,7 +272,7 @@ pub(super) async fn upgrade(
     reply(UpgradeServerResult { upgrade: view })
 }
 
-fn differences(before: &Lock, tried: &Installed, known: Option<&ToolList>) -> UpgradeView {
+fn differences(before: Option<&Lock>, tried: &Installed, known: Option<&ToolList>) -> UpgradeView {
     let nothing = ToolList::default();
     let known = known.unwrap_or(&nothing);
     let absent_in = |list: &ToolList, of: &ToolList| {
@@ -283,7 +285,7 @@ fn differences(before: &Lock, tried: &Installed, known: Option<&ToolList>) -> Up
         Some(ToolDifference { tool_name, before: before.shown(), after: now.shown() })
     });
     UpgradeView {
-        before: before.version.clone(),
+        before: before.map_or_else(|| "unknown".into(), |before| before.version.clone()),
         after: tried.lock.version.clone(),
         integrity: tried.lock.integrity.clone(),
         added: absent_in(known, &tried.tools),
@@ -301,7 +303,8 @@ async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, staged: Upgra
         let server = router.host.server(&id)?;
         let (_, locked) = locked(&router, &server)?;
         let Upgrade { installed, mut view, trial, .. } = staged;
-        let now = Locked { current: installed.lock.clone(), previous: Some(locked.current) };
+        let previous = locked.map(|locked| locked.current);
+        let now = Locked { current: installed.lock.clone(), previous };
         use_it(&router, id.clone(), now).await?;
         drop(trial);
         router.supervisor.tell_tools(&id, &installed.tools);
@@ -327,8 +330,11 @@ pub(super) async fn undo(router: &Rc<Router>, client: &Client, id: &ServerId) ->
     let (router, sender, id) = (router.clone(), client.sender(), id.clone());
     to_the_end(async move {
         let server = router.host.server(&id)?;
-        let (package, Locked { current, previous }) = locked(&router, &server)?;
-        let previous = previous.filter(|previous| previous.is_of(&package)).ok_or_else(|| {
+        let (package, locked) = locked(&router, &server)?;
+        let earlier = locked.and_then(|Locked { current, previous }| {
+            Some((current, previous.filter(|previous| previous.is_of(&package))?))
+        });
+        let (current, previous) = earlier.ok_or_else(|| {
             let message = format!("{id} has no earlier version to go back to");
             ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
         })?;

@@ -1,9 +1,10 @@
-//! definitions.journal: what the tables of definitions and of written places hold, in case harbor.db is lost.
+//! definitions.journal: what the tables of definitions, locks and written places hold, in case harbor.db is lost.
 //!
 //! ```text
 //!  0f3c5a… {"definition":{"server_id":"time","definition":"{\"command\":…}"}}
+//!  5be210… {"lock":{"server_id":"time","current":"9f86d0…","previous":null}}      names of files in locks/
 //!  77ab01… {"written":{"path":"/home/u/notes"}}
-//!  c2d9e4… {"end":{"lines":2}}                             16 digits of each line's own hash, a space, its JSON
+//!  c2d9e4… {"end":{"lines":3}}                             16 digits of each line's own hash, a space, its JSON
 //! ```
 //!
 //! ```text
@@ -32,6 +33,7 @@ use sha2::{Digest as _, Sha256};
 use super::database::{Database, checkpoint};
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
+use super::locks::files::is_name;
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
 use crate::clock::wall_clock;
 
@@ -50,10 +52,24 @@ const MAX_READ: u64 = 256 << 20;
 enum Line {
     /// A row of the definitions, its texts as they are.
     Definition { server_id: String, definition: String },
+    /// A row of the locks.
+    Lock(LockRow),
     /// A row of the written places.
     Written { path: String },
     /// All are there.
     End { lines: usize },
+}
+
+/// A row of the locks: the names of files, or, where it cannot be read, what is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockRow {
+    /// Whose it is.
+    pub server_id: String,
+    /// The lock that is used.
+    pub current: String,
+    /// The one before.
+    pub previous: Option<String>,
 }
 
 /// What a journal holds.
@@ -61,6 +77,8 @@ enum Line {
 pub struct Content {
     /// Server ids and their definitions.
     pub definitions: Vec<(String, String)>,
+    /// Which versions their packages have.
+    pub locks: Vec<LockRow>,
     /// Where servers could ever write.
     pub written: Vec<String>,
     /// Lines that are missing or could not be read.
@@ -175,12 +193,18 @@ impl Journal {
     }
 }
 
-/// A definition that cannot be read, and is not the one that was stored: what SQLite does not see of a damaged page.
+/// A row that cannot be read, and is not the one that was stored: what SQLite does not see of a damaged page.
 pub(super) fn damaged(connection: &Connection, stored: &Content) -> Result<Option<String>, StoreError> {
-    let damaged = |(id, definition): &(String, String)| {
-        read_row(id, definition).is_none() && !stored.definitions.contains(&(id.clone(), definition.clone()))
-    };
-    Ok(rows(connection)?.definitions.into_iter().find(damaged).map(|(id, _)| id))
+    let found = rows(connection)?;
+    let definition = found
+        .definitions
+        .iter()
+        .find(|row| read_row(&row.0, &row.1).is_none() && !stored.definitions.contains(row));
+    let lock = found.locks.iter().find(|row| !is_name(&row.current) && !stored.locks.contains(row));
+    let said =
+        |what: &str, id: &str| format!("the {what} of {id:?} cannot be read, and is not what was stored");
+    let definition = definition.map(|(id, _)| said("definition", id));
+    Ok(definition.or_else(|| lock.map(|row| said("lock", &row.server_id))))
 }
 
 /// What the tables hold.
@@ -191,9 +215,20 @@ fn rows(connection: &Connection) -> Result<Content, StoreError> {
     let written = written.query_map([], |row| column(row, 0))?;
     Ok(Content {
         definitions: definitions.collect::<Result<_, _>>()?,
+        locks: lock_rows(connection)?,
         written: written.collect::<Result<_, _>>()?,
         unread: 0,
     })
+}
+
+/// The table of locks.
+pub(super) fn lock_rows(connection: &Connection) -> Result<Vec<LockRow>, StoreError> {
+    let mut rows = connection.prepare("SELECT server_id, current, previous FROM locks ORDER BY 1")?;
+    let rows = rows.query_map([], |row| {
+        let previous = Some(column(row, 2)?).filter(|name| !name.is_empty());
+        Ok(LockRow { server_id: column(row, 0)?, current: column(row, 1)?, previous })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// A text that is none is empty, what is no UTF-8 in it is replaced: one row must not keep the others from being read.
@@ -209,6 +244,10 @@ pub(super) fn restore(connection: &Connection, content: &Content) -> rusqlite::R
     for (id, definition) in &content.definitions {
         let sql = "INSERT OR REPLACE INTO definitions (server_id, definition) VALUES (?1, ?2)";
         connection.execute(sql, params![id, definition])?;
+    }
+    for LockRow { server_id, current, previous } in &content.locks {
+        let sql = "INSERT OR REPLACE INTO locks VALUES (?1, ?2, ?3)";
+        connection.execute(sql, params![server_id, current, previous])?;
     }
     restore_written(connection, content)
 }
@@ -228,10 +267,14 @@ pub fn text(content: &Content) -> Vec<u8> {
     for (server_id, definition) in &content.definitions {
         put(&mut out, &Line::Definition { server_id: server_id.clone(), definition: definition.clone() });
     }
+    for row in &content.locks {
+        put(&mut out, &Line::Lock(row.clone()));
+    }
     for path in &content.written {
         put(&mut out, &Line::Written { path: path.clone() });
     }
-    put(&mut out, &Line::End { lines: content.definitions.len() + content.written.len() });
+    let lines = content.definitions.len() + content.locks.len() + content.written.len();
+    put(&mut out, &Line::End { lines });
     out
 }
 
@@ -258,6 +301,7 @@ pub fn parse(bytes: &[u8]) -> Content {
             Some(Line::Definition { server_id, definition }) => {
                 content.definitions.push((server_id, definition));
             }
+            Some(Line::Lock(row)) => content.locks.push(row),
             Some(Line::Written { path }) => content.written.push(path),
             None => content.unread += 1,
         }

@@ -1,27 +1,32 @@
 //! Which version of its package a server has: the lock, and the one before.
 //!
 //! ```text
-//!  locks(server_id PK, current JSON, previous JSON or NULL)
-//!  servers/NAME/package/1/, 2/ …     each installation has a directory of its own; the row says which is used
+//!  locks(server_id PK, current, previous or NULL) ─► locks/HASH   the names of files, which never change
+//!  servers/NAME/package/1/, 2/ …     each installation has a directory of its own; the lock says which is used
 //! ```
 //!
-//! Owns this table. What is used changes by one transaction: whenever a process ends, the old one or the new one is in use,
-//! and whole. Must never hold anything of the person's: only names, versions and hashes.
+//! Owns this table; the journal has its rows, too. What is used changes by one transaction: whenever a process ends, the old
+//! one or the new one is in use, and whole. Must never hold anything of the person's: only names, versions and hashes. Nor
+//! take a lock that cannot be read for none: its package would be replaced by the newest one without a word.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+use self::files::LockFiles;
 use super::StoreError;
-use super::database::Database;
-use super::journal::column;
+use super::database::{Database, checkpoint};
+use super::journal::{Journal, LockRow, lock_rows};
 
-const TABLES: &str = "
+pub(super) mod files;
+
+pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS locks (
         server_id TEXT PRIMARY KEY,
         current   TEXT NOT NULL,
@@ -81,33 +86,41 @@ impl Locked {
 #[derive(Debug)]
 pub struct Locks {
     database: Rc<Database>,
+    journal: Journal,
+    files: LockFiles,
     known: RefCell<BTreeMap<ServerId, Locked>>,
+    /// Those that cannot be read, and why.
+    lost: RefCell<BTreeMap<ServerId, String>>,
 }
 
 impl Locks {
-    /// The table of this database, which is made when there is none.
+    /// The table of this database, with its files in this directory. They are made when there are none.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn open(database: Rc<Database>) -> Result<Self, StoreError> {
+    pub async fn open(database: Rc<Database>, journal: Journal, dir: &Path) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
-        let rows: Vec<(String, String, Option<String>)> = database
-            .run(|connection| {
-                let mut rows = connection.prepare("SELECT server_id, current, previous FROM locks")?;
-                let rows = rows.query_map([], |row| {
-                    let previous: Option<String> = row.get(2)?;
-                    Ok((column(row, 0)?, column(row, 1)?, previous))
-                })?;
-                Ok(rows.collect::<Result<_, _>>()?)
-            })
-            .await?;
-        // One that cannot be read is none: the package is installed anew.
-        let read = |text: &str| serde_json::from_str(text).ok().map(Rc::new);
-        let known = rows.iter().filter_map(|(id, current, previous)| {
-            let locked = Locked { current: read(current)?, previous: previous.as_deref().and_then(read) };
-            Some((ServerId::parse(id)?, locked))
+        let files = LockFiles::at(dir);
+        let reader = files.clone();
+        let read = database.run(move |connection| {
+            let rows = lock_rows(connection)?;
+            Ok(rows.into_iter().map(|row| (row.server_id.clone(), read(&reader, &row))).collect::<Vec<_>>())
         });
-        Ok(Self { database, known: RefCell::new(known.collect()) })
+        let (mut known, mut lost) = (BTreeMap::new(), BTreeMap::new());
+        for (id, read) in read.await? {
+            let Some(id) = ServerId::parse(&id) else { continue };
+            match read {
+                Ok((current, previous)) => {
+                    let (current, previous) = (Rc::new(current), previous.map(Rc::new));
+                    known.insert(id, Locked { current, previous });
+                }
+                Err(why) => {
+                    tracing::error!(server = %id, why, "which version of its package it had is lost");
+                    lost.insert(id, why);
+                }
+            }
+        }
+        Ok(Self { database, journal, files, known: known.into(), lost: lost.into() })
     }
 
     /// What is locked of a server.
@@ -122,26 +135,36 @@ impl Locks {
         self.get(id).filter(|locked| locked.current.is_of(package))
     }
 
+    /// Why a lock that there was cannot be read. Then it is not known which version its server had, and none is to be
+    /// taken for it before somebody says so.
+    #[must_use]
+    pub fn lost(&self, id: &ServerId) -> Option<String> {
+        self.lost.borrow().get(id).cloned()
+    }
+
     /// From now on this is used.
     ///
     /// # Errors
-    /// When the database refuses: then it is as before.
+    /// When the disk refuses: then it is as before.
     pub async fn put(&self, id: &ServerId, locked: Locked) -> Result<(), StoreError> {
         let text = |lock: &Lock| {
-            serde_json::to_string(lock)
+            serde_json::to_vec(lock)
                 .map_err(|error| StoreError::File { what: "write a lock".into(), source: error.into() })
         };
         let current = text(&locked.current)?;
         let previous = locked.previous.as_deref().map(text).transpose()?;
-        let name = id.to_string();
-        self.database
-            .run(move |connection| {
+        let (name, files) = (id.to_string(), self.files.clone());
+        self.change(move |journal, connection| {
+            let current = files.put(&current)?;
+            let previous = previous.map(|previous| files.put(&previous)).transpose()?;
+            journal.change(connection, |connection| {
                 let sql = "INSERT INTO locks VALUES (?1, ?2, ?3)
                        ON CONFLICT (server_id) DO UPDATE SET current = ?2, previous = ?3";
-                connection.execute(sql, params![name, current, previous])?;
-                Ok(())
+                connection.execute(sql, params![name, current, previous]).map(drop)
             })
-            .await?;
+        })
+        .await?;
+        self.lost.borrow_mut().remove(id);
         self.known.borrow_mut().insert(id.clone(), locked);
         Ok(())
     }
@@ -149,60 +172,147 @@ impl Locks {
     /// Nothing of this server is installed any more.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// When the disk refuses.
     pub async fn remove(&self, id: &ServerId) -> Result<(), StoreError> {
-        self.known.borrow_mut().remove(id);
+        let known = self.known.borrow_mut().remove(id).is_some();
+        let lost = self.lost.borrow_mut().remove(id).is_some();
+        if !known && !lost {
+            return Ok(());
+        }
         let name = id.to_string();
-        self.database
-            .run(move |connection| {
-                connection.execute("DELETE FROM locks WHERE server_id = ?1", params![name])?;
-                Ok(())
+        self.change(move |journal, connection| {
+            journal.change(connection, |connection| {
+                connection.execute("DELETE FROM locks WHERE server_id = ?1", params![name]).map(drop)
             })
-            .await
+        })
+        .await
     }
+
+    /// Changes the table, and removes the files that it does not name any more.
+    async fn change(
+        &self,
+        change: impl FnOnce(&Journal, &mut Connection) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let (journal, files) = (self.journal.clone(), self.files.clone());
+        let changed = self.database.run(move |connection| {
+            change(&journal, connection)?;
+            checkpoint(connection);
+            let rows = lock_rows(connection)?;
+            let names: Vec<_> =
+                rows.into_iter().flat_map(|row| row.previous.into_iter().chain([row.current])).collect();
+            files.keep_only(&names);
+            Ok(())
+        });
+        changed.await?;
+        self.database.journal_is_written();
+        Ok(())
+    }
+}
+
+/// What a row names: the lock that is used, or why it cannot be read; and the one before, if that can be.
+pub(super) fn read(files: &LockFiles, row: &LockRow) -> Result<(Lock, Option<Lock>), String> {
+    let lock = |name: &str| {
+        serde_json::from_slice(&files.get(name)?)
+            .map_err(|error| format!("locks/{name} is of another Harbor: {error}"))
+    };
+    let previous = row.previous.as_deref().and_then(|name| lock(name).ok());
+    Ok((lock(&row.current)?, previous))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::recovery;
     use super::*;
     use crate::config::Paths;
 
+    fn lock(version: &str, place: u32) -> Rc<Lock> {
+        Rc::new(Lock {
+            kind: "npm".into(),
+            requested: "a".into(),
+            spec: format!("a@{version}"),
+            version: version.into(),
+            integrity: "sha512-x".into(),
+            tree: "{}".into(),
+            packages: 1,
+            place,
+            installed_at: 7,
+        })
+    }
+
+    async fn open(home: &tempfile::TempDir) -> Locks {
+        let paths = Paths::at(home.path());
+        let opened = recovery::open(&paths).unwrap();
+        Locks::open(opened.database, opened.journal, &paths.locks()).await.unwrap()
+    }
+
+    fn files(home: &tempfile::TempDir) -> usize {
+        Paths::at(home.path()).locks().read_dir().map_or(0, Iterator::count)
+    }
+
+    fn id() -> ServerId {
+        ServerId::parse("s").unwrap()
+    }
+
     #[tokio::test(flavor = "local")]
     async fn what_is_used_survives_and_holds_for_its_package_only() {
         let home = tempfile::tempdir().unwrap();
-        let open = async || {
-            let opened = recovery::open(&Paths::at(home.path())).unwrap();
-            Locks::open(opened.database).await.unwrap()
-        };
-        let lock = |version: &str, place| {
-            Rc::new(Lock {
-                kind: "npm".into(),
-                requested: "a".into(),
-                spec: format!("a@{version}"),
-                version: version.into(),
-                integrity: "sha512-x".into(),
-                tree: "{}".into(),
-                packages: 1,
-                place,
-                installed_at: 7,
-            })
-        };
-        let id = ServerId::parse("s").unwrap();
         let locked = Locked { current: lock("2", 2), previous: Some(lock("1", 1)) };
         {
-            let locks = open().await;
-            locks.put(&id, Locked { current: lock("1", 1), previous: None }).await.unwrap();
-            locks.put(&id, locked.clone()).await.unwrap();
+            let locks = open(&home).await;
+            locks.put(&id(), Locked { current: lock("0", 1), previous: None }).await.unwrap();
+            locks.put(&id(), Locked { current: lock("1", 1), previous: None }).await.unwrap();
+            locks.put(&id(), locked.clone()).await.unwrap();
         }
-        let locks = open().await;
-        assert_eq!(locks.get(&id), Some(locked.clone()));
+        assert_eq!(files(&home), 2);
+        let locks = open(&home).await;
+        assert_eq!(locks.get(&id()), Some(locked.clone()));
         assert_eq!(locked.places(), [2, 1]);
         let of = |command: &str| harbor_policy::package::recognise(command, &[]).unwrap();
-        assert_eq!(locks.of(&id, &of("npm:a")), Some(locked));
-        assert_eq!(locks.of(&id, &of("npm:a@2")), None);
-        assert_eq!(locks.of(&id, &of("pypi:a")), None);
-        locks.remove(&id).await.unwrap();
-        assert_eq!(open().await.get(&id), None);
+        assert_eq!(locks.of(&id(), &of("npm:a")), Some(locked));
+        assert_eq!(locks.of(&id(), &of("npm:a@2")), None);
+        assert_eq!(locks.of(&id(), &of("pypi:a")), None);
+        locks.remove(&id()).await.unwrap();
+        assert_eq!((open(&home).await.get(&id()), files(&home)), (None, 0));
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn a_lock_outlives_the_database_and_one_that_cannot_be_read_is_not_none() {
+        let home = tempfile::tempdir().unwrap();
+        let paths = Paths::at(home.path());
+        let locked = Locked { current: lock("2", 2), previous: Some(lock("1", 1)) };
+        open(&home).await.put(&id(), locked.clone()).await.unwrap();
+        fs::write(paths.database(), [7; 5000]).unwrap();
+        let locks = open(&home).await;
+        assert_eq!((locks.get(&id()), locks.lost(&id())), (Some(locked), None));
+        drop(locks);
+
+        for entry in paths.locks().read_dir().unwrap() {
+            fs::write(entry.unwrap().path(), "{}").unwrap();
+        }
+        let locks = open(&home).await;
+        assert_eq!(locks.get(&id()), None);
+        assert!(locks.lost(&id()).unwrap().contains("is not what was stored"));
+        let anew = Locked { current: lock("3", 3), previous: None };
+        locks.put(&id(), anew.clone()).await.unwrap();
+        assert_eq!((locks.get(&id()), locks.lost(&id())), (Some(anew), None));
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn a_change_that_the_disk_refuses_leaves_what_was_used() {
+        let home = tempfile::tempdir().unwrap();
+        let paths = Paths::at(home.path());
+        let locks = open(&home).await;
+        let before = Locked { current: lock("1", 1), previous: None };
+        locks.put(&id(), before.clone()).await.unwrap();
+        fs::remove_file(paths.journal()).unwrap();
+        fs::create_dir_all(paths.journal().join("in the way")).unwrap();
+        let after = Locked { current: lock("2", 2), previous: Some(lock("1", 1)) };
+        assert!(locks.put(&id(), after).await.is_err());
+        assert_eq!(locks.get(&id()), Some(before.clone()));
+        fs::remove_dir_all(paths.journal()).unwrap();
+        drop(locks);
+        assert_eq!(open(&home).await.get(&id()), Some(before));
     }
 }

@@ -5,7 +5,7 @@
 //!            ├ not there, empty; no journal either ───────────► a new home
 //!            ├ full disk, no right to it, a lock, newer ──────► an error; everything stays as it is
 //!            └ corrupt; or gone, and a journal is there
-//!                 └─► harbor.db.new, whole: definitions, written places, nobody is new ─► a journal, if there is none
+//!                 └─► harbor.db.new, whole: definitions, locks, written places, nobody is new ─► a journal, if there is none
 //!                      └─► harbor.db.corrupt-<time>/ made, with report.json ─► harbor.db, -wal, -shm moved into it
 //!                           └─► harbor.db.new becomes harbor.db
 //! ```
@@ -14,7 +14,8 @@
 //! the old one, or none and a journal, and goes it again; never a new home, which lets clients in. Nothing is read out of
 //! a corrupt database: a grant with a wrong byte is somebody else's. So grants and denials are gone, which means that nothing
 //! is allowed; tools count as seen when they are listed next, but nobody can call one before the person grants it again;
-//! and no AI client gets anything by being new. Where servers could ever write is in the journal, too.
+//! and no AI client gets anything by being new. Where servers could ever write is in the journal, too, and which version
+//! each package has: where that is not known any more, the row says so, and its server does not start with another one.
 //!
 //! Owns those directories. Must never remove one, nor overwrite anything: that is the person's to do.
 
@@ -30,9 +31,10 @@ use serde::{Deserialize, Serialize};
 
 use super::database::{Database, connect};
 use super::date::rfc3339;
-use super::journal::{Content, Journal, damaged, restore, restore_written};
+use super::journal::{Content, Journal, LockRow, damaged, restore, restore_written};
+use super::locks::files::LockFiles;
 use super::{
-    StoreError, beginning_with, beside, definitions, failed, free_name, grants, met_clients, pins,
+    StoreError, beginning_with, beside, definitions, failed, free_name, grants, locks, met_clients, pins,
     private_directory, sync_directory, write_durably, written,
 };
 use crate::clock::wall_clock;
@@ -59,6 +61,10 @@ pub struct Loss {
     pub why: String,
     /// How many definitions came back.
     pub definitions: usize,
+    /// How many packages have the version that was locked.
+    pub locks: usize,
+    /// The servers of which that is not known any more.
+    pub unlocked: Vec<String>,
     /// How many lines of the journal could not be read; `None` when there was no journal that could.
     pub unread: Option<usize>,
     /// Where it lies.
@@ -68,23 +74,40 @@ pub struct Loss {
 
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { at, why, definitions, unread, aside } = self;
-        let servers = match definitions {
-            1 => "1 server is back".into(),
-            number => format!("{number} servers are back"),
-        };
+        let Self { at, why, unread, aside, .. } = self;
         let back = match unread {
-            Some(0) => servers,
-            Some(unread) => format!("{servers}, and {unread} lines of their journal cannot be read"),
+            Some(0) => self.back(),
+            Some(unread) => format!("{}, and {unread} lines of their journal cannot be read", self.back()),
             None => "there was no journal, so no servers are back".into(),
         };
         let at = rfc3339(*at);
+        write!(f, "harbor.db was lost at {at} ({why}): {back}; ")?;
+        if !self.unlocked.is_empty() {
+            let names = self.unlocked.join(", ");
+            write!(
+                f,
+                "which version of its package a server had is lost for {names} (`harbor upgrade NAME` chooses one); "
+            )?;
+        }
         write!(
             f,
-            "harbor.db was lost at {at} ({why}): {back}; all grants and denials are gone, and no AI client gets anything by \
-             itself any more. What is left of it lies in {}",
+            "all grants and denials are gone, tools count as seen when they are listed next, and no AI client gets anything \
+             by itself any more. What is left of it lies in {}",
             aside.display()
         )
+    }
+}
+
+impl Loss {
+    fn back(&self) -> String {
+        let servers = match self.definitions {
+            1 => "1 server is back".into(),
+            number => format!("{number} servers are back"),
+        };
+        match self.locks {
+            0 => servers,
+            number => format!("{servers}, {number} with the locked version of its package"),
+        }
     }
 }
 
@@ -114,7 +137,7 @@ pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
     drop(Next(beside(&path, NEXT)));
     let (connection, rebuilt) = match sound(&path, &journal)? {
         Ok(connection) => (connection, false),
-        Err(why) => (rebuild(&path, &journal, why)?, true),
+        Err(why) => (rebuild(paths, &journal, why)?, true),
     };
     let losses = losses(&path);
     if let (true, Some(loss)) = (rebuilt, losses.last()) {
@@ -175,10 +198,10 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
     settle_tables(&connection)?;
     // What was stored is known only from a journal that was read as a whole.
     if let Some(stored) = read.as_ref().filter(|read| read.unread == 0)
-        && let Some(id) = damaged(&connection, stored)?
+        && let Some(why) = damaged(&connection, stored)?
     {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        return Ok(Err(format!("the definition of {id:?} cannot be read, and is not what was stored")));
+        return Ok(Err(why));
     }
     settle(&connection, journal, &read.unwrap_or_default())?;
     Ok(Ok(connection))
@@ -198,8 +221,9 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
 }
 
 /// What decides who may do what, and what there is. A database has all of these tables, or is new and has none.
-const TABLES: [(&str, &str); 5] = [
+const TABLES: [(&str, &str); 6] = [
     ("definitions", definitions::TABLES),
+    ("locks", locks::TABLES),
     ("written", written::TABLES),
     ("grants", grants::TABLES),
     ("pins", pins::TABLES),
@@ -236,13 +260,21 @@ fn settle(connection: &Connection, journal: &Journal, read: &Content) -> Result<
     Ok(())
 }
 
-fn rebuild(path: &Path, journal: &Journal, why: String) -> Result<Connection, StoreError> {
-    let read =
+fn rebuild(paths: &Paths, journal: &Journal, why: String) -> Result<Connection, StoreError> {
+    let path = &paths.database();
+    let mut read =
         journal.read().map_err(|error| StoreError::Unreadable { why: why.clone(), source: error.into() })?;
+    if let Some(content) = &mut read {
+        content.locks.extend(unknown_locks(content));
+    }
+    let rows = read.iter().flat_map(|content| &content.locks);
+    let (locked, unlocked) = readable(rows, &LockFiles::at(&paths.locks()));
     let loss = Loss {
         at: wall_clock(),
         why,
         definitions: read.as_ref().map_or(0, |content| content.definitions.len()),
+        locks: locked.len(),
+        unlocked,
         unread: read.as_ref().map(|content| content.unread),
         aside: PathBuf::new(),
     };
@@ -252,6 +284,23 @@ fn rebuild(path: &Path, journal: &Journal, why: String) -> Result<Connection, St
     let connection = connect(path)?;
     settle(&connection, journal, &read.unwrap_or_default())?;
     Ok(connection)
+}
+
+/// Where lines are missing, one of them may have been the lock of a package that has none.
+fn unknown_locks(content: &Content) -> Vec<LockRow> {
+    let has_package = |(id, text): &&(String, String)| {
+        definitions::read_row(id, text).is_some_and(|(_, definition)| definition.package().is_some())
+    };
+    let is_known = |id: &str| content.unread == 0 || content.locks.iter().any(|row| row.server_id == id);
+    let unknown = content.definitions.iter().filter(has_package).filter(|(id, _)| !is_known(id));
+    unknown.map(|(id, _)| LockRow { server_id: id.clone(), ..LockRow::default() }).collect()
+}
+
+/// The servers whose locks can be read, and the others.
+fn readable<'a>(rows: impl Iterator<Item = &'a LockRow>, files: &LockFiles) -> (Vec<String>, Vec<String>) {
+    let (can, cannot): (Vec<_>, Vec<_>) = rows.partition(|row| locks::read(files, row).is_ok());
+    let ids = |rows: Vec<&LockRow>| rows.into_iter().map(|row| row.server_id.clone()).collect();
+    (ids(can), ids(cannot))
 }
 
 /// All that must be on disk before a lost database is moved.
@@ -354,7 +403,15 @@ pub fn losses(path: &Path) -> Vec<Loss> {
 fn report_of(aside: &Path) -> Loss {
     let read = fs::read(aside.join(REPORT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let why = "its report is missing".into();
-    let unknown = Loss { at: 0, why, definitions: 0, unread: None, aside: PathBuf::new() };
+    let unknown = Loss {
+        at: 0,
+        why,
+        definitions: 0,
+        locks: 0,
+        unlocked: Vec::new(),
+        unread: None,
+        aside: PathBuf::new(),
+    };
     Loss { aside: aside.to_owned(), ..read.unwrap_or(unknown) }
 }
 

@@ -134,6 +134,12 @@ impl Supervisor {
         self.runners.shared.locks.get(id)
     }
 
+    /// Why it is not known any more which version of its package a server has, where that was lost.
+    #[must_use]
+    pub fn lost_lock(&self, id: &ServerId) -> Option<String> {
+        self.runners.shared.locks.lost(id)
+    }
+
     /// From now on a server uses this; what neither of the two is goes from the disk.
     ///
     /// # Errors
@@ -155,8 +161,11 @@ impl Supervisor {
         let shared = &self.runners.shared;
         let trial = shared.paths.server_trial(id.as_str());
         let _ = tokio::task::spawn_blocking(move || remove_tree(&trial)).await;
-        let places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
-        self.keep_only(id, places).await;
+        // Where the lock is lost, the package may be all that says which version it was.
+        if shared.locks.lost(id).is_none() {
+            let places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
+            self.keep_only(id, places).await;
+        }
         if !self.servers.borrow().contains_key(id) {
             shared.logs.forget(id);
             // Only if nothing is in them any more.
@@ -171,8 +180,8 @@ impl Supervisor {
         let names = tokio::task::spawn_blocking(move || names(&directory)).await.unwrap_or_default();
         for id in names {
             let locks = &self.runners.shared.locks;
-            if !self.servers.borrow().contains_key(&id) && locks.get(&id).is_some() {
-                // It was removed, and that could not end.
+            if !self.servers.borrow().contains_key(&id) {
+                // If it has one, it was removed, and that could not end.
                 if let Err(error) = locks.remove(&id).await {
                     tracing::warn!(server = %id, %error, "the lock of a removed server stays");
                 }

@@ -1,13 +1,17 @@
 //! The journal: what is written is read, damage is noticed, and the database agrees.
 
 use super::super::database::connect;
-use super::super::{definitions, written};
+use super::super::{definitions, locks, written};
 use super::*;
 
 fn content() -> Content {
     let definitions = [("a", "{\"command\":\"x\\ny\"}"), ("b", "not even JSON\n")];
     Content {
         definitions: definitions.map(|(id, definition)| (id.to_owned(), definition.to_owned())).into(),
+        locks: vec![
+            LockRow { server_id: "a".into(), current: "0f".repeat(32), previous: Some("1e".repeat(32)) },
+            LockRow { server_id: "b".into(), ..LockRow::default() },
+        ],
         written: vec!["/c d/é".into(), "/\u{2028}".into()],
         unread: 0,
     }
@@ -27,11 +31,12 @@ fn every_damage_is_noticed_and_costs_no_more_than_its_line() {
         let mut flipped = whole.clone();
         flipped[at] ^= 1;
         let read = parse(&flipped);
-        let left = read.definitions.len() + read.written.len();
+        let left = read.definitions.len() + read.locks.len() + read.written.len();
         // A newline that is none any more joins two lines.
-        assert!(read.unread > 0 && left >= 2, "byte {at}: {read:?}");
+        assert!(read.unread > 0 && left >= 4, "byte {at}: {read:?}");
         let is_own = |pair: &(String, String)| content().definitions.contains(pair);
         assert!(read.definitions.iter().all(is_own), "byte {at}: {read:?}");
+        assert!(read.locks.iter().all(|row| content().locks.contains(row)), "byte {at}: {read:?}");
         let cut = parse(&whole[..at]);
         // Only its newline is missing, perhaps.
         assert!(
@@ -47,6 +52,7 @@ fn tables() -> (tempfile::TempDir, Connection, Journal) {
     let home = tempfile::tempdir().unwrap();
     let connection = connect(&home.path().join("harbor.db")).unwrap();
     connection.execute_batch(definitions::TABLES).unwrap();
+    connection.execute_batch(locks::TABLES).unwrap();
     connection.execute_batch(written::TABLES).unwrap();
     let journal = Journal::at(&home.path().join("journal"));
     (home, connection, journal)

@@ -60,6 +60,7 @@ impl Server {
 
     async fn install_package(self: &Rc<Self>, package: Package) -> Ended<()> {
         self.way_is_clear().await;
+        self.version_is_known()?;
         let locked = self.lock();
         let package = locked.as_ref().map_or(package.clone(), |lock| pinned(&package, lock));
         let dir = self.empty_directory(locked.as_deref()).await?;
@@ -87,6 +88,16 @@ impl Server {
             self.run_step(&step).await.map_err(|report| other_hash(&package, report))?;
         }
         self.finish(&package, &dir, lock).await
+    }
+
+    /// Another version than the one that was locked is taken on purpose, or not at all.
+    fn version_is_known(&self) -> Ended<()> {
+        let lost = self.runners.shared.locks.lost(&self.id).filter(|_| self.trial.is_none());
+        let Some(why) = lost else { return Ok(()) };
+        let id = &self.id;
+        Err(Rc::new(failed(&format!(
+            "which version was locked is lost ({why}); `harbor upgrade {id}` takes the newest one, and `--to` another"
+        ))))
     }
 
     /// The directory of the lock, else one of its own; nothing is in it.
