@@ -75,6 +75,8 @@ pub struct Net {
     open: Client,
     /// For where answers send on to.
     public: Client,
+    /// The names of those places.
+    names: names::Public,
     limit: Duration,
 }
 
@@ -97,8 +99,9 @@ impl Net {
         let failed =
             |error: reqwest::Error| NoAnswer::lasting(format!("TLS could not be set up: {}", cause(&error)));
         let open = builder().build().map_err(failed)?;
-        let public = builder().dns_resolver(names::Public::from_env()).build().map_err(failed)?;
-        Ok(Self { open, public, limit })
+        let names = names::Public::from_env();
+        let public = builder().dns_resolver(names.clone()).build().map_err(failed)?;
+        Ok(Self { open, public, names, limit })
     }
 
     /// Asks for a URL.
@@ -111,9 +114,9 @@ impl Net {
         tokio::time::timeout(self.limit, self.follow(url, ask, now)).await.unwrap_or_else(|_| Err(late()))
     }
 
-    async fn follow(&self, url: &Url, ask: Ask<'_>, now: u64) -> Result<Answer, NoAnswer> {
-        let private = way::is_private_url(url);
-        let mut url = url.clone();
+    async fn follow(&self, configured: &Url, ask: Ask<'_>, now: u64) -> Result<Answer, NoAnswer> {
+        let private = way::is_private_url(configured);
+        let mut url = configured.clone();
         for redirects in 0..=way::MAX_REDIRECTS {
             let client = if redirects == 0 || private { &self.open } else { &self.public };
             let response = send(client, &url, ask).await?;
@@ -122,6 +125,9 @@ impl Net {
             }
             let location = header(&response, LOCATION.as_str()).unwrap_or_default();
             url = way::on(&url, location, private).map_err(NoAnswer::lasting)?;
+            if !private && url.host() != configured.host() {
+                self.names.judge(&url).await.map_err(NoAnswer::lasting)?;
+            }
         }
         Err(NoAnswer::lasting(format!("the server sends on more than {} times", way::MAX_REDIRECTS)))
     }
@@ -188,9 +194,14 @@ fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
 }
 
+/// What is next where nobody whom this machine trusts has signed a certificate.
+const NOT_TRUSTED: &str = "nobody whom this system trusts has signed its certificate; add its authority to the system's, or name a \
+     file by SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment";
+
 /// In words, without the URL.
 fn no_answer(error: &reqwest::Error) -> NoAnswer {
     let why = cause(error);
+    let why = if why.contains("UnknownIssuer") { format!("{why} ({NOT_TRUSTED})") } else { why };
     if error.is_timeout() {
         // Of connecting only: `get` holds the time in all.
         NoAnswer::passing("the server cannot be reached: it did not take the connection in time")

@@ -1,11 +1,18 @@
 //! The names of redirect targets: a name with private addresses only is none.
 //!
-//! Owns the filter. A proxy's own name is let through, whatever it resolves to: the person named it.
+//! ```text
+//!  no proxy:      name ─► resolved here ─► connected to one of its public addresses
+//!  behind one:    name ─► resolved here ─► all of them public? ─► the proxy resolves it once more, and connects
+//! ```
+//!
+//! Owns the filter. A proxy's own name is let through, whatever it resolves to: the person named it. Must never leave it to a
+//! proxy alone to know where a name leads to: what is private for it, the answer's sender may not reach.
 
 use std::collections::HashSet;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use harbor_policy::sandbox::hosts::is_private;
 use reqwest::Url;
@@ -14,6 +21,9 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 /// Where proxies are named.
 const VARIABLES: [&str; 6] =
     ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+/// A name is found by then, or not at all.
+const FOUND_LIMIT: Duration = Duration::from_secs(10);
 
 /// Resolves to public addresses.
 #[derive(Debug, Clone)]
@@ -25,6 +35,24 @@ impl Public {
     pub(super) fn from_env() -> Self {
         let named = VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
         Self { proxies: Arc::new(named.filter_map(|proxy| host(&proxy)).collect()) }
+    }
+
+    /// Whether a proxy may be sent on to this host. Of what it resolves nothing is known, so every address that is found
+    /// here has to be public. Without a proxy the addresses are chosen when they are resolved.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) async fn judge(&self, url: &Url) -> Result<(), &'static str> {
+        let name = url.domain().filter(|_| !self.proxies.is_empty());
+        let Some(name) = name else { return Ok(()) };
+        let looked = tokio::time::timeout(FOUND_LIMIT, tokio::net::lookup_host((name, 0))).await;
+        let Ok(Ok(mut found)) = looked else {
+            return Err(
+                "the server sends on to a name that is not found here, and a proxy is not left to find it",
+            );
+        };
+        let private = found.any(|address| is_private(address.ip()));
+        if private { Err("the server sends on to a name with a private address") } else { Ok(()) }
     }
 }
 
@@ -66,5 +94,17 @@ mod tests {
         assert!(public.resolve("localhost".parse().unwrap()).await.is_err());
         let proxied = Public { proxies: Arc::new(HashSet::from(["localhost".to_owned()])) };
         assert!(proxied.resolve("localhost".parse().unwrap()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_proxy_is_not_left_to_resolve_what_is_private_or_unknown_here() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        let direct = Public { proxies: Arc::default() };
+        let proxied = Public { proxies: Arc::new(HashSet::from(["proxy.example".to_owned()])) };
+        for refused in ["https://localhost/", "https://nobody.invalid/"] {
+            assert_eq!(direct.judge(&url(refused)).await, Ok(()), "{refused}");
+            assert!(proxied.judge(&url(refused)).await.is_err(), "{refused}");
+        }
+        assert_eq!(proxied.judge(&url("https://9.9.9.9/")).await, Ok(()), "an address is no name");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 
+use harbor_policy::remote::is_local_name;
 use harbor_policy::sandbox::hosts::{Host, is_private};
 use reqwest::Url;
 
@@ -15,7 +16,7 @@ pub const MAX_REDIRECTS: u32 = 5;
 #[must_use]
 pub fn is_private_url(url: &Url) -> bool {
     match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Domain(name)) => is_local_name(name),
         Some(Host::Ipv4(address)) => is_private(IpAddr::V4(address)),
         Some(Host::Ipv6(address)) => is_private(IpAddr::V6(address)),
         None => true,
@@ -59,6 +60,9 @@ mod tests {
             "https://[::1]/",
             "https://169.254.169.254/latest",
             "https://LOCALHOST/",
+            "https://localhost./",
+            "https://foo.localhost./",
+            "https://127.0.0.1./",
             "file:///etc/passwd",
             "data:text/plain,x",
             "https://",

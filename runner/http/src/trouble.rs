@@ -85,7 +85,7 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
             }
             CertificateError::UnknownIssuer => format!(
                 "the certificate of {place} is signed by nobody whom this system trusts; add its authority to the system's \
-                 certificates, or name a file by SSL_CERT_FILE"
+                 certificates, or name a file by SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment"
             ),
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 format!("the certificate of {place} is for another host")

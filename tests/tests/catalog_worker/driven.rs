@@ -97,10 +97,16 @@ pub struct Driven {
 impl Driven {
     /// Started and greeted.
     pub fn bare() -> Self {
+        Self::bare_with(&[])
+    }
+
+    /// The same in this environment.
+    fn bare_with(env: &[(&str, &str)]) -> Self {
         let (link, theirs) = UnixStream::pair().unwrap();
         let child = Command::new(programs::product("harbor-catalog-worker"))
             .arg(std::process::id().to_string())
             .env_clear()
+            .envs(env.iter().copied())
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .spawn()
             .unwrap();
@@ -115,7 +121,12 @@ impl Driven {
 
     /// With the settings of a place.
     pub fn configured(place: &Place) -> Self {
-        let mut driven = Self::bare();
+        Self::configured_with(place, &[])
+    }
+
+    /// The same in this environment.
+    pub fn configured_with(place: &Place, env: &[(&str, &str)]) -> Self {
+        let mut driven = Self::bare_with(env);
         driven.configure(place);
         assert_eq!(driven.next(), Said::Opened(None));
         assert!(matches!(driven.next(), Said::Status(_)));

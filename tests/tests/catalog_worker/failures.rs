@@ -140,3 +140,25 @@ fn an_answer_may_send_on_five_times_and_not_in_a_circle() {
     let place = Place::new(&[("list", SourceKind::Awesome, web.url("/round"))]);
     assert_eq!(Driven::configured(&place).failure().0, "the server sends on more than 5 times");
 }
+
+#[test]
+fn behind_a_proxy_an_answer_sends_on_to_what_is_found_here_or_to_its_own_host() {
+    let proxy = Web::start(|request| match request.path() {
+        "http://list.invalid/README.md" => Reply::status("302 Found", &["Location: /list.md"]),
+        "http://list.invalid/list.md" => Reply::ok("- [A](https://github.com/ann/a)\n"),
+        "http://list.invalid/away" => {
+            Reply::status("302 Found", &["Location: http://inside.invalid/list.md"])
+        }
+        "http://list.invalid/here" => {
+            Reply::status("302 Found", &["Location: http://foo.localhost./list.md"])
+        }
+        other => panic!("nobody may ask for {other}"),
+    });
+    let env = [("http_proxy", &*proxy.url(""))];
+    let of = |path: &str| Place::new(&[("list", SourceKind::Awesome, format!("http://list.invalid/{path}"))]);
+    assert_eq!(Driven::configured_with(&of("README.md"), &env).refresh(false).0.added, 1);
+    for (path, why) in [("away", "is not found here"), ("here", "a private address")] {
+        let (said, _) = Driven::configured_with(&of(path), &env).failure();
+        assert!(said.contains(why), "{said}");
+    }
+}
