@@ -1,20 +1,22 @@
 //! catalog.db as the bridge reads it: one read-only connection, and the thread that it lives on.
 //!
 //! ```text
-//!  Reader ─ job ─► queue ─► thread: the same file as before? ─► SQLite ─► the answer
+//!  Reader ─ job ─► queue ─► thread: the same file as before? ─► SQLite, until it is due ─► the answer
 //! ```
 //!
-//! Owns the connection: opened anew when another file is in the file's place, and after an error. Must never write, nor know
-//! what the tables hold (`query` does), nor make anybody wait beyond [`PATIENCE`].
+//! Owns the connection: opened anew when another file is in the file's place, and after an error. Must never write, follow a
+//! link, believe the file's own schema, know what the tables hold (`query` does), nor make anybody wait beyond [`PATIENCE`].
 
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tokio::sync::oneshot;
 
 use super::errors::CatalogError;
@@ -28,15 +30,24 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a query waits where the file is locked: while its log is recovered.
 const LOCKED: Duration = Duration::from_secs(1);
 
+/// So many of SQLite's own steps may pass until it is looked whether a query is due.
+const STEPS: i32 = 10_000;
+
+/// No row is longer, in bytes; an entry has a few thousand.
+const MAX_ROW: i32 = 8 << 20;
+
+/// Said of a query that was ended.
+const TOO_LONG: &str = "it takes too long";
+
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
-/// What may be used to end a query.
-type Interrupt = Arc<Mutex<Option<InterruptHandle>>>;
+/// When the query that is made now is ended.
+type Due = Arc<Mutex<Instant>>;
 
 /// Reads the catalog.
 pub(super) struct Reader {
     jobs: mpsc::Sender<Job>,
-    interrupt: Interrupt,
+    patience: Duration,
 }
 
 impl std::fmt::Debug for Reader {
@@ -48,13 +59,16 @@ impl std::fmt::Debug for Reader {
 impl Reader {
     /// Starts the thread; the file need not exist.
     pub(super) fn start(path: PathBuf) -> std::io::Result<Self> {
+        Self::with_patience(path, PATIENCE)
+    }
+
+    fn with_patience(path: PathBuf, patience: Duration) -> std::io::Result<Self> {
         let (jobs, todo) = mpsc::channel::<Job>();
-        let interrupt = Interrupt::default();
-        let mut shelf = Shelf { path, open: None, interrupt: interrupt.clone() };
+        let mut shelf = Shelf { path, open: None, due: Arc::new(Mutex::new(Instant::now())), patience };
         std::thread::Builder::new()
             .name("catalog.db".into())
             .spawn(move || todo.into_iter().for_each(|job| job(&mut shelf)))?;
-        Ok(Self { jobs, interrupt })
+        Ok(Self { jobs, patience })
     }
 
     /// Has a query made, behind those that were there before.
@@ -68,18 +82,14 @@ impl Reader {
         let (done, result) = oneshot::channel();
         let job: Job = Box::new(move |shelf| {
             // Whoever asked may have left.
-            let _ = done.send(shelf.read(query));
+            if !done.is_closed() {
+                let _ = done.send(shelf.read(query));
+            }
         });
         let gone = || CatalogError::Unreadable("its thread has ended".into());
         self.jobs.send(job).map_err(|_| gone())?;
-        match tokio::time::timeout(PATIENCE, result).await {
-            Ok(result) => result.map_err(|_| gone())?,
-            Err(_) => {
-                let interrupt = self.interrupt.lock().unwrap_or_else(PoisonError::into_inner);
-                interrupt.iter().for_each(InterruptHandle::interrupt);
-                Err(CatalogError::Unreadable("it takes too long".into()))
-            }
-        }
+        let waited = tokio::time::timeout(self.patience, result).await;
+        waited.map_err(|_| CatalogError::Unreadable(TOO_LONG.into()))?.map_err(|_| gone())?
     }
 }
 
@@ -88,11 +98,13 @@ struct Shelf {
     path: PathBuf,
     /// With the device and inode of its file.
     open: Option<((u64, u64), Connection)>,
-    interrupt: Interrupt,
+    due: Due,
+    patience: Duration,
 }
 
 impl Shelf {
     fn read<T>(&mut self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, CatalogError> {
+        *self.due.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now() + self.patience;
         let connection = self.connection()?;
         query(connection).map_err(|error| {
             self.open = None;
@@ -104,12 +116,7 @@ impl Shelf {
         let found = identity(&self.path).inspect_err(|_| self.open = None)?;
         let open = match self.open.take().filter(|(before, _)| *before == found) {
             Some(open) => open,
-            None => {
-                let connection = connect(&self.path)?;
-                *self.interrupt.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(connection.get_interrupt_handle());
-                (found, connection)
-            }
+            None => (found, connect(&self.path, &self.due)?),
         };
         Ok(&self.open.insert(open).1)
     }
@@ -117,18 +124,18 @@ impl Shelf {
 
 /// By what another file in its place is known.
 fn identity(path: &Path) -> Result<(u64, u64), CatalogError> {
-    match fs::metadata(path) {
-        Ok(about) => Ok((about.dev(), about.ino())),
+    match fs::symlink_metadata(path) {
+        Ok(about) if about.is_file() => Ok((about.dev(), about.ino())),
+        Ok(_) => Err(CatalogError::Unreadable("it is a link, or no file at all".into())),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(CatalogError::Missing),
         Err(error) => Err(CatalogError::Unreadable(error.to_string())),
     }
 }
 
-fn connect(path: &Path) -> Result<Connection, CatalogError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn connect(path: &Path, due: &Due) -> Result<Connection, CatalogError> {
+    let path = without_links_above(path).map_err(|error| CatalogError::Unreadable(error.to_string()))?;
     let open = || {
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(LOCKED)?;
+        let connection = guarded(&path, due.clone())?;
         let version = connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
         Ok((connection, version))
     };
@@ -140,10 +147,39 @@ fn connect(path: &Path) -> Result<Connection, CatalogError> {
     }
 }
 
+/// SQLite takes a link anywhere in a path for one; the home may well be behind one.
+fn without_links_above(path: &Path) -> std::io::Result<PathBuf> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
+        _ => Ok(path.to_owned()),
+    }
+}
+
+/// A connection to a file that somebody else may have made: what its schema calls is not run, and no query is endless.
+fn guarded(path: &Path, due: Due) -> rusqlite::Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+    ] {
+        connection.set_db_config(setting, on)?;
+    }
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_ROW)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.busy_timeout(LOCKED)?;
+    let is_due = move || Instant::now() >= *due.lock().unwrap_or_else(PoisonError::into_inner);
+    connection.progress_handler(STEPS, Some(is_due))?;
+    Ok(connection)
+}
+
 fn trouble(error: &rusqlite::Error) -> CatalogError {
     let said = error.to_string().replace('\n', " ");
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => CatalogError::Corrupt(said),
+        Some(ErrorCode::OperationInterrupted) => CatalogError::Unreadable(TOO_LONG.into()),
         Some(
             ErrorCode::CannotOpen
             | ErrorCode::SystemIoFailure
@@ -151,7 +187,6 @@ fn trouble(error: &rusqlite::Error) -> CatalogError {
             | ErrorCode::DatabaseBusy
             | ErrorCode::DatabaseLocked
             | ErrorCode::ReadOnly
-            | ErrorCode::OperationInterrupted
             | ErrorCode::OutOfMemory,
         ) => CatalogError::Unreadable(said),
         // A table or a column is missing, or holds what does not belong there.
@@ -204,5 +239,44 @@ mod tests {
         assert!(matches!(written, Err(CatalogError::Unreadable(_))), "{written:?}");
         let gone = reader.run(|c| c.query_row("SELECT nothing FROM entries", [], |_| Ok(()))).await;
         assert!(matches!(gone, Err(CatalogError::Corrupt(_))));
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn no_link_is_followed_but_the_home_may_be_behind_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let [home, linked] = ["home", "linked"].map(|name| dir.path().join(name));
+        fs::create_dir(&home).unwrap();
+        std::os::unix::fs::symlink(&home, &linked).unwrap();
+        drop(rig::catalog(&home.join("elsewhere.db"), 2));
+        std::os::unix::fs::symlink("elsewhere.db", home.join("catalog.db")).unwrap();
+        let reader = Reader::start(linked.join("catalog.db")).unwrap();
+        let said = count(&reader).await.unwrap_err().to_string();
+        assert!(said.contains("it is a link"), "{said}");
+        fs::rename(home.join("elsewhere.db"), home.join("catalog.db")).unwrap();
+        assert_eq!(count(&reader).await, Ok(2));
+    }
+
+    /// The names that are asked for mean what somebody else wants.
+    async fn hostile(schema: &str) -> CatalogError {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("catalog.db");
+        let writer = rig::catalog(&path, 2);
+        writer.execute_batch(&format!("DROP TABLE meta; {schema}")).unwrap();
+        let reader = Reader::with_patience(path, Duration::from_secs(1)).unwrap();
+        let asked = reader.run(|c| c.query_row("SELECT key FROM meta", [], |_| Ok(()))).await;
+        assert_eq!(count(&reader).await, Ok(2), "the next one is answered");
+        asked.unwrap_err()
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn what_a_hostile_schema_calls_is_not_run_and_what_never_ends_is_ended() {
+        let calls = "CREATE VIEW meta AS SELECT fts5(NULL) AS key";
+        let said = hostile(calls).await.to_string();
+        assert!(said.contains("unsafe use of fts5"), "{said}");
+        let endless = "CREATE VIEW meta AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)
+                           SELECT n AS key FROM r WHERE n < 0";
+        assert_eq!(hostile(endless).await, CatalogError::Unreadable(TOO_LONG.into()));
+        let long = "CREATE VIEW meta AS SELECT hex(zeroblob(900000000)) AS key";
+        assert!(matches!(hostile(long).await, CatalogError::Corrupt(_)));
     }
 }
