@@ -163,10 +163,13 @@ impl Grants {
 
     /// Takes grants of the key away, and returns them: of this type or of all, for this tab or for all.
     pub fn revoke(&mut self, key: &Key, grant_type: Option<GrantType>, tab: Option<&Tab>) -> Vec<Grant> {
-        self.take(key, |grant| {
-            grant_type.is_none_or(|wanted| wanted == grant.grant_type)
-                && tab.is_none_or(|tab| grant.tab.as_ref() == Some(tab))
-        })
+        self.take(key, |grant| is_meant(grant, grant_type, tab))
+    }
+
+    /// Whether `revoke` would take any.
+    #[must_use]
+    pub fn has(&self, key: &Key, grant_type: Option<GrantType>, tab: Option<&Tab>) -> bool {
+        self.all().any(|(of, grant)| of == key && is_meant(grant, grant_type, tab))
     }
 
     /// Decides whether `key.origin` may do, from `tab`, what needs `key.scope`; for a tool, where one is named.
@@ -343,6 +346,12 @@ impl Grants {
         }
         ended
     }
+}
+
+/// Whether it is of this type, if one is named, and for this tab, if one is named.
+fn is_meant(grant: &Grant, grant_type: Option<GrantType>, tab: Option<&Tab>) -> bool {
+    grant_type.is_none_or(|wanted| wanted == grant.grant_type)
+        && tab.is_none_or(|tab| grant.tab.as_ref() == Some(tab))
 }
 
 fn is_denied(grants: &[(Key, Grant)]) -> bool {

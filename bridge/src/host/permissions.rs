@@ -156,7 +156,11 @@ impl Permissions {
     ) -> Result<bool, ErrorBody> {
         // A row that cannot be read is a DENY of no type: it goes with all of its key, and not without.
         let is_deny = tab.is_none() && grant_type.is_none_or(|revoked| revoked == GrantType::Deny);
-        let grant_type = grant_type.filter(|_| !(is_deny && self.unread.borrow().contains(key)));
+        let unread = is_deny && self.unread.borrow().contains(key);
+        let grant_type = grant_type.filter(|_| !unread);
+        if !unread && !self.grants.borrow().has(key, grant_type, tab) {
+            return Ok(false);
+        }
         let take = || self.grants.borrow_mut().revoke(key, grant_type, tab);
         let mut gone = if is_deny { Vec::new() } else { take() };
         let record = Record {

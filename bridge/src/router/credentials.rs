@@ -114,10 +114,13 @@ pub(super) async fn delete(router: &Rc<Router>, client: &Client, message: Delete
     let DeleteCredential { server_id, key } = message;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
+        let running = router.supervisor.get(&server_id).is_some_and(|server| server.is_up());
+        if !of(&router, &server_id).await?.0.contains_key(&*key) {
+            return reply(DeleteCredentialResult { deleted: false, running });
+        }
         router.host.trail.decided("delete_credential", &sender, about(&server_id, &key), false).await?;
         let removed = router.supervisor.secrets().remove(server_id.as_str(), &key).await;
         let deleted = removed.map_err(|error| unstored(&error))?;
-        let running = router.supervisor.get(&server_id).is_some_and(|server| server.is_up());
         reply(DeleteCredentialResult { deleted, running })
     })
     .await
@@ -139,6 +142,11 @@ pub(super) async fn list(router: &Router, message: ListCredentials) -> Handled {
         of_server.0.iter().map(move |(key, credential)| view(&server, key, credential))
     });
     reply(ListCredentialsResult { credentials: credentials.collect() })
+}
+
+/// Whether a server has secrets; it counts as one that has where that cannot be found out.
+pub(super) async fn has_any(router: &Router, id: &ServerId) -> bool {
+    of(router, id).await.map_or(true, |all| !all.0.is_empty())
 }
 
 /// Removes all secrets of a server that is removed: how many there were, or why they are still there.

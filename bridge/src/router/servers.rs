@@ -187,9 +187,11 @@ pub(super) async fn remove_it(
     installs::not_claimed(router, &message.server_id).await?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided("remove_server", &sender, about(&message.server_id), false).await?;
-        let turn = router.changing.lock().await;
         let (id, with_data) = (&message.server_id, message.data == Some(true));
+        if is_anything_left(&router, id, with_data).await {
+            router.host.trail.decided("remove_server", &sender, about(id), false).await?;
+        }
+        let turn = router.changing.lock().await;
         // First: a secret without a server would be nobody's to remove.
         let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await;
         router.definitions.remove(id).await.map_err(|error| stored(&error))?;
@@ -216,6 +218,13 @@ pub(super) async fn remove_it(
         Ok(RemoveServerResult { removed, image, data, secrets, secrets_left })
     })
     .await
+}
+
+/// Whether there is something of a server to remove; without one, what an earlier one of that name has left.
+async fn is_anything_left(router: &Router, id: &ServerId, with_data: bool) -> bool {
+    router.supervisor.get(id).is_some()
+        || credentials::has_any(router, id).await
+        || (with_data && router.supervisor.has_data_directory(id).await)
 }
 
 fn text(path: PathBuf) -> String {

@@ -58,6 +58,15 @@ fn a_decision_is_on_disk_when_its_answer_is_there() {
     assert!(site.revoke(CALL, None));
     assert_eq!(last(&home), about("revoke", "owner", json!({})));
 
+    // Where there was nothing to take away, nothing was taken.
+    let before = lines(&home);
+    assert!(!site.revoke(CALL, None) && !site.revoke(CALL, Some("DENY")));
+    let unknown = json!({"server_id": "p", "key": "NOBODYS"});
+    assert_eq!(bridge.call("delete_credential", &unknown).unwrap()["deleted"], false);
+    let nobody = bridge.call("remove_server", &json!({"server_id": "nobody"})).unwrap();
+    assert_eq!(nobody["removed"], false);
+    assert_eq!(lines(&home), before);
+
     let ai = Client::attach_ai(&home, "ai");
     assert!(ai.call("host_list_all_permissions", &json!({})).is_err());
     let refused = json!({"event": "refused", "message": "host_list_all_permissions", "by": "client://ai",
