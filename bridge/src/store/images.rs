@@ -4,9 +4,11 @@
 //!  servers/ID/image/image.json    whole or not there
 //! ```
 //!
-//! Owns this file. Must never guess: what cannot be read is not there, and the image is looked for anew.
+//! Owns this file; harbor.db has nothing of it, so it outlives that. Must never guess: a pin that cannot be read is not none,
+//! which would be replaced by whatever the name means now.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use harbor_policy::container::{Engine, Pinned};
@@ -30,23 +32,39 @@ struct Kept {
     rootless: bool,
 }
 
-/// The image that was pinned for this definition in this directory, if one was.
+/// The image that was pinned for this definition in this directory, if one was and can be read.
 #[must_use]
 pub fn pinned(image: &Image, dir: &Path) -> Option<Pinned> {
+    look(image, dir).ok().flatten()
+}
+
+/// The same; none where there is no pin, or only one for another definition.
+///
+/// # Errors
+/// Why the pin that is there cannot be read.
+pub fn look(image: &Image, dir: &Path) -> Result<Option<Pinned>, String> {
     let path = dir.join(FILE);
-    fs::symlink_metadata(&path).ok().filter(|found| found.is_file() && found.len() <= MAX)?;
-    let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    let engine = Engine::of(&kept.engine)?;
-    let is_meant = kept.reference == image.reference && image.engine().is_none_or(|named| named == engine);
+    let why = |what: &dyn std::fmt::Display| format!("{} cannot be read: {what}", path.display());
+    let found = match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        found => found.map_err(|error| why(&error))?,
+    };
+    if !found.is_file() || found.len() > MAX {
+        return Err(why(&"it is not what Harbor writes"));
+    }
+    let text = fs::read(&path).map_err(|error| why(&error))?;
+    let kept: Kept = serde_json::from_slice(&text).map_err(|error| why(&error))?;
     let is_id =
         kept.id.strip_prefix("sha256:").is_some_and(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
-    (is_meant && is_id).then_some(Pinned {
+    let engine = Engine::of(&kept.engine).filter(|_| is_id).ok_or_else(|| why(&"it names no image"))?;
+    let is_meant = kept.reference == image.reference && image.engine().is_none_or(|named| named == engine);
+    Ok(is_meant.then_some(Pinned {
         reference: kept.reference,
         engine,
         id: kept.id,
         digest: kept.digest,
         rootless: kept.rootless,
-    })
+    }))
 }
 
 /// Pins an image in this directory.
@@ -96,9 +114,12 @@ mod tests {
         assert_eq!(pinned(&image("a", Some("podman")), &dir).as_ref(), Some(&whole));
         assert_eq!(pinned(&image("a", Some("docker")), &dir), None);
         assert_eq!(pinned(&image("b", None), &dir), None);
+        fs::remove_file(dir.join(FILE)).unwrap();
+        assert_eq!(look(&image("a", None), &dir), Ok(None));
         pin(&Pinned { id: "--privileged".into(), ..whole }, &dir).unwrap();
-        assert_eq!(pinned(&image("a", None), &dir), None);
+        assert!(look(&image("a", None), &dir).is_err());
         fs::write(dir.join(FILE), "{").unwrap();
+        assert!(look(&image("a", None), &dir).is_err());
         assert_eq!(pinned(&image("a", None), &dir), None);
     }
 }

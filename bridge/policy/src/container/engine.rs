@@ -80,6 +80,14 @@ impl Engine {
     }
 }
 
+/// Whether an engine says, in the last of its words, that it has no such image; anything else that it fails for says nothing
+/// of the image.
+#[must_use]
+pub fn is_absent(words: &str) -> bool {
+    let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_ascii_lowercase();
+    ["no such image", "image not known"].iter().any(|said| last.contains(said))
+}
+
 /// What an engine answers about an image: its id, and its names in registries.
 #[must_use]
 pub fn inspected(answer: &str) -> Option<(String, Vec<String>)> {
@@ -134,5 +142,25 @@ mod tests {
             "ps --all --quiet --no-trunc --filter=label=harbor.instance=i --filter=label=harbor.server=s"
         );
         assert_eq!(Engine::Docker.remove(&["a".into()]).join(" "), "rm --force --volumes a");
+    }
+
+    #[test]
+    fn only_an_engine_that_says_so_has_no_image() {
+        for absent in [
+            "Error: inspecting object: localhost/a:1: image not known\n",
+            "Error: a: image not known",
+            "Error response from daemon: No such image: a:1\n\n",
+            "time=\"…\" level=warning msg=x\nError: No such image: a",
+        ] {
+            assert!(is_absent(absent), "{absent}");
+        }
+        for other in [
+            "",
+            "Error: database is locked",
+            "Cannot connect to the Docker daemon",
+            "no such image\nError: x",
+        ] {
+            assert!(!is_absent(other), "{other}");
+        }
     }
 }

@@ -1,49 +1,38 @@
 //! A server that is a container image: found and pinned before its first start, run by its id, removed behind it.
 //!
 //! ```text
-//!  Install ─► engine ─► pinned before? ─yes─► is it there? ─no─► pull by digest ─┐
-//!                            │ no                 │ yes                          ▼
-//!                            └► is it there? ─no─► pull ─► id, digest ─► pinned ─► Installed
+//!  Install ─► `finding`: which image it is ─► Installed
 //!  Launch ─► what is left of it is removed ─► engine run ID ─► Ended ─► (the runner) engine rm
 //! ```
 //!
-//! Owns the order, and the words where an engine refuses. What holds a container is the policy's (`policy::container`).
+//! Owns its launch and its removal; `asking` has the engine's answers. What holds a container is the policy's
+//! (`policy::container`).
 
-use std::collections::BTreeMap;
+mod asking;
+mod finding;
+
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_ipc_proto::link::runner::{Launch, LogSource};
+use harbor_ipc_proto::link::runner::Launch;
 use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
-use harbor_policy::container::{self, Engine, Machine, Pinned, engine, reference, variables};
+use harbor_policy::container::{self, Machine, Pinned, engine, variables};
 use harbor_policy::credentials::Credentials;
-use harbor_policy::lifecycle::{Event, State};
-use harbor_policy::limits;
-use harbor_policy::runtimes::not_found;
+use harbor_policy::lifecycle::State;
 
+use self::asking::{QUICK, millis, said};
 use super::Server;
 use super::confining::Confined;
 use crate::clock::wall_clock;
 use crate::link::EndReport;
-use crate::runtimes::Looked;
-use crate::store::definitions::Image;
 use crate::store::images;
-
-/// How long an engine may take to answer what it knows by itself.
-const QUICK: Duration = Duration::from_secs(20);
 
 /// How long a removal may take.
 const REMOVAL: Duration = Duration::from_secs(30);
 
-/// More lines of an answer are not kept.
-const MOST_LINES: usize = 256;
-
 /// What an engine exits with for reasons of its own; then what it was to run cannot be run, or is not there.
 const ENGINE_FAILED: std::ops::RangeInclusive<i32> = 125..=127;
-
-/// What was sent to an engine, and came back.
-type Answer = Result<Vec<String>, Rc<EndReport>>;
 
 impl Server {
     /// Whether it is a container image.
@@ -60,147 +49,6 @@ impl Server {
 
     fn image_dir(&self) -> PathBuf {
         self.runners.shared.paths.server_image(self.id.as_str())
-    }
-
-    /// Finds the image, and pins it.
-    pub(super) fn install_image(self: &Rc<Self>, image: Image) {
-        self.installing.set(true);
-        let server = self.clone();
-        tokio::task::spawn_local(async move {
-            let found = tokio::select! {
-                biased;
-                () = server.leaves(State::Installing) => Err(Rc::new(EndReport::because("stopped", "it was stopped"))),
-                found = server.find_image(&image) => found,
-            };
-            server.installing.set(false);
-            match found {
-                Ok(()) => server.apply(Event::Installed),
-                Err(report) => {
-                    if !report.was_asked_for() {
-                        server.remark(report.message.clone());
-                    }
-                    server.note_exit(report);
-                    server.apply(Event::Ended);
-                }
-            }
-        });
-    }
-
-    async fn leaves(&self, state: State) {
-        loop {
-            let changed = self.changed.notified();
-            if self.state() != state {
-                return;
-            }
-            changed.await;
-        }
-    }
-
-    async fn find_image(&self, image: &Image) -> Result<(), Rc<EndReport>> {
-        let looked = self.looked().await;
-        let engine = engine_of(image, &looked).map_err(|why| failed(&why))?;
-        let (wanted, id, digest) = match self.pinned() {
-            // What was pinned is what is run, whatever its name means by now.
-            Some(pinned) => (pinned.digest.clone(), pinned.id, pinned.digest),
-            None => (Some(image.reference.clone()), image.reference.clone(), None),
-        };
-        let found = match self.inspect(engine, &id).await {
-            Ok(found) => found,
-            Err(report) => {
-                // Most often it is not here; where it is something else, a pull will not say that.
-                self.remark(format!("{}: {}", engine.as_str(), said(&report)));
-                let Some(wanted) = wanted else {
-                    return Err(failed(&gone(&self.id, &image.reference, engine)));
-                };
-                self.pull(engine, &wanted).await?;
-                self.inspect(engine, &wanted).await?
-            }
-        };
-        let answer = self.ask_engine(engine, engine.ask_rootless(), QUICK).await?;
-        let pinned = Pinned {
-            digest: digest.or_else(|| reference::digest_of(&image.reference, &found.1)),
-            id: found.0,
-            reference: image.reference.clone(),
-            engine,
-            rootless: answer.last().is_some_and(|line| engine.is_rootless(line)),
-        };
-        images::pin(&pinned, &self.image_dir()).map_err(|error| failed(&error.to_string()))
-    }
-
-    async fn inspect(&self, engine: Engine, image: &str) -> Result<(String, Vec<String>), Rc<EndReport>> {
-        let lines = self.ask_engine(engine, engine.inspect(image), QUICK).await?;
-        let found = lines.last().and_then(|line| engine::inspected(line));
-        found.ok_or_else(|| failed(&format!("{} does not say what {image} is", engine.as_str())))
-    }
-
-    /// What it says goes into the server's log, and to whoever waits.
-    async fn pull(&self, engine: Engine, image: &str) -> Result<(), Rc<EndReport>> {
-        let words = engine.pull(&reference::whole(image));
-        let hear = |source, text: String| self.on_log(source, None, text);
-        let report = self.run_engine(engine, words, limits::INSTALL_TIMEOUT, hear).await?;
-        let why = || format!("{} could not pull it: {}", engine.as_str(), said(&report));
-        if succeeded(&report) { Ok(()) } else { Err(failed_with(&why(), &report)) }
-    }
-
-    /// Asks the engine something short.
-    async fn ask_engine(&self, engine: Engine, words: Vec<String>, limit: Duration) -> Answer {
-        let mut lines = Vec::new();
-        let hear = |source, text| {
-            if source == LogSource::Stdout && lines.len() < MOST_LINES {
-                lines.push(text);
-            }
-        };
-        let report = self.run_engine(engine, words, limit, hear).await?;
-        let why = || format!("{} refuses: {}", engine.as_str(), said(&report));
-        if succeeded(&report) { Ok(lines) } else { Err(failed_with(&why(), &report)) }
-    }
-
-    async fn run_engine(
-        &self,
-        engine: Engine,
-        args: Vec<String>,
-        limit: Duration,
-        hear: impl FnMut(LogSource, String),
-    ) -> Result<Rc<EndReport>, Rc<EndReport>> {
-        let path = self.looked().await.path;
-        let launch = Launch {
-            command: engine.as_str().into(),
-            args: args.into_iter().map(Into::into).collect(),
-            start_timeout_ms: millis(limit),
-            ..self.engine_launch(self.engine_environment(path))
-        };
-        let done = self.runners.errand(launch, hear).await;
-        done.map_err(|error| failed(&format!("a runner could not be started: {error}")))
-    }
-
-    fn engine_launch(&self, env: BTreeMap<String, String>) -> Launch<'static> {
-        Launch {
-            env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-            cwd: "/".into(),
-            max_line: limits::MAX_LINE,
-            eof_grace_ms: millis(self.settings().eof_grace),
-            term_grace_ms: millis(self.settings().term_grace),
-            ..Launch::default()
-        }
-    }
-
-    /// Where the engines are, beyond the bridge's PATH.
-    async fn looked(&self) -> Looked {
-        let runtimes = self.runners.shared.runtimes.clone();
-        let looked = tokio::task::spawn_blocking(move || runtimes.look()).await;
-        looked.unwrap_or_else(|error| {
-            tracing::error!(%error, "programs could not be looked for");
-            Looked::none()
-        })
-    }
-
-    fn engine_environment(&self, path: String) -> BTreeMap<String, String> {
-        let inherited = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let instance = &self.runners.shared.instance;
-        let mut all = variables::of_engine(inherited, instance, self.id.as_str());
-        all.insert("PATH".into(), path);
-        all
     }
 
     /// Names of the variables that its container gets.
@@ -329,53 +177,6 @@ impl Server {
     }
 }
 
-fn succeeded(report: &EndReport) -> bool {
-    report.cause == "exited" && report.exit_code == Some(0)
-}
-
-/// The engine's own last words; else how it ended.
-fn said(report: &EndReport) -> String {
-    let last = report
-        .stderr_tail
-        .lines()
-        .map(str::trim)
-        .rfind(|line| !line.is_empty() && !line.starts_with("See '"));
-    let last = last.map(|line| line.strip_prefix("Error: ").unwrap_or(line).to_owned());
-    last.unwrap_or_else(|| report.message.clone())
-}
-
-fn failed(why: &str) -> Rc<EndReport> {
-    Rc::new(EndReport::because("install_failed", format!("its image could not be had: {why}")))
-}
-
-/// The same with what else is known of it.
-fn failed_with(why: &str, report: &EndReport) -> Rc<EndReport> {
-    if report.was_asked_for() {
-        return Rc::new(report.clone());
-    }
-    let EndReport { cause, message, .. } = (*failed(why)).clone();
-    Rc::new(EndReport { cause, message, ..report.clone() })
-}
-
-fn gone(id: &harbor_ipc_proto::server_id::ServerId, reference: &str, engine: Engine) -> String {
-    format!(
-        "the image that {reference} meant is not in {} any more, and no registry has it; `harbor remove {id}` and add it \
-         again to run what it means now",
-        engine.as_str()
-    )
-}
-
-/// The one that was named; else the first that is there.
-fn engine_of(image: &Image, looked: &Looked) -> Result<Engine, String> {
-    let wanted = image.engine().map_or_else(|| Engine::ALL.to_vec(), |engine| vec![engine]);
-    let found = wanted.iter().copied().find(|engine| looked.get(engine.as_str()).is_some());
-    let names: Vec<_> = wanted.iter().map(|engine| engine.as_str()).collect();
-    found.ok_or_else(|| {
-        let why = not_found(&names.join(" or "), &looked.places);
-        format!("{why}; `apt install podman` or `dnf install podman` gets one")
-    })
-}
-
 fn machine() -> Machine {
     use nix::sys::resource::{Resource, getrlimit};
     let most = |resource| getrlimit(resource).ok().map(|(_, most)| most);
@@ -388,35 +189,5 @@ fn machine() -> Machine {
         unified: std::path::Path::new("/sys/fs/cgroup/cgroup.controllers").exists(),
         processes: most(Resource::RLIMIT_NPROC).map(|most| most.min(numbers)),
         open_files: most(Resource::RLIMIT_NOFILE),
-    }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_an_engine_it_is_said_where_one_was_looked_for() {
-        let image = |engine: Option<&str>| Image { reference: "a".into(), engine: engine.map(Into::into) };
-        let why = |engine| engine_of(&image(engine), &Looked::none()).unwrap_err();
-        assert!(
-            why(None).starts_with("there is no program podman or docker; it was looked for in"),
-            "{}",
-            why(None)
-        );
-        assert!(why(Some("docker")).starts_with("there is no program docker;"));
-    }
-
-    #[test]
-    fn an_engine_is_quoted_by_its_last_words() {
-        let report =
-            |tail: &str| EndReport { stderr_tail: tail.into(), ..EndReport::because("exited", "it exited") };
-        assert_eq!(said(&report("Trying to pull\nError: no such image\n\n")), "no such image");
-        assert_eq!(said(&report("docker: denied.\nSee 'docker run --help'.")), "docker: denied.");
-        assert_eq!(said(&report("")), "it exited");
     }
 }
