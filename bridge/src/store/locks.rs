@@ -223,6 +223,8 @@ pub(super) fn read(files: &LockFiles, row: &LockRow) -> Result<(Lock, Option<Loc
 mod tests {
     use std::fs;
 
+    use proptest::prelude::*;
+
     use super::super::recovery;
     use super::*;
     use crate::config::Paths;
@@ -314,5 +316,54 @@ mod tests {
         fs::remove_dir_all(paths.journal()).unwrap();
         drop(locks);
         assert_eq!(open(&home).await.get(&id()), Some(before));
+    }
+
+    /// A change: of which server, and whether it is installed, upgraded, or goes.
+    type Change = (u8, u8);
+
+    async fn make(locks: &Locks, (server, what): Change, number: u32) {
+        let id = ServerId::parse(&format!("s{server}")).unwrap();
+        let current = lock(&number.to_string(), number);
+        let previous = locks.get(&id).map(|locked| locked.current).filter(|_| what == 1);
+        match what {
+            2 => locks.remove(&id).await.unwrap(),
+            _ => locks.put(&id, Locked { current, previous }).await.unwrap(),
+        }
+    }
+
+    async fn after(changes: Vec<Change>) {
+        let home = tempfile::tempdir().unwrap();
+        let paths = Paths::at(home.path());
+        let known = {
+            let locks = open(&home).await;
+            for (number, change) in (1..).zip(changes) {
+                make(&locks, change, number).await;
+                // Each file that the journal names is there, and no other.
+                let rows = Journal::at(&paths.journal()).read().unwrap().unwrap().locks;
+                assert!(rows.iter().all(|row| read(&locks.files, row).is_ok()), "{rows:?}");
+                let named = rows.iter().map(|row| 1 + usize::from(row.previous.is_some())).sum::<usize>();
+                assert_eq!(files(&home), named, "{rows:?}");
+            }
+            locks.known.borrow().clone()
+        };
+        for lost in [false, true] {
+            if lost {
+                fs::write(paths.database(), [7; 5000]).unwrap();
+            }
+            let locks = open(&home).await;
+            assert_eq!((&*locks.known.borrow(), locks.lost.borrow().len()), (&known, 0), "lost: {lost}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn whatever_was_changed_is_the_same_after_a_loss(
+            changes in proptest::collection::vec((0..3_u8, 0..3_u8), 0..8)
+        ) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            tokio::task::LocalSet::new().block_on(&runtime, after(changes));
+        }
     }
 }
