@@ -14,6 +14,9 @@ use crate::when;
 /// A catalog is stale that is so old, in milliseconds.
 const STALE: u64 = 3 * 86_400_000;
 
+/// What is next where something could not be found out.
+const AGAIN: &str = "the machine may be busy: run `harbor doctor` again";
+
 pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
     // What the kernel offers is tried right after the start: whatever is measured waits for that.
     let status = client.request(&Ask::new("status").flag("fresh", true), QUICK)?.object("status");
@@ -36,7 +39,7 @@ fn findings(status: &Members) -> Vec<Finding> {
             bridge.value("pid")
         ),
     )];
-    all.extend(kernel(&bridge.object("kernel")));
+    all.extend(kernel(&bridge));
     let reasons = status.object("health").objects("reasons");
     // What was lost is found in its files, with what to do.
     all.extend(reasons.iter().filter(|reason| reason.text("code") != "database_rebuilt").map(reason));
@@ -48,7 +51,12 @@ fn findings(status: &Members) -> Vec<Finding> {
     all
 }
 
-fn kernel(kernel: &Members) -> Vec<Finding> {
+fn kernel(bridge: &Members) -> Vec<Finding> {
+    let kernel = bridge.object("kernel");
+    if bridge.raw("kernel").is_none() {
+        let what = "what it holds servers by could not be found out in time: the bridge still tries it";
+        return vec![Finding::wrong(State::Warning, "kernel", what, AGAIN)];
+    }
     let missing = kernel.strings("missing");
     if missing.is_empty() {
         return vec![Finding::ok("kernel", format!("it holds servers by {}", kernel.text("held_by")))];
@@ -61,11 +69,13 @@ fn kernel(kernel: &Members) -> Vec<Finding> {
 fn catalog(catalog: &Members) -> Finding {
     let wrong = |what: String, next: &str| Finding::wrong(State::Warning, "catalog", what, next);
     let retry = "`harbor catalog refresh` tries again; `harbor catalog status` says how the sources are";
-    let (file_error, error, state) =
-        (catalog.text("file_error"), catalog.text("last_error"), catalog.text("state"));
+    let (file_error, state) = (catalog.text("file_error"), catalog.text("state"));
+    let error = Some(catalog.text("last_error")).filter(|error| !error.is_empty());
+    let error = error.unwrap_or_else(|| "why could not be found out".into());
     let stale = catalog.number("last_refresh").is_some_and(|at| at + STALE < when::now());
     match () {
         () if !file_error.is_empty() => wrong(file_error, ""),
+        () if state.is_empty() => wrong("how it is could not be found out".into(), AGAIN),
         () if state == "failed" => wrong(format!("the catalog worker has failed: {error}"), retry),
         () if state == "off" => Finding::ok("catalog", "it is not refreshed: that is how you have it"),
         () if catalog.number("failing").is_some_and(|failing| failing > 0) => {
@@ -127,8 +137,14 @@ mod tests {
             (
                 r#"{"state":"stopped","failing":1,"last_error":"registry: no"}"#,
                 State::Warning,
-                "a source failed",
+                "a source failed the last time: registry: no",
             ),
+            (
+                r#"{"state":"stopped","failing":1}"#,
+                State::Warning,
+                "a source failed the last time: why could not be found out",
+            ),
+            ("{}", State::Warning, "how it is could not be found out"),
             (r#"{"state":"stopped","last_refresh":1}"#, State::Warning, "it was last refreshed more than"),
             (r#"{"state":"stopped"}"#, State::Ok, "none yet"),
         ] {
@@ -159,6 +175,11 @@ mod tests {
         let found = uncontained(&Members::parse(listed.as_bytes()).unwrap()).unwrap();
         assert_eq!((found.state, found.about), (State::Warning, "servers"));
         assert!(uncontained(&Members::parse(br#"{"containment":"pid_namespace"}"#).unwrap()).is_none());
+        let busy = r#"{"health":{"reasons":[]},"bridge":{},"servers":[]}"#;
+        let found = findings(&Members::parse(busy.as_bytes()).unwrap());
+        assert!(
+            found.iter().any(|finding| finding.what.starts_with("what it holds servers by could not be"))
+        );
         let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
         let found = findings(&Members::parse(well.as_bytes()).unwrap());
         assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 3);
