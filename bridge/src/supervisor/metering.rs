@@ -159,17 +159,17 @@ impl Measured {
 }
 
 fn used(roots: &[u32]) -> Used {
-    // The bridge's own children are servers.
-    let usage = match roots {
-        [own] if *own == std::process::id() => usage::of_one(*own),
-        _ => usage::of_trees(roots, MAX_PROCESSES),
-    };
+    // The bridge's own children are servers, and what has ended of them is no work of its own.
+    let is_bridge = roots == [std::process::id()];
+    let usage =
+        if is_bridge { usage::of_one(std::process::id()) } else { usage::of_trees(roots, MAX_PROCESSES) };
+    let ended = if is_bridge { 0 } else { usage.ended_ticks };
     let shares = shares(&usage.pids).unwrap_or_default();
     Used {
         root: roots.first().copied().unwrap_or_default(),
         // Where the shares cannot be read, what is shared counts for each.
         memory: Some(shares.own + shares.shmem).filter(|shared| *shared > 0).unwrap_or(usage.resident),
-        cpu_ms: ticks_to_ms(usage.ticks),
+        cpu_ms: ticks_to_ms(usage.ticks + ended),
         cpu_permille: None,
         open_files: usage::open_files(&usage.pids, MAX_OPEN_FILES),
         processes: usage.pids.len() as u64,

@@ -148,7 +148,7 @@ define_sent! {
         age_ms: u64,
         /// Memory, in bytes: what several processes share counts once (PSS).
         memory: u64,
-        /// Processor time since they began, that of their ended children too, in milliseconds.
+        /// Processor time since they began, in milliseconds; a server's with that of its ended children.
         cpu_ms: u64,
         /// Processor time in thousandths of one processor, since the sample before; absent in the first one.
         cpu_permille: Option<u64>,

@@ -23,8 +23,10 @@ pub struct Usage {
     pub resident: u64,
     /// Bytes of page tables: what is mapped and sparse has few pages and many of these.
     pub tables: u64,
-    /// Processor time since their start, that of their ended children too, in the kernel's ticks.
+    /// Processor time since their start, in the kernel's ticks.
     pub ticks: u64,
+    /// That of their children that have ended, in the kernel's ticks.
+    pub ended_ticks: u64,
 }
 
 /// Counts `roots` and all their descendants, at most `most` processes.
@@ -60,6 +62,7 @@ impl Usage {
         self.resident += stat.resident;
         self.tables = self.tables.saturating_add(tables(pid));
         self.ticks += stat.ticks;
+        self.ended_ticks += stat.ended_ticks;
         true
     }
 }
@@ -143,6 +146,7 @@ struct Stat {
     size: u64,
     resident: u64,
     ticks: u64,
+    ended_ticks: u64,
 }
 
 fn stat(pid: u32) -> Option<Stat> {
@@ -151,13 +155,13 @@ fn stat(pid: u32) -> Option<Stat> {
     let mut fields = text.rsplit_once(')')?.1.split_whitespace();
     let user: u64 = fields.nth(11)?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
-    // Of its children that have ended: what they did between two looks counts too.
+    // Of its children that have ended.
     let (ended_user, ended_system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     let threads = fields.nth(2)?.parse().ok()?;
     let size = fields.nth(2)?.parse().ok()?;
     let pages: u64 = fields.next()?.parse().ok()?;
-    let ticks = user + system + ended_user + ended_system;
-    Some(Stat { threads, size, resident: pages * page_size(), ticks })
+    let (ticks, ended_ticks) = (user + system, ended_user + ended_system);
+    Some(Stat { threads, size, resident: pages * page_size(), ticks, ended_ticks })
 }
 
 fn page_size() -> u64 {
@@ -192,6 +196,19 @@ mod tests {
             open_files(&[own], 1000) > 2 && open_files(&[own], 2) == 2 && open_files(&[u32::MAX], 9) == 0
         );
         assert!((1..=1000).contains(&ticks_to_ms(1)));
+    }
+
+    #[test]
+    fn what_ended_children_have_used_is_counted_apart() {
+        let script = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; echo; read line";
+        let (stdin, stdout) = (std::process::Stdio::piped(), std::process::Stdio::piped());
+        let mut shell = std::process::Command::new("sh");
+        let mut shell = shell.args(["-c", script]).stdin(stdin).stdout(stdout).spawn().unwrap();
+        shell.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        let usage = of_one(shell.id());
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert!(usage.ended_ticks > usage.ticks, "{usage:?}");
     }
 
     #[test]

@@ -108,7 +108,8 @@ impl Watcher {
             return over(Resource::Processes, limit, usage.threads);
         }
         let held = usage::held_open(&usage.pids);
-        self.ticks = usage.ticks;
+        // What has ended between two looks has done something, too.
+        self.ticks = usage.ticks + usage.ended_ticks;
         let shm = roots
             .first()
             .filter(|_| self.own_shared_memory)
