@@ -12,15 +12,16 @@ use crate::web::{Reply, Request, Web};
 
 const ENTRIES: &str = "SELECT name FROM entries WHERE source = 'registry' AND removed_at IS NULL";
 
-/// A registry whose first pass succeeds with two entries, and whose requests after that are answered like this.
-fn then(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Web, Place, Driven) {
+/// A registry whose first pass succeeds with two entries, and whose requests after that are answered like this. A request has
+/// so many milliseconds.
+fn then(timeout: u64, reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Web, Place, Driven) {
     let asked = AtomicU32::new(0);
     let web = Web::start(move |request| match asked.fetch_add(1, Ordering::SeqCst) {
         0 => answer(request, &[active("io.test/a", "A."), active("io.test/b", "B.")]),
         _ => reply(request),
     });
     let mut place = Place::new(&[("registry", SourceKind::Registry, web.url("/"))]);
-    place.timeout = 500;
+    place.timeout = timeout;
     let mut worker = Driven::configured(&place);
     assert_eq!(worker.refresh(false).0.added, 2);
     (web, place, worker)
@@ -28,7 +29,12 @@ fn then(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Web, Plac
 
 /// It fails for a reason that begins like this, in time, and nothing is lost.
 fn fails(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static, why: &str) {
-    let (_web, place, mut worker) = then(reply);
+    fails_within(5000, reply, why);
+}
+
+/// The same with this limit for a request, in milliseconds.
+fn fails_within(timeout: u64, reply: impl Fn(&Request) -> Reply + Send + Sync + 'static, why: &str) {
+    let (_web, place, mut worker) = then(timeout, reply);
     let before = Instant::now();
     let (said, _) = worker.failure();
     assert!(said.contains(why), "{said:?} instead of {why:?}");
@@ -38,7 +44,8 @@ fn fails(reply: impl Fn(&Request) -> Reply + Send + Sync + 'static, why: &str) {
 
 #[test]
 fn a_server_that_says_wait_is_left_alone_by_people_too() {
-    let (web, place, mut worker) = then(|_| Reply::status("429 Too Many Requests", &["Retry-After: 3600"]));
+    let (web, place, mut worker) =
+        then(5000, |_| Reply::status("429 Too Many Requests", &["Retry-After: 3600"]));
     let (why, until) = worker.failure();
     assert_eq!((why.as_str(), web.requests().len()), ("the server answered 429", 2));
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
@@ -67,7 +74,7 @@ fn a_short_wait_is_waited_for() {
 
 #[test]
 fn a_server_that_is_broken_is_tried_three_times() {
-    let (web, place, mut worker) = then(|_| Reply::status("500 Internal Server Error", &[]));
+    let (web, place, mut worker) = then(5000, |_| Reply::status("500 Internal Server Error", &[]));
     assert_eq!(worker.failure().0, "the server answered 500");
     assert_eq!(web.requests().len(), 4);
     assert_eq!(place.rows("SELECT failures || '' FROM sources WHERE id = 'registry'"), ["1"]);
@@ -76,8 +83,8 @@ fn a_server_that_is_broken_is_tried_three_times() {
 
 #[test]
 fn slow_and_silent_ones_end() {
-    fails(|_| Reply::Silence, "no whole answer within 0.5 s");
-    fails(|_| Reply::Trickle, "no whole answer within 0.5 s");
+    fails_within(500, |_| Reply::Silence, "no whole answer within 0.5 s");
+    fails_within(500, |_| Reply::Trickle, "no whole answer within 0.5 s");
 }
 
 #[test]
