@@ -297,9 +297,17 @@ fn the_command_line_finds_servers_and_says_when_there_was_no_network() {
     assert!(text(&listed.stderr).contains("the registry has not been reached yet"), "{listed:?}");
     assert!(text(&listed.stdout).lines().all(|line| line.chars().count() <= 80), "{listed:?}");
     let failed = scene.harbor(&["catalog", "refresh"]);
-    assert!(text(&failed.stdout).contains("registry failed: "), "{failed:?}");
+    assert!(text(&failed.stderr).contains("registry failed: "), "{failed:?}");
+    assert_eq!(failed.status.code(), Some(1), "no source was reached: {failed:?}");
     let doctor = scene.harbor(&["doctor"]);
-    assert!(text(&doctor.stdout).contains("catalog: a source failed"), "{}", text(&doctor.stdout));
+    let told = "catalog: a source failed the last time: registry: ";
+    assert!(text(&doctor.stdout).contains(told), "{}", text(&doctor.stdout));
+    // Also by a bridge that has not seen it fail.
+    drop(bridge);
+    let bridge = scene.bridge();
+    wait_until("the catalog to be known", LIMIT, || status(&bridge)["failing"] == 1);
+    let error = status(&bridge)["last_error"].as_str().unwrap_or_default().to_owned();
+    assert!(error.starts_with("registry: "), "{error}");
 
     scene.registry.fail(None);
     let done = scene.harbor(&["catalog", "refresh", "--full"]);
@@ -312,7 +320,12 @@ fn the_command_line_finds_servers_and_says_when_there_was_no_network() {
     assert!(shown.contains("package      npm io.example/folios 1.0.0, stdio"), "{shown}");
     assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
     let page = scene.harbor(&["catalog", "list", "--source", "registry", "--limit", "2"]);
-    assert!(text(&page.stderr).contains("2 of 3; more: harbor catalog list --cursor "), "{page:?}");
+    let more = "2 of 3; more: harbor catalog list --source registry --limit 2 --cursor ";
+    assert!(text(&page.stderr).contains(more), "{page:?}");
+    let none = scene.harbor(&["catalog", "list", "--source", "foo"]);
+    assert!(text(&none.stderr).contains("the catalog has no source foo"), "{none:?}");
+    assert!(text(&none.stderr).contains("curated, registry"), "{none:?}");
+    assert_eq!(none.status.code(), Some(4));
     let how = text(&scene.harbor(&["catalog", "status"]).stdout);
     assert!(how.contains("source   registry: 3 entries"), "{how}");
     assert!(text(&scene.harbor(&["status"]).stdout).contains("catalog  "), "it is in the status, too");

@@ -26,6 +26,12 @@ impl Keeper {
         });
         let failing =
             |summary: &Summary| summary.sources.iter().filter(|source| source.error.is_some()).count();
+        // What failed in an earlier bridge's time is in the file.
+        let in_the_file = |summary: &Summary| {
+            let failed = |source: &CatalogSource| Some(format!("{}: {}", source.id, source.error.as_ref()?));
+            summary.sources.iter().find_map(failed)
+        };
+        let last_error = self.told.last_error.borrow().clone().or_else(|| summary.and_then(in_the_file));
         CatalogStatus {
             state: if off { "off" } else { self.state().as_str() },
             pid: self.worker.borrow().as_ref().map(Worker::pid),
@@ -41,7 +47,7 @@ impl Keeper {
             refresh_ms: self.told.refresh_ms.get(),
             next_refresh: self.due.get(),
             failing: summary.map_or(0, |summary| failing(summary) as u64),
-            last_error: self.told.last_error.borrow().clone(),
+            last_error,
         }
     }
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use harbor_ipc_proto::codes::Code;
 
+use super::changes::quoted;
 use super::{count, print, progress};
 use crate::args::{CatalogWanted, PageWanted};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
+use crate::errors::{Exit, Failure};
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
 use crate::table::{fit, flatten};
@@ -35,11 +36,11 @@ pub fn run(client: &mut Client, wanted: &CatalogWanted, screen: &mut Screen) -> 
             let ask = paged(Ask::new("catalog_get"), page, screen.json);
             let ask = if page.featured { ask.flag("featured", true) } else { ask };
             let ask = page.source.iter().fold(ask, |ask, source| ask.text("source", source));
-            show_page(client, &ask, "list", screen)
+            show_page(client, &ask, ("list", page), screen)
         }
         CatalogWanted::Search(words, page) => {
             let ask = paged(Ask::new("catalog_search").text("query", words), page, screen.json);
-            show_page(client, &ask, "search …", screen)
+            show_page(client, &ask, (&format!("search {}", quoted(words)), page), screen)
         }
         CatalogWanted::Show(id) => {
             let answer =
@@ -64,12 +65,39 @@ fn paged(ask: Ask, page: &PageWanted, json: bool) -> Ask {
     page.cursor.iter().fold(ask, |ask, cursor| ask.text("cursor", cursor))
 }
 
-fn show_page(client: &mut Client, ask: &Ask, again: &str, screen: &mut Screen) -> Result<(), Failure> {
+/// The options of a page that the next one has, too.
+fn options(page: &PageWanted) -> String {
+    let source = page.source.iter().map(|source| format!(" --source {}", quoted(source)));
+    let featured = page.featured.then(|| " --featured".to_owned());
+    let limit = page.limit.map(|limit| format!(" --limit {limit}"));
+    source.chain(featured).chain(limit).collect()
+}
+
+/// Nothing is of a source that there is not, and that is to be said.
+fn is_source(client: &mut Client, source: &str) -> Result<(), Failure> {
+    let sources = client.request(&Ask::new("catalog_status"), QUICK)?.objects("sources");
+    let ids: Vec<_> = sources.iter().map(|source| flatten(&source.text("id"))).collect();
+    if ids.is_empty() || ids.iter().any(|id| id == source) {
+        return Ok(());
+    }
+    let what = format!("the catalog has no source {}", flatten(source));
+    Err(Failure::Nothing(what, format!("there are {}", ids.join(", "))))
+}
+
+fn show_page(
+    client: &mut Client,
+    ask: &Ask,
+    (typed, page): (&str, &PageWanted),
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let answer = client.request(ask, QUICK)?;
+    let entries = answer.objects("entries");
+    if let (true, Some(source)) = (entries.is_empty(), &page.source) {
+        is_source(client, source)?;
+    }
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }
-    let entries = answer.objects("entries");
     for entry in &entries {
         screen.text(&in_short(entry))?;
     }
@@ -79,7 +107,8 @@ fn show_page(client: &mut Client, ask: &Ask, again: &str, screen: &mut Screen) -
     let cursor = answer.text("next_cursor");
     if !cursor.is_empty() {
         let of = answer.number("total").map(|total| format!(" of {total}")).unwrap_or_default();
-        remark(&format!("{}{of}; more: harbor catalog {again} --cursor {}", entries.len(), flatten(&cursor)));
+        let (options, cursor) = (options(page), flatten(&cursor));
+        remark(&format!("{}{of}; more: harbor catalog {typed}{options} --cursor {cursor}", entries.len()));
     }
     snapshot(&answer).iter().for_each(|text| remark(text));
     Ok(())
@@ -166,8 +195,17 @@ fn refresh(client: &mut Client, full: bool, screen: &mut Screen) -> Result<(), F
         status.iter_mut().for_each(|status| status.show(&progress::line("catalog", push)));
     });
     drop(status);
-    print(screen, &answer?, refreshed)
+    let answer = answer?;
+    let failed = failures(&answer);
+    print(screen, &answer, refreshed)?;
+    failed.iter().for_each(|text| remark(text));
+    let asked = answer.objects("sources").into_iter().filter(|source| source.text("id") != CURATED).count();
+    // Where there is no source but what Harbor brings along, none can fail.
+    if failed.is_empty() || failed.len() < asked { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
 }
+
+/// The source that nobody is asked for.
+const CURATED: &str = "curated";
 
 fn refreshed(answer: &Members) -> String {
     let changes = answer.object("changes");
@@ -180,11 +218,16 @@ fn refreshed(answer: &Members) -> String {
     let changed: Vec<_> = changed.collect();
     let changed = if changed.is_empty() { "nothing has changed".into() } else { changed.join(", ") };
     let entries = answer.number("entries").unwrap_or_default();
-    let failed = answer.objects("sources").into_iter().filter(|source| source.raw("error").is_some());
-    let failed = failed
-        .map(|source| format!("{} failed: {}", flatten(&source.text("id")), flatten(&source.text("error"))));
-    let lines = [format!("{entries} entries: {changed}")].into_iter().chain(failed).chain(snapshot(answer));
+    let lines = [format!("{entries} entries: {changed}")].into_iter().chain(snapshot(answer));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Why sources could not be fetched.
+fn failures(answer: &Members) -> Vec<String> {
+    let failed = answer.objects("sources").into_iter().filter(|source| source.raw("error").is_some());
+    failed
+        .map(|source| format!("{} failed: {}", flatten(&source.text("id")), flatten(&source.text("error"))))
+        .collect()
 }
 
 fn state(answer: &Members, now: u64) -> String {
@@ -282,15 +325,51 @@ mod tests {
     }
 
     #[test]
-    fn a_refresh_tells_what_has_changed_and_what_failed() {
-        let answer = parsed(
-            r#"{"changes":{"added":3,"updated":0,"removed":1,"restored":0},"entries":9,"sources":[{"id":"registry","error":"no route"},{"id":"curated"}],"snapshot":"2026-11-01"}"#,
-        );
+    fn a_refresh_tells_what_has_changed_and_fails_if_every_source_has() {
+        let answer = |list: &str| {
+            format!(
+                r#"{{"type":"catalog_refresh_result","request_id":"1","changes":{{"added":3,"updated":0,"removed":1,"restored":0}},"entries":9,"sources":[{{"id":"registry","error":"no route"}},{{"id":"list"{list}}},{{"id":"curated"}}],"snapshot":"2026-11-01"}}"#
+            )
+        };
+        let (some, all) = (answer(""), answer(r#","error":"late""#));
         assert_eq!(
-            refreshed(&answer),
-            "9 entries: 3 new, 1 removed\nregistry failed: no route\n\
-             curated entries of 2026-11-01; the registry has not been reached yet"
+            refreshed(&parsed(&some)),
+            "9 entries: 3 new, 1 removed\ncurated entries of 2026-11-01; the registry has not been reached yet"
         );
+        assert_eq!(failures(&parsed(&all)), ["registry failed: no route", "list failed: late"]);
+        for (answer, exit) in [(some, Exit::Done), (all, Exit::Failed)] {
+            let ran = command(false, &[&answer], |client, screen| refresh(client, false, screen));
+            assert_eq!(ran.exit, exit);
+            assert!(ran.printed.starts_with("9 entries: 3 new"), "{}", ran.printed);
+        }
+    }
+
+    #[test]
+    fn the_next_page_is_asked_for_with_the_same_options() {
+        let page = PageWanted {
+            limit: Some(5),
+            source: Some("my list".into()),
+            featured: true,
+            ..PageWanted::default()
+        };
+        assert_eq!(options(&page), " --source 'my list' --featured --limit 5");
+        assert_eq!(options(&PageWanted::default()), "");
+    }
+
+    #[test]
+    fn a_source_that_there_is_not_is_told_with_those_that_there_are() {
+        let nothing = r#"{"type":"catalog_get_result","request_id":"1","entries":[],"total":0}"#;
+        let status = r#"{"type":"catalog_status_result","request_id":"2","catalog":{},"sources":[{"id":"curated"},{"id":"registry"}]}"#;
+        let of = |source: &str| {
+            let wanted =
+                CatalogWanted::List(PageWanted { source: Some(source.into()), ..PageWanted::default() });
+            command(false, &[nothing, status], |client, screen| run(client, &wanted, screen))
+        };
+        assert_eq!(of("registry").exit, Exit::Done);
+        let ran = of("foo");
+        assert_eq!(ran.exit, Exit::NotFound);
+        let said = ran.failure.unwrap();
+        assert!(said.contains("no source foo"), "{said}");
     }
 
     #[test]

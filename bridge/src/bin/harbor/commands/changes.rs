@@ -90,7 +90,7 @@ fn how_to_accept(change: &Members) -> String {
 }
 
 /// As a shell takes it for one word.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
