@@ -252,6 +252,20 @@ fn a_user_data_directory_of_its_own_is_remembered() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_made_is_not_remembered() {
+    let person = Person::new();
+    fs::write(person.path("file"), "").unwrap();
+    let before = person.tree();
+    let below = person.path("file/profile");
+    let (_, err, code) =
+        said(&mut person.command(&["host", "install", "--user-data-dir", below.to_str().unwrap()]));
+    assert!(err.contains("file/profile/NativeMessagingHosts/harbor_bridge.json: "), "{err}");
+    assert_eq!(code, Some(1));
+    assert_eq!(person.tree(), before);
+    assert!(!person.done(&["host"]).contains("profile"));
+}
+
+#[test]
 fn another_programs_manifest_stays_unless_it_is_to_go_and_comes_back() {
     let person = Person::new().has("firefox-esr").has("brave");
     for (text, why) in [

@@ -88,22 +88,41 @@ fn put(seen: &Seen, more: &[String], paths: &Paths) -> Result<Done, Failure> {
     if seen.state.is_foreign() {
         entry.aside = Some(aside(file)?);
     }
+    let before = note.clone();
     // The note first: a manifest without one could not be undone exactly.
     if entry != old {
         note.put(entry.clone());
         note.save(paths)?;
     }
-    if let Some(aside) = entry.aside.as_ref().filter(|_| seen.state.is_foreign()) {
-        fs::rename(file, aside).map_err(|error| failed(file, &error))?;
-    }
-    let found = Found::read(file)?;
-    let changed = found.text.as_deref() != Some(&text);
-    let made = if changed { found.write(&text)? } else { Vec::new() };
+    let (changed, made) =
+        write(seen, &entry, &text).inspect_err(|_| take_back(seen, &note, &before, paths))?;
     if !made.is_empty() {
         note.put(Entry { made_directories: made, ..entry });
         note.save(paths)?;
     }
     Ok(Done { target: seen.target.clone(), changed })
+}
+
+/// Whether the manifest had to be written, and the directories that had to be made for it.
+fn write(seen: &Seen, entry: &Entry, text: &str) -> Result<(bool, Vec<PathBuf>), Failure> {
+    let file = &seen.target.file;
+    if let Some(aside) = entry.aside.as_ref().filter(|_| seen.state.is_foreign()) {
+        fs::rename(file, aside).map_err(|error| failed(file, &error))?;
+    }
+    let found = Found::read(file)?;
+    let changed = found.text.as_deref() != Some(text);
+    Ok((changed, if changed { found.write(text)? } else { Vec::new() }))
+}
+
+/// A manifest that could not be written is not remembered. What cannot be put back is less than why it failed.
+fn take_back(seen: &Seen, note: &Note, before: &Note, paths: &Paths) {
+    if seen.state.is_foreign() {
+        let _ = put_back(&seen.target.file, note);
+    }
+    let _ = before.save(paths);
+    if before.is_empty() {
+        program::remove(paths);
+    }
 }
 
 /// Where a foreign manifest is kept until ours goes.
