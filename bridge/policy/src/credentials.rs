@@ -165,6 +165,9 @@ pub fn wrong_key(kind: CredentialType, key: &str) -> Option<&'static str> {
             Some("a name: a letter or _, then letters, digits, _, . and -")
         }
         _ if environment::wrong_variable(key, "").is_some() => Some("a name that is not Harbor's own"),
+        _ if environment::is_of_system(key) => Some(
+            "a name that the system does not use itself, such as API_KEY: the server would start with that value",
+        ),
         _ => None,
     }
 }
@@ -281,7 +284,7 @@ mod tests {
         assert!(["API_KEY", "_a", "a.b-c9"].iter().all(|name| key(name)));
         let (long, longest) = ("K".repeat(129), "K".repeat(128));
         assert!(
-            ["", "9a", "a b", "a=b", "ä", "HARBOR_SERVER", "X\n", long.as_str()]
+            ["", "9a", "a b", "a=b", "ä", "HARBOR_SERVER", "X\n", "PATH", "LD_PRELOAD", long.as_str()]
                 .iter()
                 .all(|name| !key(name))
         );

@@ -32,6 +32,15 @@ const PASSED: &[&str] = &[
     "USER",
 ];
 
+/// Names that programs, shells and the C library read themselves.
+const OF_SYSTEM: &[&str] = &["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+
+/// Whether every program acts on a variable of this name: no secret is in it but by a mistake.
+#[must_use]
+pub fn is_of_system(name: &str) -> bool {
+    OF_SYSTEM.contains(&name) || name.starts_with("LD_")
+}
+
 /// Names of those on the list whose values are files or directories that a server must be able to read.
 pub const CA_FILES: &[&str] = &[
     "AWS_CA_BUNDLE",

@@ -129,6 +129,8 @@ mod tests {
             (&["secrets", "set", "a", "K", "hunter2"], "a value is not typed here"),
             (&["secrets", "set", "a", "K=hunter2"], "a value is not typed here"),
             (&["secrets", "set", "a", "K L"], "\"K L\" cannot be used"),
+            (&["secrets", "set", "a", "PATH"], "\"PATH\" cannot be used: expected a name that the system"),
+            (&["secrets", "set", "a", "./key.txt"], "\"./key.txt\" cannot be used: expected a name"),
             (&["secrets", "set", "a", "K", "--type", "x"], "--type x: use api_key"),
             (&["secrets", "set", "a", "K", "--expires", "x"], "--expires x: use"),
             (&["secrets", "list", "--type", "oauth"], "--type goes with `set` only"),
