@@ -228,6 +228,13 @@ fn nothing_is_installed_without_a_yes() {
     terminal.press("y\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(bridge.server("tiny")["package"], "tiny@1.0.0");
+    assert!(!bridge.stderr().contains("ERROR"), "nothing has failed: {}", bridge.stderr());
+    let _ = home.refused(&["install", "npm:there-is-no-such-thing-as-this", "--yes"]);
+    let said = bridge.stderr();
+    assert!(
+        said.contains("ERROR could not be installed server=") && said.contains("install_failed"),
+        "{said}"
+    );
 }
 
 fn git(dir: &Path, args: &[&str]) -> String {

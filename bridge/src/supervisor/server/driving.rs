@@ -9,7 +9,7 @@ use std::time::Duration;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Action, Event, State};
 
-use super::{Server, Started};
+use super::{PLANNED, Server, Started};
 use crate::clock::wall_clock;
 use crate::link::EndReport;
 use crate::supervisor::told::{Change, Told};
@@ -67,6 +67,11 @@ impl Server {
                 let retry_in_ms = machine.next_retry().map(|at| at.saturating_sub(self.now()));
                 let restart = machine.attempt();
                 tracing::warn!(%server, cause, exit_code, signal, restart, retry_in_ms, "crashed");
+            }
+            // That its versions are known is what this start was for.
+            State::Failed if cause == PLANNED => {}
+            State::Failed if self.trial.is_some() => {
+                tracing::error!(%server, cause, exit_code, signal, "could not be installed");
             }
             State::Failed => {
                 let restarts = machine.attempt();
