@@ -49,6 +49,12 @@ fn headers_that_say_something_else_are_refused_by_their_own_number() {
         (format!("{version}Mcp-Method: tools/call\r\n"), &list, 400, -32020),
         (format!("{version}Mcp-Method: tools/call\r\n"), &call, 400, -32020),
         (format!("{version}Mcp-Method: tools/call\r\nMcp-Name: s__pid\r\n"), &call, 400, -32020),
+        (
+            format!("{version}Mcp-Method: tools/call\r\nMcp-Name: s__echo\r\nMcp-Param-Region: eu\r\n"),
+            &call,
+            400,
+            -32020,
+        ),
         ("MCP-Protocol-Version: 2025-11-25\r\nMcp-Method: tools/list\r\n".into(), &list, 400, -32020),
         ("MCP-Protocol-Version: 2030-01-01\r\nMcp-Method: tools/list\r\n".into(), &newer, 400, -32022),
         (format!("{version}Mcp-Method: nothing/like/it\r\n"), &unknown, 404, -32601),

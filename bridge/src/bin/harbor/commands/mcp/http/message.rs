@@ -3,10 +3,15 @@
 //! Owns reading its envelope, and holding the headers that repeat parts of it to what it says. Pure. What it means is
 //! the machine's business.
 
+use std::collections::{HashMap, HashSet};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_ipc_proto::json::Fields;
 use hyper::header::{HeaderMap, HeaderName};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::gate::one;
 use super::reply::Refusal;
@@ -21,6 +26,12 @@ const HEADER_MISMATCH: i64 = -32020;
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// What the names of headers begin with that repeat arguments.
+const PARAM: &str = "mcp-param-";
+
+/// A longer argument is in no header, in bytes of JSON.
+const MAX_PARAM: usize = 64 * 1024;
 
 /// How a request shows its revision where there was no `initialize`.
 const VERSION_OF_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
@@ -122,6 +133,21 @@ impl Message {
         Ok(())
     }
 
+    /// Refuses a call with a header `Mcp-Param-…` that says what no argument of this body says. Which argument it is to
+    /// repeat stands in the tool's schema, which is not read here.
+    pub fn check_params(&self, body: &[u8], headers: &HeaderMap) -> Result<(), Refusal> {
+        let mut repeated = headers.iter().filter(|(name, _)| name.as_str().starts_with(PARAM)).peekable();
+        if self.method.as_deref() != Some("tools/call") || repeated.peek().is_none() {
+            return Ok(());
+        }
+        let texts = arguments(body).unwrap_or_default();
+        let says = |text: Option<String>| text.is_some_and(|text| texts.contains(&text));
+        match repeated.find(|(_, value)| !says(value.to_str().ok().and_then(decoded))) {
+            Some((name, _)) => Err(self.mismatch(name.as_str())),
+            None => Ok(()),
+        }
+    }
+
     /// The request is made again, and nobody waits for that.
     pub fn no_state(&self) -> Refusal {
         let why = "`requestState` is of no request that waits for answers; make the request anew";
@@ -149,6 +175,32 @@ impl Message {
     fn id(&self) -> Option<&str> {
         self.asked.as_ref().map(|asked| asked.id.as_str())
     }
+}
+
+/// A call's message, with its arguments as they stand there.
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow, default)]
+    params: Params<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct Params<'a> {
+    #[serde(borrow, default)]
+    arguments: HashMap<String, &'a RawValue>,
+}
+
+/// What the arguments of a call say, each as a header would.
+fn arguments(body: &[u8]) -> Option<HashSet<String>> {
+    let call: Call<'_> = serde_json::from_slice(body).ok()?;
+    let text = |value: &RawValue| match serde_json::from_str(value.get()).ok()? {
+        Value::String(text) => Some(text),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    let short = call.params.arguments.values().filter(|value| value.get().len() <= MAX_PARAM);
+    Some(short.filter_map(|value| text(value)).collect())
 }
 
 /// A header's value that may be encoded.

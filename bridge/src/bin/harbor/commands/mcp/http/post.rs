@@ -94,6 +94,7 @@ async fn modern(
         return Ok(reply::empty(StatusCode::ACCEPTED));
     };
     message.check_modern(&head.headers)?;
+    message.check_params(&body.line, &head.headers)?;
     let (lines, said) = channel(QUEUE);
     let alone = Alone::new(asked.id.clone(), lines);
     let machine = match &message.state {

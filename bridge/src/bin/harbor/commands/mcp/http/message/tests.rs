@@ -72,11 +72,27 @@ fn modern_headers_say_what_the_message_says() {
     }
 }
 
+#[test]
+fn headers_that_repeat_arguments_say_what_one_of_them_says() {
+    let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"region":"\u00e4 b","n":7,"on":true,"list":["x"]}}}"#;
+    let call = Message::read(body).unwrap();
+    let with = |value: &str| call.check_params(body, &headers(&[("mcp-param-region", value)]));
+    for (value, fits) in
+        [("=?base64?w6QgYg==?=", true), ("7", true), ("true", true), ("x", false), ("", false), ("8", false)]
+    {
+        assert_eq!(with(value).is_ok(), fits, "{value}");
+    }
+    assert!(call.check_params(body, &HeaderMap::new()).is_ok());
+    let bare = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
+    assert!(Message::read(bare).unwrap().check_params(bare, &headers(&[("mcp-param-a", "1")])).is_err());
+}
+
 proptest! {
     #[test]
     fn no_body_and_no_header_does_harm(body in prop::collection::vec(any::<u8>(), 0..200), value in "[ -~]{0,40}") {
         let _ = Message::read(&body);
         let _ = decoded(&value);
+        let _ = request("tools/call", "x").check_params(&body, &headers(&[("mcp-param-a", &value)]));
         let _ = request("tools/call", "x").check_modern(&headers(&[("mcp-name", &value), ("mcp-protocol-version", &value)]));
     }
 }
