@@ -297,7 +297,7 @@ impl Failure {
         })
     }
 
-    /// `{"error":{code, message, details?}}`; `None` when there is nothing to say.
+    /// `{"error":{code, message, hint?, details?}}`; `None` when there is nothing to say. The hint is the next step.
     pub fn json(&self) -> Option<String> {
         let (code, details) = match self {
             Self::Usage(_) => (Code::InvalidParams.as_str(), None),
@@ -310,14 +310,15 @@ impl Failure {
             Self::Lost | Self::Io(..) => (Code::Internal.as_str(), None),
             Self::Unread | Self::Said(_) => return None,
         };
-        let message = match self {
-            Self::Refused(refusal) => refusal.message.clone(),
-            Self::Nothing(what, _) => what.clone(),
-            _ => self.message()?,
+        let (message, hint) = match self {
+            Self::Refused(refusal) => (refusal.message.clone(), refusal.next_step()),
+            Self::Nothing(what, next) => (what.clone(), Some(next.clone())),
+            _ => (self.message()?, None),
         };
         let mut out = b"{\"error\":{".to_vec();
         put_pair(&mut out, true, "code", &code.to_owned());
         put_pair(&mut out, false, "message", &message);
+        put_pair(&mut out, false, "hint", &hint);
         put_pair(&mut out, false, "details", &details.map(Json::from_valid));
         out.extend_from_slice(b"}}");
         String::from_utf8(out).ok()

@@ -217,7 +217,8 @@ mod tests {
         assert_eq!(
             ran.printed,
             format!(
-                "{{\"servers\":[{{\"error\":{{\"code\":\"ERR_TOOL_TIMEOUT\",\"message\":\"no\"}},\"server_id\":\"a\"}},\
+                "{{\"servers\":[{{\"error\":{{\"code\":\"ERR_TOOL_TIMEOUT\",\"message\":\"no\",\
+                 \"hint\":\"a call may have more time with `--timeout SECONDS`\"}},\"server_id\":\"a\"}},\
                  {{\"server_id\":\"b\",\"tools\":{TOOLS}}}]}}\n"
             )
         );

@@ -198,14 +198,17 @@ fn a_setting_of_the_sandbox_is_named_as_it_is_typed() {
 fn as_json() {
     assert_eq!(
         refused("not_found").json().unwrap(),
-        r#"{"error":{"code":"not_found","message":"no","details":{"cause":"x"}}}"#
+        r#"{"error":{"code":"not_found","message":"no","hint":"`harbor list` shows the servers, `harbor tools` their tools","details":{"cause":"x"}}}"#
     );
     assert_eq!(
         Failure::Usage("say \"x\"".into()).json().unwrap(),
         r#"{"error":{"code":"invalid_params","message":"say \"x\""}}"#
     );
     let nothing = Failure::Nothing("none".into(), "do that".into());
-    assert_eq!(nothing.json().unwrap(), r#"{"error":{"code":"not_found","message":"none"}}"#);
+    assert_eq!(
+        nothing.json().unwrap(),
+        r#"{"error":{"code":"not_found","message":"none","hint":"do that"}}"#
+    );
     assert_eq!((nothing.message().unwrap().as_str(), nothing.exit()), ("none\ndo that", Exit::NotFound));
     assert_eq!(Failure::Said(Exit::ToolFailed).json(), None);
 }

@@ -51,7 +51,8 @@ fn prompts_of_all_servers_even_if_one_fails() {
     assert_eq!(
         ran.printed,
         format!(
-            "{{\"servers\":[{{\"error\":{{\"code\":\"ERR_TOOL_TIMEOUT\",\"message\":\"no\"}},\"server_id\":\"a\"}},\
+            "{{\"servers\":[{{\"error\":{{\"code\":\"ERR_TOOL_TIMEOUT\",\"message\":\"no\",\
+             \"hint\":\"a call may have more time with `--timeout SECONDS`\"}},\"server_id\":\"a\"}},\
              {{\"prompts\":{PROMPTED},\"server_id\":\"b\"}}]}}\n"
         )
     );
