@@ -88,7 +88,7 @@ fn a_sandbox_is_changed_in_the_words_of_the_command_line() {
     same(&["--reset", "memory", "--reset", "network"], "");
     let (said, code) = refused(&home, &["sandbox", "s", "--memory", "0"]);
     assert_eq!((said.as_str(), code), ("harbor: --memory must be 64 to 1048576 MiB\n", Some(2)));
-    let (said, code) = refused(&home, &["sandbox", "s", "--level", "off", "--read", "/etc"]);
+    let (said, code) = refused(&home, &["sandbox", "s", "--sandbox", "off", "--read", "/etc"]);
     assert!(said.starts_with("harbor: /etc is never granted as a whole") && code == Some(2), "{said}");
     assert_eq!(bridge.server("s")["pid"], pid);
 

@@ -29,7 +29,10 @@ fn bash_completes_commands_options_servers_and_tools() {
     let home = Home::new();
     assert_eq!(offered(&home, &["harbor", "res"]), ["restart", "resources"]);
     assert_eq!(offered(&home, &["harbor", "--v"]), ["--version"]);
-    assert_eq!(offered(&home, &["harbor", "logs", "-"]), ["--lines", "--follow", "-f", "--json", "--help"]);
+    assert_eq!(
+        offered(&home, &["harbor", "logs", "-"]),
+        ["--lines", "-n", "--follow", "-f", "--json", "--help"]
+    );
     assert_eq!(offered(&home, &["harbor", "help", "stat"]), ["stats", "status"]);
     assert_eq!(offered(&home, &["harbor", "completions", ""]), ["bash", "zsh", "fish"]);
     for words in [
@@ -45,6 +48,9 @@ fn bash_completes_commands_options_servers_and_tools() {
         offered(&home, &["harbor", "mcp", "install", "c"]),
         ["claude-code", "claude-desktop", "cursor", "codex"]
     );
+    assert_eq!(offered(&home, &["harbor", "catalog", "l"]), ["list"]);
+    assert!(offered(&home, &["harbor", "catalog", "list", "--"]).contains(&"--featured".into()));
+    assert_eq!(offered(&home, &["harbor", "config", "c"]), ["check"]);
     // As bash takes it apart.
     assert_eq!(
         offered(&home, &["harbor", "grant", "client", ":", "//x", "mcp", ":", "tools"]),

@@ -342,7 +342,7 @@ impl Words {
             roots: self.named("--root", "a file or directory; `.` is the current one")?,
             supervision: self.supervision()?,
             as_is: self.has("--as-is"),
-            sandbox: self.sandbox_settings("--sandbox")?,
+            sandbox: self.sandbox_settings()?,
             secrets: self.named("--secret", "a secret, such as API_KEY")?,
             start: !self.has("--no-start"),
             remote: None,
@@ -367,7 +367,7 @@ impl Words {
     }
 
     fn logs(&self) -> Result<Logs, String> {
-        Ok(Logs { server: self.server()?, lines: self.lines()?, follow: self.has("--follow") })
+        Ok(Logs { server: self.server()?, lines: self.whole("--lines", 1000)?, follow: self.has("--follow") })
     }
 }
 

@@ -11,6 +11,10 @@ pub use self::completions::Shell;
 pub use self::man::page as manual;
 pub use self::topics::TOPICS;
 use crate::errors::Exit;
+use crate::wrap::wrap;
+
+/// The help is laid out for this many places, also in a pipe.
+const WIDTH: usize = 80;
 
 /// A command.
 #[derive(Debug)]
@@ -103,10 +107,23 @@ pub fn explain(topic: &Topic) -> String {
     }
     if !topic.notes.is_empty() {
         text.push('\n');
-        text.push_str(topic.notes);
-        text.push('\n');
+        text.push_str(&notes(topic.notes));
     }
     text
+}
+
+/// Paragraphs; commands and what is indented keep their lines.
+fn notes(notes: &str) -> String {
+    let paragraph = |text: &str| match is_typed(text) {
+        true => format!("{text}\n"),
+        false => wrap(&text.replace('\n', " "), WIDTH, 0) + "\n",
+    };
+    notes.split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a paragraph of notes is a list or what is to be typed.
+fn is_typed(paragraph: &str) -> bool {
+    paragraph.lines().all(|line| line.starts_with(' ') || line.starts_with("harbor "))
 }
 
 /// All commands and all exit codes.
@@ -125,7 +142,8 @@ pub fn overview() -> String {
 fn columns<'a>(rows: impl Iterator<Item = (String, &'a str)>, width: usize) -> String {
     let rows: Vec<_> = rows.collect();
     let width = rows.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0).max(width);
-    let line = |(left, right): &(String, &str)| format!("  {left:width$}  {right}\n");
+    let line =
+        |(left, right): &(String, &str)| wrap(&format!("  {left:width$}  {right}"), WIDTH, width + 4) + "\n";
     rows.iter().map(line).collect()
 }
 
@@ -160,9 +178,10 @@ mod tests {
         let text = overview();
         for topic in TOPICS {
             assert!(text.contains(&format!("\n  {} ", topic.name)), "{}", topic.name);
-            assert!(explain(topic).lines().all(|line| line.chars().count() <= 110), "{}", topic.name);
+            let wide = explain(topic).lines().find(|line| line.chars().count() > WIDTH).map(str::to_owned);
+            assert_eq!(wide, None, "{}", topic.name);
         }
         assert!(text.contains("\n  7  the tool failed or reported an error\n"));
-        assert!(text.lines().all(|line| line.chars().count() <= 80));
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
     }
 }

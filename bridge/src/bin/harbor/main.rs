@@ -25,6 +25,7 @@ mod reply;
 mod screen;
 mod table;
 mod when;
+mod wrap;
 
 use std::env;
 use std::ffi::OsString;

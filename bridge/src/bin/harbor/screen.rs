@@ -12,6 +12,7 @@ use harbor_ipc_proto::hidden::{is_hidden, turns_text};
 
 use crate::pretty::pretty;
 use crate::table::{Table, fit};
+use crate::wrap::wrap_all;
 
 /// The width of a terminal that does not tell.
 const WIDTH: usize = 80;
@@ -40,6 +41,14 @@ impl Screen {
         match self.terminal {
             true => write!(self.out, "{}{end}", disarm(text)),
             false => write!(self.out, "{text}{end}"),
+        }
+    }
+
+    /// Prints text whose lines may be long: a terminal gets them broken where it ends.
+    pub fn prose(&mut self, text: &str) -> io::Result<()> {
+        match self.terminal {
+            true => self.text(&wrap_all(&disarm(text), terminal_width())),
+            false => self.text(text),
         }
     }
 
@@ -237,6 +246,15 @@ pub mod tests {
         }
         assert_eq!(reveal(&reveal(evil)), reveal(evil), "printing it on a terminal changes nothing more");
         assert_eq!(disarm(&reveal(evil)), reveal(evil));
+    }
+
+    #[test]
+    fn prose_is_broken_for_a_terminal_only() {
+        let long = "network  all of it, and ".to_owned() + &"more ".repeat(20);
+        let shown = printed(true, |s| s.prose(&long));
+        assert!(shown.lines().count() > 1 && shown.lines().all(|line| line.len() <= WIDTH), "{shown}");
+        assert!(shown.lines().skip(1).all(|line| line.starts_with("         m")), "{shown}");
+        assert_eq!(printed(false, |s| s.prose(&long)), format!("{long}\n"));
     }
 
     #[test]

@@ -132,7 +132,7 @@ pub fn flatten(text: &str) -> String {
 }
 
 /// How many places `text` takes on a terminal.
-fn places(text: &str) -> usize {
+pub fn places(text: &str) -> usize {
     text.chars().map(char_places).sum()
 }
 

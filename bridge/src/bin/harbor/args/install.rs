@@ -36,7 +36,7 @@ impl Words {
             label: self.option("--label").map(str::to_owned),
             env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
             supervision: self.supervision()?,
-            sandbox: self.sandbox_settings("--sandbox")?,
+            sandbox: self.sandbox_settings()?,
             args: self.behind.clone().unwrap_or_default(),
             ..Definition::default()
         };

@@ -37,14 +37,13 @@ impl Words {
         Ok(Sandbox {
             server: self.server()?,
             explain: self.has("--explain"),
-            changes: self.sandbox_settings("--level")?,
+            changes: self.sandbox_settings()?,
             forgotten: self.named("--forget", "a path, socket or host that was granted")?,
             reset,
         })
     }
 
-    /// The settings, with the level in the option `level`.
-    pub(super) fn sandbox_settings(&self, level: &str) -> Result<SandboxSettings, String> {
+    pub(super) fn sandbox_settings(&self) -> Result<SandboxSettings, String> {
         let list = |name, what| Ok::<_, String>(Some(self.named(name, what)?).filter(|all| !all.is_empty()));
         let hosts = list("--host", "a host, such as example.com")?;
         let network = self.word("--network", "none, loopback, hosts or all", NetworkKind::of)?;
@@ -55,7 +54,7 @@ impl Words {
             ));
         }
         Ok(SandboxSettings {
-            level: self.word(level, "off, basic, standard or strict", Level::of)?,
+            level: self.word("--sandbox", "off, basic, standard or strict", Level::of)?,
             required: self.has("--required").then_some(true),
             read: list("--read", "a file or directory; `.` is the current one")?,
             write: list("--write", "a file or directory; `.` is the current one")?,
@@ -86,7 +85,7 @@ impl Words {
 
 /// Options, and the settings behind them.
 const SETTINGS: &[(&str, &str)] = &[
-    ("level", "level"),
+    ("sandbox", "level"),
     ("required", "required"),
     ("read", "read"),
     ("write", "write"),

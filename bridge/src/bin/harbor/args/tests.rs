@@ -93,6 +93,7 @@ fn logs() {
     let logs = |lines, follow| Command::Logs(Logs { server: "time".into(), lines, follow });
     assert_eq!(command(&["logs", "time"]), logs(None, false));
     assert_eq!(command(&["logs", "--lines=7", "time"]), logs(Some(7), false));
+    assert_eq!(command(&["logs", "-n", "1000", "time"]), logs(Some(1000), false));
     for line in [&["logs", "time", "-f"], &["logs", "-f", "time"], &["logs", "time", "--follow"]] {
         assert_eq!(command(line), logs(None, true), "{line:?}");
     }
@@ -313,7 +314,11 @@ fn what_is_wrong_is_named() {
         (&["list", "-f"], "unknown option -f"),
         (&["logs", "time", "-f=1"], "-f takes no value"),
         (&["call", "time/x", "--timeout", "nan"], "--timeout nan: use a number of seconds"),
-        (&["logs", "time", "--lines", "0"], "--lines 0: use a whole number from 1"),
+        (&["logs", "time", "--lines", "0"], "--lines 0: use a whole number from 1 to 1000"),
+        (
+            &["logs", "time", "-n", "99999999999999999999"],
+            "--lines 99999999999999999999: use a whole number from 1 to 1000",
+        ),
         (&["help", "lsit"], "unknown command lsit; did you mean list?"),
     ] {
         let complaint = complaint(line);

@@ -52,12 +52,6 @@ impl Words {
         self.option(name).is_some()
     }
 
-    pub(super) fn lines(&self) -> Result<Option<u64>, String> {
-        let Some(text) = self.option("--lines") else { return Ok(None) };
-        let lines = text.parse().ok().filter(|&lines| lines > 0);
-        lines.map(Some).ok_or_else(|| format!("--lines {text}: use a whole number from 1"))
-    }
-
     /// A whole number from 1 to `most`.
     pub(super) fn whole(&self, name: &str, most: u64) -> Result<Option<u64>, String> {
         let Some(text) = self.option(name) else { return Ok(None) };

@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(old_sandbox("s", &added("")), None);
         let old = r#","old_sandbox":{"level":"strict","required":true,"write":["/a","/b c"],"hosts":["*.x.org"],"memory_mb":64}"#;
         let said = old_sandbox("s", &added(old)).unwrap();
-        let options = "--level strict --required --write /a --write '/b c' --host '*.x.org' --memory 64";
+        let options = "--sandbox strict --required --write /a --write '/b c' --host '*.x.org' --memory 64";
         assert!(said.contains(&format!("`harbor sandbox s {options}`")), "{said}");
     }
 

@@ -105,14 +105,14 @@ fn show(all: &[Finding], screen: &mut Screen) -> Result<(), Failure> {
         return Ok(screen.json(&answer.to_string())?);
     }
     for finding in all {
-        screen.text(&format!(
+        screen.prose(&format!(
             "{:<8} {}: {}",
             finding.state.as_str(),
             finding.about,
             flatten(&finding.what)
         ))?;
         if let Some(next) = &finding.next {
-            screen.text(&format!("         {}", flatten(next)))?;
+            screen.prose(&format!("         {}", flatten(next)))?;
         }
     }
     let broken = if number(State::Broken) == 0 {

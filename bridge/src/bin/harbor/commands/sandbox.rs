@@ -21,7 +21,7 @@ use crate::table::flatten;
 pub fn run(client: &mut Client, wanted: &Sandbox, screen: &mut Screen) -> Result<(), Failure> {
     let shown = client.request(&Ask::about("get_sandbox", &wanted.server), QUICK)?;
     if !wanted.changes_something() {
-        return print(screen, &shown, |shown| describe(&shown.object("sandbox"), wanted.explain));
+        return show(&shown, wanted.explain, screen);
     }
     let before = shown.object("sandbox");
     let change = Change::of(wanted, &before, &current_dir()?)?;
@@ -30,7 +30,14 @@ pub fn run(client: &mut Client, wanted: &Sandbox, screen: &mut Screen) -> Result
     if !screen.json {
         remark(&outcome(&wanted.server, &before.object("settings"), &changed));
     }
-    print(screen, &changed, |changed| describe(&changed.object("sandbox"), wanted.explain))
+    show(&changed, wanted.explain, screen)
+}
+
+fn show(answer: &Members, explain: bool, screen: &mut Screen) -> Result<(), Failure> {
+    match screen.json {
+        true => print(screen, answer, |_| String::new()),
+        false => Ok(screen.prose(&describe(&answer.object("sandbox"), explain))?),
+    }
 }
 
 /// What a change has led to.

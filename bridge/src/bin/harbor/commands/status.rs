@@ -26,7 +26,7 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
     if screen.json {
         return Ok(screen.json(&status.to_json())?);
     }
-    screen.text(&headlines(&status))?;
+    screen.prose(&headlines(&status))?;
     let servers = status.objects("servers");
     if !servers.is_empty() {
         screen.text("")?;
@@ -57,7 +57,7 @@ pub fn health(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     };
     match screen.json {
         true => screen.json(&health.to_json())?,
-        false => screen.text(&told(&health))?,
+        false => screen.prose(&told(&health))?,
     }
     match health.text("state").as_str() {
         "down" => Err(Failure::Said(Exit::NoBridge)),

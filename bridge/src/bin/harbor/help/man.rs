@@ -2,7 +2,7 @@
 //!
 //! Owns its layout. Must never hand a text to roff that it would take for a request of its own.
 
-use super::{EVERYWHERE, Opt, TOPICS, Topic, usages};
+use super::{EVERYWHERE, Opt, TOPICS, Topic, is_typed, usages};
 use crate::errors::Exit;
 
 /// `harbor.1`.
@@ -61,8 +61,7 @@ fn entry(name: &str, meaning: &str) -> String {
 fn notes(notes: &str) -> String {
     let mut text = String::new();
     for paragraph in notes.split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
-        let kept = paragraph.lines().all(|line| line.starts_with(' ') || line.starts_with("harbor "));
-        let (begin, end) = if kept { (".nf\n", ".fi\n") } else { ("", "") };
+        let (begin, end) = if is_typed(paragraph) { (".nf\n", ".fi\n") } else { ("", "") };
         let lines: String = paragraph.lines().map(|one| format!("{}\n", line(one))).collect();
         text.push_str(&format!(".PP\n{begin}{lines}{end}"));
     }

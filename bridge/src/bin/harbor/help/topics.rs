@@ -25,7 +25,7 @@ pub const TOPICS: &[Topic] = &[
                 of all that comes with it. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
                 \n\
                 harbor install pypi:mcp-server-time\n\
-                harbor install npm:@modelcontextprotocol/server-filesystem --read ~/notes -- ~/notes",
+                harbor install npm:@modelcontextprotocol/server-filesystem -- ~/notes",
         ..topic("install", "SOURCE -- ARGS…", "install a server from a package")
     },
     Topic {
@@ -50,8 +50,16 @@ pub const TOPICS: &[Topic] = &[
             opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
             opt("--root", "PATH", "a directory that the server may ask for as its root; repeat for more"),
             opt("--secret", "KEY", "a secret without which it is not started; repeat for more"),
-            opt("--image", "IMAGE", "run this container image, such as ghcr.io/owner/name:tag, instead of a command"),
-            opt("--engine", "ENGINE", "what runs the image: podman or docker; the first that is there if absent"),
+            opt(
+                "--image",
+                "IMAGE",
+                "run this container image, such as ghcr.io/owner/name:tag, instead of a command",
+            ),
+            opt(
+                "--engine",
+                "ENGINE",
+                "what runs the image: podman or docker; the first that is there if absent",
+            ),
             opt("--as-is", "", "run the command as it is, npx and uvx included"),
             opt("--no-start", "", "only store the definition"),
         ],
@@ -66,8 +74,8 @@ pub const TOPICS: &[Topic] = &[
         notes: "COMMAND is a path, or a name that the bridge looks up in its PATH. The same NAME again replaces\n\
                 the definition. If the server does not start, the definition stays and the exit code says so.\n\
                 \n\
-                npx and uvx packages are installed first and then run without them; --as-is keeps the command.
-Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
+                npx and uvx packages are installed first and then run without them; --as-is keeps the command.\n\
+                Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 \n\
                 An image is downloaded if need be, and then run by what it was at that time, with the arguments behind\n\
                 `--`; docs/containers.md says more.\n\
@@ -80,7 +88,7 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     Topic {
         options: &[
             opt("--explain", "", "show every path and variable, and why"),
-            opt("--level", "LEVEL", LEVELS),
+            SANDBOX_LEVEL,
             opt("--forget", "ENTRY", "take a path, socket or host back; repeat for more"),
             opt("--reset", "SETTING", "back to the default: memory, network, host …; repeat for more"),
         ],
@@ -95,8 +103,16 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     Topic {
         forms: &["list [NAME]", "set NAME KEY", "remove NAME KEY", "check NAME"],
         options: &[
-            opt("--type", "TYPE", "with `set`: api_key (if absent), password, oauth, or header for a remote server"),
-            opt("--username", "USER", "with `set`: the name that belongs to a password, given as KEY_USERNAME"),
+            opt(
+                "--type",
+                "TYPE",
+                "with `set`: api_key (if absent), password, oauth, or header for a remote server",
+            ),
+            opt(
+                "--username",
+                "USER",
+                "with `set`: the name that belongs to a password, given as KEY_USERNAME",
+            ),
             opt("--expires", "WHEN", "with `set`: when it ends, such as 90d or 2030-11-21; never if absent"),
         ],
         notes: "`set` asks for the value, which is not shown, or reads it from stdin, without one newline at its end. It is\n\
@@ -140,7 +156,11 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     },
     Topic {
         options: &[
-            opt("--changed", "", "those that are not what they were when you first saw or last accepted them"),
+            opt(
+                "--changed",
+                "",
+                "those that are not what they were when you first saw or last accepted them",
+            ),
             opt("--as", "ORIGIN", "those that an origin sees, also of servers that its next call starts"),
             opt("--profile", "NAME", "with --as: which of the origin's profiles, `default` if absent"),
         ],
@@ -200,8 +220,16 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
             opt("--once", "", "for a while, and at most as long as this bridge runs; if nothing is said"),
             opt("--always", "", "until it is revoked"),
             opt("--deny", "", "never, whatever else is granted, until it is revoked"),
-            opt("--for", "DURATION", "with --once: how long, such as 90s, 30m, 2h or 3d; config.toml says, if absent"),
-            opt("--tool", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
+            opt(
+                "--for",
+                "DURATION",
+                "with --once: how long, such as 90s, 30m, 2h or 3d; config.toml says, if absent",
+            ),
+            opt(
+                "--tool",
+                "PATTERN",
+                "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent",
+            ),
             opt("--no-tools", "", "no tool at all"),
             opt("--profile", "NAME", "which of the origin's profiles, `default` if absent"),
         ],
@@ -225,7 +253,11 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     Topic {
         options: &[
             opt("--origin", "ORIGIN", "only what was done on behalf of an origin, or by it; `owner` is you"),
-            opt("--since", "WHEN", "how long ago, such as 10m or 3d, or when in UTC, such as 2026-11-21T17:00"),
+            opt(
+                "--since",
+                "WHEN",
+                "how long ago, such as 10m or 3d, or when in UTC, such as 2026-11-21T17:00",
+            ),
             opt("--limit", "N", "how many of the newest lines: 1 to 10000, 200 if absent"),
         ],
         notes: "Arguments and results are not in it. With --json: one JSON object per line, as in the file.",
@@ -237,7 +269,10 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     },
     Topic {
         options: &[
-            opt("--lines", "N", "how many of the newest lines, 200 if absent"),
+            Opt {
+                short: "-n",
+                ..opt("--lines", "N", "how many of the newest lines: 1 to 1000, 200 if absent")
+            },
             Opt { short: "-f", ..opt("--follow", "", "go on with each new line, until Ctrl-C") },
         ],
         notes: "With --follow and --json: one JSON object per line.",
@@ -246,7 +281,10 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     Topic {
         options: &[
             opt("--fresh", "", "measure memory, processor time and open files first"),
-            Opt { short: "-f", ..opt("--follow", "", "go on with what changes, and numbers every 10 s, until Ctrl-C") },
+            Opt {
+                short: "-f",
+                ..opt("--follow", "", "go on with what changes, and numbers every 10 s, until Ctrl-C")
+            },
         ],
         notes: "From memory: what has to be measured is as old as it says. With --json: the object of\n\
                 docs/status.schema.json; with --follow one JSON object per line, the first one the whole status.",
@@ -278,9 +316,10 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     },
     Topic {
         notes: "`show` prints what is in force as a config.toml that says it. `check` reads a file, that of HARBOR_HOME if\n\
-                none is named, and says what is wrong with it: exit code 1. A bridge reads its file again when it changes;\n\
+                none is named (without one the defaults hold: exit code 0), and says what is wrong with it: exit code 1. A bridge reads its file again when it changes;\n\
                 one that is wrong changes nothing, and `harbor health` says so.",
-        ..topic("config", "[show | check [FILE]]", "show or check the configuration")
+        forms: &["show", "check [FILE]"],
+        ..topic("config", "", "show or check the configuration")
     },
     Topic {
         notes: "Runs until Ctrl-C. With --json: one JSON object per line.",
@@ -289,14 +328,38 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
     Topic {
         forms: &["install CLIENT", "uninstall CLIENT", "status", "token [CLIENT]"],
         options: &[
-            opt("--client", "NAME", "the client's name: its grants are those of client://NAME; if absent, `default`"),
-            opt("--only", "PATTERN", "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent"),
+            opt(
+                "--client",
+                "NAME",
+                "the client's name: its grants are those of client://NAME; if absent, `default`",
+            ),
+            opt(
+                "--only",
+                "PATTERN",
+                "only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent",
+            ),
             opt("--lazy", "", "three tools, to search for, describe and call tools, instead of all of them"),
-            opt("--http", "ADDRESS", "serve over HTTP on this machine until a signal, such as on 127.0.0.1:8765"),
-            opt("--allow-origin", "ORIGIN", "with --http: let pages of this web origin in; repeat for more; none if absent"),
+            opt(
+                "--http",
+                "ADDRESS",
+                "serve over HTTP on this machine until a signal, such as on 127.0.0.1:8765",
+            ),
+            opt(
+                "--allow-origin",
+                "ORIGIN",
+                "with --http: let pages of this web origin in; repeat for more; none if absent",
+            ),
             opt("--delete", "", "with `token CLIENT`: let this client in no more"),
-            opt("--file", "PATH", "with install, uninstall: this configuration, instead of the client's usual one"),
-            opt("--replace", "", "with install, token: in the place of another program's entry, of the earlier token"),
+            opt(
+                "--file",
+                "PATH",
+                "with install, uninstall: this configuration, instead of the client's usual one",
+            ),
+            opt(
+                "--replace",
+                "",
+                "with install, token: in the place of another program's entry, of the earlier token",
+            ),
             opt("--dry-run", "", "with install, uninstall: say what would change, and change nothing"),
         ],
         notes: "For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools and\n\
@@ -338,7 +401,11 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         options: &[
             opt("--browser", "NAME", "chrome, chromium, edge, brave, firefox or all; repeat for more"),
             opt("--user-data-dir", "DIR", "a Chromium that is started with this directory of its own"),
-            opt("--extension-id", "ID", "with install: let in this extension beside Harbor's; repeat for more"),
+            opt(
+                "--extension-id",
+                "ID",
+                "with install: let in this extension beside Harbor's; repeat for more",
+            ),
             opt("--replace", "", "with install: put another program's manifest of this name aside"),
         ],
         notes: "`install` tells browsers, by a manifest in your home, that Harbor's extension may start harbor-bridge as the\n\
@@ -351,7 +418,7 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("host", "", "make Harbor known to browsers")
     },
     Topic {
-        forms: &["search WORDS…", "show ID", "refresh", "status"],
+        forms: &["list", "search WORDS…", "show ID", "refresh", "status"],
         options: &[
             opt("--limit", "N", "with list, search: how many on a page: 1 to 200, 20 if absent"),
             opt("--cursor", "CURSOR", "with list, search: go on where the page before ended"),
@@ -364,7 +431,7 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
                 docs/catalog.md what is asked of whom. The last word may be the beginning of one.\n\
                 \n\
                 harbor catalog search time zone",
-        ..topic("catalog", "[list]", "find servers that can be had")
+        ..topic("catalog", "", "find servers that can be had")
     },
     topic("ping", "", "ask whether the bridge is alive"),
     Topic {
@@ -372,9 +439,9 @@ Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
         ..topic("shutdown", "", "end the bridge")
     },
     Topic {
-        notes: "bash:  source <(harbor completions bash), in ~/.bashrc\n\
-                zsh:   harbor completions zsh > a directory of $fpath, as _harbor\n\
-                fish:  harbor completions fish > ~/.config/fish/completions/harbor.fish",
+        notes: "\x20 bash:  source <(harbor completions bash), in ~/.bashrc\n\
+                \x20 zsh:   harbor completions zsh > a directory of $fpath, as _harbor\n\
+                \x20 fish:  harbor completions fish > ~/.config/fish/completions/harbor.fish",
         ..topic("completions", "SHELL", "print a completion script for bash, zsh or fish")
     },
     Topic {
@@ -403,11 +470,13 @@ ORIGIN is https://HOST[:PORT] of a web page, or client://NAME of an AI client. S
 
     mcp:tools.list mcp:tools.call mcp:servers.register mcp:server.connect
     model:prompt model:tools model:list
-    browser:activeTab.read browser:activeTab.interact browser:activeTab.screenshot
-    browser:navigate browser:tabs.read browser:tabs.create
+    browser:activeTab.read browser:activeTab.interact
+    browser:activeTab.screenshot browser:navigate
+    browser:tabs.read browser:tabs.create
     web:fetch chat:open
     addressBar:suggest addressBar:context addressBar:history addressBar:execute
-    agents:register agents:discover agents:invoke agents:message agents:crossOrigin agents:remote
+    agents:register agents:discover agents:invoke agents:message
+    agents:crossOrigin agents:remote
 
 A denial wins over whatever else is granted. An origin that calls tools needs mcp:tools.call, and
 mcp:tools.list to find them.
@@ -452,9 +521,9 @@ const CALLS: &[Opt] = &[
     ),
 ];
 
-const LEVELS: &str = "off, basic, standard (if nothing is said) or strict";
+const SANDBOX_LEVEL: Opt = opt("--sandbox", "LEVEL", "off, basic, standard (if nothing is said) or strict");
 
-const SANDBOX_OF_ADD: &[Opt] = &[opt("--sandbox", "LEVEL", LEVELS)];
+const SANDBOX_OF_ADD: &[Opt] = &[SANDBOX_LEVEL];
 
 /// A server elsewhere.
 const REMOTE: &[Opt] = &[

@@ -105,7 +105,7 @@ fn open(server: &Members) -> Option<Finding> {
     let (name, level) = (server.text("id"), server.text("sandbox"));
     matches!(level.as_str(), "off" | "basic").then(|| {
         let what = format!("{name} has the sandbox level {level}: it can do all that you can");
-        Finding::wrong(State::Warning, "servers", what, format!("`harbor sandbox {name} --level standard`"))
+        Finding::wrong(State::Warning, "servers", what, format!("`harbor sandbox {name} --sandbox standard`"))
     })
 }
 
