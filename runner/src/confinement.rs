@@ -78,7 +78,7 @@ fn network(network: &wire::Network<'_>) -> Network {
 
 fn filter(filter: wire::Filter) -> Filter {
     let wire::Filter { unix_sockets, udp, listen, attributes_by_path, hiding, scheduling } = filter;
-    Filter { unix_sockets, udp, listen, attributes_by_path, hiding, scheduling }
+    Filter { unix_sockets, udp, listen, attributes_by_path, hiding, scheduling, processes: true }
 }
 
 fn limits(limits: &wire::Limits<'_>) -> Limits {

@@ -17,22 +17,26 @@ use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd, Transport};
 use harbor_runner::Wire;
+use harbor_runner::mcp::Bounded;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 use url::Url;
 
 use crate::endpoint;
+use crate::held::Held;
 use crate::http::{Ask, Http};
 use crate::outgoing::{Outgoing, header_text};
 use crate::trouble::Trouble;
 
 /// So many requests at once; further ones are refused.
 const MAX_REQUESTS: usize = 256;
+
+/// Messages of a batch: an answer, and what was said on the way to it.
+const MAX_BATCH: usize = 1000;
 
 /// How long a server may take to take a notification, or its leave.
 const NOTE_LIMIT: Duration = Duration::from_secs(30);
@@ -54,6 +58,8 @@ pub type Job = Pin<Box<dyn Future<Output = ()>>>;
 pub struct Connection {
     pub http: Http,
     pub wire: Wire,
+    /// What is under way takes of memory.
+    pub held: Held,
     transport: Transport,
     /// Where messages are posted to by HTTP+SSE; none before the server has said so.
     endpoint: watch::Sender<Option<Url>>,
@@ -76,6 +82,7 @@ impl Connection {
         Self {
             http,
             wire,
+            held: Held::default(),
             transport,
             endpoint: watch::Sender::new(None),
             by_events: Cell::new(false),
@@ -258,16 +265,23 @@ impl Connection {
     }
 
     /// Hands a message to the session, or all of a batch.
-    pub fn deliver(&self, message: &[u8]) {
-        if message.trim_ascii_start().first() == Some(&b'[')
-            && let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(message)
-        {
-            return batch.iter().for_each(|message| self.deliver_one(message.get().as_bytes()));
+    ///
+    /// # Errors
+    /// What is wrong with the batch; nothing of it was handed on.
+    pub fn deliver(&self, message: &[u8]) -> Result<(), &'static str> {
+        if message.trim_ascii_start().first() != Some(&b'[') {
+            self.deliver_one(message);
+            return Ok(());
         }
-        self.deliver_one(message);
+        let Ok(Bounded(batch)) = serde_json::from_slice::<Bounded<'_, MAX_BATCH>>(message) else {
+            return Err("the server's answer is no batch of at most 1000 messages");
+        };
+        batch.iter().for_each(|message| self.deliver_one(message.get().as_bytes()));
+        Ok(())
     }
 
-    fn deliver_one(&self, message: &[u8]) {
+    /// Hands one message to the session.
+    pub fn deliver_one(&self, message: &[u8]) {
         if self.greets.get() {
             self.learn_revision(message);
         }

@@ -56,7 +56,10 @@ async fn follow(connection: &Connection) -> Result<(), Trouble> {
         let mut wrong = None;
         let fed = parser.feed(&bytes, |event| match event.name {
             "endpoint" => wrong = set(connection, event.data).err().or(wrong.take()),
-            "" | "message" => connection.deliver(event.data),
+            "" | "message" => {
+                let broken = |why| Trouble::of(RemoteEnd::Unreachable, format!("{}: {why}", http.place()));
+                wrong = wrong.take().or(connection.deliver(event.data).err().map(broken));
+            }
             _ => {}
         });
         if let Some(trouble) = wrong {

@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::Connection;
+use crate::held::{FULL, Share};
 use crate::outgoing::Outgoing;
 use crate::sse::Parser;
 use crate::standing::Pause;
@@ -30,10 +31,13 @@ use crate::trouble::Trouble;
 const MAX_ERROR: usize = 64 * 1024;
 const ERROR_LIMIT: Duration = Duration::from_secs(10);
 
+/// A request is there so often while it is sent: as it is, as what redirects repeat, and as the library has it.
+const COPIES: usize = 3;
+
 /// How a stream of events came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// The request was answered.
+    /// The request was answered, or will not be.
     Answered,
     /// The server ended it, or the connection broke; whether anything had come.
     Over { heard: bool },
@@ -54,6 +58,11 @@ impl Connection {
     pub async fn exchange(self: Rc<Self>, out: Outgoing, id: u64, line: Vec<u8>) {
         let listens = out.is("subscriptions/listen");
         let mut pause = Pause::default();
+        let mut share = self.held.share();
+        if share.take(COPIES * line.len()).is_err() {
+            self.wire.lost(id, FULL);
+            return self.forget(id);
+        }
         loop {
             let asked = self.ask_once(&out, id, &line).await;
             // Answered, or nobody waits any more.
@@ -94,7 +103,7 @@ impl Connection {
     fn missed(&self) {
         for list in ["tools", "resources", "prompts"] {
             let changed = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/{list}/list_changed\"}}");
-            self.deliver(changed.as_bytes());
+            self.deliver_one(changed.as_bytes());
         }
     }
 
@@ -135,33 +144,34 @@ impl Connection {
     }
 
     async fn take_json(&self, id: u64, mut answer: Response) -> Result<bool, Trouble> {
-        let Some(body) = self.read(&mut answer, self.wire.max_message()).await? else {
+        let Some((body, _share)) = self.read(&mut answer, self.wire.max_message()).await? else {
             self.wire.overlong(id);
             return Ok(true);
         };
         self.wire.room().await;
-        self.deliver(&body);
+        self.deliver(&body).map_err(Trouble::broken)?;
         match self.wire.is_open(id) {
             true => Err(Trouble::broken("the server's answer is none to this request")),
             false => Ok(true),
         }
     }
 
-    /// The body; none where it is too long.
-    async fn read(&self, answer: &mut Response, limit: usize) -> Result<Option<Vec<u8>>, Trouble> {
+    /// The body, and what it takes; none where it is too long.
+    async fn read(&self, answer: &mut Response, limit: usize) -> Result<Option<(Vec<u8>, Share)>, Trouble> {
         let place = self.http.place();
         if answer.content_length().is_some_and(|length| length > limit as u64) {
             return Ok(None);
         }
-        let mut body = Vec::new();
+        let (mut body, mut share) = (Vec::new(), self.held.share());
         while let Some(piece) = answer.chunk().await.map_err(|error| Trouble::from_request(&error, &place))? {
             if body.len() + piece.len() > limit {
                 return Ok(None);
             }
             self.wire.heard();
+            share.take(body.len() + piece.len()).map_err(|_| Trouble::broken(FULL))?;
             body.extend_from_slice(&piece);
         }
-        Ok(Some(body))
+        Ok(Some((body, share)))
     }
 
     async fn take_events(&self, id: u64, answer: Response, resumes: bool) -> Result<bool, Trouble> {
@@ -203,7 +213,7 @@ impl Connection {
 
     /// Hands on the events of a stream, to its end or to the answer of `id`.
     pub async fn events(&self, mut answer: Response, parser: &mut Parser, id: Option<u64>) -> Stream {
-        let mut heard = false;
+        let (mut heard, mut wrong, mut share) = (false, None, self.held.share());
         loop {
             // Not faster than the bridge takes it.
             self.wire.room().await;
@@ -212,9 +222,17 @@ impl Connection {
             let fed = parser.feed(&bytes, |event| {
                 heard = true;
                 if matches!(event.name, "" | "message") {
-                    self.deliver(event.data);
+                    wrong = wrong.or(self.deliver(event.data).err());
                 }
             });
+            wrong = wrong.or(share.take(parser.held()).err().map(|_| FULL));
+            if let Some(wrong) = wrong {
+                match id {
+                    Some(id) => self.wire.lost(id, wrong),
+                    None => self.wire.remark(wrong),
+                }
+                return Stream::Answered;
+            }
             if id.is_some_and(|id| !self.wire.is_open(id)) {
                 return Stream::Answered;
             }
@@ -247,7 +265,7 @@ impl Connection {
             return Err(self.session_lost());
         }
         let body = timeout(ERROR_LIMIT, self.read(&mut answer, MAX_ERROR)).await;
-        let body = body.ok().and_then(Result::ok).flatten().unwrap_or_default();
+        let body = body.ok().and_then(Result::ok).flatten().map(|(body, _)| body).unwrap_or_default();
         let knows_no_post = matches!(code, 400 | 404 | 405) && out.is("initialize");
         let error = error_in(&body, id);
         if knows_no_post && error.is_none() && self.may_go_by_events() {
@@ -255,7 +273,7 @@ impl Connection {
             return Box::pin(self.ask_once(out, id, line)).await;
         }
         if let Some(error) = error {
-            self.deliver(error.as_bytes());
+            self.deliver_one(error.as_bytes());
             return Ok(true);
         }
         let why = format!("{place} answered HTTP {code}");

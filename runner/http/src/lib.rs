@@ -16,6 +16,7 @@ mod carrier;
 mod connection;
 mod endpoint;
 mod exchange;
+mod held;
 mod http;
 mod outgoing;
 pub mod sse;

@@ -68,6 +68,12 @@ impl Parser {
         *self = Self { id: last_id.clone(), last_id, retry, ..Self::new(self.limit) };
     }
 
+    /// Bytes of what is not whole yet.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.line.len() + self.data.len()
+    }
+
     /// The id of the last whole event, by which a stream is taken up again.
     #[must_use]
     pub fn last_id(&self) -> Option<&str> {

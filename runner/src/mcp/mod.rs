@@ -3,6 +3,7 @@
 //! Owns reading and writing its lines, the table of open requests and the decisions about contact, pages, rounds,
 //! tools and what fits their schemas. Must never do I/O or read a clock: `session` does.
 
+mod bounded;
 pub mod contact;
 pub mod line;
 pub mod message;
@@ -13,3 +14,5 @@ pub mod rounds;
 pub mod schema;
 pub mod tools;
 pub mod write;
+
+pub use bounded::Bounded;

@@ -4,12 +4,15 @@
 
 use harbor_ipc_proto::link::runner::Operation;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use super::Bounded;
 use super::write::{Request, put_text_member};
 
 /// More pages than this are a server's mistake.
 const MAX_PAGES: u32 = 1000;
+
+/// More items than this on one page are a mistake, or an attack on this process's memory.
+const MAX_ITEMS: usize = 100_000;
 
 /// How much text a list may have, and what is said of a longer one.
 type Bound = (usize, &'static str);
@@ -81,7 +84,7 @@ pub enum Next {
 #[derive(Deserialize)]
 struct Page<'a> {
     #[serde(borrow, alias = "resources", alias = "resourceTemplates", alias = "prompts")]
-    tools: Vec<&'a RawValue>,
+    tools: Bounded<'a, MAX_ITEMS>,
     #[serde(rename = "nextCursor")]
     next_cursor: Option<String>,
 }
@@ -105,10 +108,10 @@ impl Pages {
     /// Takes the result of one page.
     pub fn take(&mut self, result: &str) -> Next {
         let Ok(page) = serde_json::from_str::<Page<'_>>(result) else {
-            return Next::Wrong("the page has no list of items, or more than one");
+            return Next::Wrong("the page has no list of items, more than one, or one of more than 100,000");
         };
         self.pages += 1;
-        for item in page.tools {
+        for item in page.tools.0 {
             if !self.items.is_empty() {
                 self.items.push(',');
             }
@@ -163,6 +166,9 @@ mod tests {
         let last = (0..2000).map(|n| pages.take(&format!("{{\"tools\":[1],\"nextCursor\":\"{n}\"}}")));
         assert!(last.into_iter().any(|next| matches!(next, Next::Wrong(_))));
         assert!(matches!(Pages::begin(Kind::Tools).0.take("{}"), Next::Wrong(_)));
+        let many = |count: usize| format!("{{\"tools\":[{}0]}}", "0,".repeat(count - 1));
+        assert!(matches!(Pages::begin(Kind::Tools).0.take(&many(MAX_ITEMS)), Next::Whole(..)));
+        assert!(matches!(Pages::begin(Kind::Tools).0.take(&many(MAX_ITEMS + 1)), Next::Wrong(_)));
     }
 
     #[test]

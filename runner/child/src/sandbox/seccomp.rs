@@ -41,6 +41,8 @@ pub struct Filter {
     /// Whether it may say when and where processes run that it names by their number: without a PID namespace these may be
     /// others.
     pub scheduling: bool,
+    /// Whether it may start processes, and send signals to others. Threads can always be started.
+    pub processes: bool,
 }
 
 /// Whether this kernel runs such programs.

@@ -95,6 +95,18 @@ const BY_PATH_HERE: &[c_long] = &[
 #[cfg(target_arch = "aarch64")]
 const BY_PATH_HERE: &[c_long] = &[];
 
+/// Other programs, and signals to other processes. `tgkill` stays: a program aborts by it.
+#[rustfmt::skip]
+const PROCESSES: &[c_long] = &[
+    libc::SYS_execve, libc::SYS_execveat, libc::SYS_kill, libc::SYS_tkill, libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo, libc::SYS_pidfd_open, libc::SYS_pidfd_send_signal,
+];
+
+#[cfg(target_arch = "x86_64")]
+const PROCESSES_HERE: &[c_long] = &[libc::SYS_fork, libc::SYS_vfork];
+#[cfg(target_arch = "aarch64")]
+const PROCESSES_HERE: &[c_long] = &[];
+
 /// Namespaces, as `clone` and `unshare` name them.
 const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
@@ -123,8 +135,16 @@ const OF_A_USER: u32 = 3;
 /// The rules for a server that may do what `filter` says. Those with cases are first: a server's calls pass
 /// them only, while the calls that are refused at once are not worth a place in front.
 pub(super) fn of(filter: &Filter) -> Vec<Rule> {
-    let mut rules =
-        vec![sockets(filter), pairs(filter), control(), leases(), limits(), clone(), unshare(), ranges()];
+    let mut rules = vec![
+        sockets(filter),
+        pairs(filter),
+        control(),
+        leases(),
+        limits(),
+        clone(filter),
+        unshare(),
+        ranges(),
+    ];
     rules.push(buffers());
     rules.extend(devices());
     rules.extend(if filter.scheduling { priorities().to_vec() } else { scheduling() });
@@ -146,6 +166,9 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
     }
     if !filter.listen {
         never.push(&[libc::SYS_listen]);
+    }
+    if !filter.processes {
+        never.extend([PROCESSES, PROCESSES_HERE]);
     }
     rules.extend(never.concat().into_iter().map(refused));
     rules
@@ -231,11 +254,15 @@ fn leases() -> Rule {
     Rule { number: libc::SYS_fcntl, cases: cases.to_vec(), otherwise: Allow }
 }
 
-/// A thread has the descriptors of its process: others are looked at by nobody.
-fn clone() -> Rule {
-    let both = (libc::CLONE_THREAD | libc::CLONE_FILES).cast_unsigned();
-    let own = Test::masked(0, both, libc::CLONE_THREAD.cast_unsigned());
-    when(libc::SYS_clone, refuse(&[Test::any_of(0, NAMESPACES)]), refuse(&[own]))
+/// A thread has the descriptors of its process: others are looked at by nobody. What is no thread is a process.
+fn clone(filter: &Filter) -> Rule {
+    let thread = libc::CLONE_THREAD.cast_unsigned();
+    let own = Test::masked(0, thread | libc::CLONE_FILES.cast_unsigned(), thread);
+    let mut cases = vec![refuse(&[Test::any_of(0, NAMESPACES)]), refuse(&[own])];
+    if !filter.processes {
+        cases.push(refuse(&[Test::masked(0, thread, 0)]));
+    }
+    Rule { number: libc::SYS_clone, cases, otherwise: Allow }
 }
 
 fn unshare() -> Rule {

@@ -20,7 +20,11 @@ const NOTHING: Filter = Filter {
     attributes_by_path: false,
     hiding: false,
     scheduling: false,
+    // Each server's launcher ends in execve.
+    processes: true,
 };
+/// For a program that starts none.
+const ALONE: Filter = Filter { processes: false, ..NOTHING };
 const ALL: Filter = Filter {
     unix_sockets: true,
     udp: true,
@@ -28,6 +32,7 @@ const ALL: Filter = Filter {
     attributes_by_path: true,
     hiding: true,
     scheduling: true,
+    processes: true,
 };
 
 const NO: Answer = Refuse(Errno::EPERM);
@@ -102,7 +107,7 @@ fn foreign_instruction_sets_are_refused_whatever_is_allowed() {
 
 #[test]
 fn only_calls_with_cases_are_decided_by_their_arguments() {
-    for filter in [NOTHING, ALL] {
+    for filter in [NOTHING, ALONE, ALL] {
         let rules = rules::of(&filter);
         let program = assemble(&rules).unwrap();
         assert!(program.len() < 4096, "the kernel's limit");
@@ -119,7 +124,7 @@ fn only_calls_with_cases_are_decided_by_their_arguments() {
 
 #[test]
 fn no_call_has_two_rules() {
-    let mut numbers: Vec<_> = rules::of(&NOTHING).iter().map(|rule| rule.number).collect();
+    let mut numbers: Vec<_> = rules::of(&ALONE).iter().map(|rule| rule.number).collect();
     numbers.sort_unstable();
     assert!(numbers.windows(2).all(|two| two[0] < two[1]), "{numbers:?}");
 }
@@ -360,6 +365,27 @@ fn what_a_filtered_thread_starts_is_filtered_too() {
         let output = Command::new("mknod").arg(&made).args(["c", "1", "3"]).output().unwrap();
         assert!(!output.status.success());
         assert!(!made.exists());
+    });
+}
+
+#[test]
+fn who_starts_no_process_has_threads_and_ends_itself_only() {
+    let thread = [(libc::CLONE_VM | libc::CLONE_FILES | libc::CLONE_THREAD) as u64];
+    check(&[
+        (ALONE, libc::SYS_clone, &thread, Allow),
+        (ALONE, libc::SYS_clone, &[libc::SIGCHLD as u64], NO),
+        (ALONE, libc::SYS_clone, &[(libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD) as u64], NO),
+        (ALONE, libc::SYS_kill, &[1, 9], NO),
+        (ALONE, libc::SYS_tgkill, &[1, 1, 6], Allow),
+        (NOTHING, libc::SYS_kill, &[1, 9], Allow),
+        (NOTHING, libc::SYS_execve, &[], Allow),
+    ]);
+    filtered(ALONE, || {
+        assert_eq!(std::thread::spawn(|| 7).join().unwrap(), 7);
+        assert_eq!(kind(Command::new("true").status()), Some(libc::EPERM));
+        for number in [libc::SYS_execve, libc::SYS_execveat, libc::SYS_pidfd_open] {
+            assert_eq!(real(number, [0; 4]), Errno::EPERM, "{number}");
+        }
     });
 }
 
