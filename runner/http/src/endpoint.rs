@@ -10,12 +10,13 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::RemoteEnd;
 use harbor_policy::remote::place;
+use reqwest::StatusCode;
 
 use crate::connection::Connection;
 use crate::exchange::stream_ended;
 use crate::sse::Parser;
 use crate::standing::is_stream;
-use crate::trouble::Trouble;
+use crate::trouble::{Trouble, of_status, wait_of};
 
 /// Listens until the stream ends, which is the end of the connection.
 pub async fn listen(connection: Rc<Connection>) {
@@ -38,8 +39,9 @@ async fn follow(connection: &Connection) -> Result<(), Trouble> {
         );
         return Err(Trouble::of(RemoteEnd::Unauthorized, why));
     }
-    if answer.status().is_server_error() {
-        return Err(Trouble::of(RemoteEnd::Unreachable, format!("{} answered HTTP {code}", http.place())));
+    if answer.status().is_server_error() || answer.status() == StatusCode::TOO_MANY_REQUESTS {
+        let why = of_status(answer.status(), wait_of(answer.headers()), &http.place());
+        return Err(Trouble::of(RemoteEnd::Unreachable, why));
     }
     if !answer.status().is_success() || !is_stream(&answer) {
         let why = format!(

@@ -25,7 +25,7 @@ use crate::held::{FULL, Share};
 use crate::outgoing::Outgoing;
 use crate::sse::Parser;
 use crate::standing::Pause;
-use crate::trouble::Trouble;
+use crate::trouble::{Trouble, of_status, wait_of};
 
 /// Of an answer that is an error, so much is read, and for so long.
 const MAX_ERROR: usize = 64 * 1024;
@@ -125,9 +125,10 @@ impl Connection {
         match body_of(&answer) {
             Body::Json => self.take_json(id, answer).await,
             Body::Events => self.take_events(id, answer, out.revision.is_none()).await,
-            Body::Nothing => {
-                Err(Trouble::broken(format!("the server answered with nothing (HTTP {})", status.as_u16())))
-            }
+            Body::Nothing => Err(self.no_mcp(&format!(
+                "it answers with nothing (HTTP {}); is it the URL of an MCP server?",
+                status.as_u16()
+            ))),
             Body::Other(kind) => {
                 Err(self
                     .no_mcp(&format!("it answers with {kind}, as pages do; is it the URL of an MCP server?")))
@@ -253,6 +254,7 @@ impl Connection {
         let status = answer.status();
         let (code, place) = (status.as_u16(), self.http.place());
         let contacting = self.wire.is_contacting();
+        let wait = wait_of(answer.headers());
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             let why = format!(
                 "{place} does not let Harbor in (HTTP {code}): it wants a key; `harbor add` with \
@@ -276,7 +278,7 @@ impl Connection {
             self.deliver_one(error.as_bytes());
             return Ok(true);
         }
-        let why = format!("{place} answered HTTP {code}");
+        let why = of_status(status, wait, &place);
         if contacting && matches!(code, 429 | 502..=504) || out.is("initialize") && status.is_server_error() {
             return Err(Trouble::of(RemoteEnd::Unreachable, why));
         }

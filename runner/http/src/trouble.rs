@@ -7,6 +7,8 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 
 use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use rustls::CertificateError;
 
 use crate::address::Unresolved;
@@ -74,6 +76,23 @@ impl Trouble {
     }
 }
 
+/// What an error of HTTP says, and what to do; `wait` is how many seconds the server wants to be left alone.
+pub fn of_status(status: StatusCode, wait: Option<u32>, place: &str) -> String {
+    let again = wait.map_or_else(|| "try again later".into(), |wait| format!("try again in {wait} s"));
+    let means = match status.as_u16() {
+        429 => format!("it has had too many requests; {again}"),
+        502..=504 => format!("it is not to be had right now; {again}"),
+        500.. => format!("something is wrong at its end; {again}, or tell whoever runs it"),
+        _ => return format!("{place} answered HTTP {}", status.as_u16()),
+    };
+    format!("{place} answered HTTP {}: {means}", status.as_u16())
+}
+
+/// The seconds of `Retry-After`. A date in its place is not read: whose clock it is by is not known.
+pub fn wait_of(headers: &HeaderMap) -> Option<u32> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()
+}
+
 fn of_tls(error: &rustls::Error, place: &str) -> String {
     match error {
         rustls::Error::InvalidCertificate(why) => match why {
@@ -83,7 +102,8 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                 format!("the certificate of {place} is not valid yet; is this machine's clock right?")
             }
-            CertificateError::UnknownIssuer => format!(
+            // A bad signature: somebody who is trusted has the name of who signed it.
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
                 "the certificate of {place} is signed by nobody whom this system trusts; add its authority to the system's \
                  certificates, or name a file by SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment"
             ),

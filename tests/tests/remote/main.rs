@@ -6,6 +6,7 @@ mod hostile;
 mod real;
 mod refused;
 mod streams;
+mod tls;
 
 use harbor_tests::{Answer, Bridge, ErrorValue};
 use serde_json::{Value, json};

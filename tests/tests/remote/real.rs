@@ -102,7 +102,8 @@ fn servers_elsewhere_may_share_a_runner_as_others_do() {
 #[test]
 fn the_command_line_knows_them() {
     let home = Home::new();
-    let _bridge = Bridge::start(&home);
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive());
     let server = harbor_tests::Scripted::start(|_, _| false);
     let url = format!("{}?key=s3cret", server.url());
     let added = home.done(&["add", "s", "--url", &url, "--header", "X-Key: v4lue", "--transport", "http"]);

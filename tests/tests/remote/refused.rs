@@ -1,11 +1,9 @@
 //! Servers that cannot be had: what is wrong, in one sentence, and never a secret in it.
 
-use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::process::{Command, Stdio};
 
 use harbor_tests::scripted::answer;
-use harbor_tests::{Bridge, Home, LIMIT, Program, Scripted, wait_until};
+use harbor_tests::{Bridge, Home, Scripted};
 use serde_json::{Value, json};
 
 use super::{add, connect, failure};
@@ -119,55 +117,90 @@ fn private_places_and_plain_http_need_a_word() {
     assert!(["forbidden", "unreachable"].contains(&cause.as_str()), "{said}");
 }
 
-/// A server with a certificate of its own making.
-fn tls(home: &Home, days: &str) -> (Program, u16) {
-    let (key, certificate) = (home.scratch("key.pem"), home.scratch("cert.pem"));
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", days])
-        .args(["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
-        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&certificate)
-        .stderr(Stdio::null())
-        .status();
-    assert!(made.unwrap().success());
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut command = Command::new("openssl");
-    command
-        .args(["s_server", "-quiet", "-accept", &port.to_string()])
-        .arg("-key")
-        .arg(&key)
-        .arg("-cert")
-        .arg(&certificate);
-    let program = Program::start(&mut command);
-    wait_until("it listens", LIMIT, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    (program, port)
+/// What `harbor add` says of a server that answers everything like this.
+fn added(
+    answers: impl Fn(&mut std::net::TcpStream) -> bool + Send + Sync + 'static,
+    more: &[&str],
+) -> String {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    // The command line would start one of its own while there is none.
+    assert!(bridge.is_alive());
+    let server = Scripted::start(move |_, stream| answers(stream));
+    let url = server.url();
+    let (out, said, code) = home.harbor(&[&["add", "s", "--url", &url], more].concat());
+    assert_eq!((out.as_str(), code), ("added s\n", Some(5)), "{said}");
+    said.replace(&server.port.to_string(), "PORT")
 }
 
 #[test]
-fn a_certificate_that_nobody_signed_is_explained() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let (_server, port) = tls(&home, "2");
-    let (cause, said) = failure(&bridge, &format!("https://localhost:{port}/mcp"), &json!({}));
-    assert_eq!(cause, "tls", "{said}");
-    assert!(said.contains("certificate"), "{said}");
+fn each_answer_that_is_none_says_what_to_do() {
+    let html = "text/html";
+    for (status, kind, header, expected) in [
+        (
+            "200 OK",
+            html,
+            "",
+            "127.0.0.1:PORT: it answers with text/html, as pages do; is it the URL of an MCP server?",
+        ),
+        ("200 OK", "image/png", "", "answers with image/png"),
+        ("204 No Content", "", "", "it answers with nothing (HTTP 204); is it the URL of an MCP server?"),
+        (
+            "302 Found",
+            html,
+            "location: /login\r\n",
+            "redirects by HTTP 302, as pages do; is it the URL of an MCP server?",
+        ),
+        (
+            "307 Elsewhere",
+            html,
+            "location: http://127.0.0.1:1/mcp\r\n",
+            "redirects to 127.0.0.1:1; if that is right, add the server by its URL there",
+        ),
+        ("308 Elsewhere", html, "", "redirects to nowhere (HTTP 308)"),
+        ("308 Elsewhere", html, "location: /mcp\r\n", "redirects again and again"),
+        ("401 No", html, "", "(HTTP 401): it wants a key"),
+        ("403 No", html, "", "(HTTP 403): it wants a key"),
+        ("400 No", html, "", "(HTTP 400); is it the URL of an MCP server?"),
+        ("404 No", html, "", "(HTTP 404); is it the URL of an MCP server?"),
+        ("405 No", html, "", "(HTTP 405); is it the URL of an MCP server?"),
+        ("410 Gone", html, "", "it answers HTTP 410; is it the URL of an MCP server?"),
+        (
+            "429 Slow",
+            html,
+            "retry-after: 30\r\n",
+            "HTTP 429: it has had too many requests; try again in 30 s",
+        ),
+        ("429 Slow", html, "", "HTTP 429: it has had too many requests; try again later"),
+        (
+            "500 No",
+            html,
+            "",
+            "HTTP 500: something is wrong at its end; try again later, or tell whoever runs it",
+        ),
+        ("502 No", html, "", "HTTP 502: it is not to be had right now; try again later"),
+        (
+            "503 No",
+            html,
+            "retry-after: Sun, 22 Nov 2026 12:00:00 GMT\r\n",
+            "HTTP 503: it is not to be had right now; try again later",
+        ),
+    ] {
+        let said = added(move |stream| answer(stream, status, kind, header, "<html>"), &[]);
+        assert!(said.contains(expected), "{status} {header}: {said}");
+    }
 }
 
 #[test]
-fn plain_http_where_tls_is_expected_is_explained() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let _ = stream.read(&mut [0; 4096]);
-        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-    });
-    let (cause, said) = failure(&bridge, &format!("https://localhost:{port}/mcp"), &json!({}));
-    assert_eq!(cause, "tls", "{said}");
-    assert!(said.contains("does not speak TLS"), "{said}");
+fn a_server_that_does_not_answer_is_waited_for_as_long_as_was_said() {
+    let silent = |stream: &mut std::net::TcpStream| {
+        // Until nobody waits any more.
+        let _ = std::io::Read::read(stream, &mut [0]);
+        true
+    };
+    let said = added(silent, &["--start-timeout", "1"]);
+    assert!(
+        said.contains("it did not answer within 1 s; if it needs longer, give it a longer start timeout"),
+        "{said}"
+    );
 }
