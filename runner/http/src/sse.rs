@@ -11,6 +11,9 @@ use std::time::Duration;
 /// Names and ids of events are cut off beyond so many bytes.
 const MAX_WORD: usize = 1024;
 
+/// A line's allocation serves the next one, unless it is larger.
+const KEEP: usize = 64 * 1024;
+
 /// The longest pause that a server may ask for.
 const MAX_RETRY: Duration = Duration::from_secs(60);
 
@@ -106,10 +109,9 @@ impl Parser {
             let Some(end) = rest.first() else { break };
             self.after_cr = *end == b'\r';
             bytes = &rest[1..];
-            let line = std::mem::take(&mut self.line);
-            self.take_line(&line, &mut take)?;
-            // The allocation serves the next line, unless this one was large.
-            if line.capacity() <= 64 * 1024 {
+            let mut line = std::mem::take(&mut self.line);
+            self.take_line(&mut line, &mut take)?;
+            if line.capacity() <= KEEP {
                 self.line = line;
                 self.line.clear();
             }
@@ -117,9 +119,9 @@ impl Parser {
         Ok(())
     }
 
-    fn take_line(&mut self, line: &[u8], take: &mut impl FnMut(Event<'_>)) -> Result<(), TooLong> {
+    fn take_line(&mut self, whole: &mut Vec<u8>, take: &mut impl FnMut(Event<'_>)) -> Result<(), TooLong> {
         let first = std::mem::take(&mut self.at_start);
-        let line = if first { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+        let line = if first { whole.strip_prefix(b"\xef\xbb\xbf").unwrap_or(whole) } else { &whole[..] };
         if line.is_empty() {
             self.dispatch(take);
             return Ok(());
@@ -129,7 +131,10 @@ impl Parser {
             None => (line, &b""[..]),
         };
         match field {
-            b"data" => return self.add_data(value),
+            b"data" => {
+                let from = whole.len() - value.len();
+                return self.add_data(whole, from);
+            }
             b"event" => self.name = word(value),
             b"id" if value.len() <= MAX_WORD && !value.contains(&0) => self.id = Some(word(value)),
             b"retry" => {
@@ -144,16 +149,20 @@ impl Parser {
         Ok(())
     }
 
-    fn add_data(&mut self, value: &[u8]) -> Result<(), TooLong> {
+    /// The data is what the line has from there on. Large data that is of one line is not copied.
+    fn add_data(&mut self, line: &mut Vec<u8>, from: usize) -> Result<(), TooLong> {
         let feed = usize::from(self.has_data);
-        if self.data.len() + feed + value.len() > self.limit {
+        if self.data.len() + feed + line.len() - from > self.limit {
             return Err(TooLong);
         }
-        if self.has_data {
+        if std::mem::replace(&mut self.has_data, true) {
             self.data.push(b'\n');
+        } else if line.len() > KEEP {
+            line.drain(..from);
+            self.data = std::mem::take(line);
+            return Ok(());
         }
-        self.has_data = true;
-        self.data.extend_from_slice(value);
+        self.data.extend_from_slice(&line[from..]);
         Ok(())
     }
 
@@ -234,6 +243,16 @@ mod tests {
         let result = (0..1000).try_for_each(|_| endless.feed(&[b'x'; 100], |_| ()));
         assert_eq!(result, Err(TooLong));
         assert!(endless.line.len() <= 10 + MAX_WORD);
+    }
+
+    #[test]
+    fn large_events_are_as_they_came() {
+        let large = "x".repeat(2 * KEEP);
+        let mut parser = Parser::new(5 * KEEP);
+        let text = format!("data: {large}\ndata: {large}\n\ndata: 1\ndata:{large}\n\n");
+        let events = fed(&mut parser, text.as_bytes()).unwrap();
+        assert_eq!(events, [event("", &format!("{large}\n{large}")), event("", &format!("1\n{large}"))]);
+        assert_eq!(fed(&mut parser, format!("data:{large}{large}{large}\n").as_bytes()), Err(TooLong));
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! Servers that run elsewhere: real ones over HTTP, and scripted ones that do what none should.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
+mod asking;
 mod greedy;
 mod hostile;
 mod real;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::connect;
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
