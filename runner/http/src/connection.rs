@@ -27,7 +27,8 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::endpoint;
-use crate::held::Held;
+use crate::exchange::COPIES;
+use crate::held::{FULL, Held};
 use crate::http::{Ask, Http};
 use crate::outgoing::{Outgoing, header_text};
 use crate::trouble::Trouble;
@@ -41,6 +42,9 @@ const MAX_BATCH: usize = 1000;
 /// How long a server may take to take a notification, or its leave.
 const NOTE_LIMIT: Duration = Duration::from_secs(30);
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
+
+/// What a notification or an answer is taken for at least: a server may ask faster than it lets itself be answered.
+const MIN_NOTE: usize = 1024 * 1024;
 
 /// Ids of sessions are visible characters, and not longer.
 const MAX_SESSION: usize = 1024;
@@ -60,6 +64,8 @@ pub struct Connection {
     pub wire: Wire,
     /// What is under way takes of memory.
     pub held: Held,
+    /// There was no room for a notification or an answer, and the log says so.
+    overwhelmed: Cell<bool>,
     transport: Transport,
     /// Where messages are posted to by HTTP+SSE; none before the server has said so.
     endpoint: watch::Sender<Option<Url>>,
@@ -83,6 +89,7 @@ impl Connection {
             http,
             wire,
             held: Held::default(),
+            overwhelmed: Cell::default(),
             transport,
             endpoint: watch::Sender::new(None),
             by_events: Cell::new(false),
@@ -312,6 +319,13 @@ impl Connection {
 
     /// Posts what has no answer.
     async fn note(self: Rc<Self>, out: Outgoing, line: Vec<u8>) {
+        let mut share = self.held.share();
+        if share.take(MIN_NOTE + COPIES * line.len()).is_err() {
+            if !self.overwhelmed.replace(true) {
+                self.wire.remark(FULL);
+            }
+            return;
+        }
         let answer = match timeout(NOTE_LIMIT, self.post(&out, &line)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(trouble)) if !trouble.broken => return self.end(trouble.end()),

@@ -32,7 +32,7 @@ const MAX_ERROR: usize = 64 * 1024;
 const ERROR_LIMIT: Duration = Duration::from_secs(10);
 
 /// A request is there so often while it is sent: as it is, as what redirects repeat, and as the library has it.
-const COPIES: usize = 3;
+pub const COPIES: usize = 3;
 
 /// How a stream of events came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,7 +254,6 @@ impl Connection {
         let status = answer.status();
         let (code, place) = (status.as_u16(), self.http.place());
         let contacting = self.wire.is_contacting();
-        let wait = wait_of(answer.headers());
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             let why = format!(
                 "{place} does not let Harbor in (HTTP {code}): it wants a key; `harbor add` with \
@@ -278,7 +277,7 @@ impl Connection {
             self.deliver_one(error.as_bytes());
             return Ok(true);
         }
-        let why = of_status(status, wait, &place);
+        let why = of_status(status, wait_of(answer.headers()), &place);
         if contacting && matches!(code, 429 | 502..=504) || out.is("initialize") && status.is_server_error() {
             return Err(Trouble::of(RemoteEnd::Unreachable, why));
         }

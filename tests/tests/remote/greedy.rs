@@ -3,8 +3,8 @@
 use std::io::Read as _;
 
 use harbor_tests::processes::Process;
-use harbor_tests::scripted::{Asked, answer, begin_events, event};
-use harbor_tests::{Bridge, Home, LIMIT, Scripted};
+use harbor_tests::scripted::{Asked, answer, begin_events, event, text};
+use harbor_tests::{Bridge, Home, LIMIT, Scripted, wait_until};
 use serde_json::json;
 
 use super::connect;
@@ -101,6 +101,41 @@ fn answers_that_are_never_whole_share_one_bound() {
     bridge.call("disconnect_server", &json!({"server_id": "s"})).unwrap();
     let errors = calls.into_iter().map(|call| call.wait(LIMIT).unwrap_err().message);
     assert_eq!(errors.filter(|said| said.contains("too much is under way")).count(), 1);
+}
+
+#[test]
+fn who_asks_faster_than_it_lets_itself_be_answered_is_not_answered() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let server = Scripted::start(|asked, stream| {
+        if asked.method().is_empty() && asked.verb == "POST" {
+            // An answer to one of its questions: it is never taken, as long as somebody waits for that.
+            let _ = stream.read(&mut [0]);
+            return true;
+        }
+        asked.calls("bad") && {
+            begin_events(stream);
+            let ping = |n: u32| format!("data: {{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"ping\"}}\n\n");
+            (0..20).all(|k| event(stream, &(0..1000).map(|n| ping(1000 * k + n)).collect::<String>()))
+                && event(
+                    stream,
+                    &format!(
+                        "data: {{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{}}}\n\n",
+                        asked.body["id"],
+                        text("over")
+                    ),
+                )
+        }
+    });
+    connect(&bridge, &server.url(), &json!({})).unwrap();
+    let runner = Process::named_by(&bridge.server("s")["runner_pid"]);
+    assert_eq!(bridge.tool_text("s", "bad", &json!({})), "over");
+    let answers = || server.count(|asked| asked.verb == "POST" && asked.method().is_empty());
+    wait_until("some answers", LIMIT, || answers() > 100);
+    assert!(answers() <= 256, "{}", answers());
+    let most = peak(runner);
+    assert!(most < 100 * MIB, "it had {most} bytes");
+    bridge.call("disconnect_server", &json!({"server_id": "s"})).unwrap();
 }
 
 #[test]
