@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use harbor_ipc_proto::field::PutField as _;
-use harbor_policy::curated::{CURATED, Source, filled};
+use harbor_policy::curated::{CURATED, Source};
+use harbor_policy::recipe::{Given, Recipe};
 use harbor_tests::home::TEST_ID;
 use harbor_tests::{Answer, Asker, Bridge, Home};
 use serde_json::{Value, json};
@@ -262,17 +263,16 @@ fn curated_servers_work_in_the_sandbox_of_the_list() {
         let dir = home.scratch("files");
         std::fs::create_dir(&dir).unwrap();
         assert!(Command::new("git").args(["init", "-q"]).arg(&dir).status().unwrap().success());
-        let (dir, data) =
-            ([dir.display().to_string()], home.path().join("servers/s/data").display().to_string());
-        args.as_array_mut().unwrap().extend(filled(curated.args, |_| &dir).into_iter().map(Value::from));
-        let mut env = json!({TEST_ID: home.id()});
-        for variable in curated.env {
-            if let Some(value) = variable.value {
-                env[variable.name] = json!(value.replace("{data}", &data));
-            }
-        }
+        let data = home.path().join("servers/s/data").display().to_string();
+        let inputs =
+            curated.inputs.iter().map(|input| (input.name.to_owned(), vec![dir.display().to_string()]));
+        let own = [(TEST_ID.to_owned(), home.id().to_owned())].into();
+        let given = Given { inputs: &inputs.collect(), env: &own, data: &data };
+        let filled = Recipe::from(curated).fill(given).unwrap();
+        args.as_array_mut().unwrap().extend(filled.args.into_iter().map(Value::from));
+        let env = json!(filled.env);
         let mut sandbox = Vec::new();
-        curated.sandbox.settings(|_| &dir).put(&mut sandbox);
+        filled.sandbox.put(&mut sandbox);
         let sandbox: Value = serde_json::from_slice(&sandbox).unwrap();
         let definition =
             json!({"server_id": "s", "command": command, "args": args, "env": env, "sandbox": sandbox});

@@ -4,7 +4,7 @@
 //! resolved when one is installed. docs/sandbox.md tells why each needs what it is granted, and which of it is tested.
 //!
 //! ```text
-//!  {directory}      a placeholder: the person gives it (`Input`), an absolute path each
+//!  {directory}      a placeholder: the person gives it (`Input`), an absolute path each; `recipe` fills it in
 //!  {data}           the server's own data directory, which whoever installs it knows
 //! ```
 
@@ -132,39 +132,20 @@ impl Sandbox {
     /// Nothing but its own directories.
     pub const NO_NETWORK: Self = Self { network: Some(NetworkKind::None), ..Self::DEFAULT };
 
-    /// The settings, with placeholders filled: `values` gives the paths for a name.
+    /// The settings, with their placeholders.
     #[must_use]
-    pub fn settings<'v>(&self, values: impl Fn(&str) -> &'v [String]) -> SandboxSettings {
-        let listed = |list: Vec<String>| (!list.is_empty()).then_some(list);
+    pub fn settings(&self) -> SandboxSettings {
+        let listed =
+            |list: &[&str]| (!list.is_empty()).then(|| list.iter().map(ToString::to_string).collect());
         SandboxSettings {
             level: self.level,
             network: self.network,
-            hosts: listed(self.hosts.iter().map(ToString::to_string).collect()),
-            read: listed(filled(self.read, &values)),
-            write: listed(filled(self.write, &values)),
+            hosts: listed(self.hosts),
+            read: listed(self.read),
+            write: listed(self.write),
             ..SandboxSettings::default()
         }
     }
-}
-
-/// A list with its placeholders filled: `{name}` becomes all values of the name, other entries stay. A placeholder with more behind it
-/// (`{repository}/.git`) becomes each value with that behind it.
-#[must_use]
-pub fn filled<'v>(list: &[&str], values: impl Fn(&str) -> &'v [String]) -> Vec<String> {
-    let mut all = Vec::new();
-    for entry in list {
-        match placeholder(entry) {
-            Some((name, rest)) => all.extend(values(name).iter().map(|value| format!("{value}{rest}"))),
-            None => all.push((*entry).to_owned()),
-        }
-    }
-    all
-}
-
-/// The name of the placeholder at the beginning of an entry, and what stands behind it.
-#[must_use]
-pub fn placeholder(entry: &str) -> Option<(&str, &str)> {
-    entry.strip_prefix('{')?.split_once('}')
 }
 
 /// The server of this id.

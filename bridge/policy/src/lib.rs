@@ -17,6 +17,7 @@ pub mod limits;
 pub mod liveness;
 pub mod origin;
 pub mod package;
+pub mod recipe;
 pub mod redaction;
 pub mod remote;
 pub mod runs;

@@ -139,7 +139,7 @@ impl Host {
     /// The server, if it is not known already that the tool cannot be called there.
     fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<Server>, ErrorBody> {
         let server = self.supervisor.get(&call.server).ok_or_else(|| match caller {
-            Caller::Owner(..) => errors::not_found(&call.server),
+            Caller::Owner(..) => self.unknown(&call.server),
             Caller::Origin(_) => tool_not_found(&call.server, &call.tool),
         })?;
         if server.tools().is_some() && !server.is_listing() {

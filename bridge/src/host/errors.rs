@@ -5,6 +5,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
+use harbor_policy::suggest::hint;
 
 use super::asker::Caller;
 use crate::clock::wall_clock;
@@ -30,8 +31,9 @@ impl Reader {
     }
 }
 
-pub(super) fn not_found(id: &ServerId) -> ErrorBody {
-    let message = format!("no server {id} is defined");
+/// For the owner: origins must not learn which names there are.
+pub(super) fn not_found<'a>(id: &ServerId, defined: impl IntoIterator<Item = &'a str>) -> ErrorBody {
+    let message = format!("no server {id} is defined{}", hint(id.as_str(), defined));
     ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
 }
 

@@ -209,7 +209,13 @@ impl Host {
     /// # Errors
     /// When there is none.
     pub fn server(&self, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
-        self.supervisor.get(id).ok_or_else(|| errors::not_found(id))
+        self.supervisor.get(id).ok_or_else(|| self.unknown(id))
+    }
+
+    /// What the owner is told of a server that is not defined.
+    fn unknown(&self, id: &ServerId) -> ErrorBody {
+        let defined = self.supervisor.all();
+        errors::not_found(id, defined.iter().map(|server| server.id().as_str()))
     }
 }
 

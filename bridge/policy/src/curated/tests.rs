@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::package::recognise;
-use crate::sandbox::settings::checked;
+
+fn placeholder(entry: &str) -> Option<(&str, &str)> {
+    entry.strip_prefix('{')?.split_once('}')
+}
 
 fn placeholders(curated: &Curated) -> BTreeSet<&'static str> {
     let lists = [curated.args, curated.sandbox.read, curated.sandbox.write];
@@ -34,19 +37,6 @@ fn every_server_of_the_list_is_there_once() {
     assert_eq!(sources.len(), CURATED.len());
     assert_eq!(find("time").map(|time| time.source.spec()).as_deref(), Some("pypi:mcp-server-time"));
     assert_eq!(find("times"), None);
-}
-
-#[test]
-fn each_sandbox_can_be_followed_once_it_is_filled_in() {
-    let paths = ["/home/alice/a".to_owned(), "/home/alice/b".to_owned()];
-    for curated in CURATED {
-        let settings = curated.sandbox.settings(|_| &paths);
-        assert_eq!(checked(&settings), Ok(()), "{}", curated.id);
-        let text = format!("{settings:?}");
-        assert!(!text.contains('{') || !text.contains("\"{"), "{}: {text}", curated.id);
-    }
-    let git = find("git").unwrap().sandbox.settings(|_| &paths[..1]);
-    assert_eq!(git.write, Some(vec!["/home/alice/a/.git".to_owned()]));
 }
 
 #[test]

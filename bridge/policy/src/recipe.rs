@@ -1,0 +1,289 @@
+//! How a server that can be had becomes a definition: what is installed, and what the person fills in.
+//!
+//! ```text
+//!  curated entry ─┐
+//!  server.json ───┼─► Recipe ─┬─► what is asked: inputs, variables, secrets
+//!  mcp-manifest ──┘           └─► fill(what was given) ─► arguments, environment, headers, sandbox, or what is missing
+//! ```
+//!
+//! Owns what is declared and how it is filled in. Must never hold a secret's value, and never let somebody else's recipe loosen
+//! the sandbox: what other people wrote has Harbor's default.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use harbor_ipc_proto::client::SandboxSettings;
+
+use crate::suggest::hint;
+
+mod curated;
+pub mod server_json;
+pub mod source;
+
+/// More of what a recipe declares is not kept, of each kind.
+pub const MOST: usize = 64;
+
+/// One server that can be had, in one way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recipe {
+    /// As `harbor install` takes it: `npm:…`, `pypi:…`, `git:…`, `oci:…` or a URL, whose placeholders are filled in.
+    pub source: String,
+    /// What its server is called where the person says nothing; made of the source when absent.
+    pub name: Option<String>,
+    /// Its arguments, in groups: a group without a value for its placeholder is left out, one with many is repeated.
+    pub args: Vec<Vec<String>>,
+    /// What the person fills in for `{name}`.
+    pub inputs: Vec<Input>,
+    /// Variables of its environment.
+    pub env: Vec<Variable>,
+    /// Headers of each request to a server elsewhere, with placeholders.
+    pub headers: Vec<(String, String)>,
+    /// What it has to be given in secret.
+    pub secrets: Vec<Secret>,
+    /// The settings of its sandbox, with placeholders.
+    pub sandbox: SandboxSettings,
+    /// Whether it is elsewhere and says that it speaks HTTP+SSE only.
+    pub sse: bool,
+}
+
+/// What the person fills in for a placeholder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Input {
+    /// `directory` for `{directory}`.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// Whether there may be more than one.
+    pub many: bool,
+    /// Whether there must be one.
+    pub required: bool,
+    /// Whether it is a path of this machine: then it has to be whole.
+    pub path: bool,
+    /// What it is where the person says nothing.
+    pub default: Option<String>,
+    /// What it may be, where that is a list.
+    pub choices: Vec<String>,
+}
+
+/// A variable of the environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether it must be set.
+    pub required: bool,
+    /// What it is where the person says nothing; may have placeholders.
+    pub value: Option<String>,
+    /// What it may be, where that is a list.
+    pub choices: Vec<String>,
+}
+
+/// A secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Secret {
+    /// The name of its variable, or of its header.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// Whether the server is of no use without it.
+    pub required: bool,
+    /// Whether it is a header of requests to a server elsewhere.
+    pub header: bool,
+    /// What stands before its value in the header: `Bearer `.
+    pub prefix: String,
+    /// Where a person gets one.
+    pub help_url: Option<String>,
+}
+
+/// What the person gave.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// Values for inputs.
+    pub inputs: &'a BTreeMap<String, Vec<String>>,
+    /// Variables of the environment, declared ones and others.
+    pub env: &'a BTreeMap<String, String>,
+    /// The server's data directory, for `{data}`.
+    pub data: &'a str,
+}
+
+/// A recipe with everything in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// As in the recipe, without placeholders.
+    pub source: String,
+    /// The arguments.
+    pub args: Vec<String>,
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// The headers.
+    pub headers: BTreeMap<String, String>,
+    /// Names of the secrets without which it is not started.
+    pub secrets: Vec<String>,
+    /// The settings of its sandbox.
+    pub sandbox: SandboxSettings,
+}
+
+/// Why a recipe cannot be filled. Values are not repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfilled {
+    /// These must be given: inputs, then variables, each with what it is.
+    Missing(Vec<(String, String)>, Vec<(String, String)>),
+    /// There is no such input.
+    Unknown(String, Vec<String>),
+    /// What it has to be instead.
+    Wrong(String, String),
+}
+
+impl fmt::Display for Unfilled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(inputs, env) => {
+                let said = |option: &str, (name, what): &(String, String)| match what.is_empty() {
+                    true => format!("{option} {name}=VALUE"),
+                    false => format!("{option} {name}=VALUE ({})", what.trim_end_matches('.')),
+                };
+                let inputs = inputs.iter().map(|input| said("--input", input));
+                let all: Vec<_> = inputs.chain(env.iter().map(|variable| said("--env", variable))).collect();
+                write!(f, "it needs {}", all.join(" and "))
+            }
+            Self::Unknown(name, known) if known.is_empty() => {
+                write!(f, "there is no input {name}; it takes none")
+            }
+            Self::Unknown(name, known) => {
+                let meant = hint(name, known.iter().map(String::as_str));
+                write!(f, "there is no input {name}{meant}; it takes {}", known.join(", "))
+            }
+            Self::Wrong(name, expected) => write!(f, "{name}: expected {expected}"),
+        }
+    }
+}
+
+impl Recipe {
+    /// The recipe with what was given, and with what it says itself where nothing was.
+    ///
+    /// # Errors
+    /// What is missing or wrong, without a value.
+    pub fn fill(&self, given: Given<'_>) -> Result<Filled, Unfilled> {
+        let known = || self.inputs.iter().map(|input| input.name.clone()).collect();
+        if let Some(stray) = given.inputs.keys().find(|name| self.input(name).is_none()) {
+            return Err(Unfilled::Unknown(stray.clone(), known()));
+        }
+        let mut values = BTreeMap::from([("data", vec![given.data.to_owned()])]);
+        for input in &self.inputs {
+            values.insert(&input.name, input.values(given.inputs.get(&input.name))?);
+        }
+        self.nothing_lacks(&values, given.env)?;
+        let one = |text: &String| filled(text, &values).into_iter().next();
+        let mut env = given.env.clone();
+        for variable in &self.env {
+            match env.get(&variable.name) {
+                Some(value) => allowed(&variable.name, value, &variable.choices)?,
+                None => env.extend(
+                    variable.value.as_ref().and_then(one).map(|value| (variable.name.clone(), value)),
+                ),
+            }
+        }
+        let headers = self.headers.iter().filter_map(|(name, text)| Some((name.clone(), one(text)?)));
+        let needed = self.secrets.iter().filter(|secret| secret.required && !env.contains_key(&secret.name));
+        Ok(Filled {
+            source: one(&self.source).unwrap_or_default(),
+            args: self.args.iter().flat_map(|group| group_of(group, &values)).collect(),
+            headers: headers.collect(),
+            secrets: needed.map(|secret| secret.name.clone()).collect(),
+            sandbox: self.sandbox_with(&values),
+            env,
+        })
+    }
+
+    fn input(&self, name: &str) -> Option<&Input> {
+        self.inputs.iter().find(|input| input.name == name)
+    }
+
+    fn nothing_lacks(&self, values: &Values<'_>, env: &BTreeMap<String, String>) -> Result<(), Unfilled> {
+        let empty = |input: &&Input| {
+            input.required && values.get(input.name.as_str()).is_none_or(|given| given.is_empty())
+        };
+        let inputs = self.inputs.iter().filter(empty).map(|one| (one.name.clone(), one.description.clone()));
+        let unset = |one: &&Variable| one.required && one.value.is_none() && !env.contains_key(&one.name);
+        let variables = self.env.iter().filter(unset).map(|one| (one.name.clone(), one.description.clone()));
+        let (inputs, variables): (Vec<_>, Vec<_>) = (inputs.collect(), variables.collect());
+        match inputs.is_empty() && variables.is_empty() {
+            true => Ok(()),
+            false => Err(Unfilled::Missing(inputs, variables)),
+        }
+    }
+
+    fn sandbox_with(&self, values: &Values<'_>) -> SandboxSettings {
+        let each = |list: &Option<Vec<String>>| {
+            let all: Vec<_> = list.iter().flatten().flat_map(|entry| filled(entry, values)).collect();
+            (!all.is_empty()).then_some(all)
+        };
+        SandboxSettings {
+            read: each(&self.sandbox.read),
+            write: each(&self.sandbox.write),
+            ..self.sandbox.clone()
+        }
+    }
+}
+
+/// The values of each input, by its name.
+type Values<'a> = BTreeMap<&'a str, Vec<String>>;
+
+impl Input {
+    fn values(&self, given: Option<&Vec<String>>) -> Result<Vec<String>, Unfilled> {
+        let wrong = |expected: &str| Unfilled::Wrong(self.name.clone(), expected.to_owned());
+        let values = match given {
+            Some(given) => given.clone(),
+            None => self.default.iter().cloned().collect(),
+        };
+        if values.len() > 1 && !self.many {
+            return Err(wrong("one value"));
+        }
+        if self.path && !values.iter().all(|path| path.starts_with('/')) {
+            return Err(wrong("a whole path, from / on"));
+        }
+        values.iter().try_for_each(|value| allowed(&self.name, value, &self.choices))?;
+        Ok(values)
+    }
+}
+
+fn allowed(name: &str, value: &String, choices: &[String]) -> Result<(), Unfilled> {
+    match choices.is_empty() || choices.contains(value) {
+        true => Ok(()),
+        false => Err(Unfilled::Wrong(name.to_owned(), format!("one of {}", choices.join(", ")))),
+    }
+}
+
+/// A group of arguments, once for each value that its placeholder has.
+fn group_of(group: &[String], values: &Values<'_>) -> Vec<String> {
+    let words: Vec<_> = group.iter().map(|word| filled(word, values)).collect();
+    let times = words.iter().map(Vec::len).fold(1, |most, each| if each == 1 { most } else { each });
+    let word = |all: &Vec<String>, at: usize| all.get(at).or_else(|| all.first()).cloned();
+    (0..times).flat_map(|at| words.iter().filter_map(move |all| word(all, at))).collect()
+}
+
+/// A text with its placeholders filled: once for each value of the first of them that has not exactly one; none when one has no
+/// value. Braces around anything that is no input stay as they are.
+fn filled(text: &str, values: &Values<'_>) -> Vec<String> {
+    let Some((before, name, behind)) = placeholder(text, values) else { return vec![text.to_owned()] };
+    let rest = filled(behind, values);
+    let with = |value: &String| rest.iter().map(move |rest| format!("{value}{rest}")).collect::<Vec<_>>();
+    let all = values.get(name).into_iter().flatten().flat_map(with);
+    all.map(|behind| format!("{before}{behind}")).collect()
+}
+
+/// What stands before the first placeholder, its name, and what stands behind it.
+fn placeholder<'t>(text: &'t str, values: &Values<'_>) -> Option<(&'t str, &'t str, &'t str)> {
+    let opened = text.match_indices('{').map(|(at, _)| at);
+    opened
+        .filter_map(|at| {
+            let (name, behind) = text[at + 1..].split_once('}')?;
+            Some((&text[..at], name, behind))
+        })
+        .find(|(_, name, _)| values.contains_key(name))
+}
+
+#[cfg(test)]
+mod tests;

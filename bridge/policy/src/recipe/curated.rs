@@ -1,0 +1,45 @@
+//! The recipe of a server that Harbor brings along.
+
+use crate::curated::{Curated, Source};
+
+use super::{Input, Recipe, Secret, Variable};
+
+impl From<&Curated> for Recipe {
+    fn from(curated: &Curated) -> Self {
+        let group = |arg: &&str| vec![(*arg).to_owned()];
+        let input = |input: &crate::curated::Input| Input {
+            name: input.name.into(),
+            description: input.description.into(),
+            many: input.many,
+            required: input.required,
+            // The list asks for nothing else.
+            path: true,
+            ..Input::default()
+        };
+        let variable = |variable: &crate::curated::Variable| Variable {
+            name: variable.name.into(),
+            description: variable.description.into(),
+            value: variable.value.map(str::to_owned),
+            ..Variable::default()
+        };
+        let header = matches!(curated.source, Source::Remote(_));
+        let secret = |secret: &crate::curated::Secret| Secret {
+            name: secret.name.into(),
+            description: secret.description.into(),
+            required: secret.required,
+            header,
+            prefix: secret.prefix.into(),
+            help_url: Some(secret.help_url.into()),
+        };
+        Self {
+            source: curated.source.spec(),
+            name: Some(curated.id.into()),
+            args: curated.args.iter().map(group).collect(),
+            inputs: curated.inputs.iter().map(input).collect(),
+            env: curated.env.iter().map(variable).collect(),
+            secrets: curated.secrets.iter().map(secret).collect(),
+            sandbox: curated.sandbox.settings(),
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What a person names to be installed, sorted: a package, an image, a server elsewhere, or an entry of the catalog.
+//!
+//! Owns which is meant. Whether it can be had is said by who reads that kind.
+
+use harbor_ipc_proto::server_id::ServerId;
+use url::Url;
+
+use crate::container::reference;
+use crate::package::source;
+use crate::remote;
+
+/// Longer texts name nothing.
+const MAX: usize = 4096;
+
+/// Everything that can be named, for sentences.
+pub const KINDS: &str = "npm:, pypi:, git:, oci:, https://, or an id of `harbor catalog search`";
+
+/// Where repositories live whose pages are not servers: `https://HOST/OWNER/NAME`.
+const FORGES: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
+
+/// What is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A package: `npm:…`, `pypi:…` or `git:…`.
+    Package(String),
+    /// An image, without the `oci:`.
+    Image(String),
+    /// A server elsewhere.
+    Remote(String),
+    /// An id of the catalog, or of what Harbor brings along.
+    Entry(String),
+}
+
+/// Sorts a text. A repository's address is a package of git.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub fn sort(text: &str) -> Result<Source, String> {
+    if text.len() > MAX || text.chars().any(char::is_control) {
+        return Err(format!("that names nothing; use {KINDS}"));
+    }
+    if let Some(image) = text.strip_prefix("oci:") {
+        return match reference::wrong(image) {
+            Some(expected) => Err(format!("{text}: expected {expected}")),
+            None => Ok(Source::Image(image.to_owned())),
+        };
+    }
+    if text.starts_with("https://") || text.starts_with("http://") {
+        if let Some(repository) = repository(text) {
+            return Ok(Source::Package(repository));
+        }
+        let url = remote::parse(text).map_err(|expected| format!("{text}: expected {expected}"))?;
+        return Ok(Source::Remote(url.to_string()));
+    }
+    if text.contains(':') {
+        source::read(text, &[]).map_err(|why| match source::is_source(text) {
+            true => why,
+            false => format!("{text} is not of a kind that this Harbor knows: {KINDS}"),
+        })?;
+        return Ok(Source::Package(text.to_owned()));
+    }
+    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    {
+        true => Ok(Source::Entry(text.to_owned())),
+        false => Err(format!("{text} names nothing that can be installed; use {KINDS}")),
+    }
+}
+
+/// The package of a repository, if this is the address of one.
+fn repository(text: &str) -> Option<String> {
+    let (address, reference) = text.split_once('#').map_or((text, None), |(url, at)| (url, Some(at)));
+    let url = Url::parse(address).ok()?;
+    let path = url.path().trim_matches('/');
+    let of_forge = url.host_str().is_some_and(|host| FORGES.contains(&host)) && path.split('/').count() == 2;
+    let is_meant = url.scheme() == "https" && (of_forge || path.ends_with(".git"));
+    let reference = reference.map(|reference| format!("#{reference}")).unwrap_or_default();
+    let package = format!("git:{}{reference}", address.trim_end_matches('/'));
+    (is_meant && source::read(&package, &[]).is_ok()).then_some(package)
+}
+
+/// The name that a server of an image or elsewhere gets: `ghcr.io/owner/time-mcp:1` is `time`, `https://mcp.example.com/` is
+/// `example`. `None` where nothing is left of it.
+#[must_use]
+pub fn default_name(source: &Source) -> Option<ServerId> {
+    match source {
+        Source::Package(text) => source::default_name(&source::read(text, &[]).ok()?),
+        Source::Image(image) => {
+            let name = image.split('@').next()?.rsplit('/').next()?.split(':').next()?;
+            source::default_name(&source::read(&format!("npm:{name}"), &[]).ok()?)
+        }
+        Source::Remote(url) => {
+            let url = Url::parse(url).ok()?;
+            let host = url.host_str()?.trim_matches(['[', ']']);
+            let labels: Vec<_> = host.split('.').collect();
+            let is_address = url.domain().is_none();
+            let named = match labels.len() {
+                many @ 2.. if !is_address => labels[many - 2],
+                _ => host,
+            };
+            let name: String =
+                named.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+            ServerId::parse(name.trim_matches('-'))
+        }
+        Source::Entry(id) => ServerId::parse(id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_known() {
+        for (text, kind) in [
+            ("npm:@a/b@1", Source::Package("npm:@a/b@1".into())),
+            ("git:https://host/x.git#main", Source::Package("git:https://host/x.git#main".into())),
+            (
+                "https://github.com/alice/time-mcp",
+                Source::Package("git:https://github.com/alice/time-mcp".into()),
+            ),
+            (
+                "https://github.com/alice/time-mcp/#v1",
+                Source::Package("git:https://github.com/alice/time-mcp#v1".into()),
+            ),
+            ("https://example.com/a/b.git", Source::Package("git:https://example.com/a/b.git".into())),
+            (
+                "https://api.githubcopilot.com/mcp/",
+                Source::Remote("https://api.githubcopilot.com/mcp/".into()),
+            ),
+            ("https://github.com/mcp", Source::Remote("https://github.com/mcp".into())),
+            ("http://localhost:3000/mcp", Source::Remote("http://localhost:3000/mcp".into())),
+            ("oci:mcp/time:1", Source::Image("mcp/time:1".into())),
+            ("time", Source::Entry("time".into())),
+            ("00ff00ff00ff00ff", Source::Entry("00ff00ff00ff00ff".into())),
+        ] {
+            assert_eq!(sort(text), Ok(kind), "{text}");
+        }
+        for (text, said) in [
+            ("oci:--privileged", "expected an image"),
+            ("npm:--x", "names no package"),
+            ("ftp://x", "is not of a kind"),
+            ("https://u:p@example.com/", "without a name or password"),
+            ("a b", "names nothing"),
+            ("a\u{1b}", "names nothing"),
+            ("", "names nothing"),
+            ("../x", "names nothing"),
+        ] {
+            assert!(sort(text).unwrap_err().contains(said), "{text}: {:?}", sort(text));
+        }
+    }
+
+    #[test]
+    fn servers_get_names() {
+        for (text, name) in [
+            ("npm:@a/mcp-server-b", "b"),
+            ("oci:ghcr.io/github/github-mcp-server:1", "github"),
+            (
+                "oci:localhost:5000/contained@sha256:0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a",
+                "contained",
+            ),
+            ("https://mcp.example.com/mcp", "example"),
+            ("http://localhost:3000/", "localhost"),
+            ("http://127.0.0.1:3000/", "127-0-0-1"),
+            ("time", "time"),
+        ] {
+            let name_of = sort(text).ok().and_then(|source| default_name(&source));
+            assert_eq!(name_of.as_ref().map(ServerId::as_str), Some(name), "{text}");
+        }
+    }
+}

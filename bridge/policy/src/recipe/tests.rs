@@ -1,0 +1,108 @@
+//! Recipes with and without what they want.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::curated::CURATED;
+use crate::sandbox::settings::checked;
+
+fn given(inputs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
+    let values = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+    inputs.iter().map(|(name, list)| ((*name).to_owned(), values(list))).collect()
+}
+
+fn fill(recipe: &Recipe, inputs: &[(&str, &[&str])], env: &[(&str, &str)]) -> Result<Filled, Unfilled> {
+    let env = env.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    recipe.fill(Given { inputs: &given(inputs), env: &env, data: "/d" })
+}
+
+fn curated(id: &str) -> Recipe {
+    Recipe::from(crate::curated::find(id).unwrap())
+}
+
+fn texts(list: &[&str]) -> Vec<String> {
+    list.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_harbor_brings_along_is_filled_in() {
+    let files = fill(&curated("filesystem"), &[("directory", &["/a", "/b"])], &[]).unwrap();
+    assert_eq!((files.args, files.sandbox.write), (texts(&["/a", "/b"]), Some(texts(&["/a", "/b"]))));
+    let git = fill(&curated("git"), &[("repository", &["/r"])], &[("GIT_AUTHOR_NAME", "Ada")]).unwrap();
+    assert_eq!(git.args, texts(&["--repository", "/r"]));
+    assert_eq!((git.sandbox.read, git.sandbox.write), (Some(texts(&["/r"])), Some(texts(&["/r/.git"]))));
+    assert_eq!(git.env.len(), 1, "what nobody said is not set");
+    let memory = fill(&curated("memory"), &[], &[]).unwrap();
+    assert_eq!(memory.env["MEMORY_FILE_PATH"], "/d/memory.jsonl");
+    let own = fill(&curated("memory"), &[], &[("MEMORY_FILE_PATH", "/m")]).unwrap();
+    assert_eq!(own.env["MEMORY_FILE_PATH"], "/m");
+    assert_eq!(fill(&curated("github"), &[], &[]).unwrap().secrets, ["GITHUB_PERSONAL_ACCESS_TOKEN"]);
+    let token = [("GITHUB_PERSONAL_ACCESS_TOKEN", "x")];
+    assert_eq!(fill(&curated("github"), &[], &token).unwrap().secrets, [""; 0]);
+    assert_eq!(fill(&curated("github-remote"), &[], &[]).unwrap().secrets, [""; 0]);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_told() {
+    for (inputs, said) in [
+        (&[][..], "it needs --input directory=VALUE (A directory that it may read and write)"),
+        (&[("directory", &["a"][..])], "directory: expected a whole path, from / on"),
+        (
+            &[("directroy", &["/a"])],
+            "there is no input directroy; did you mean directory?; it takes directory",
+        ),
+    ] {
+        assert_eq!(fill(&curated("filesystem"), inputs, &[]).unwrap_err().to_string(), said);
+    }
+    let twice = fill(&curated("git"), &[("repository", &["/a", "/b"])], &[]).unwrap_err();
+    assert_eq!(twice.to_string(), "repository: expected one value");
+    let none = fill(&curated("time"), &[("zone", &["x"])], &[]).unwrap_err();
+    assert_eq!(none.to_string(), "there is no input zone; it takes none");
+}
+
+#[test]
+fn groups_are_left_out_and_repeated() {
+    let input = |name: &str, many| Input { name: name.into(), many, ..Input::default() };
+    let recipe = Recipe {
+        source: "https://{region}.example.com/mcp".into(),
+        args: vec![texts(&["--tag", "{tag}"]), texts(&["--level", "{level}"]), texts(&["{x}={\"a\":1}"])],
+        inputs: vec![
+            input("tag", true),
+            input("level", false),
+            Input { default: Some("eu".into()), choices: texts(&["eu", "us"]), ..input("region", false) },
+        ],
+        headers: vec![("X-Region".into(), "{region}!".into()), ("X-Level".into(), "{level}".into())],
+        ..Recipe::default()
+    };
+    let filled = fill(&recipe, &[("tag", &["a", "{level}"])], &[]).unwrap();
+    assert_eq!(filled.args, texts(&["--tag", "a", "--tag", "{level}", "{x}={\"a\":1}"]));
+    assert_eq!(filled.source, "https://eu.example.com/mcp");
+    assert_eq!(filled.headers, BTreeMap::from([("X-Region".to_owned(), "eu!".to_owned())]));
+    let wrong = fill(&recipe, &[("region", &["asia"])], &[]).unwrap_err().to_string();
+    assert_eq!(wrong, "region: expected one of eu, us");
+}
+
+#[test]
+fn every_curated_server_can_be_filled_and_followed() {
+    for curated in CURATED {
+        let recipe = Recipe::from(curated);
+        let inputs = recipe.inputs.iter().map(|input| (input.name.as_str(), &["/home/alice/a"][..]));
+        let filled = fill(&recipe, &inputs.collect::<Vec<_>>(), &[]).unwrap();
+        assert_eq!(checked(&filled.sandbox), Ok(()), "{}", curated.id);
+        let all = format!("{:?}{:?}{:?}", filled.args, filled.env, filled.sandbox);
+        assert!(!all.contains('{') || !all.contains("\"{"), "{}: {all}", curated.id);
+        assert!(source::sort(&filled.source).is_ok(), "{}", curated.id);
+    }
+}
+
+proptest! {
+    /// Values are put in, and never read for placeholders themselves.
+    #[test]
+    fn values_stay_as_they_are(before in "[a-z{}]{0,6}", value in "\\PC{0,12}", behind in "[a-z{}]{0,6}") {
+        let values = BTreeMap::from([("in", vec![value.clone()])]);
+        let text = format!("{before}{{in}}{behind}");
+        prop_assume!(placeholder(&text, &values).is_some_and(|(first, ..)| first == before));
+        prop_assume!(placeholder(&behind, &values).is_none());
+        prop_assert_eq!(filled(&text, &values), vec![format!("{before}{value}{behind}")]);
+    }
+}
