@@ -83,6 +83,7 @@ from_serde! {
     Vec<String> = "an array of strings";
     Vec<u64> = "an array of whole numbers, not negative";
     BTreeMap<String, String> = "an object whose values are strings";
+    BTreeMap<String, Vec<String>> = "an object whose values are arrays of strings";
 }
 
 impl FromField for ServerId {

@@ -79,16 +79,20 @@ impl Registry {
     /// Has these servers instead.
     pub fn set(&self, servers: &[(&str, &str)]) {
         let server = |(name, description): &(&str, &str)| {
-            let official = json!({"status": "active", "updatedAt": "2026-01-02T00:00:00Z", "isLatest": true});
             json!({
-                "server": {
-                    "name": name, "description": description, "version": "1.0.0",
-                    "packages": [{"registryType": "npm", "identifier": name, "version": "1.0.0", "transport": {"type": "stdio"}}],
-                },
-                "_meta": {"io.modelcontextprotocol.registry/official": official},
+                "name": name, "description": description, "version": "1.0.0",
+                "packages": [{"registryType": "npm", "identifier": name, "version": "1.0.0", "transport": {"type": "stdio"}}],
             })
         };
-        self.shared.change(|state| state.servers = servers.iter().map(server).collect());
+        self.publish(servers.iter().map(server).collect());
+    }
+
+    /// Has these instead, a server.json each.
+    pub fn publish(&self, servers: Vec<Value>) {
+        let official = json!({"status": "active", "updatedAt": "2026-01-02T00:00:00Z", "isLatest": true});
+        let meta = json!({"io.modelcontextprotocol.registry/official": official});
+        let listed = |server: Value| json!({"server": server, "_meta": meta});
+        self.shared.change(|state| state.servers = servers.into_iter().map(listed).collect());
     }
 
     /// Answers everything with this status from now on; with none, with pages.

@@ -213,8 +213,8 @@ fn nothing_is_installed_without_a_yes() {
     let (said, code) = home.refused(&["install", "npm:tiny"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("no terminal to ask on; --yes says yes"), "{said}");
-    let (said, _) = home.refused(&["install", "oci:docker.io/x", "--yes"]);
-    assert!(said.contains("not of a kind that this Harbor knows: npm:, pypi:, git:"), "{said}");
+    let (said, _) = home.refused(&["install", "cargo:x", "--yes"]);
+    assert!(said.contains("not of a kind that this Harbor knows: npm:, pypi:, git:, oci:"), "{said}");
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", "npm:tiny"]));
     terminal.wait_for("sandbox standard, network all");

@@ -112,6 +112,8 @@ const TABLE: &[(&str, Reach)] = &[
     ("mcp_follow_messages", Reach::Client),
     ("mcp_begin", Reach::Client),
     ("install_server", Reach::Owner),
+    ("resolve_server", Reach::Owner),
+    ("get_curated_list", Reach::Owner),
     ("upgrade_server", Reach::Owner),
     ("undo_upgrade", Reach::Owner),
     ("uninstall_server", Reach::Owner),

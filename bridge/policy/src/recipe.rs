@@ -83,16 +83,14 @@ pub struct Variable {
 /// A secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secret {
-    /// The name of its variable, or of its header.
+    /// The name under which it is kept: that of its variable, or one made of that of its header.
     pub name: String,
     /// What it is.
     pub description: String,
     /// Whether the server is of no use without it.
     pub required: bool,
-    /// Whether it is a header of requests to a server elsewhere.
-    pub header: bool,
-    /// What stands before its value in the header: `Bearer `.
-    pub prefix: String,
+    /// Of a server elsewhere: the header that it goes into, and what is sent: `Authorization`, `Bearer ${AUTHORIZATION}`.
+    pub header: Option<(String, String)>,
     /// Where a person gets one.
     pub help_url: Option<String>,
 }
@@ -104,6 +102,8 @@ pub struct Given<'a> {
     pub inputs: &'a BTreeMap<String, Vec<String>>,
     /// Variables of the environment, declared ones and others.
     pub env: &'a BTreeMap<String, String>,
+    /// Names of the secrets that it is given.
+    pub secrets: &'a [String],
     /// The server's data directory, for `{data}`.
     pub data: &'a str,
 }
@@ -160,6 +160,20 @@ impl fmt::Display for Unfilled {
     }
 }
 
+impl Secret {
+    /// One that goes into a header, with `before` and `behind` it.
+    #[must_use]
+    pub fn of_header(header: &str, before: &str, behind: &str) -> Self {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+        let mut name: String = header.chars().map(plain).collect();
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            name.insert(0, '_');
+        }
+        let sent = format!("{before}${{{name}}}{behind}");
+        Self { header: Some((header.to_owned(), sent)), name, ..Self::default() }
+    }
+}
+
 impl Recipe {
     /// The recipe with what was given, and with what it says itself where nothing was.
     ///
@@ -186,11 +200,13 @@ impl Recipe {
             }
         }
         let headers = self.headers.iter().filter_map(|(name, text)| Some((name.clone(), one(text)?)));
+        let meant = |secret: &&Secret| secret.required || given.secrets.contains(&secret.name);
+        let of_secrets = self.secrets.iter().filter(meant).filter_map(|secret| secret.header.clone());
         let needed = self.secrets.iter().filter(|secret| secret.required && !env.contains_key(&secret.name));
         Ok(Filled {
             source: one(&self.source).unwrap_or_default(),
             args: self.args.iter().flat_map(|group| group_of(group, &values)).collect(),
-            headers: headers.collect(),
+            headers: headers.chain(of_secrets).collect(),
             secrets: needed.map(|secret| secret.name.clone()).collect(),
             sandbox: self.sandbox_with(&values),
             env,

@@ -132,6 +132,14 @@ impl Catalog {
         self.read(move |connection| query::details(connection, &id)).await
     }
 
+    /// Some ids that begin or end as this one does: one of them was probably meant.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub async fn ids_near(&self, id: String) -> Result<Vec<String>, CatalogError> {
+        self.read(move |connection| query::ids_near(connection, &id)).await
+    }
+
     /// Reads; a file that is missing or damaged is made by a worker first.
     async fn read<T: Send + 'static>(
         &self,

@@ -186,6 +186,18 @@ pub(super) fn details(connection: &Connection, id: &str) -> rusqlite::Result<Opt
     statement.query_row([id], read).optional()
 }
 
+/// Ids of which the first or the last half is that of another one; some of them.
+pub(super) fn ids_near(connection: &Connection, id: &str) -> rusqlite::Result<Vec<String>> {
+    let half = |text: String| (text.len() == 8).then_some(text);
+    let first = half(id.chars().take(8).collect()).unwrap_or_default();
+    let last = half(id.chars().skip(8).collect()).unwrap_or_default();
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM entries WHERE removed_at IS NULL AND (substr(id, 1, 8) = ?1 OR substr(id, 9) = ?2) LIMIT 20",
+    )?;
+    let rows = statement.query_map([first, last], |row| row.get(0))?;
+    rows.collect()
+}
+
 /// What is known of the whole.
 pub(super) fn summary(connection: &Connection) -> rusqlite::Result<Summary> {
     let entries =

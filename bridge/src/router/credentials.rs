@@ -12,13 +12,14 @@ use harbor_ipc_proto::client::{
     SetServerSecrets, SetServerSecretsResult, ValidateCredentialsResult,
 };
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::secret::Secret;
+use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials, MAX_KEYS, wrong_key, wrong_username, wrong_value};
 
 use super::client::Client;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::clock::wall_clock;
+use crate::host::asker::Sender;
 use crate::store::StoreError;
 use crate::store::audit::Record;
 use crate::supervisor::Server;
@@ -49,14 +50,7 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCreden
 pub(super) async fn set_all(router: &Rc<Router>, client: &Client, message: SetServerSecrets) -> Handled {
     let SetServerSecrets { server_id, secrets } = message;
     let server = defined(router, &server_id)?;
-    if secrets.0.len() > MAX_KEYS {
-        return Err(invalid("secrets", "at most 256 of them"));
-    }
-    let new = secrets.0.into_iter().map(|(key, value)| {
-        let credential = credential(CredentialType::ApiKey, &key, value)?;
-        Ok((key, credential))
-    });
-    let new: Vec<_> = new.collect::<Result<_, ErrorBody>>()?;
+    let new = given(Some(secrets))?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         for (key, _) in &new {
@@ -68,6 +62,36 @@ pub(super) async fn set_all(router: &Rc<Router>, client: &Client, message: SetSe
         reply(SetServerSecretsResult { status: status(&server, &all), running: server.is_up() })
     })
     .await
+}
+
+/// Secrets of the type `api_key` that came with a request, if they may be what they are.
+pub(super) fn given(secrets: Option<SecretMap>) -> Result<Vec<(String, Credential)>, ErrorBody> {
+    let secrets = secrets.unwrap_or_default().0;
+    if secrets.len() > MAX_KEYS {
+        return Err(invalid("secrets", "at most 256 of them"));
+    }
+    let new = secrets.into_iter().map(|(key, value)| {
+        let credential = credential(CredentialType::ApiKey, &key, value)?;
+        Ok((key, credential))
+    });
+    new.collect()
+}
+
+/// Stores secrets of a server that is about to be defined.
+pub(super) async fn keep(
+    router: &Router,
+    sender: &Sender,
+    server_id: &ServerId,
+    new: Vec<(String, Credential)>,
+) -> Result<(), ErrorBody> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    for (key, _) in &new {
+        router.host.trail.decided("set_credential", sender, about(server_id, key), true).await?;
+    }
+    let put = router.supervisor.secrets().put(server_id.as_str(), new);
+    put.await.map(drop).map_err(|error| unstored(&error))
 }
 
 /// A new secret, if its name and its value may be what they are.

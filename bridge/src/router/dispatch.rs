@@ -15,7 +15,7 @@ use harbor_policy::access::Pass;
 use super::client::Client;
 use super::{
     Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics,
-    origins, questions, remotes, sandbox, servers, session, status, supervision, watching,
+    origins, questions, remotes, sandbox, servers, session, sources, status, supervision, watching,
 };
 use crate::host::asker::Caller;
 
@@ -72,7 +72,9 @@ impl<'a> Turn<'a> {
     async fn installs(&self, request: InstallRequest) -> Handled {
         let (router, client, id) = (self.router, self.client, self.id);
         match request {
-            InstallRequest::InstallServer(message) => installs::install(router, client, id, message).await,
+            InstallRequest::InstallServer(message) => sources::install(router, client, id, message).await,
+            InstallRequest::ResolveServer(message) => sources::resolve(router, &message).await,
+            InstallRequest::GetCuratedList(_) => sources::curated(router),
             InstallRequest::UpgradeServer(message) => installs::upgrade(router, client, id, message).await,
             InstallRequest::UndoUpgrade(message) => installs::undo(router, client, &message.server_id).await,
             InstallRequest::UninstallServer(message) => installs::uninstall(router, client, message).await,

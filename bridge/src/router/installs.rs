@@ -21,12 +21,13 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::credentials::Credentials;
 use harbor_policy::package::{Package, source};
 
 use super::client::Client;
 use super::servers::{about, definition, note, remove_it, replace, stored};
 use super::views::view;
-use super::{Handled, Router, reply, sandbox, to_the_end};
+use super::{Handled, Router, credentials, reply, sandbox, to_the_end};
 use crate::host::start_failed;
 use crate::link::ToolList;
 use crate::runtimes::{Looked, version_of};
@@ -87,8 +88,20 @@ fn busy(id: &ServerId) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
 }
 
+/// That nobody has a name.
+pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
+    match router.supervisor.get(id) {
+        None => Ok(()),
+        Some(_) => {
+            let message =
+                format!("there is a server {id} already; say another name, or `harbor upgrade {id}`");
+            Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"))
+        }
+    }
+}
+
 /// Somebody who had the name a moment ago may still be cleaning up.
-async fn claim(router: &Router, id: &ServerId) -> Result<Claim, ErrorBody> {
+pub(super) async fn claim(router: &Router, id: &ServerId) -> Result<Claim, ErrorBody> {
     not_claimed(router, id).await?;
     router.supervisor.claim(id).ok_or_else(|| busy(id))
 }
@@ -97,15 +110,13 @@ pub(super) async fn install(
     router: &Rc<Router>,
     client: &Rc<Client>,
     request_id: &str,
-    message: InstallServer,
+    mut message: InstallServer,
 ) -> Handled {
     let note = note(client, request_id, message.progress);
+    let given = credentials::given(message.secret_values.take())?;
     let plan_only = message.plan == Some(true);
     let (id, package, definition) = wanted(message)?;
-    if router.supervisor.get(&id).is_some() {
-        let message = format!("there is a server {id} already; say another name, or `harbor upgrade {id}`");
-        return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"));
-    }
+    not_there(router, &id)?;
     sandbox::may_be_granted(router, &id, &definition).await?;
     let held = router.supervisor.would_be_confined(&id, &definition).await;
     let held = held.map_err(|why| ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox"))?;
@@ -113,10 +124,13 @@ pub(super) async fn install(
     let trial = router.supervisor.try_out(claim, definition.clone(), package.clone(), plan_only);
     if plan_only {
         let lock = trial.plan(note).await.map_err(|error| failed(&id, &error))?;
-        let sandbox = Some(sandbox::summary(&held.profile));
+        let (sandbox, settings) = (Some(sandbox::summary(&held.profile)), Some(definition.sandbox));
         return reply(InstallServerResult {
-            installed: InstalledView { sandbox, ..shown(&id, &package, Some(&lock)) },
+            installed: InstalledView { sandbox, settings, ..shown(&id, &package, Some(&lock)) },
         });
+    }
+    if !given.is_empty() {
+        trial.lend(Credentials(given.iter().cloned().collect()));
     }
     let installed = trial.run(note).await.map_err(|error| failed(&id, &error))?;
     let (router, sender) = (router.clone(), client.sender());
@@ -124,6 +138,7 @@ pub(super) async fn install(
         router.host.trail.decided("install_server", &sender, about(&id), true).await?;
         let locked = Locked { current: installed.lock.clone(), previous: None };
         router.supervisor.lock(&id, locked).await.map_err(|error| stored(&error))?;
+        credentials::keep(&router, &sender, &id, given).await?;
         let turn = router.changing.lock().await;
         // Without its definition the lock is nobody's, and goes at the next start.
         router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
@@ -144,12 +159,12 @@ pub(super) async fn install(
 }
 
 /// What was tried out does not run, and goes.
-fn failed(id: &ServerId, why: &StartError) -> ErrorBody {
+pub(super) fn failed(id: &ServerId, why: &StartError) -> ErrorBody {
     start_failed(id, why).with("left", "nothing")
 }
 
 /// The name, the package in the version that is wanted, and the definition, which admits later ones.
-fn wanted(message: InstallServer) -> Result<(ServerId, Package, Definition), ErrorBody> {
+pub(super) fn wanted(message: InstallServer) -> Result<(ServerId, Package, Definition), ErrorBody> {
     let args = message.args.unwrap_or_default();
     let package = source::read(&message.source, &args).map_err(|why| wrong_source("source", why))?;
     let id = message.server_id.or_else(|| source::default_name(&package)).ok_or_else(|| {
@@ -170,7 +185,7 @@ fn wanted(message: InstallServer) -> Result<(ServerId, Package, Definition), Err
         supervision: message.supervision,
         as_is: None,
         sandbox: message.sandbox,
-        secrets: None,
+        secrets: message.secrets,
     })?;
     let exactly = message.version.map(|version| {
         package.exactly(&version).ok_or_else(|| super::invalid("version", "a version of the source"))
@@ -182,7 +197,7 @@ fn names(tools: &ToolList) -> Vec<String> {
     tools.iter().map(|tool| tool.name.to_string()).collect()
 }
 
-fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> InstalledView {
+pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> InstalledView {
     let name = match package.address() {
         (address, _) if package.ecosystem == harbor_policy::package::Ecosystem::Git => address.to_owned(),
         _ => package.name.clone(),
@@ -199,7 +214,9 @@ fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> InstalledView
         installed_at: lock.map(|lock| lock.installed_at),
         previous: None,
         tools: None,
+        missing: None,
         sandbox: None,
+        settings: None,
         server: None,
     }
 }

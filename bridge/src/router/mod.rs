@@ -24,6 +24,7 @@ mod remotes;
 mod sandbox;
 mod servers;
 mod session;
+mod sources;
 mod status;
 mod supervision;
 mod views;

@@ -33,7 +33,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddRemote
 }
 
 /// Checks what its types do not.
-fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBody> {
+pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBody> {
     let env = message.env.unwrap_or_default();
     if let Some(why) = env.iter().find_map(|(name, value)| environment::wrong_variable(name, value)) {
         return Err(invalid("env", why));

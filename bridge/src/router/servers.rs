@@ -133,7 +133,7 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
 }
 
 /// Each once, as they may be called.
-fn secret_names(given: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
+pub(super) fn secret_names(given: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
     let mut names = given.unwrap_or_default();
     names.sort();
     names.dedup();

@@ -10,12 +10,13 @@
 //! Owns that nothing half is left: a trial is a guard. Must never touch the data of the server that runs meanwhile: a trial
 //! has directories of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::credentials::Credentials;
 use harbor_policy::package::Package;
 
 use super::server::{Note, PLANNED, Server, TrialOf};
@@ -101,17 +102,18 @@ impl Supervisor {
         self.runners.shared.runtimes.clone()
     }
 
-    /// Begins to try out a package. `plan_only`: only its versions are wanted.
+    /// Begins to try out a package, or what is none: an image, or a server elsewhere. `plan_only`: only its versions are wanted.
     #[must_use]
     pub fn try_out(
         self: &Rc<Self>,
         claim: Claim,
         definition: Definition,
-        package: Package,
+        package: impl Into<Option<Package>>,
         plan_only: bool,
     ) -> Trial {
         let stored = Stored { server_id: claim.id.clone(), definition, era: None };
-        let server = Server::on_trial(stored, self.runners.clone(), TrialOf { package, plan_only });
+        let trial = TrialOf { package: package.into(), plan_only };
+        let server = Server::on_trial(stored, self.runners.clone(), trial);
         Trial { supervisor: self.clone(), server, claim: Some(claim) }
     }
 
@@ -126,6 +128,12 @@ impl Supervisor {
     ) -> Result<super::Confined, String> {
         let stored = Stored { server_id: id.clone(), definition: definition.clone(), era: None };
         Server::new(stored, self.runners.clone()).would_be_confined().await
+    }
+
+    /// Where a server of this name keeps its data.
+    #[must_use]
+    pub fn data_directory(&self, id: &ServerId) -> PathBuf {
+        self.runners.shared.paths.server_data(id.as_str())
     }
 
     /// Which versions of its package a server has.
@@ -168,6 +176,8 @@ impl Supervisor {
         }
         if !self.servers.borrow().contains_key(id) {
             shared.logs.forget(id);
+            let image = shared.paths.server_image(id.as_str());
+            let _ = tokio::task::spawn_blocking(move || remove_tree(&image)).await;
             // Only if nothing is in them any more.
             let _ = std::fs::remove_dir(shared.paths.server_package(id.as_str()));
             let _ = std::fs::remove_dir(shared.paths.server(id.as_str()));
@@ -216,13 +226,30 @@ impl Trial {
     /// # Errors
     /// Why it does not run.
     pub async fn run(&self, note: Option<Note>) -> Result<Installed, StartError> {
+        let (tools, says) = self.run_once(note).await?;
+        let lock = self.server.lock().ok_or(StartError::Stopped)?;
+        Ok(Installed { lock, tools, says })
+    }
+
+    /// The same of what has no versions: its tools, and what it said that it is called.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub async fn run_once(
+        &self,
+        note: Option<Note>,
+    ) -> Result<(Rc<ToolList>, Option<(String, String)>), StartError> {
         self.server.start(note).await?;
         let tools = self.server.tools().unwrap_or_default();
         let says = self.server.status().info.map(|info| (info.name, info.version));
         self.server.stop();
         self.server.down().await;
-        let lock = self.server.lock().ok_or(StartError::Stopped)?;
-        Ok(Installed { lock, tools, says })
+        Ok((tools, says))
+    }
+
+    /// Gives it secrets, which nobody has stored yet.
+    pub fn lend(&self, secrets: Credentials) {
+        self.server.lend(secrets);
     }
 }
 

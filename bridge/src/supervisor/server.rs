@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::credentials::Credentials;
 use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
 use harbor_policy::limits;
 use harbor_policy::liveness::Liveness;
@@ -66,8 +67,8 @@ pub type Note = Rc<dyn Fn(&str)>;
 /// What is tried out.
 #[derive(Debug, Clone)]
 pub(super) struct TrialOf {
-    /// The package in the version that is wanted.
-    pub package: Package,
+    /// The package in the version that is wanted, if it is one.
+    pub package: Option<Package>,
     /// Only its versions are to be found out.
     pub plan_only: bool,
 }
@@ -89,6 +90,8 @@ pub struct Server {
     place_of_package: Cell<Option<u32>>,
     /// It is tried out: nobody's server yet.
     trial: Option<TrialOf>,
+    /// Secrets for that, which are stored only once it is kept.
+    lent: RefCell<Option<Credentials>>,
     era: Cell<Option<Era>>,
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
@@ -167,7 +170,10 @@ impl Server {
 
     fn make(stored: Stored, runners: Rc<Runners>, trial: Option<TrialOf>) -> Rc<Self> {
         let Stored { server_id: id, definition, era } = stored;
-        let package = trial.as_ref().map(|trial| trial.package.clone()).or_else(|| definition.package());
+        let package = match &trial {
+            Some(trial) => trial.package.clone(),
+            None => definition.package(),
+        };
         let locked = package.as_ref().filter(|_| trial.is_none());
         let lock =
             locked.and_then(|package| runners.shared.locks.of(&id, package)).map(|found| found.current);
@@ -194,6 +200,7 @@ impl Server {
             place_of_package: Cell::new(lock.as_ref().map(|lock| lock.place)),
             lock: RefCell::new(lock),
             trial,
+            lent: RefCell::default(),
             era: Cell::new(era),
             runners,
             machine: RefCell::new(machine),

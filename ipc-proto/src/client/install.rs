@@ -1,6 +1,6 @@
 //! What is shown of packages, upgrades and runtimes.
 
-use super::{SandboxSummary, ServerView, define_sent};
+use super::{SandboxSettings, SandboxSummary, ServerView, define_sent};
 use crate::json::Json;
 
 define_sent! {
@@ -10,9 +10,9 @@ define_sent! {
     "Installed" InstalledView {
         /// The server's id.
         server_id: String,
-        /// `npm`, `pypi` or `git`.
+        /// `npm`, `pypi`, `git`, `oci` or `remote`.
         kind: &'static str,
-        /// The package; of git the address.
+        /// The package; of git the address; the image; the URL without what stands behind `?`.
         name: String,
         /// What `install_server` takes for exactly this version.
         source: String,
@@ -28,10 +28,69 @@ define_sent! {
         previous: Option<String>,
         /// After an installation: the names of the tools that it has listed.
         tools: Option<Vec<String>>,
-        /// In a plan: what it would be held to.
+        /// Secrets that it still needs: until they are set it is not started.
+        missing: Option<Vec<String>>,
+        /// In a plan: what it would be held to; absent of one that runs elsewhere.
         sandbox: Option<SandboxSummary>,
+        /// In a plan: the settings of its sandbox.
+        settings: Option<SandboxSettings>,
         /// The server as `list_servers` shows it; absent in a plan.
         server: Option<ServerView>,
+    }
+    /// A server that can be had.
+    "Resolved" ResolvedView {
+        /// What `install_server` takes for it.
+        source: String,
+        /// What its server is called where nothing else is said.
+        server_id: Option<String>,
+        /// A name for people.
+        title: Option<String>,
+        /// What it says about itself.
+        description: Option<String>,
+        /// Where its code is.
+        repository: Option<String>,
+        /// Who names it: `curated`, `registry`, `awesome`, or `person`.
+        from: String,
+        /// How it can be had, one after the other.
+        ways: Vec<WayView>,
+        /// Which of them this is about: what follows is its. Absent when none can be gone here.
+        way: Option<u64>,
+        /// What is filled in.
+        inputs: Vec<DeclaredView>,
+        /// Variables of its environment.
+        variables: Vec<DeclaredView>,
+        /// Its secrets.
+        secrets: Vec<DeclaredView>,
+        /// The servers here that have the same source.
+        installed: Vec<String>,
+    }
+    /// One way to have a server.
+    "Way" WayView {
+        /// What is installed.
+        source: String,
+        /// Why it cannot be installed here; absent when it can.
+        why_not: Option<String>,
+    }
+    /// Something that a server wants to be told.
+    "Declared" DeclaredView {
+        /// Its name.
+        name: String,
+        /// What it is.
+        description: String,
+        /// Whether it must be given: it is needed, and has no default.
+        required: bool,
+        /// Whether there may be more than one.
+        many: bool,
+        /// Whether it is a path of this machine.
+        path: bool,
+        /// What it is where nothing is said.
+        default: Option<String>,
+        /// What it may be; anything when empty.
+        choices: Vec<String>,
+        /// Where a person gets one.
+        help_url: Option<String>,
+        /// Of a secret of a server elsewhere: the header that it goes into.
+        header: Option<String>,
     }
     /// An upgrade, wanted or done.
     "Upgrade" UpgradeView {

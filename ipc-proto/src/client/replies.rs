@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{
     CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus, ConnectionInfo,
     ConnectionView, CredentialStatus, CredentialView, GrantView, HealthView, ImageView, InstalledView,
-    LogLine, OffersView, Provenance, RuntimesView, SandboxSettings, SandboxView, ServerView, StatsView,
-    StatusView, ToolChange, UpgradeView, UsableServer, define_sent,
+    LogLine, OffersView, Provenance, ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerView,
+    StatsView, StatusView, ToolChange, UpgradeView, UsableServer, define_sent,
 };
 use crate::json::{Json, Pieces};
 
@@ -501,6 +501,16 @@ define_sent! {
     "install_server" InstallServerResult {
         /// The package and its server.
         installed: InstalledView,
+    }
+    /// What it is.
+    "resolve_server" ResolveServerResult {
+        /// It.
+        server: ResolvedView,
+    }
+    /// The servers that Harbor brings along.
+    "get_curated_list" GetCuratedListResult {
+        /// One after the other.
+        servers: Vec<ResolvedView>,
     }
     /// What is different.
     "upgrade_server" UpgradeServerResult {

@@ -22,14 +22,14 @@ impl From<&Curated> for Recipe {
             value: variable.value.map(str::to_owned),
             ..Variable::default()
         };
-        let header = matches!(curated.source, Source::Remote(_));
         let secret = |secret: &crate::curated::Secret| Secret {
-            name: secret.name.into(),
             description: secret.description.into(),
             required: secret.required,
-            header,
-            prefix: secret.prefix.into(),
             help_url: Some(secret.help_url.into()),
+            ..match curated.source {
+                Source::Remote(_) => Secret::of_header(secret.name, secret.prefix, ""),
+                _ => Secret { name: secret.name.into(), ..Secret::default() },
+            }
         };
         Self {
             source: curated.source.spec(),

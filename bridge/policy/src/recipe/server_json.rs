@@ -241,10 +241,11 @@ fn add_header(recipe: &mut Recipe, header: &Value) {
         return;
     }
     if holds_secret(header) {
-        // `Bearer {token}`: what stands before the secret.
-        let prefix = fixed.and_then(|fixed| fixed.split_once('{')).map_or("", |(before, _)| before);
-        let secret =
-            Secret { name, description, required, header: true, prefix: prefix.to_owned(), help_url: None };
+        // `Bearer {token}`: what stands around the secret.
+        let opened = fixed.and_then(|fixed| fixed.split_once('{'));
+        let around = opened.and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)));
+        let (before, behind) = around.unwrap_or_default();
+        let secret = Secret { description, required, ..Secret::of_header(&name, before, behind) };
         return recipe.secrets.push(secret);
     }
     let text = match fixed {
@@ -275,7 +276,10 @@ mod tests {
 
     fn args(way: &Way, inputs: &[(&str, &str)]) -> Vec<String> {
         let inputs = inputs.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
-        way.recipe.fill(Given { inputs: &inputs, env: &BTreeMap::new(), data: "/d" }).unwrap().args
+        way.recipe
+            .fill(Given { inputs: &inputs, env: &BTreeMap::new(), secrets: &[], data: "/d" })
+            .unwrap()
+            .args
     }
 
     #[test]
@@ -352,7 +356,8 @@ mod tests {
         assert_eq!(secrets, [("KEY", true), ("URL", false)]);
         let env: Vec<_> = recipe.env.iter().map(|one| (one.name.as_str(), one.value.as_deref())).collect();
         assert_eq!(env, [("ZONE", Some("UTC")), ("MUST", None)]);
-        let refused = recipe.fill(Given { inputs: &BTreeMap::new(), env: &BTreeMap::new(), data: "/" });
+        let refused =
+            recipe.fill(Given { inputs: &BTreeMap::new(), env: &BTreeMap::new(), secrets: &[], data: "/" });
         let said = refused.unwrap_err().to_string();
         assert_eq!(said, "it needs --input dir=VALUE and --input who=VALUE (you) and --env MUST=VALUE");
         let mut without = way.clone();
@@ -375,16 +380,17 @@ mod tests {
         let ways = ways("[]", &remotes.to_string());
         let can: Vec<_> = ways.iter().map(|way| way.why_not.is_none()).collect();
         assert_eq!((can, first(&ways)), (vec![true, true, false, false, false], Some(0)));
-        let secret = &ways[0].recipe.secrets[0];
-        assert_eq!(
-            (secret.name.as_str(), secret.prefix.as_str(), secret.header),
-            ("Authorization", "Bearer ", true)
-        );
-        let filled =
-            ways[0].recipe.fill(Given { inputs: &BTreeMap::new(), env: &BTreeMap::new(), data: "/" });
+        let secret = ways[0].recipe.secrets[0].clone();
+        assert_eq!(secret.header, Some(("Authorization".into(), "Bearer ${AUTHORIZATION}".into())));
+        let filled = ways[0].recipe.fill(Given {
+            inputs: &BTreeMap::new(),
+            env: &BTreeMap::new(),
+            secrets: &[],
+            data: "/",
+        });
         let filled = filled.unwrap();
-        assert_eq!((filled.source.as_str(), filled.headers.len()), ("https://eu.example.com/mcp", 1));
-        assert_eq!(filled.secrets, ["Authorization"]);
+        assert_eq!((filled.source.as_str(), filled.headers.len()), ("https://eu.example.com/mcp", 2));
+        assert_eq!((filled.secrets, &*filled.headers["X-Mode"]), (vec!["AUTHORIZATION".to_owned()], "fast"));
         assert!(ways[1].recipe.sse);
     }
 

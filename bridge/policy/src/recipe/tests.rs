@@ -13,7 +13,7 @@ fn given(inputs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
 
 fn fill(recipe: &Recipe, inputs: &[(&str, &[&str])], env: &[(&str, &str)]) -> Result<Filled, Unfilled> {
     let env = env.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    recipe.fill(Given { inputs: &given(inputs), env: &env, data: "/d" })
+    recipe.fill(Given { inputs: &given(inputs), env: &env, secrets: &[], data: "/d" })
 }
 
 fn curated(id: &str) -> Recipe {
@@ -39,7 +39,12 @@ fn what_harbor_brings_along_is_filled_in() {
     assert_eq!(fill(&curated("github"), &[], &[]).unwrap().secrets, ["GITHUB_PERSONAL_ACCESS_TOKEN"]);
     let token = [("GITHUB_PERSONAL_ACCESS_TOKEN", "x")];
     assert_eq!(fill(&curated("github"), &[], &token).unwrap().secrets, [""; 0]);
-    assert_eq!(fill(&curated("github-remote"), &[], &[]).unwrap().secrets, [""; 0]);
+    let remote = curated("github-remote");
+    let without = fill(&remote, &[], &[]).unwrap();
+    assert_eq!((without.secrets.len(), without.headers.len()), (0, 0), "it may do without");
+    let token = ["AUTHORIZATION".to_owned()];
+    let with = remote.fill(Given { inputs: &given(&[]), env: &BTreeMap::new(), secrets: &token, data: "/d" });
+    assert_eq!(with.unwrap().headers["Authorization"], "Bearer ${AUTHORIZATION}");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use harbor_ipc_proto::field::{PutFields, put_object, put_pair};
 use harbor_ipc_proto::frame::put_frame;
 use harbor_ipc_proto::json::Json;
-use zeroize::Zeroize as _;
+use harbor_ipc_proto::secret::Secret;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::args::Asker;
 
@@ -66,6 +67,29 @@ impl Ask {
         };
         let members: Vec<_> = values.iter().map(member).collect();
         self.json(name, Json::from_valid(format!("{{{}}}", members.join(","))))
+    }
+
+    /// Lists by name.
+    pub fn lists(self, name: &'static str, values: &BTreeMap<String, Vec<String>>) -> Self {
+        let item = |value: &String| Json::string(value).into_string();
+        let list = |values: &Vec<String>| values.iter().map(item).collect::<Vec<_>>().join(",");
+        let member = |(key, values): (&String, &Vec<String>)| {
+            format!("{}:[{}]", Json::string(key).as_str(), list(values))
+        };
+        let members: Vec<_> = values.iter().map(member).collect();
+        self.json(name, Json::from_valid(format!("{{{}}}", members.join(","))))
+    }
+
+    /// Secrets by name; `wipe` overwrites them.
+    pub fn secrets(self, name: &'static str, values: &BTreeMap<String, Secret>) -> Self {
+        let mut text = Zeroizing::new(String::from("{"));
+        for (at, (key, value)) in values.iter().enumerate() {
+            let value = Zeroizing::new(Json::string(value.expose()).into_string());
+            let comma = if at == 0 { "" } else { "," };
+            text.push_str(&Zeroizing::new(format!("{comma}{}:{}", Json::string(key).as_str(), *value)));
+        }
+        text.push('}');
+        self.json(name, Json::from_valid(std::mem::take(&mut *text)))
     }
 
     /// An object with the fields of `value` that are not absent.

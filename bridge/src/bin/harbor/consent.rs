@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use crate::errors::Failure;
 
 /// More of an answer is not read.
-const MAX_ANSWER: u64 = 256;
+const MAX_ANSWER: u64 = 4096;
 
 /// Whether somebody can be asked; what is to be said otherwise.
 pub fn is_possible(what: &str) -> Result<(), Failure> {
@@ -21,8 +21,12 @@ pub fn is_possible(what: &str) -> Result<(), Failure> {
 
 /// Asks; anything but `y` or `yes` is a no.
 pub fn ask(question: &str) -> Result<bool, Failure> {
+    Ok(is_yes(&line(&format!("{question} [y/N] "))?))
+}
+
+/// Asks for a line.
+pub fn line(question: &str) -> Result<String, Failure> {
     let failed = |error| Failure::Io("ask", error);
-    let question = format!("{question} [y/N] ");
     let shown = match io::stdout().is_terminal() {
         true => io::stdout().write_all(question.as_bytes()).and_then(|()| io::stdout().flush()),
         false => io::stderr().write_all(question.as_bytes()),
@@ -30,7 +34,7 @@ pub fn ask(question: &str) -> Result<bool, Failure> {
     shown.map_err(failed)?;
     let mut answer = String::new();
     io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer).map_err(failed)?;
-    Ok(is_yes(&answer))
+    Ok(answer.trim_end_matches(['\n', '\r']).to_owned())
 }
 
 fn is_yes(answer: &str) -> bool {

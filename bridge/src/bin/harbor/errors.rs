@@ -133,6 +133,7 @@ impl Refusal {
             }
             Code::RateLimited | Code::BudgetExceeded => return self.next_step_within_limits(code),
             Code::InvalidParams => return self.next_step_to_valid(&server),
+            Code::NotFound if self.text("field").is_some_and(|field| field == "source") => return None,
             Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),

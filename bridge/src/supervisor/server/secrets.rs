@@ -38,6 +38,10 @@ impl Server {
 
     /// The secrets for its next start. Where they cannot be read, a server that needs none starts without, and says so.
     pub(super) async fn secrets(&self) -> Result<Credentials, Unprepared> {
+        let lent = self.lent.borrow().clone();
+        if let Some(lent) = lent {
+            return Ok(lent);
+        }
         let secrets = match self.runners.shared.secrets.of(self.id.as_str()).await {
             Ok(secrets) => secrets,
             Err(error) if self.needs_secrets() => return Err(format!("read its secrets: {error}").into()),
@@ -50,6 +54,11 @@ impl Server {
             missing if missing.is_empty() => Ok(secrets),
             missing => Err(Unprepared { missing, ..Unprepared::default() }),
         }
+    }
+
+    /// Has a trial start with these instead of those of its name.
+    pub(in crate::supervisor) fn lend(&self, secrets: Credentials) {
+        *self.lent.borrow_mut() = Some(secrets);
     }
 
     /// The end of a start that needs what is not set.

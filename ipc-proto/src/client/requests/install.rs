@@ -4,16 +4,22 @@ use std::collections::BTreeMap;
 
 use super::super::define_requests;
 use crate::field::JsonObject;
+use crate::secret::SecretMap;
 use crate::server_id::ServerId;
 
 define_requests! {
     /// Any request about packages that are installed.
     InstallRequest:
-    /// Installs a package and defines a server that runs it: it is started once, lists its tools, and is stopped. Nothing of
-    /// it is left where that fails, is cancelled, or the client leaves.
+    /// Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that
+    /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started.
     "install_server" InstallServer {
-        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]` or `git:URL[#BRANCH, TAG OR COMMIT]`.
+        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT]`, `oci:IMAGE`, the URL of a server
+        /// that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along.
         source: String,
+        /// Of an entry: which of its ways, as `resolve_server` counts them from 0; the first one that can be gone when absent.
+        package: Option<u64>,
+        /// Of an entry: what is filled in, by name.
+        inputs: Option<BTreeMap<String, Vec<String>>>,
         /// Exactly this version of it, as a plan has said.
         version: Option<String>,
         /// The server's id; made of the package's name when absent.
@@ -28,11 +34,32 @@ define_requests! {
         supervision: Option<JsonObject>,
         /// As in `add_server`.
         sandbox: Option<JsonObject>,
+        /// As in `add_server`; an entry names its own.
+        secrets: Option<Vec<String>>,
+        /// Secrets by name: for the first start, and stored if that succeeds.
+        secret_values: Option<SecretMap>,
+        /// As in `add_remote_server`.
+        headers: Option<BTreeMap<String, String>>,
+        /// As in `add_remote_server`.
+        transport_type: Option<String>,
+        /// As in `add_remote_server`.
+        allow_private: Option<bool>,
+        /// As in `add_remote_server`.
+        allow_http: Option<bool>,
         /// True: only says what would be installed.
         plan: Option<bool>,
         /// As in `connect_server`.
         progress: Option<bool>,
     }
+    /// Says what would be installed, in which ways, and what has to be filled in. Nothing is fetched.
+    "resolve_server" ResolveServer {
+        /// As in `install_server`.
+        source: String,
+        /// As in `install_server`.
+        package: Option<u64>,
+    }
+    /// Lists the servers that Harbor brings along.
+    "get_curated_list" GetCuratedList {}
     /// Installs another version beside the present one, starts it, and says how its tools differ. It is used once a second
     /// request says `apply`; it goes when the client leaves before.
     "upgrade_server" UpgradeServer {

@@ -1,13 +1,23 @@
 //! What is to be installed or upgraded, as it is typed.
 
-use super::values::checked_id;
-use super::{Definition, Words, variable};
+use std::collections::BTreeMap;
 
-/// A package to install.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use harbor_policy::recipe::source::KINDS;
+
+use super::values::checked_id;
+use super::{Definition, Remote, Words, variable};
+
+/// What is to be installed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Package {
-    /// `npm:…`, `pypi:…` or `git:…`.
+    /// `npm:…`, `oci:…`, a URL, or the id of an entry.
     pub source: String,
+    /// Of an entry: which of its ways, counted from 0.
+    pub way: Option<u64>,
+    /// Of an entry: what is filled in.
+    pub inputs: BTreeMap<String, Vec<String>>,
+    /// How it is spoken to, if it runs elsewhere; the URL is the source.
+    pub elsewhere: Remote,
     /// Whether nobody is asked.
     pub yes: bool,
     /// How its server is run; its name is empty where none was said, and so is its command.
@@ -29,7 +39,8 @@ pub struct Upgrade {
 impl Words {
     pub(super) fn package(&self) -> Result<Package, String> {
         self.at_most(1)?;
-        let source = self.plain.first().ok_or("which package? Name it as npm:NAME, pypi:NAME or git:URL")?;
+        let source = self.plain.first().ok_or_else(|| format!("which server? Name it as {KINDS}"))?;
+        let way = self.whole("--package", 64)?.map(|counted| counted - 1);
         let name = self.option("--name").map(checked_id).transpose()?.unwrap_or_default();
         let definition = Definition {
             name,
@@ -37,10 +48,24 @@ impl Words {
             env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
             supervision: self.supervision()?,
             sandbox: self.sandbox_settings()?,
+            secrets: self.named("--secret", "a secret, such as API_KEY")?,
             args: self.behind.clone().unwrap_or_default(),
             ..Definition::default()
         };
-        Ok(Package { source: source.clone(), yes: self.has("--yes"), definition })
+        let (inputs, elsewhere) = (self.inputs()?, self.spoken(source)?);
+        Ok(Package { source: source.clone(), way, inputs, elsewhere, yes: self.has("--yes"), definition })
+    }
+
+    fn inputs(&self) -> Result<BTreeMap<String, Vec<String>>, String> {
+        let mut inputs = BTreeMap::<_, Vec<_>>::new();
+        for text in self.all("--input") {
+            let (name, value) = text.split_once('=').ok_or("--input: use NAME=VALUE")?;
+            if value.is_empty() {
+                return Err(format!("--input {name} is empty: name what it is"));
+            }
+            inputs.entry(name.to_owned()).or_default().push(value.to_owned());
+        }
+        Ok(inputs)
     }
 
     pub(super) fn upgrade(&self) -> Result<Upgrade, String> {
@@ -72,7 +97,16 @@ mod tests {
             ("n", &["-x".to_owned(), "y".into()][..])
         );
         assert_eq!((definition.env["A"].as_str(), definition.supervision.lazy), ("b", Some(true)));
-        assert!(complaint(&["install"]).starts_with("which package?"));
+        assert!(complaint(&["install"]).starts_with("which server?"));
+        let Command::Install(entry) =
+            command(&["install", "files", "--input", "dir=/a", "--input=dir=/b=c", "--package", "2"])
+        else {
+            panic!("install")
+        };
+        assert_eq!((entry.way, &entry.inputs["dir"][..]), (Some(1), &["/a".to_owned(), "/b=c".into()][..]));
+        assert!(complaint(&["install", "files", "--input", "dir"]).contains("NAME=VALUE"));
+        assert!(complaint(&["install", "files", "--header", "x: y"]).contains("runs elsewhere"));
+        assert!(complaint(&["install", "https://example.com/mcp", "--read", "/a"]).contains("not held here"));
         assert!(complaint(&["install", "npm:x", "--name", "a/b"]).contains("a/b"));
     }
 

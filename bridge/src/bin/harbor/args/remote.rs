@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use harbor_policy::recipe::source::{Source, sort};
 use harbor_policy::remote::{parse, says_private, wrong_headers};
+use url::Url;
 
 use super::{Definition, Words, variable};
 
@@ -49,22 +51,7 @@ impl Words {
         self.none_of(OF_PROGRAM, "is for a command; what is elsewhere is not held here")?;
         let url = self.option("--url").unwrap_or_default();
         let parsed = parse(url).map_err(|why| format!("--url: use {why}"))?;
-        let transport = self.option("--transport").map(str::to_owned);
-        if let Some(word) = transport.as_deref().filter(|word| !["http", "sse", "auto"].contains(word)) {
-            return Err(format!("--transport {word}: use http, sse or auto"));
-        }
-        let headers = self.all("--header").map(header).collect::<Result<BTreeMap<_, _>, _>>()?;
-        if let Some(why) = wrong_headers(&headers) {
-            return Err(format!("--header: use {why}"));
-        }
-        let remote = Remote {
-            url: url.to_owned(),
-            transport,
-            headers,
-            // Who types such an address means it.
-            allow_private: self.has("--allow-private") || says_private(&parsed),
-            allow_http: self.has("--allow-http"),
-        };
+        let remote = self.way_there(url, Some(&parsed))?;
         Ok(Definition {
             name: self.server()?,
             label: self.option("--label").map(str::to_owned),
@@ -74,6 +61,40 @@ impl Words {
             start: !self.has("--no-start"),
             remote: Some(remote),
             ..Definition::default()
+        })
+    }
+
+    /// How the server that is to be installed is spoken to. Where it is, the catalog may be the one to know.
+    pub(super) fn spoken(&self, source: &str) -> Result<Remote, String> {
+        match sort(source) {
+            Ok(Source::Remote(url)) => {
+                self.none_of(&OF_PROGRAM[4..], "is for a program; what is elsewhere is not held here")?;
+                self.way_there("", parse(&url).ok().as_ref())
+            }
+            Ok(Source::Entry(_)) => self.way_there("", None),
+            _ => {
+                self.none_of(OF_REMOTE, "is for a server that runs elsewhere")?;
+                Ok(Remote::default())
+            }
+        }
+    }
+
+    fn way_there(&self, url: &str, parsed: Option<&Url>) -> Result<Remote, String> {
+        let transport = self.option("--transport").map(str::to_owned);
+        if let Some(word) = transport.as_deref().filter(|word| !["http", "sse", "auto"].contains(word)) {
+            return Err(format!("--transport {word}: use http, sse or auto"));
+        }
+        let headers = self.all("--header").map(header).collect::<Result<BTreeMap<_, _>, _>>()?;
+        if let Some(why) = wrong_headers(&headers) {
+            return Err(format!("--header: use {why}"));
+        }
+        Ok(Remote {
+            url: url.to_owned(),
+            transport,
+            headers,
+            // Who types such an address means it.
+            allow_private: self.has("--allow-private") || parsed.is_some_and(says_private),
+            allow_http: self.has("--allow-http"),
         })
     }
 

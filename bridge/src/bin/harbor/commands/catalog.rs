@@ -167,8 +167,24 @@ fn details(details: &Members) -> String {
     let packages = details.objects("packages").into_iter().map(|package| ("package", had(&package)));
     let remotes = details.objects("remotes").into_iter().map(|remote| ("remote", reached(&remote)));
     let ways = packages.chain(remotes).map(|(name, value)| format!("{name:<12} {value}"));
+    let install = Some(installing(details)).filter(|said| !said.is_empty());
+    let install = install.map(|said| format!("{:<12} {said}", "install"));
     let description = of(&entry, "description").map(|text| format!("\n{text}"));
-    rows.chain(ways).chain(description).collect::<Vec<_>>().join("\n")
+    rows.chain(ways).chain(install).chain(description).collect::<Vec<_>>().join("\n")
+}
+
+/// The command that installs it, if it says how it can be had.
+fn installing(details: &Members) -> String {
+    let entry = details.object("entry");
+    let ways = details.objects("packages").len() + details.objects("remotes").len();
+    // What Harbor brings along has a name of its own.
+    let id = if entry.text("source") == "curated" { entry.text("name") } else { entry.text("id") };
+    match ways {
+        _ if entry.number("removed_at").is_some() => String::new(),
+        0 => String::new(),
+        1 => format!("harbor install {}", flatten(&id)),
+        many => format!("harbor install {}, with --package 1 to {many} as they are listed", flatten(&id)),
+    }
 }
 
 /// `npm @scope/name 1.2.3, stdio`, and the variables that it wants.
@@ -318,6 +334,9 @@ mod tests {
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[0], "id           00ff00ff00ff00ff");
         assert!(lines.contains(&"package      npm @x/time 1.0, stdio, wants KEY"), "{text}");
+        let install =
+            "install      harbor install 00ff00ff00ff00ff, with --package 1 to 2 as they are listed";
+        assert!(lines.contains(&install), "{text}");
         assert!(
             lines.contains(&"remote       sse https://x") && lines.contains(&"tags         a, b"),
             "{text}"

@@ -2,10 +2,15 @@
 //!
 //! Owns what a person is shown before the question. Must never change anything without a yes, or `--yes`.
 
+mod entry;
+mod plan;
+
+use std::collections::BTreeMap;
+
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 
 use super::servers::{START, STOP};
-use super::{add, changes, count, print, remarks, sandbox};
+use super::{add, changes, count, print, remarks, remote, sandbox};
 use crate::args::{Package, Upgrade};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
@@ -19,31 +24,45 @@ use crate::table::Table;
 const MAX_TOOLS: usize = 8;
 
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
-    let plan = under_way(client, "looking it up", &ask(wanted)?.flag("plan", true))?.object("installed");
+    let entry::Complete { package: wanted, about, secrets } = &entry::complete(client, wanted)?;
+    let plan = under_way(client, "looking it up", ask(wanted)?.flag("plan", true))?.object("installed");
     if !wanted.yes {
+        let described = plan::describe(&plan, about.as_ref());
         match screen.json {
-            true => remark(&describe_plan(&plan)),
-            false => screen.text(&describe_plan(&plan))?,
+            true => remark(&described),
+            false => screen.text(&described)?,
         }
         if !consent::ask("Install it?")? {
             remark("nothing was installed");
             return Err(Failure::Said(Exit::Failed));
         }
     }
-    let ask = ask(wanted)?.text("version", &plan.text("version"));
-    let answer = under_way(client, "installing", &ask)?;
+    let name = plan.text("server_id");
+    let values = if wanted.yes { BTreeMap::new() } else { entry::ask_for(secrets, &name)? };
+    let mut ask = ask(wanted)?;
+    if plan.raw("version").is_some() {
+        ask = ask.text("version", &plan.text("version"));
+    }
+    if !values.is_empty() {
+        ask = ask.secrets("secret_values", &values);
+    }
+    let answer = under_way(client, "installing", ask)?;
     print(screen, &answer, |answer| describe_installed(&answer.object("installed")))?;
-    let name = answer.object("installed").text("server_id");
     if !screen.json {
         remarks::on_summary(&name, &plan.object("sandbox"));
+        remarks::on_image(&name, &answer.object("installed").object("server"));
+        let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
+        later.for_each(|secret| remark(&secret.told_later(&name)));
     }
     Ok(())
 }
 
-fn under_way(client: &mut Client, what: &str, ask: &Ask) -> Result<Members, Failure> {
+fn under_way(client: &mut Client, what: &str, ask: Ask) -> Result<Members, Failure> {
     let mut status = Status::new(&format!("{what} …"));
-    let ask = ask.clone().flag("progress", true);
-    client.request_with_progress(&ask, START, &mut |push| status.show(&push.text("message")))
+    let ask = ask.flag("progress", true);
+    let answer = client.request_with_progress(&ask, START, &mut |push| status.show(&push.text("message")));
+    ask.wipe();
+    answer
 }
 
 fn ask(wanted: &Package) -> Result<Ask, Failure> {
@@ -52,6 +71,16 @@ fn ask(wanted: &Package) -> Result<Ask, Failure> {
     if !definition.name.is_empty() {
         ask = ask.text("server_id", &definition.name);
     }
+    if let Some(way) = wanted.way {
+        ask = ask.number("package", way);
+    }
+    if !wanted.inputs.is_empty() {
+        ask = ask.lists("inputs", &wanted.inputs);
+    }
+    if !definition.secrets.is_empty() {
+        ask = ask.list("secrets", &definition.secrets);
+    }
+    ask = remote::spoken(ask, &wanted.elsewhere);
     if !definition.args.is_empty() {
         ask = ask.list("args", &definition.args);
     }
@@ -70,27 +99,18 @@ fn ask(wanted: &Package) -> Result<Ask, Failure> {
     Ok(ask)
 }
 
-fn describe_plan(plan: &Members) -> String {
-    let held = plan.object("sandbox");
-    let packages = usize::try_from(plan.number("packages").unwrap_or(0)).unwrap_or(usize::MAX);
-    let by = match held.text("level").as_str() {
-        "off" | "basic" => "it can do all that you can".to_owned(),
-        level => format!("sandbox {level}, network {}", held.text("network")),
-    };
-    [
-        format!("server     {}", plan.text("server_id")),
-        format!("package    {} {} ({})", plan.text("name"), plan.text("version"), plan.text("kind")),
-        format!("hash       {}", plan.text("integrity")),
-        format!("with       {}, each locked with its version and hash", count(packages, "package")),
-        format!("may        {by}"),
-    ]
-    .join("\n")
-}
-
 fn describe_installed(installed: &Members) -> String {
     let (name, tools) = (installed.text("server_id"), installed.strings("tools"));
-    let mut lines =
-        vec![format!("installed {name}: {} {}", installed.text("name"), installed.text("version"))];
+    let what = format!("{} {}", installed.text("name"), installed.text("version"));
+    let mut lines = vec![format!("installed {name}: {}", what.trim_end())];
+    let missing = installed.strings("missing");
+    if !missing.is_empty() {
+        let set = missing.iter().map(|key| format!("`harbor secrets set {name} {key}`"));
+        let set = set.collect::<Vec<_>>().join(" and ");
+        lines.push(format!("it is not started before it has {}", missing.join(", ")));
+        lines.push(format!("{set} asks for it, `harbor start {name}` starts it then"));
+        return lines.join("\n");
+    }
     let named = tools.iter().take(MAX_TOOLS).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if tools.len() > MAX_TOOLS { ", …" } else { "" };
     match tools.first() {
@@ -125,7 +145,7 @@ pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Re
         remark("nothing was changed");
         return Err(Failure::Said(Exit::Failed));
     }
-    let tried = under_way(client, "trying it out", &ask)?;
+    let tried = under_way(client, "trying it out", ask)?;
     let upgrade = tried.object("upgrade");
     let Some(token) = upgrade.raw("apply").map(|_| upgrade.text("apply")) else {
         return print(screen, &tried, |_| format!("{server} is {} already", upgrade.text("before")));
@@ -206,13 +226,12 @@ pub fn runtimes(client: &mut Client, screen: &mut Screen) -> Result<(), Failure>
 mod tests {
     use super::super::rig::command as run;
     use super::*;
-    use crate::args::Definition;
 
     const PLAN: &str = r#"{"type":"install_server_result","request_id":"1","installed":{"server_id":"time","kind":"pypi","name":"mcp-server-time","version":"1.2","integrity":"sha256:aa","packages":3,"sandbox":{"level":"standard","network":"all"}}}"#;
     const DONE: &str = r#"{"type":"install_server_result","request_id":"2","installed":{"server_id":"time","name":"mcp-server-time","version":"1.2","tools":["now","then"]}}"#;
 
     fn package() -> Package {
-        Package { source: "pypi:mcp-server-time".into(), yes: true, definition: Definition::default() }
+        Package { source: "pypi:mcp-server-time".into(), yes: true, ..Package::default() }
     }
 
     #[test]
@@ -225,16 +244,6 @@ mod tests {
         );
         assert!(ran.asked[0].contains(r#""plan":true"#) && !ran.asked[1].contains("plan"), "{:?}", ran.asked);
         assert!(ran.asked[1].contains(r#""version":"1.2""#), "{:?}", ran.asked);
-    }
-
-    #[test]
-    fn a_plan_says_what_where_from_and_what_it_may_do() {
-        let plan = Members::parse(PLAN.as_bytes()).unwrap().object("installed");
-        assert_eq!(
-            describe_plan(&plan),
-            "server     time\npackage    mcp-server-time 1.2 (pypi)\nhash       sha256:aa\n\
-             with       3 packages, each locked with its version and hash\nmay        sandbox standard, network all"
-        );
     }
 
     #[test]

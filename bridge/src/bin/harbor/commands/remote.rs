@@ -6,7 +6,11 @@ use crate::reply::Members;
 
 /// The request for a definition, behind which come the fields that every definition has.
 pub fn ask(definition: &Definition, remote: &Remote) -> Ask {
-    let mut ask = Ask::about("add_remote_server", &definition.name).text("url", &remote.url);
+    spoken(Ask::about("add_remote_server", &definition.name).text("url", &remote.url), remote)
+}
+
+/// A request with how a server is spoken to.
+pub fn spoken(mut ask: Ask, remote: &Remote) -> Ask {
     if let Some(transport) = &remote.transport {
         ask = ask.text("transport_type", transport);
     }

@@ -2,7 +2,7 @@
 //!
 //! Owns where a value comes from: a prompt without echo, or stdin. Must never print one.
 
-mod prompt;
+pub mod prompt;
 
 use std::io::{self, IsTerminal as _, Read as _};
 

@@ -8,25 +8,31 @@ use super::{Opt, Topic, opt, topic};
 pub const TOPICS: &[Topic] = &[
     Topic {
         options: &[
-            opt("--name", "NAME", "the server's name; made of the package's if absent"),
+            opt("--name", "NAME", "the server's name; made of the source's if absent"),
+            opt("--input", "NAME=VALUE", "what an entry of the catalog wants to be told; repeat for more"),
+            opt("--package", "N", "of an entry with several: which one, counted from 1"),
             opt("--yes", "", "do not ask"),
             opt("--label", "TEXT", "a name for people"),
             opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
+            opt("--secret", "KEY", "a secret without which it is not started, asked for; repeat for more"),
         ],
         groups: &[
+            ("a server that runs elsewhere", REMOTE),
             ("start and stop", START),
             ("after a crash", RESTART),
             ("calls", CALLS),
             ("what it may do on this machine", SANDBOX_OF_ADD),
             ("what it may reach", SANDBOX),
         ],
-        notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION] or git:URL[#BRANCH, TAG OR COMMIT]; what stands\n\
-                behind -- are the server's own arguments. The version is shown, asked for, and locked with the hashes\n\
-                of all that comes with it. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
+        notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT], oci:IMAGE, the URL of a\n\
+                server that runs elsewhere, or an ID that `harbor catalog` shows. Behind -- are the server's own arguments, or\n\
+                what an entry asks for, if that is one thing. What it is and may do is shown, asked for, and locked with the\n\
+                hashes of all that comes with it. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
                 \n\
-                harbor install pypi:mcp-server-time\n\
-                harbor install npm:@modelcontextprotocol/server-filesystem -- ~/notes",
-        ..topic("install", "SOURCE -- ARGS…", "install a server from a package")
+                harbor install time\n\
+                harbor install filesystem -- ~/notes\n\
+                harbor install pypi:mcp-server-time",
+        ..topic("install", "SOURCE -- ARGS…", "install a server: by id, package, image or URL")
     },
     Topic {
         options: &[
@@ -61,10 +67,11 @@ pub const TOPICS: &[Topic] = &[
                 "what runs the image: podman or docker; the first that is there if absent",
             ),
             opt("--as-is", "", "run the command as it is, npx and uvx included"),
+            opt("--url", "URL", "instead of a command: a server elsewhere, https://…, or http://… on this machine"),
             opt("--no-start", "", "only store the definition"),
         ],
         groups: &[
-            ("a server that runs elsewhere, instead of COMMAND", REMOTE),
+            ("a server that runs elsewhere", REMOTE),
             ("start and stop", START),
             ("after a crash", RESTART),
             ("calls", CALLS),
@@ -527,7 +534,6 @@ const SANDBOX_OF_ADD: &[Opt] = &[SANDBOX_LEVEL];
 
 /// A server elsewhere.
 const REMOTE: &[Opt] = &[
-    opt("--url", "URL", "where it is: https://…, or http://… on this machine"),
     opt("--transport", "KIND", "http, sse, or auto, which finds out; auto"),
     opt(
         "--header",

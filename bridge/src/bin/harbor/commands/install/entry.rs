@@ -1,0 +1,264 @@
+//! What an entry of the catalog wants to be told before it is installed: directories, variables, secrets.
+//!
+//! ```text
+//!  id ─► resolve_server ─► what stands behind `--` ─► what is still needed: asked for, unless --yes ─► the request
+//!  after the yes: its secrets, by a prompt that shows nothing
+//! ```
+//!
+//! Owns the questions. Must never ask where nobody can answer: the bridge's error says what is missing then.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::Path;
+
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::recipe::source::{Source, sort};
+
+use super::super::{add, secrets::prompt};
+use crate::args::Package;
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::consent;
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::screen::remark;
+use crate::table::flatten;
+
+/// A request with all that could be found out before it is made.
+#[derive(Debug)]
+pub struct Complete {
+    pub package: Package,
+    /// The entry, if it is one.
+    pub about: Option<Members>,
+    pub secrets: Vec<Wanted>,
+}
+
+/// A secret that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub name: String,
+    pub description: String,
+    pub help_url: String,
+    /// The header that it goes into, of a server elsewhere.
+    pub header: String,
+    pub required: bool,
+}
+
+impl Wanted {
+    fn of(declared: &Members) -> Self {
+        Self {
+            name: declared.text("name"),
+            description: declared.text("description"),
+            help_url: declared.text("help_url"),
+            header: declared.text("header"),
+            required: declared.value("required") == true,
+        }
+    }
+
+    fn named(name: &String) -> Self {
+        let none = String::new;
+        Self { name: name.clone(), description: none(), help_url: none(), header: none(), required: true }
+    }
+
+    /// How it is given later, where it was not given now.
+    pub fn told_later(&self, server: &str) -> String {
+        let name = flatten(&self.name);
+        match flatten(&self.header) {
+            none if none.is_empty() => {
+                format!("{server} does without {name} now; `harbor secrets set {server} {name}` gives it one")
+            }
+            header => format!(
+                "{server} does without {name} now; `harbor secrets set {server} {header} --type header` gives it one, \
+                 with all that stands in that header"
+            ),
+        }
+    }
+}
+
+pub fn complete(client: &mut Client, wanted: &Package) -> Result<Complete, Failure> {
+    let mut package = wanted.clone();
+    let mut secrets: Vec<_> = package.definition.secrets.iter().map(Wanted::named).collect();
+    if !matches!(sort(&package.source), Ok(Source::Entry(_))) {
+        return Ok(Complete { package, about: None, secrets });
+    }
+    let mut ask = Ask::new("resolve_server").text("source", &package.source);
+    if let Some(way) = package.way {
+        ask = ask.number("package", way);
+    }
+    let about = client.request(&ask, QUICK)?.object("server");
+    let (inputs, variables) = (about.objects("inputs"), about.objects("variables"));
+    take_behind(&mut package, &inputs)?;
+    if !package.yes {
+        ask_inputs(&mut package, &inputs)?;
+        ask_variables(&mut package, &variables)?;
+    }
+    make_whole(&mut package, &inputs)?;
+    let declared = about.objects("secrets");
+    let of_env = |secret: &Wanted| package.definition.env.contains_key(&secret.name);
+    let declared = declared.iter().map(Wanted::of).filter(|secret| !of_env(secret));
+    let declared: Vec<_> =
+        declared.filter(|one| secrets.iter().all(|known| known.name != one.name)).collect();
+    secrets.extend(declared);
+    Ok(Complete { package, about: Some(about), secrets })
+}
+
+/// What stands behind `--` is the one thing that is asked for, or the server's own arguments.
+fn take_behind(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
+    let behind = match inputs {
+        [] => return Ok(()),
+        _ if package.definition.args.is_empty() => return Ok(()),
+        _ => std::mem::take(&mut package.definition.args),
+    };
+    match inputs {
+        [only] => {
+            package.inputs.entry(only.text("name")).or_default().extend(behind);
+            Ok(())
+        }
+        many => {
+            let names: Vec<_> = many.iter().map(|input| flatten(&input.text("name"))).collect();
+            let source = &package.source;
+            let why = format!("{source} asks for {}: say each by --input NAME=VALUE", names.join(", "));
+            Err(Failure::Usage(why))
+        }
+    }
+}
+
+fn ask_inputs(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
+    for input in inputs.iter().filter(|input| input.value("required") == true) {
+        let (name, many) = (input.text("name"), input.value("many") == true);
+        if package.inputs.contains_key(&name) {
+            continue;
+        }
+        explain(input);
+        let mut values = Vec::new();
+        loop {
+            let more = if values.is_empty() { "" } else { ", one more (Enter: no)" };
+            let value = consent::line(&format!("{}{more}: ", flatten(&name)))?;
+            let is_last = value.trim().is_empty() || !many;
+            values.extend(Some(value.trim().to_owned()).filter(|value| !value.is_empty()));
+            if is_last {
+                break;
+            }
+        }
+        // None at all is for the bridge to refuse, which says what is missing.
+        if !values.is_empty() {
+            package.inputs.insert(name, values);
+        }
+    }
+    Ok(())
+}
+
+fn ask_variables(package: &mut Package, variables: &[Members]) -> Result<(), Failure> {
+    for variable in variables.iter().filter(|variable| variable.value("required") == true) {
+        let name = variable.text("name");
+        if package.definition.env.contains_key(&name) {
+            continue;
+        }
+        explain(variable);
+        let value = consent::line(&format!("{}: ", flatten(&name)))?;
+        if !value.is_empty() {
+            package.definition.env.insert(name, value);
+        }
+    }
+    Ok(())
+}
+
+fn explain(declared: &Members) {
+    let choices = declared.strings("choices").join(", ");
+    let choices = if choices.is_empty() { choices } else { format!(" One of {choices}.") };
+    let text = flatten(&format!("{}{choices}", declared.text("description")));
+    if !text.trim().is_empty() {
+        remark(text.trim());
+    }
+}
+
+/// Paths as the bridge needs them, which runs elsewhere.
+fn make_whole(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
+    let here = add::current_dir()?;
+    for input in inputs.iter().filter(|input| input.value("path") == true) {
+        for path in package.inputs.get_mut(&input.text("name")).into_iter().flatten() {
+            *path = add::absolute(&at_home(path), &here)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a shell would have made of `~/notes`, had it seen it.
+fn at_home(path: &str) -> String {
+    let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (rest, env::var("HOME")) {
+        (Some(rest), Ok(home)) if Path::new(&home).is_absolute() => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// Asks for each; Enter leaves one out.
+pub fn ask_for(secrets: &[Wanted], server: &str) -> Result<BTreeMap<String, Secret>, Failure> {
+    let mut values = BTreeMap::new();
+    for secret in secrets {
+        let said = [&secret.description, &secret.help_url].map(|text| flatten(text));
+        let said = said.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join(" ");
+        if !said.is_empty() {
+            remark(&said);
+        }
+        let name = flatten(&secret.name);
+        let value = prompt::ask(&format!("{name} of {server} (not shown; Enter leaves it out): "))?;
+        if !value.is_empty() {
+            values.insert(secret.name.clone(), value);
+        }
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::rig::command;
+    use super::*;
+    use crate::args::Definition;
+
+    const FILES: &str = r#"{"type":"resolve_server_result","request_id":"1","server":{"source":"filesystem","from":"curated","ways":[],"inputs":[{"name":"directory","description":"A directory.","required":true,"many":true,"path":true}],"variables":[],"secrets":[{"name":"KEY","description":"d","required":true}]}}"#;
+
+    fn completed(package: &Package, answer: &str) -> (Result<Complete, String>, Vec<String>) {
+        let mut found = None;
+        let ran = command(false, &[answer], |client, _| {
+            found = Some(complete(client, package));
+            Ok(())
+        });
+        (found.unwrap().map_err(|failure| failure.message().unwrap_or_default()), ran.asked)
+    }
+
+    fn with_behind(behind: &[&str]) -> Package {
+        let args = behind.iter().map(ToString::to_string).collect();
+        let definition = Definition { args, ..Definition::default() };
+        Package { source: "filesystem".into(), yes: true, definition, ..Package::default() }
+    }
+
+    #[test]
+    fn what_stands_behind_is_the_one_thing_that_is_asked_for() {
+        let (found, asked) = completed(&with_behind(&["/a", "b"]), FILES);
+        assert_eq!(asked, [r#"{"type":"resolve_server","request_id":"1","source":"filesystem"}"#]);
+        let Complete { package, secrets, .. } = found.unwrap();
+        let directories = &package.inputs["directory"];
+        assert!(directories[0] == "/a" && directories[1].starts_with('/') && directories[1].ends_with("/b"));
+        assert_eq!((package.definition.args.len(), secrets.len()), (0, 1));
+        let two = FILES.replace(r#""inputs":["#, r#""inputs":[{"name":"mode"},"#);
+        let said = completed(&with_behind(&["/a"]), &two).0.unwrap_err();
+        assert!(said.contains("filesystem asks for mode, directory: say each by --input"), "{said}");
+        let none = FILES.replace(r#""inputs":[{"name":"directory","description":"A directory.","required":true,"many":true,"path":true}]"#, r#""inputs":[]"#);
+        assert_eq!(completed(&with_behind(&["-x"]), &none).0.unwrap().package.definition.args, ["-x"]);
+    }
+
+    #[test]
+    fn packages_are_not_looked_up() {
+        let package = Package { source: "npm:x".into(), yes: true, ..Package::default() };
+        let (found, asked) = completed(&package, FILES);
+        assert!(found.unwrap().about.is_none() && asked.is_empty());
+    }
+
+    #[test]
+    fn a_home_is_filled_in_where_a_shell_has_not() {
+        let home = env::var("HOME").unwrap();
+        assert_eq!(at_home("~/notes"), format!("{home}/notes"));
+        assert_eq!((at_home("~bob/x").as_str(), at_home("a~").as_str()), ("~bob/x", "a~"));
+    }
+}

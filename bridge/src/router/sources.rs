@@ -1,0 +1,276 @@
+//! `install_server` of every source, and what is to be known before: `resolve_server`, `get_curated_list`.
+//!
+//! ```text
+//!  source ─► sorted ─┬─ an entry ─► its recipe, filled in ─► one of the others
+//!                    ├─ a package ─► installs
+//!                    └─ an image, a server elsewhere ─► tried out ─► definition, server      dropped before: nothing is left
+//!  a secret is missing ─► only the definition: it is started once that is set
+//! ```
+//!
+//! Owns which way a source goes. Must never store a secret of what is not kept.
+
+mod entry;
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    AddRemoteServer, AddServer, GetCuratedListResult, InstallServer, InstallServerResult, InstalledView,
+    ResolveServer, ResolveServerResult,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::credentials::{Credential, Credentials};
+use harbor_policy::curated::CURATED;
+use harbor_policy::recipe::source::{self, KINDS, Source};
+use harbor_policy::remote;
+
+use super::client::Client;
+use super::servers::{about, note, secret_names, stored};
+use super::views::view;
+use super::{Handled, Router, credentials, installs, remotes, reply, sandbox, servers, to_the_end};
+use crate::host::asker::Sender;
+use crate::store::definitions::{Definition, Stored};
+use crate::supervisor::Server;
+
+pub(super) async fn install(
+    router: &Rc<Router>,
+    client: &Rc<Client>,
+    request_id: &str,
+    message: InstallServer,
+) -> Handled {
+    let message = entry::expanded(router, message).await?;
+    match sorted(&message.source)? {
+        Source::Package(source) => {
+            let message = InstallServer { source, ..message };
+            match lacking(&message) {
+                missing if missing.is_empty() || message.plan == Some(true) => {
+                    installs::install(router, client, request_id, message).await
+                }
+                missing => put_off(router, client, of_package(message)?, missing).await,
+            }
+        }
+        Source::Image(image) => {
+            let whole = of_image(image, message)?;
+            sandbox::may_be_granted(router, &whole.id, &whole.definition).await?;
+            install_whole(router, client, request_id, whole).await
+        }
+        Source::Remote(url) => install_whole(router, client, request_id, of_remote(url, message)?).await,
+        Source::Entry(_) => Err(wrong("the entry names no source")),
+    }
+}
+
+pub(super) async fn resolve(router: &Router, message: &ResolveServer) -> Handled {
+    let server = match sorted(&message.source)? {
+        Source::Entry(id) => entry::find(router, &id).await?.view(router, message.package)?,
+        plain => entry::Found::of_person(&message.source, &plain).view(router, message.package)?,
+    };
+    reply(ResolveServerResult { server })
+}
+
+pub(super) fn curated(router: &Router) -> Handled {
+    let servers = CURATED.iter().map(|curated| entry::Found::of_harbor(curated).view(router, None));
+    reply(GetCuratedListResult { servers: servers.collect::<Result<_, _>>()? })
+}
+
+fn sorted(source: &str) -> Result<Source, ErrorBody> {
+    source::sort(source).map_err(|why| wrong(&why))
+}
+
+fn wrong(why: &str) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, why).with("field", "source").with("expected", KINDS)
+}
+
+/// The secrets that are needed and were not given.
+fn lacking(message: &InstallServer) -> Vec<String> {
+    let given =
+        |name: &String| message.secret_values.as_ref().is_some_and(|given| given.0.contains_key(name));
+    message.secrets.iter().flatten().filter(|name| !given(name)).cloned().collect()
+}
+
+/// What is to be installed at once: there is no version to find out.
+struct Whole {
+    id: ServerId,
+    definition: Definition,
+    given: Vec<(String, Credential)>,
+    missing: Vec<String>,
+    kind: &'static str,
+    name: String,
+    source: String,
+    plan: bool,
+    progress: Option<bool>,
+}
+
+impl Whole {
+    fn shown(&self) -> InstalledView {
+        InstalledView {
+            server_id: self.id.to_string(),
+            kind: self.kind,
+            name: self.name.clone(),
+            source: self.source.clone(),
+            version: None,
+            integrity: None,
+            packages: None,
+            installed_at: None,
+            previous: None,
+            tools: None,
+            missing: None,
+            sandbox: None,
+            settings: None,
+            server: None,
+        }
+    }
+}
+
+/// The name that was said, or one that is made of the source.
+fn named(message: &InstallServer, source: &Source) -> Result<ServerId, ErrorBody> {
+    let id = message.server_id.clone().or_else(|| source::default_name(source));
+    id.ok_or_else(|| {
+        let message = format!("no name can be made of {}; say one with --name", message.source);
+        ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
+    })
+}
+
+fn of_image(image: String, message: InstallServer) -> Result<Whole, ErrorBody> {
+    let id = named(&message, &Source::Image(image.clone()))?;
+    nothing_of_remotes(&message)?;
+    let (missing, given) = (lacking(&message), credentials::given(message.secret_values)?);
+    let definition = servers::definition(AddServer {
+        server_id: id.clone(),
+        command: None,
+        image: Some(image.clone()),
+        engine: None,
+        args: message.args,
+        env: message.env,
+        cwd: None,
+        label: message.label,
+        roots: None,
+        supervision: message.supervision,
+        as_is: None,
+        sandbox: message.sandbox,
+        secrets: message.secrets,
+    })?;
+    let (plan, progress) = (message.plan == Some(true), message.progress);
+    let source = format!("oci:{image}");
+    Ok(Whole { id, definition, given, missing, kind: "oci", name: image, source, plan, progress })
+}
+
+fn of_remote(url: String, message: InstallServer) -> Result<Whole, ErrorBody> {
+    let id = named(&message, &Source::Remote(url.clone()))?;
+    if message.args.as_ref().is_some_and(|args| !args.is_empty()) {
+        return Err(super::invalid("args", "absent: a server elsewhere has none"));
+    }
+    let (missing, given) = (lacking(&message), credentials::given(message.secret_values)?);
+    let secrets = secret_names(message.secrets)?;
+    let definition = remotes::definition(AddRemoteServer {
+        server_id: id.clone(),
+        url: url.clone(),
+        transport_type: message.transport_type,
+        headers: message.headers,
+        env: message.env,
+        label: message.label,
+        roots: None,
+        supervision: message.supervision,
+        allow_private: message.allow_private,
+        allow_http: message.allow_http,
+    })?;
+    let definition = Definition { secrets, ..definition };
+    let (plan, progress, name) = (message.plan == Some(true), message.progress, remote::shown(&url));
+    Ok(Whole { id, definition, given, missing, kind: "remote", source: name.clone(), name, plan, progress })
+}
+
+/// A package that is not started yet, in the version that was planned.
+fn of_package(message: InstallServer) -> Result<Whole, ErrorBody> {
+    nothing_of_remotes(&message)?;
+    let given = credentials::given(message.secret_values.clone())?;
+    let (id, package, definition) = installs::wanted(message)?;
+    let definition = Definition { command: package.source(), ..definition };
+    let shown = installs::shown(&id, &package, None);
+    Ok(Whole {
+        id,
+        definition,
+        given,
+        missing: Vec::new(),
+        kind: shown.kind,
+        name: shown.name,
+        source: shown.source,
+        plan: false,
+        progress: None,
+    })
+}
+
+fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
+    let said = message.headers.as_ref().is_some_and(|headers| !headers.is_empty());
+    match said || message.transport_type.is_some() {
+        true => Err(super::invalid("headers", "said of a server elsewhere only")),
+        false => Ok(()),
+    }
+}
+
+async fn install_whole(
+    router: &Rc<Router>,
+    client: &Rc<Client>,
+    request_id: &str,
+    mut whole: Whole,
+) -> Handled {
+    installs::not_there(router, &whole.id)?;
+    if whole.plan {
+        let held = match whole.definition.remote {
+            Some(_) => None,
+            None => {
+                let held = router.supervisor.would_be_confined(&whole.id, &whole.definition).await;
+                Some(held.map_err(|why| ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox"))?)
+            }
+        };
+        let settings = held.is_some().then(|| whole.definition.sandbox.clone());
+        let sandbox = held.map(|held| sandbox::summary(&held.profile));
+        return reply(InstallServerResult {
+            installed: InstalledView { sandbox, settings, ..whole.shown() },
+        });
+    }
+    if !whole.missing.is_empty() {
+        let missing = std::mem::take(&mut whole.missing);
+        return put_off(router, client, whole, missing).await;
+    }
+    let note = note(client, request_id, whole.progress);
+    let claim = installs::claim(router, &whole.id).await?;
+    let trial = router.supervisor.try_out(claim, whole.definition.clone(), None, false);
+    trial.lend(Credentials(whole.given.iter().cloned().collect()));
+    let (tools, _) = trial.run_once(note).await.map_err(|error| installs::failed(&whole.id, &error))?;
+    let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
+    to_the_end(async move {
+        let id = whole.id.clone();
+        let server = keep(&router, &sender, whole).await?;
+        drop(trial);
+        router.supervisor.tell_tools(&id, &tools);
+        let tools = Some(tools.iter().map(|tool| tool.name.to_string()).collect());
+        let server = Some(view(&router, &server));
+        reply(InstallServerResult { installed: InstalledView { tools, server, ..shown } })
+    })
+    .await
+}
+
+/// Defines what lacks a secret, and does not start it: it would fail, and look as if something were wrong with it.
+async fn put_off(router: &Rc<Router>, client: &Client, whole: Whole, missing: Vec<String>) -> Handled {
+    installs::not_there(router, &whole.id)?;
+    installs::not_claimed(router, &whole.id).await?;
+    let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
+    to_the_end(async move {
+        let server = keep(&router, &sender, whole).await?;
+        let server = Some(view(&router, &server));
+        reply(InstallServerResult { installed: InstalledView { missing: Some(missing), server, ..shown } })
+    })
+    .await
+}
+
+/// Stores a server that nobody has.
+async fn keep(router: &Rc<Router>, sender: &Sender, whole: Whole) -> Result<Rc<Server>, ErrorBody> {
+    let Whole { id, definition, given, .. } = whole;
+    router.host.trail.decided("install_server", sender, about(&id), true).await?;
+    credentials::keep(router, sender, &id, given).await?;
+    let turn = router.changing.lock().await;
+    router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
+    let (server, _) = router.supervisor.put(Stored { server_id: id, definition, era: None });
+    drop(turn);
+    Ok(server)
+}

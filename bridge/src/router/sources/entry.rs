@@ -1,0 +1,321 @@
+//! Entries: what Harbor brings along, and what the catalog has.
+//!
+//! Owns the way from an id to a recipe, and from a recipe to `install_server` with everything said. Must never take a word of an
+//! entry for the person's: its texts are shown as texts, its sandbox is Harbor's default.
+
+use std::collections::BTreeMap;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    CatalogDetails, DeclaredView, InstallServer, ResolvedView, SandboxSettings, WayView,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::{JsonObject, put_object};
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::curated::{self, CURATED, Curated};
+use harbor_policy::package;
+use harbor_policy::recipe::server_json::{Way, first, ways};
+use harbor_policy::recipe::source::{Source, default_name, sort};
+use harbor_policy::recipe::{Given, Recipe, Unfilled};
+use harbor_policy::suggest::closest;
+
+use crate::catalog::CatalogError;
+use crate::router::{Router, invalid};
+use crate::store::definitions::Definition;
+
+/// What an id, or a source, means.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    source: String,
+    server_id: Option<ServerId>,
+    title: Option<String>,
+    description: Option<String>,
+    repository: Option<String>,
+    from: String,
+    ways: Vec<Way>,
+}
+
+/// The entry of an id: first what Harbor brings along, then the catalog's.
+pub(super) async fn find(router: &Router, id: &str) -> Result<Found, ErrorBody> {
+    if let Some(curated) = curated::find(id) {
+        return Ok(Found::of_harbor(curated));
+    }
+    let details = router.catalog.details(id.to_owned()).await;
+    match details {
+        Ok(Some(details)) => Found::of_catalog(details),
+        Ok(None) => Err(unknown(router, id).await),
+        // A word that is no id of the catalog needs none to be wrong.
+        Err(_) if !is_of_catalog(id) => Err(unknown(router, id).await),
+        Err(error) => Err(CatalogError::told(&error)),
+    }
+}
+
+fn is_of_catalog(id: &str) -> bool {
+    id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+async fn unknown(router: &Router, id: &str) -> ErrorBody {
+    let near = router.catalog.ids_near(id.to_owned()).await.unwrap_or_default();
+    let known = CURATED.iter().map(|curated| curated.id).chain(near.iter().map(String::as_str));
+    let meant = closest(id, known);
+    let next = match meant {
+        Some(meant) => format!("; did you mean {meant}?"),
+        None => format!("; `harbor catalog search {id}` looks for it"),
+    };
+    let error = ErrorBody::new(Code::NotFound, format!("nothing has the id {id}{next}"));
+    error.with("field", "source")
+}
+
+impl Found {
+    /// What Harbor brings along.
+    pub(super) fn of_harbor(curated: &Curated) -> Self {
+        Self {
+            source: curated.id.into(),
+            server_id: ServerId::parse(curated.id),
+            title: Some(curated.title.into()),
+            description: Some(curated.description.into()),
+            repository: Some(curated.repository.into()),
+            from: "curated".into(),
+            ways: vec![Way { recipe: Recipe::from(curated), why_not: None }],
+        }
+    }
+
+    /// What a person named, of which nothing more is known.
+    pub(super) fn of_person(text: &str, source: &Source) -> Self {
+        let recipe = Recipe { source: text.to_owned(), ..Recipe::default() };
+        Self {
+            source: text.to_owned(),
+            server_id: default_name(source),
+            from: "person".into(),
+            ways: vec![Way { recipe, why_not: None }],
+            ..Self::default()
+        }
+    }
+
+    fn of_catalog(details: CatalogDetails) -> Result<Self, ErrorBody> {
+        let entry = details.entry;
+        if let Some(curated) = curated::find(&entry.name).filter(|_| entry.source == "curated") {
+            return Ok(Self::of_harbor(curated));
+        }
+        if entry.removed_at.is_some() || entry.status == "deleted" {
+            let message = format!("{} was taken back by who published it", entry.name);
+            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "source"));
+        }
+        Ok(Self {
+            source: entry.id,
+            server_id: entry.name.rsplit('/').next().and_then(name_of),
+            title: Some(entry.title.unwrap_or(entry.name)),
+            description: Some(entry.description),
+            repository: details.repository,
+            from: entry.source,
+            ways: ways(details.packages.as_str(), details.remotes.as_str()),
+        })
+    }
+
+    /// Which way is meant.
+    fn chosen(&self, wanted: Option<u64>) -> Result<(usize, &Recipe), ErrorBody> {
+        let refused = |why: String| ErrorBody::new(Code::InvalidParams, why).with("field", "package");
+        let reasons = || {
+            let each = self.ways.iter().filter_map(|way| Some((&way.recipe.source, way.why_not.as_ref()?)));
+            each.map(|(source, why)| format!("{source}: {why}")).collect::<Vec<_>>().join("\n")
+        };
+        let at = match wanted {
+            Some(at) => usize::try_from(at).unwrap_or(usize::MAX),
+            None if self.ways.is_empty() => {
+                return Err(refused(format!("{} says no way to install it", self.source)));
+            }
+            None => first(&self.ways)
+                .ok_or_else(|| refused(format!("{} cannot be installed here\n{}", self.source, reasons())))?,
+        };
+        let count = self.ways.len();
+        let way = self
+            .ways
+            .get(at)
+            .ok_or_else(|| refused(format!("{} has {count} ways to be installed, from 1 on", self.source)))?;
+        match &way.why_not {
+            Some(why) => Err(refused(format!("{}: {why}", way.recipe.source))),
+            None => Ok((at, &way.recipe)),
+        }
+    }
+
+    /// As clients see it.
+    pub(super) fn view(self, router: &Router, wanted: Option<u64>) -> Result<ResolvedView, ErrorBody> {
+        let way = match wanted {
+            None if first(&self.ways).is_none() => None,
+            wanted => Some(self.chosen(wanted)?),
+        };
+        let recipe = way.map(|(_, recipe)| recipe.clone()).unwrap_or_default();
+        let way = way.map(|(at, _)| at as u64);
+        Ok(ResolvedView {
+            server_id: self.server_id.map(|id| id.to_string()),
+            title: self.title,
+            description: self.description,
+            repository: self.repository,
+            from: self.from,
+            installed: with_source(router, &recipe.source),
+            inputs: recipe.inputs.into_iter().map(input).collect(),
+            variables: recipe.env.into_iter().map(variable).collect(),
+            secrets: recipe.secrets.into_iter().map(secret).collect(),
+            ways: self.ways.into_iter().map(shown).collect(),
+            source: self.source,
+            way,
+        })
+    }
+}
+
+/// `time-mcp` is `time`.
+fn name_of(last: &str) -> Option<ServerId> {
+    let text = format!("npm:{}", last.to_ascii_lowercase());
+    default_name(&sort(&text).ok()?)
+}
+
+fn shown(way: Way) -> WayView {
+    WayView { source: way.recipe.source, why_not: way.why_not }
+}
+
+fn input(input: harbor_policy::recipe::Input) -> DeclaredView {
+    DeclaredView {
+        required: input.required && input.default.is_none(),
+        name: input.name,
+        description: input.description,
+        many: input.many,
+        path: input.path,
+        default: input.default,
+        choices: input.choices,
+        help_url: None,
+        header: None,
+    }
+}
+
+fn variable(variable: harbor_policy::recipe::Variable) -> DeclaredView {
+    DeclaredView {
+        required: variable.required && variable.value.is_none(),
+        name: variable.name,
+        description: variable.description,
+        many: false,
+        path: false,
+        default: variable.value,
+        choices: variable.choices,
+        help_url: None,
+        header: None,
+    }
+}
+
+fn secret(secret: harbor_policy::recipe::Secret) -> DeclaredView {
+    DeclaredView {
+        required: secret.required,
+        name: secret.name,
+        description: secret.description,
+        many: false,
+        path: false,
+        default: None,
+        choices: Vec::new(),
+        help_url: secret.help_url,
+        header: secret.header.map(|(header, _)| header),
+    }
+}
+
+/// The servers here that are of this source, whatever version.
+fn with_source(router: &Router, text: &str) -> Vec<String> {
+    let Ok(source) = sort(text) else { return Vec::new() };
+    let servers = router.supervisor.all();
+    let same = servers.iter().filter(|server| is_of(&server.definition(), &source));
+    same.map(|server| server.id().to_string()).collect()
+}
+
+fn is_of(definition: &Definition, source: &Source) -> bool {
+    match source {
+        Source::Package(text) => {
+            let wanted = package::source::read(text, &[]).ok();
+            let same = |has: package::Package| {
+                wanted.is_some_and(|wanted| (wanted.ecosystem, wanted.name) == (has.ecosystem, has.name))
+            };
+            definition.package().is_some_and(same)
+        }
+        Source::Image(image) => definition.image.as_ref().is_some_and(|has| has.reference == *image),
+        Source::Remote(url) => definition.remote.as_ref().is_some_and(|has| has.url == *url),
+        Source::Entry(_) => false,
+    }
+}
+
+/// The message with the source of the entry that it names, and all that comes with it. One that names none is as it was.
+pub(super) async fn expanded(router: &Router, message: InstallServer) -> Result<InstallServer, ErrorBody> {
+    let Source::Entry(id) = super::sorted(&message.source)? else {
+        return match (&message.inputs, message.package) {
+            (None, None) => Ok(message),
+            _ => Err(invalid("inputs", "said of an entry of the catalog only")),
+        };
+    };
+    let found = find(router, &id).await?;
+    let (_, recipe) = found.chosen(message.package)?;
+    let source = sort(&recipe.source).ok();
+    let name = message.server_id.clone().or(found.server_id.clone());
+    let name = name.or_else(|| source.as_ref().and_then(default_name)).ok_or_else(|| {
+        let message = format!("no name can be made of {id}; say one with --name");
+        ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
+    })?;
+    let secrets: Vec<_> = message.secret_values.iter().flat_map(|given| given.0.keys().cloned()).collect();
+    let data = router.supervisor.data_directory(&name);
+    let given = Given {
+        inputs: &message.inputs.clone().unwrap_or_default(),
+        env: &message.env.clone().unwrap_or_default(),
+        secrets: &secrets,
+        data: &data.to_string_lossy(),
+    };
+    let filled = recipe.fill(given).map_err(|why| unfilled(&id, &why))?;
+    let sse = recipe.sse.then(|| "sse".to_owned());
+    Ok(InstallServer {
+        source: filled.source,
+        package: None,
+        inputs: None,
+        server_id: Some(name),
+        args: Some([filled.args, message.args.unwrap_or_default()].concat()),
+        env: Some(filled.env),
+        headers: joined(filled.headers, message.headers),
+        transport_type: message.transport_type.or(sse),
+        secrets: Some([filled.secrets, message.secrets.unwrap_or_default()].concat()),
+        sandbox: Some(widened(filled.sandbox, message.sandbox)?),
+        ..message
+    })
+}
+
+fn unfilled(id: &str, why: &Unfilled) -> ErrorBody {
+    let error = ErrorBody::new(Code::InvalidParams, format!("{id}: {why}")).with("field", "inputs");
+    match why {
+        Unfilled::Missing(inputs, env) => {
+            let list = |all: &[(String, String)]| {
+                let names: Vec<_> = all.iter().map(|(name, _)| Json::string(name).into_string()).collect();
+                Json::from_valid(format!("[{}]", names.join(",")))
+            };
+            error.with_json("missing_inputs", list(inputs)).with_json("missing_variables", list(env))
+        }
+        _ => error,
+    }
+}
+
+fn joined(
+    own: BTreeMap<String, String>,
+    said: Option<BTreeMap<String, String>>,
+) -> Option<BTreeMap<String, String>> {
+    let all: BTreeMap<_, _> = own.into_iter().chain(said.unwrap_or_default()).collect();
+    (!all.is_empty()).then_some(all)
+}
+
+/// The settings of an entry with what the person says: places are added, everything else is theirs.
+fn widened(own: SandboxSettings, said: Option<JsonObject>) -> Result<JsonObject, ErrorBody> {
+    let said = match said {
+        Some(said) => SandboxSettings::parse(said.0.as_str())?,
+        None => SandboxSettings::default(),
+    };
+    let both = |a: &Option<Vec<String>>, b: &Option<Vec<String>>| {
+        let all: Vec<_> = a.iter().chain(b).flatten().cloned().collect();
+        (!all.is_empty()).then_some(all)
+    };
+    let (read, write) = (both(&own.read, &said.read), both(&own.write, &said.write));
+    let hosts = both(&own.hosts, &said.hosts);
+    let settings = SandboxSettings { read, write, hosts, ..own.with(said) };
+    let mut text = Vec::new();
+    put_object(&mut text, &settings);
+    Ok(JsonObject(Json::from_valid(String::from_utf8(text).unwrap_or_default())))
+}
