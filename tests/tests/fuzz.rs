@@ -41,6 +41,8 @@ targets! {
     package,
     package_json,
     image,
+    source,
+    server_json,
     config,
     foreign,
     native_manifest,

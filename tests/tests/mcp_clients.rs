@@ -330,10 +330,10 @@ fn servers_of_every_client_are_taken_over_and_work() {
     let before = person.tree();
     let bridge = Bridge::start(&person.home);
     assert!(bridge.is_alive());
-    let dry = person.done(&["import", "--dry-run"]);
+    let dry = person.done(&["import", "--dry-run", "--expand"]);
     assert_eq!(dry.matches("would be taken over").count(), 8, "{dry}");
     assert_eq!(bridge.call("list_servers", &json!({})).unwrap()["servers"], json!([]));
-    let said = person.done(&["import"]);
+    let said = person.done(&["import", "--expand"]);
     assert!(
         said.contains("8 servers taken over") && said.contains("vscode s as vscode-s: taken over"),
         "{said}"
@@ -345,6 +345,8 @@ fn servers_of_every_client_are_taken_over_and_work() {
         assert!(list.contains(&server), "{list}");
         person.done(&["call", &format!("{server}/echo"), "text=hi"]);
     }
+    let kept = person.done(&["secrets", "list", "zed-s"]);
+    assert!(kept.contains("KEY"), "what is secret by its name is kept apart: {kept}");
     let again = person.done(&["import"]);
     assert_eq!(again.matches("already here").count(), 8, "{again}");
     assert_eq!(person.tree(), before, "no client's file is changed");
@@ -371,8 +373,8 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
     let file = person.path("project/.vscode/mcp.json");
     let file = file.to_str().unwrap();
     let import = |args: &[&str]| said(person.command(&["import", file]).args(args).env("MARK", "a-s3cret"));
-    let (dry, _, _) = import(&["--dry-run"]);
-    let (out, err, code) = import(&["--start"]);
+    let (dry, _, _) = import(&["--dry-run", "--expand"]);
+    let (out, err, code) = import(&["--start", "--expand"]);
     assert_eq!(code, Some(0), "{out}{err}");
     for part in [
         "asked: left out: the client asks for its input `api-key`; `harbor add` with `--env KEY=VALUE` says it",
@@ -380,7 +382,7 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
         "off: left out: it is switched off there",
         "taken: left out: there is another server taken here",
         &format!("here: taken over from {file}, in {}", person.path("project").display()),
-        "from your environment MARK",
+        "with your MARK in its variable B",
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }

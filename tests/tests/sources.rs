@@ -42,7 +42,8 @@ fn is_gone(home: &Home, id: &str) -> bool {
 #[test]
 fn what_harbor_brings_along_is_found_installed_and_called() {
     let home = Home::new();
-    home.configure("[catalog]\nenabled = false\n");
+    let registry = Registry::with(&[]);
+    home.configure(&registry.config());
     let bridge = Bridge::start_with(&home, &[("HARBOR_CATALOG_WORKER", "1")]);
     let found = harbor(&home, &["catalog", "search", "time"]);
     let id = found.lines().find(|line| line.contains("  time  ")).unwrap().split(' ').next().unwrap();
@@ -83,7 +84,8 @@ fn directories_are_asked_for_or_stand_behind() {
 
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", "filesystem"]).current_dir(&notes));
-    terminal.wait_for("directory: ");
+    terminal.wait_for("A directory that it may read and write.");
+    terminal.wait_for("directory:");
     terminal.press(&format!("{}\r", notes.display()));
     terminal.wait_for("one more (Enter: no)");
     terminal.press("\r");
@@ -164,8 +166,8 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     // At a terminal everything is asked for, the secret without an echo.
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", id]));
-    terminal.wait_for("Where you are One of here, there.");
-    terminal.wait_for("ZONE: ");
+    terminal.wait_for("one of here, there");
+    terminal.wait_for("ZONE:");
     terminal.press("there\r");
     terminal.wait_for("listed by registry, which says nothing about trust");
     terminal.wait_for("A tiny one\\u{1b}");

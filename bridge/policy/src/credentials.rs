@@ -172,6 +172,32 @@ pub fn wrong_key(kind: CredentialType, key: &str) -> Option<&'static str> {
     }
 }
 
+/// Words that say of a variable or a header that it is a secret, anywhere in its name; and those that do at its end.
+const SECRET_WORDS: &[&str] = &[
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "token",
+    "apikey",
+    "authorization",
+    "cookie",
+    "credentials",
+];
+const SECRET_ENDS: &[&str] = &["key", "pat", "pwd", "pass", "auth", "credential"];
+
+/// Whether a variable or a header is by its name probably a secret: `GITHUB_TOKEN`, `X-Api-Key`, `Authorization`.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let words: Vec<_> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let ends = |word: &&str| SECRET_ENDS.contains(word);
+    let is_public = words.contains(&"public");
+    words.iter().any(|word| SECRET_WORDS.iter().any(|secret| word.ends_with(secret)))
+        || (!is_public && words.last().is_some_and(ends))
+        || (!is_public && ["accesskey", "authkey", "privatekey"].iter().any(|end| lower.ends_with(end)))
+}
+
 /// What a value may be, where this one may not.
 #[must_use]
 pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str> {
@@ -203,6 +229,24 @@ pub fn wrong_username(kind: CredentialType, username: &str) -> Option<&'static s
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_are_known_by_their_names() {
+        for name in [
+            "GITHUB_TOKEN",
+            "X-Api-Key",
+            "Authorization",
+            "db_password",
+            "OPENAI_APIKEY",
+            "GH_PAT",
+            "ACCESSKEY",
+        ] {
+            assert!(is_secret_name(name), "{name}");
+        }
+        for name in ["PATH", "KEYBOARD", "MAX_TOKENS", "PUBLIC_KEY", "X-Team", "Accept", ""] {
+            assert!(!is_secret_name(name), "{name}");
+        }
+    }
 
     fn credential(kind: CredentialType, value: &str) -> Credential {
         let value = Secret::new(value.into());

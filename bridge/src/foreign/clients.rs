@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Format;
+use super::{Fills, Format};
 
 /// An AI client.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct AiClient {
     pub key: &'static str,
     /// Whether an entry says that it is a program on pipes.
     pub typed: bool,
-    /// Whether `$NAME` in a text is a variable.
-    pub dollars: bool,
+    /// Which variables of the environment it puts into an entry.
+    pub fills: Fills,
     /// What the person does for a change to be seen.
     pub after: &'static str,
     linux: Place,
@@ -69,7 +69,7 @@ const fn usual(id: &'static str, title: &'static str, place: Place) -> AiClient 
         format: Format::Json,
         key: "mcpServers",
         typed: false,
-        dollars: false,
+        fills: Fills::Nothing,
         after: START_AGAIN,
         linux: place,
         macos: place,
@@ -80,18 +80,21 @@ const fn usual(id: &'static str, title: &'static str, place: Place) -> AiClient 
 pub const CLIENTS: &[AiClient] = &[
     AiClient {
         typed: true,
+        fills: Fills::Plain,
         after: "it writes this file itself while it runs: quit it before, or look with `harbor mcp status` afterwards; \
                 then start it again",
         ..usual("claude-code", "Claude Code", CLAUDE_CODE)
     },
     AiClient { macos: library(DESKTOP), ..usual("claude-desktop", "Claude Desktop", xdg(DESKTOP)) },
     AiClient {
+        fills: Fills::Env,
         after: "it sees the change by itself; Settings, MCP shows the server",
         ..usual("cursor", "Cursor", CURSOR)
     },
     AiClient {
         key: "servers",
         typed: true,
+        fills: Fills::Env,
         after: "the command `MCP: List Servers` shows the server and starts it",
         macos: library(VSCODE),
         ..usual("vscode", "VS Code", xdg(VSCODE))
@@ -102,10 +105,22 @@ pub const CLIENTS: &[AiClient] = &[
         macos: home(".config/zed/settings.json"),
         ..usual("zed", "Zed", xdg("zed/settings.json"))
     },
-    usual("windsurf", "Windsurf", WINDSURF),
-    AiClient { dollars: true, ..usual("gemini-cli", "Gemini CLI", GEMINI) },
+    AiClient { fills: Fills::Env, ..usual("windsurf", "Windsurf", WINDSURF) },
+    AiClient { fills: Fills::Dollars, ..usual("gemini-cli", "Gemini CLI", GEMINI) },
     AiClient { format: Format::Toml, key: "mcp_servers", ..usual("codex", "Codex", CODEX) },
 ];
+
+/// What is put into a project's file by the client that reads files of this name: `.mcp.json`, `.vscode/mcp.json`.
+#[must_use]
+pub fn fills_of(file: &Path) -> Fills {
+    let directory = file.parent().and_then(Path::file_name).map(std::ffi::OsStr::as_encoded_bytes);
+    match (file.file_name().map(std::ffi::OsStr::as_encoded_bytes), directory) {
+        (Some(b".mcp.json"), _) => Fills::Plain,
+        (_, Some(b".vscode" | b".cursor" | b".windsurf")) => Fills::Env,
+        (_, Some(b".gemini")) => Fills::Dollars,
+        _ => Fills::Any,
+    }
+}
 
 /// The client of that name.
 #[must_use]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::placeholders::Surroundings;
+use super::placeholders::{Surroundings, Use};
 use super::servers::Skip;
 
 /// Under which keys the URL is.
@@ -37,11 +37,7 @@ fn kind(entry: &Value) -> Option<&str> {
 ///
 /// # Errors
 /// Says why it is left out.
-pub fn read(
-    entry: &Value,
-    around: &Surroundings<'_>,
-    taken: &mut BTreeSet<String>,
-) -> Result<Elsewhere, Skip> {
+pub fn read(entry: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<Use>) -> Result<Elsewhere, Skip> {
     let url = URLS.iter().find_map(|key| entry[key].as_str()).ok_or(Skip::Malformed("url"))?;
     let mut headers = BTreeMap::new();
     for key in ["headers", "http_headers"] {
@@ -50,7 +46,7 @@ pub fn read(
             Value::Object(all) => {
                 for (name, value) in all {
                     let value = value.as_str().ok_or(Skip::Malformed("headers"))?;
-                    let value = around.complete(value, taken);
+                    let value = around.put(value, &format!("the header {name}"), taken);
                     let value = value.map_err(|why| Skip::Unresolved(why, Some(name.clone())))?;
                     headers.insert(name.clone(), value);
                 }
@@ -63,7 +59,7 @@ pub fn read(
         forwarded(&mut headers, name, variable, "", around, taken);
     }
     forwarded(&mut headers, "Authorization", &entry["bearer_token_env_var"], "Bearer ", around, taken);
-    Ok(Elsewhere { url: around.complete(url, taken)?, sse: kind(entry) == Some("sse"), headers })
+    Ok(Elsewhere { url: around.put(url, "its URL", taken)?, sse: kind(entry) == Some("sse"), headers })
 }
 
 /// One that is not set is not sent.
@@ -73,11 +69,10 @@ fn forwarded(
     variable: &Value,
     before: &str,
     around: &Surroundings<'_>,
-    taken: &mut BTreeSet<String>,
+    taken: &mut BTreeSet<Use>,
 ) {
     let Some(variable) = variable.as_str() else { return };
-    if let Some(value) = (around.variable)(variable) {
-        taken.insert(variable.to_owned());
+    if let Some(value) = around.hand_on(variable, &format!("the header {name}"), taken) {
         headers.insert(name.to_owned(), format!("{before}{value}"));
     }
 }

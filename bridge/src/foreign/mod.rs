@@ -29,11 +29,11 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-pub use self::clients::{AiClient, CLIENTS, client};
+pub use self::clients::{AiClient, CLIENTS, client, fills_of};
 pub use self::elsewhere::Elsewhere;
 pub use self::entry::{Entry, is_ours};
 pub use self::names::server_id;
-pub use self::placeholders::{Surroundings, Unresolved};
+pub use self::placeholders::{Fills, Surroundings, Unresolved, Use};
 pub use self::servers::{Launch, Named, Skip, launch, named};
 pub use self::swap::Swap;
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::elsewhere::{self, Elsewhere};
 use super::entry::is_ours;
-use super::placeholders::{Surroundings, Unresolved};
+use super::placeholders::{Surroundings, Unresolved, Use};
 
 /// Under which keys servers are, whoever wrote the file.
 const KEYS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
@@ -37,7 +37,7 @@ pub struct Launch {
     /// Where it runs, if that is said or matters.
     pub cwd: Option<String>,
     /// The person's own variables that went into it.
-    pub taken: BTreeSet<String>,
+    pub taken: BTreeSet<Use>,
     /// Where it runs, if that is elsewhere; then there is no command.
     pub remote: Option<Elsewhere>,
 }
@@ -93,6 +93,10 @@ impl fmt::Display for Skip {
                 Unresolved::Workspace(text) => {
                     write!(f, "{text} is a project's directory, and this file belongs to none")
                 }
+                Unresolved::NotTheirs(text) => write!(
+                    f,
+                    "the client of this file fills in no {text}; `harbor add` says what is meant by it"
+                ),
                 Unresolved::Unknown(text) => write!(f, "only the client knows what {text} is"),
             },
         }
@@ -159,26 +163,28 @@ pub fn launch(entry: &Value, disabled_too: bool, around: &Surroundings<'_>) -> R
     let command = [&program["command"], &program["path"]].into_iter().find_map(Value::as_str);
     let command = command.filter(|command| !command.is_empty()).ok_or(Skip::NoCommand)?;
     let mut launch = Launch::default();
-    launch.command = around.complete(command, &mut launch.taken)?;
+    launch.command = around.put(command, "its command", &mut launch.taken)?;
     launch.args = args(&program["args"], around, &mut launch.taken)?;
     launch.env = environment(&program["env"], around, &mut launch.taken)?;
     forwarded(&entry["env_vars"], around, &mut launch)?;
     let cwd = match &entry["cwd"] {
         Value::Null => None,
-        Value::String(text) => Some(around.complete(text, &mut launch.taken)?),
+        Value::String(text) => Some(around.put(text, "its directory", &mut launch.taken)?),
         _ => return Err(Skip::Malformed("cwd")),
     };
     launch.cwd = cwd.map(|cwd| absolute(&cwd, around)).transpose()?;
     placed(launch, around)
 }
 
-fn args(found: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<String>) -> Result<Vec<String>, Skip> {
+fn args(found: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<Use>) -> Result<Vec<String>, Skip> {
     let wrong = Skip::Malformed("args");
     match found {
         Value::Null => Ok(Vec::new()),
         Value::Array(words) => words
             .iter()
-            .map(|word| Ok(around.complete(word.as_str().ok_or_else(|| wrong.clone())?, taken)?))
+            .map(|word| {
+                Ok(around.put(word.as_str().ok_or_else(|| wrong.clone())?, "its arguments", taken)?)
+            })
             .collect(),
         _ => Err(wrong),
     }
@@ -187,7 +193,7 @@ fn args(found: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<String>) 
 fn environment(
     found: &Value,
     around: &Surroundings<'_>,
-    taken: &mut BTreeSet<String>,
+    taken: &mut BTreeSet<Use>,
 ) -> Result<BTreeMap<String, String>, Skip> {
     let wrong = Skip::Malformed("env");
     let variables = match found {
@@ -201,7 +207,8 @@ fn environment(
             // One that the server shall not have, and here it has none anyway.
             Value::Null => continue,
             Value::String(text) => {
-                around.complete(text, taken).map_err(|why| Skip::Unresolved(why, Some(name.clone())))?
+                let put = around.put(text, &format!("its variable {name}"), taken);
+                put.map_err(|why| Skip::Unresolved(why, Some(name.clone())))?
             }
             Value::Number(number) => number.to_string(),
             Value::Bool(flag) => flag.to_string(),
@@ -221,8 +228,7 @@ fn forwarded(found: &Value, around: &Surroundings<'_>, launch: &mut Launch) -> R
     };
     for name in names {
         let name = name.as_str().or_else(|| name["name"].as_str()).ok_or(Skip::Malformed("env_vars"))?;
-        if let Some(value) = (around.variable)(name) {
-            launch.taken.insert(name.to_owned());
+        if let Some(value) = around.hand_on(name, &format!("its variable {name}"), &mut launch.taken) {
             launch.env.entry(name.to_owned()).or_insert(value);
         }
     }

@@ -198,7 +198,7 @@ fn around<'a>(variable: &'a dyn Fn(&str) -> Option<String>, workspace: Option<&'
         variable,
         home: "/home/me",
         workspace,
-        dollars: false,
+        fills: Fills::Any,
         is_there: &|path| path == "/w/server.js",
     }
 }
@@ -230,7 +230,9 @@ fn an_entry_is_taken_over_or_the_reason_is_told() {
             args: vec!["-y".into(), "x".into()],
             env: [("A", "s3cret"), ("B", "7"), ("TOKEN", "s3cret")].map(|(n, v)| (n.into(), v.into())).into(),
             cwd: Some("/c".into()),
-            taken: ["TOKEN".into()].into(),
+            taken: ["its variable A", "its variable TOKEN"]
+                .map(|at| Use { variable: "TOKEN".into(), place: at.into() })
+                .into(),
             remote: None,
         })
     );

@@ -43,6 +43,7 @@ pub(super) async fn install(
     match sorted(&message.source)? {
         Source::Package(source) => {
             let message = InstallServer { source, ..message };
+            nothing_of_remotes(&message)?;
             match lacking(&message) {
                 missing if missing.is_empty() || message.plan == Some(true) => {
                     installs::install(router, client, request_id, message).await
@@ -181,7 +182,6 @@ fn of_remote(url: String, message: InstallServer) -> Result<Whole, ErrorBody> {
 
 /// A package that is not started yet, in the version that was planned.
 fn of_package(message: InstallServer) -> Result<Whole, ErrorBody> {
-    nothing_of_remotes(&message)?;
     let given = credentials::given(message.secret_values.clone())?;
     let (id, package, definition) = installs::wanted(message)?;
     let definition = Definition { command: package.source(), ..definition };
@@ -243,6 +243,10 @@ async fn install_whole(
         let server = keep(&router, &sender, whole).await?;
         drop(trial);
         router.supervisor.tell_tools(&id, &tools);
+        if server.settings().auto_start {
+            let server = server.clone();
+            tokio::task::spawn_local(async move { server.start(None).await });
+        }
         let tools = Some(tools.iter().map(|tool| tool.name.to_string()).collect());
         let server = Some(view(&router, &server));
         reply(InstallServerResult { installed: InstalledView { tools, server, ..shown } })
@@ -253,6 +257,9 @@ async fn install_whole(
 /// Defines what lacks a secret, and does not start it: it would fail, and look as if something were wrong with it.
 async fn put_off(router: &Rc<Router>, client: &Client, whole: Whole, missing: Vec<String>) -> Handled {
     installs::not_there(router, &whole.id)?;
+    if whole.definition.remote.is_none() {
+        sandbox::may_be_granted(router, &whole.id, &whole.definition).await?;
+    }
     installs::not_claimed(router, &whole.id).await?;
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {

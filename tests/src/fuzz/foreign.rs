@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harbor_bridge::foreign::{Entry, Format, Surroundings, Swap, launch, named, server_id};
+use harbor_bridge::foreign::{Entry, Fills, Format, Surroundings, Swap, launch, named, server_id};
 
 use super::Target;
 
@@ -72,7 +72,7 @@ fn read(root: &serde_json::Value) {
         variable: &variable,
         home: "/h",
         workspace: None,
-        dollars: false,
+        fills: Fills::Any,
         is_there: &|_| false,
     };
     for found in named(root, None) {

@@ -33,6 +33,7 @@ mod metrics;
 mod mutate;
 mod pages;
 mod permissions;
+mod recipes;
 mod rounds;
 mod sandbox;
 mod supervision;
@@ -80,6 +81,8 @@ pub const TARGETS: &[Target] = &[
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
     images::IMAGE,
+    recipes::SOURCE,
+    recipes::SERVER_JSON,
     config::CONFIG,
     foreign::FOREIGN,
     browsers::NATIVE_MANIFEST,

@@ -52,7 +52,7 @@ pub struct Uninstall {
 }
 
 /// Servers to take over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Import {
     /// From all clients when absent.
     pub from: Option<Source>,
@@ -62,6 +62,14 @@ pub struct Import {
     pub disabled: bool,
     pub dry_run: bool,
     pub start: bool,
+    /// Whether nobody is asked.
+    pub yes: bool,
+    /// Whether the person's variables are put in.
+    pub expand: bool,
+    /// Whether servers elsewhere may be at private addresses.
+    pub allow_private: bool,
+    /// And do without TLS.
+    pub allow_http: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +148,10 @@ impl Words {
             disabled: self.has("--disabled"),
             dry_run: self.has("--dry-run"),
             start: self.has("--start"),
+            yes: self.has("--yes"),
+            expand: self.has("--expand"),
+            allow_private: self.has("--allow-private"),
+            allow_http: self.has("--allow-http"),
         })
     }
 }
@@ -221,14 +233,14 @@ mod tests {
 
     #[test]
     fn imports() {
-        let all = Import { from: None, only: Vec::new(), disabled: false, dry_run: false, start: false };
+        let all = Import::default();
         assert_eq!(command(&["import"]), Command::Import(all.clone()));
         let from = |from| Command::Import(Import { from: Some(from), ..all.clone() });
         assert_eq!(command(&["import", "zed"]), from(Source::Client(client("zed").unwrap())));
         assert_eq!(command(&["import", "./zed"]), from(Source::File("./zed".into())));
         assert_eq!(command(&["import", ".mcp.json"]), from(Source::File(".mcp.json".into())));
         let Command::Import(import) =
-            command(&["import", "--only", "a", "--only=b", "--disabled", "--dry-run", "--start"])
+            command(&["import", "--only", "a", "--only=b", "--disabled", "--dry-run", "--start", "--expand"])
         else {
             panic!("import")
         };
@@ -239,7 +251,9 @@ mod tests {
                 only: vec!["a".into(), "b".into()],
                 disabled: true,
                 dry_run: true,
-                start: true
+                start: true,
+                expand: true,
+                ..all
             }
         );
     }

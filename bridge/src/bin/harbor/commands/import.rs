@@ -1,11 +1,13 @@
 //! import: takes servers over from the configurations of AI clients.
 //!
 //! ```text
-//!  files ─► named ─► launch, or why not ─► here already? ─► the request of `harbor add`
+//!  files ─► named ─► launch, or why not ─► here already? ─► risks: allowed, asked for, or left out ─► the request of `harbor add`
+//!                                                                                                  └► secrets, apart
 //! ```
 //!
-//! Owns what is said about each. Must never change those files, or show a value of a variable: it may be a secret.
+//! Owns what is said about each, and that nothing of the person's goes into somebody else's text unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
 
+mod risks;
 mod tell;
 
 use std::env;
@@ -13,9 +15,11 @@ use std::path::{Path, PathBuf};
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::foreign::{
-    AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, launch, named, server_id,
+    AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, fills_of, launch, named, server_id,
 };
-use harbor_ipc_proto::client::Supervision;
+use harbor_ipc_proto::client::{CredentialType, Supervision};
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::credentials::{is_secret_name, wrong_key, wrong_value};
 use harbor_policy::remote::{is_exposed, parse, says_private, shown};
 use serde_json::Value;
 
@@ -79,8 +83,9 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
     if servers.iter().any(|server| server.launch.is_ok()) {
         let mut client = Client::connect(paths)?;
         let mut known = known(&client.request(&Ask::new("list_servers"), QUICK)?);
+        let asked = risks::ask(&servers, |server| here(server, &known).is_none(), wanted)?;
         for server in &servers {
-            outcomes.push(take_over(&mut client, server, &mut known, wanted)?);
+            outcomes.push(take_over(&mut client, server, &mut known, wanted, asked)?);
         }
     } else {
         outcomes.extend(
@@ -151,8 +156,13 @@ fn project(path: &Path) -> Option<String> {
     (!is_home).then(|| project.to_str().map(str::to_owned)).flatten()
 }
 
+fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
     let home = env::var("HOME").unwrap_or_default();
+    let fills = origin.client.map_or_else(|| fills_of(&whole(&origin.path)), |client| client.fills);
     named(&origin.root, origin.client.map(|client| client.key))
         .into_iter()
         .map(|found| {
@@ -160,7 +170,7 @@ fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
                 variable: &|name| env::var(name).ok(),
                 home: &home,
                 workspace: found.project.or(origin.project.as_deref()),
-                dollars: origin.client.is_some_and(|client| client.dollars),
+                fills,
                 is_there: &|path| Path::new(path).exists(),
             };
             let id = server_id(found.name);
@@ -194,10 +204,10 @@ impl Shown {
             id: server.id.clone(),
             command: launch.command.clone(),
             args: launch.args.clone(),
-            env_names: launch.env.keys().cloned().collect(),
+            env_names: plain(launch.env.keys().cloned()),
             cwd: launch.cwd.clone(),
             url: launch.remote.as_ref().map(|remote| shown(&remote.url)).unwrap_or_default(),
-            header_names: launch.remote.iter().flat_map(|remote| remote.headers.keys().cloned()).collect(),
+            header_names: plain(launch.remote.iter().flat_map(|remote| remote.headers.keys().cloned())),
         }
     }
 }
@@ -207,12 +217,33 @@ fn known(answer: &Members) -> Vec<Shown> {
         id: server.text("server_id"),
         command: server.text("command"),
         args: server.strings("args"),
-        env_names: server.strings("env_names"),
+        env_names: plain(server.strings("env_names").into_iter()),
         cwd: server.value("cwd").as_str().map(str::to_owned),
         url: server.object("remote").text("url"),
-        header_names: server.object("remote").strings("header_names"),
+        header_names: plain(server.object("remote").strings("header_names").into_iter()),
     };
     answer.objects("servers").iter().map(one).collect()
+}
+
+/// What is secret by its name is kept apart, and in no definition.
+fn plain(names: impl Iterator<Item = String>) -> Vec<String> {
+    names.filter(|name| !is_secret_name(name)).collect()
+}
+
+/// What is to be said of one whose id a server here has already, or that cannot be taken over.
+fn here(server: &Server, known: &[Shown]) -> Option<Outcome> {
+    let launch = match &server.launch {
+        Ok(launch) => launch,
+        Err(why) => return Some(Outcome::Skipped(why.clone())),
+    };
+    let old = known.iter().find(|old| old.id == server.id)?;
+    let id = &server.id;
+    Some(match *old == Shown::of(server, launch) {
+        true => Outcome::Here,
+        false => Outcome::Skipped(format!(
+            "there is another server {id} here; `harbor remove {id}` makes room for it"
+        )),
+    })
 }
 
 fn take_over(
@@ -220,29 +251,27 @@ fn take_over(
     server: &Server,
     known: &mut Vec<Shown>,
     wanted: &Import,
+    asked: bool,
 ) -> Result<Outcome, Failure> {
-    let launch = match &server.launch {
-        Ok(launch) => launch,
-        Err(why) => return Ok(Outcome::Skipped(why.clone())),
-    };
+    if let Some(outcome) = here(server, known) {
+        return Ok(outcome);
+    }
+    let Ok(launch) = &server.launch else { return Ok(Outcome::Skipped(String::new())) };
     let shown = Shown::of(server, launch);
-    if let Some(old) = known.iter().find(|old| old.id == server.id) {
-        let id = &server.id;
-        let other = || {
-            let why = format!("there is another server {id} here; `harbor remove {id}` makes room for it");
-            Outcome::Skipped(why)
-        };
-        return Ok(if *old == shown { Outcome::Here } else { other() });
+    if let Some(why) = risks::unallowed(launch, wanted).filter(|_| !asked) {
+        return Ok(Outcome::Skipped(why));
     }
     if wanted.dry_run {
         known.push(shown);
         return Ok(Outcome::WouldBe);
     }
-    let definition = definition(server, launch);
+    let (definition, secrets) = (definition(server, launch), secrets_of(launch));
     let status = Status::new(&format!("storing {} …", server.id));
     let added = add::ask(&definition, Path::new("/")).and_then(|ask| client.request(&ask, STOP));
     drop(status);
-    let outcome = match added {
+    // Nothing starts it before it has them.
+    let kept = added.and_then(|_| keep(client, &server.id, &secrets));
+    let outcome = match kept {
         Err(refused @ Failure::Refused(_)) => {
             return Ok(Outcome::Failed(refused.message().unwrap_or_default()));
         }
@@ -261,22 +290,64 @@ fn take_over(
     Ok(outcome)
 }
 
+/// The secrets of a launch: by name, whether it is a header, and the value.
+fn secrets_of(launch: &Launch) -> Vec<(&String, CredentialType, Secret)> {
+    let headers = launch.remote.iter().flat_map(|remote| &remote.headers);
+    let headers = headers.map(|(name, value)| (name, CredentialType::Header, value));
+    let env = launch.env.iter().map(|(name, value)| (name, CredentialType::ApiKey, value));
+    let all = env.chain(headers).map(|(name, kind, value)| (name, kind, Secret::new(value.clone())));
+    all.filter(|(name, kind, value)| {
+        let fits = wrong_key(*kind, name).is_none() && wrong_value(*kind, value).is_none();
+        is_secret_name(name) && fits
+    })
+    .collect()
+}
+
+fn keep(
+    client: &mut Client,
+    server: &str,
+    secrets: &[(&String, CredentialType, Secret)],
+) -> Result<(), Failure> {
+    for (key, kind, value) in secrets {
+        let ask = Ask::about("set_credential", server)
+            .text("key", key)
+            .text("value", value.expose())
+            .text("credential_type", kind.as_str());
+        let answer = client.request(&ask, QUICK);
+        ask.wipe();
+        answer?;
+    }
+    Ok(())
+}
+
 fn definition(server: &Server, launch: &Launch) -> Definition {
+    let secrets = secrets_of(launch);
+    let apart = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
+    let remote = launch.remote.as_ref().map(|remote| {
+        let mut remote = elsewhere(remote);
+        remote.headers.retain(|name, _| !apart(name));
+        remote
+    });
+    let mut env = launch.env.clone();
+    env.retain(|name, _| !apart(name));
+    // Without them it is not started, should they not arrive.
+    let needed = secrets.iter().filter(|_| remote.is_none()).map(|(key, ..)| (*key).clone());
     Definition {
+        secrets: needed.collect(),
         name: server.id.clone(),
         label: (server.name != server.id).then(|| server.name.clone()),
         cwd: launch.cwd.clone(),
-        env: launch.env.clone(),
+        env,
         command: launch.command.clone(),
         args: launch.args.clone(),
-        remote: launch.remote.as_ref().map(elsewhere),
+        remote,
         // The client started it when it needed it, and shall find it through Harbor as it did before.
         supervision: Supervision { lazy: Some(true), ..Supervision::default() },
         ..Definition::default()
     }
 }
 
-/// The person has named it in a client's configuration: what is said there is meant.
+/// It comes so far only where the person has allowed what is special about its address.
 fn elsewhere(remote: &Elsewhere) -> Remote {
     let url = parse(&remote.url).ok();
     let is = |what: fn(&url::Url) -> bool| url.as_ref().is_some_and(what);

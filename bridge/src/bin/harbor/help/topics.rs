@@ -393,12 +393,17 @@ pub const TOPICS: &[Topic] = &[
             opt("--only", "NAME", "only this server, as the client calls it; repeat for more"),
             opt("--disabled", "", "also those that are switched off there"),
             opt("--start", "", "start them, too"),
+            opt("--expand", "", "put in your variables where the file names them; without it such a server is left out"),
+            opt("--allow-private", "", "also servers elsewhere at a private address, or at this machine's"),
+            opt("--allow-http", "", "also servers elsewhere without TLS"),
+            opt("--yes", "", "do not ask"),
             opt("--dry-run", "", "say what would be taken over, and take over nothing"),
         ],
         notes: "Without CLIENT or FILE: from all clients that `harbor mcp status` shows. A FILE may be any of theirs, such as\n\
-                a project's .mcp.json or .vscode/mcp.json; what is relative there is relative to the project. What each\n\
-                client would put in for ${env:NAME} is put in from your environment now. What cannot be taken over is\n\
-                told with the reason. No file is changed, and no server that is here already.\n\
+                a project's .mcp.json or .vscode/mcp.json; what is relative there is relative to the project. At a\n\
+                terminal all is shown and asked for first: commands, hosts, and which of your variables go where. What\n\
+                is secret by its name is kept as `harbor secrets` does. What cannot be taken over is told with the\n\
+                reason. No file is changed, and no server that is here already.\n\
                 \n\
                 harbor import cursor --only time",
         ..topic("import", "[CLIENT|FILE]", "take over servers from AI clients")

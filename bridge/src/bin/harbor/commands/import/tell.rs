@@ -5,10 +5,11 @@
 use serde_json::{Value, json};
 
 use super::super::count;
-use super::{Outcome, Server};
+use super::{Outcome, Server, risks};
 use crate::args::Import;
 use crate::errors::Failure;
 use crate::screen::{Screen, remark};
+use crate::table::flatten;
 
 pub fn tell(
     servers: &[Server],
@@ -22,7 +23,9 @@ pub fn tell(
         return Ok(screen.json(&json!({"dry_run": wanted.dry_run, "servers": all}).to_string())?);
     }
     for (server, outcome) in servers.iter().zip(outcomes) {
-        screen.text(&line(server, outcome))?;
+        // The names in it may be anybody's.
+        let line = line(server, outcome);
+        screen.text(&line.lines().map(flatten).collect::<Vec<_>>().join("\n"))?;
     }
     let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
     if done > 0 {
@@ -53,26 +56,30 @@ fn line(server: &Server, outcome: &Outcome) -> String {
         (Outcome::Failed(why), _) => return format!("{}{renamed}: failed: {why}", server.name),
         (Outcome::Imported, _) => "taken over",
         (Outcome::WouldBe, _) => "would be taken over",
-        (Outcome::Here, _) => "already here",
+        (Outcome::Here, _) => "already here, and left as it is:",
     };
     let names = |title: &str, names: Vec<&str>| match names.is_empty() {
         true => String::new(),
         false => format!(", {title} {}", names.join(", ")),
     };
-    let (env, taken) = server.launch.as_ref().map_or((Vec::new(), Vec::new()), |launch| {
-        (launch.env.keys().map(String::as_str).collect(), launch.taken.iter().map(String::as_str).collect())
-    });
+    let launch = server.launch.as_ref().ok();
+    let env = launch.map_or(Vec::new(), |launch| launch.env.keys().map(String::as_str).collect());
+    let taken = launch.map_or(Vec::new(), risks::uses);
+    let taken = match taken.is_empty() {
+        true => String::new(),
+        false => format!(", with your {}", taken.join(", ")),
+    };
+    let at = launch.and_then(risks::host).map(|host| format!(", at {host}")).unwrap_or_default();
     let remote = server.launch.as_ref().ok().and_then(|launch| launch.remote.as_ref());
     let headers = remote.map_or(Vec::new(), |remote| remote.headers.keys().map(String::as_str).collect());
     let cwd = server.launch.as_ref().ok().and_then(|launch| launch.cwd.as_ref());
     let cwd = cwd.map(|cwd| format!(", in {cwd}")).unwrap_or_default();
     format!(
-        "{}{renamed}: {what} from {}{cwd}{}{}{}",
+        "{}{renamed}: {what} from {}{at}{cwd}{}{}{taken}",
         server.name,
         server.file.display(),
         names("with", env),
         names("with the headers", headers),
-        names("from your environment", taken)
     )
 }
 
@@ -89,6 +96,9 @@ fn as_json(server: &Server, outcome: &Outcome) -> Value {
         "name": server.name, "server_id": server.id, "file": server.file.display().to_string(),
         "outcome": word, "reason": why,
         "env_names": launch.map(|launch| launch.env.keys().collect::<Vec<_>>()),
-        "from_environment": launch.map(|launch| launch.taken.iter().collect::<Vec<_>>()),
+        "host": launch.and_then(risks::host),
+        "from_environment": launch.map(|launch| {
+            launch.taken.iter().map(|used| json!({"variable": used.variable, "place": used.place})).collect::<Vec<_>>()
+        }),
     })
 }

@@ -21,7 +21,6 @@ use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::errors::Failure;
 use crate::reply::Members;
-use crate::screen::remark;
 use crate::table::flatten;
 
 /// A request with all that could be found out before it is made.
@@ -129,11 +128,13 @@ fn ask_inputs(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> 
         if package.inputs.contains_key(&name) {
             continue;
         }
-        explain(input);
         let mut values = Vec::new();
         loop {
-            let more = if values.is_empty() { "" } else { ", one more (Enter: no)" };
-            let value = consent::line(&format!("{}{more}: ", flatten(&name)))?;
+            let name = flatten(&name);
+            let value = consent::line(&match values.is_empty() {
+                true => format!("{}{name}: ", explained(input)),
+                false => format!("{name}, one more (Enter: no): "),
+            })?;
             let is_last = value.trim().is_empty() || !many;
             values.extend(Some(value.trim().to_owned()).filter(|value| !value.is_empty()));
             if is_last {
@@ -154,8 +155,7 @@ fn ask_variables(package: &mut Package, variables: &[Members]) -> Result<(), Fai
         if package.definition.env.contains_key(&name) {
             continue;
         }
-        explain(variable);
-        let value = consent::line(&format!("{}: ", flatten(&name)))?;
+        let value = consent::line(&format!("{}{}: ", explained(variable), flatten(&name)))?;
         if !value.is_empty() {
             package.definition.env.insert(name, value);
         }
@@ -163,13 +163,13 @@ fn ask_variables(package: &mut Package, variables: &[Members]) -> Result<(), Fai
     Ok(())
 }
 
-fn explain(declared: &Members) {
+/// What stands above a question: what it is about, and what the answer may be.
+fn explained(declared: &Members) -> String {
     let choices = declared.strings("choices").join(", ");
-    let choices = if choices.is_empty() { choices } else { format!(" One of {choices}.") };
-    let text = flatten(&format!("{}{choices}", declared.text("description")));
-    if !text.trim().is_empty() {
-        remark(text.trim());
-    }
+    let choices = if choices.is_empty() { choices } else { format!("one of {choices}") };
+    let texts = [declared.text("description"), choices];
+    let lines = texts.iter().map(|text| flatten(text)).filter(|text| !text.trim().is_empty());
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// Paths as the bridge needs them, which runs elsewhere.
@@ -197,12 +197,10 @@ pub fn ask_for(secrets: &[Wanted], server: &str) -> Result<BTreeMap<String, Secr
     let mut values = BTreeMap::new();
     for secret in secrets {
         let said = [&secret.description, &secret.help_url].map(|text| flatten(text));
-        let said = said.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join(" ");
-        if !said.is_empty() {
-            remark(&said);
-        }
+        let said = said.iter().filter(|text| !text.is_empty());
+        let said: String = said.map(|line| format!("{line}\n")).collect();
         let name = flatten(&secret.name);
-        let value = prompt::ask(&format!("{name} of {server} (not shown; Enter leaves it out): "))?;
+        let value = prompt::ask(&format!("{said}{name} of {server} (not shown; Enter leaves it out): "))?;
         if !value.is_empty() {
             values.insert(secret.name.clone(), value);
         }

@@ -1,0 +1,158 @@
+//! What of a file that may be anybody's needs the person's yes before it is taken over.
+//!
+//! ```text
+//!  variables of the person's that go somewhere ─┐
+//!  a server at a private address, or without TLS ┴─► allowed by an option, or by a yes to all that was shown; else left out
+//! ```
+//!
+//! Owns these rules and the question. Must never show a value of a variable or of a header.
+
+use std::collections::BTreeMap;
+
+use harbor_bridge::foreign::Launch;
+use harbor_policy::remote::{is_exposed, parse, place, says_private};
+use url::Url;
+
+use super::Server;
+use crate::args::Import;
+use crate::consent;
+use crate::errors::{Exit, Failure};
+use crate::screen::remark;
+use crate::table::flatten;
+
+/// Where a server elsewhere is.
+pub fn host(launch: &Launch) -> Option<String> {
+    launch.remote.as_ref().map(|_| address(launch).map_or_else(|| "no URL".into(), |url| place(&url)))
+}
+
+fn address(launch: &Launch) -> Option<Url> {
+    parse(&launch.remote.as_ref()?.url).ok()
+}
+
+/// `TOKEN in the header Authorization`, one after the other.
+pub fn uses(launch: &Launch) -> Vec<String> {
+    let mut places = BTreeMap::<&str, Vec<&str>>::new();
+    for used in &launch.taken {
+        places.entry(&used.variable).or_default().push(&used.place);
+    }
+    let said = |(variable, places): (&str, Vec<&str>)| format!("{variable} in {}", places.join(" and "));
+    places.into_iter().map(said).collect()
+}
+
+/// Why a server is not taken over as long as nobody has said that it may.
+pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
+    if !launch.taken.is_empty() && !wanted.expand {
+        let to = host(launch).map(|host| format!(", and so to {host}")).unwrap_or_default();
+        let used = uses(launch).join(", ");
+        return Some(format!("it would be given your {used}{to}; --expand puts them in"));
+    }
+    let url = address(launch)?;
+    if says_private(&url) && !wanted.allow_private {
+        let at = place(&url);
+        return Some(format!(
+            "it is at {at}, a private address or this machine; --allow-private takes it over"
+        ));
+    }
+    if is_exposed(&url) && !wanted.allow_http {
+        return Some(format!("it is at {} without TLS; --allow-http takes it over", place(&url)));
+    }
+    None
+}
+
+/// Shows what is new, and asks for a yes to all of it, where somebody can be asked. Whether that was said.
+pub fn ask(servers: &[Server], is_new: impl Fn(&Server) -> bool, wanted: &Import) -> Result<bool, Failure> {
+    let new: Vec<_> = servers.iter().filter(|server| is_new(server)).collect();
+    if new.is_empty() || wanted.yes || wanted.dry_run || consent::is_possible("").is_err() {
+        return Ok(false);
+    }
+    let shown: Vec<_> =
+        new.iter().filter_map(|server| Some(described(server, server.launch.as_ref().ok()?))).collect();
+    match consent::ask(&format!("{}\nTake them over?", shown.join("\n")))? {
+        true => Ok(true),
+        false => {
+            remark("nothing was taken over");
+            Err(Failure::Said(Exit::Failed))
+        }
+    }
+}
+
+/// One server with all that is special about it, in lines.
+fn described(server: &Server, launch: &Launch) -> String {
+    let what = match host(launch) {
+        Some(host) => format!("at {host}"),
+        None => format!("runs {}", flatten(&shortened(launch))),
+    };
+    let mut lines = vec![format!("{}: {what}", flatten(&server.id))];
+    lines.extend(uses(launch).iter().map(|used| format!("  it is given your {}", flatten(used))));
+    let url = address(launch);
+    let is = |what: fn(&Url) -> bool| url.as_ref().is_some_and(what);
+    lines.extend(is(says_private).then(|| "  that is a private address, or this machine".to_owned()));
+    lines.extend(is(is_exposed).then(|| "  without TLS".to_owned()));
+    lines.join("\n")
+}
+
+/// The command without what has a variable's value in it.
+fn shortened(launch: &Launch) -> String {
+    let has = |place: &str| launch.taken.iter().any(|used| used.place == place);
+    let command = if has("its command") { "…" } else { &launch.command };
+    let args = if has("its arguments") { "…".to_owned() } else { launch.args.join(" ") };
+    format!("{command} {args}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use harbor_bridge::foreign::{Elsewhere, Use};
+
+    use super::*;
+
+    fn remote(url: &str) -> Launch {
+        let remote = Elsewhere { url: url.into(), ..Elsewhere::default() };
+        Launch { remote: Some(remote), ..Launch::default() }
+    }
+
+    #[test]
+    fn what_is_special_needs_to_be_allowed() {
+        let none = Import::default();
+        assert_eq!(unallowed(&remote("https://example.com/mcp"), &none), None);
+        let private = unallowed(&remote("http://localhost:3/mcp"), &none).unwrap();
+        assert_eq!(
+            private,
+            "it is at localhost:3, a private address or this machine; --allow-private takes it over"
+        );
+        let allowed = Import { allow_private: true, ..none.clone() };
+        assert_eq!(unallowed(&remote("http://localhost:3/mcp"), &allowed), None);
+        assert!(unallowed(&remote("http://192.168.1.2/"), &allowed).unwrap().contains("--allow-http"));
+        assert!(unallowed(&remote("http://example.com/"), &none).unwrap().contains("--allow-http"));
+
+        let mut taken = remote("https://evil.example/?k=v4lue");
+        let place = |place: &str| Use { variable: "TOKEN".into(), place: place.into() };
+        taken.taken = [place("its URL"), place("the header X")].into();
+        let said = unallowed(&taken, &none).unwrap();
+        assert_eq!(
+            said,
+            "it would be given your TOKEN in its URL and the header X, and so to evil.example; --expand puts them in"
+        );
+        assert_eq!(unallowed(&taken, &Import { expand: true, ..none }), None);
+    }
+
+    #[test]
+    fn a_question_shows_hosts_and_variables_and_no_values() {
+        let mut launch = Launch { command: "npx".into(), args: vec!["v4lue".into()], ..Launch::default() };
+        launch.taken = [Use { variable: "TOKEN".into(), place: "its arguments".into() }].into();
+        let server = |launch: &Launch| Server {
+            name: "s".into(),
+            file: "f".into(),
+            id: "s".into(),
+            launch: Ok(launch.clone()),
+        };
+        assert_eq!(
+            described(&server(&launch), &launch),
+            "s: runs npx …\n  it is given your TOKEN in its arguments"
+        );
+        let launch = remote("http://192.168.1.2:80/x?key=v4lue");
+        assert_eq!(
+            described(&server(&launch), &launch),
+            "s: at 192.168.1.2\n  that is a private address, or this machine\n  without TLS"
+        );
+    }
+}

@@ -1,0 +1,69 @@
+//! What is read of servers that can be had: what a person names, and what a registry's server.json says.
+
+use std::collections::BTreeMap;
+
+use harbor_policy::recipe::source::{Source, default_name, sort};
+use harbor_policy::recipe::{Given, MOST, server_json};
+use harbor_policy::sandbox::settings::checked;
+
+use super::Target;
+
+pub(super) const SOURCE: Target = Target {
+    name: "source",
+    run: source,
+    corpus: &[
+        b"npm:@scope/name@1.2.3",
+        b"oci:ghcr.io/owner/name:1@sha256:0a",
+        b"https://github.com/owner/name#main",
+        b"https://example.com/a.git",
+        b"http://[::1]:3000/mcp?key=x",
+        b"filesystem",
+        b"git:ext::sh -c x",
+        b"https://u:p@h/",
+    ],
+};
+
+pub(super) const SERVER_JSON: Target = Target {
+    name: "server_json",
+    run: entry,
+    corpus: &[
+        br#"[{"registryType":"npm","identifier":"@a/b","version":"1","packageArguments":[{"type":"named","name":"--x","isRequired":true},{"type":"positional","value":"{a}{b}","variables":{"a":{"default":"1"}}}],"environmentVariables":[{"name":"K","isSecret":true},{"name":"Z","choices":["a"]}]}]"#,
+        br#"[{"registryType":"oci","identifier":"a/b","registryBaseUrl":"https://ghcr.io","version":"1","runtimeArguments":[{"value":"-v"}]}]"#,
+        br#"[{"type":"streamable-http","url":"https://{r}.example.com/","variables":{"r":{"isRequired":false}},"headers":[{"name":"Authorization","value":"Bearer {t} x","variables":{"t":{"isSecret":true}}},{"name":"1-a","isSecret":true}]}]"#,
+        br#"[{"type":"sse","url":"file:///x"},{},[],null,1]"#,
+    ],
+};
+
+/// What is sorted is sorted the same way again, and no option of a program.
+fn source(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(found) = sort(text) else { return };
+    let again = match &found {
+        Source::Image(image) => format!("oci:{image}"),
+        Source::Package(text) | Source::Remote(text) | Source::Entry(text) => text.clone(),
+    };
+    assert_eq!(sort(&again), Ok(found.clone()));
+    assert!(!again.chars().any(char::is_control));
+    assert!(!matches!(&found, Source::Image(image) if image.starts_with('-')));
+    let _ = default_name(&found);
+}
+
+/// Whatever is filled in has Harbor's own sandbox, and a way that can be gone leads somewhere.
+fn entry(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for way in server_json::ways(&text, &text) {
+        let recipe = &way.recipe;
+        assert!(recipe.sandbox == Default::default() && recipe.inputs.len() <= MOST);
+        let inputs = recipe.inputs.iter().map(|input| (input.name.clone(), vec!["/v".to_owned()])).collect();
+        let secrets: Vec<_> = recipe.secrets.iter().map(|secret| secret.name.clone()).collect();
+        let env = recipe.env.iter().map(|one| (one.name.clone(), "v".to_owned())).collect::<BTreeMap<_, _>>();
+        let given = Given { inputs: &inputs, env: &env, secrets: &secrets, data: "/d" };
+        match recipe.fill(given) {
+            Ok(filled) => assert_eq!(checked(&filled.sandbox), Ok(())),
+            Err(why) => assert!(!why.to_string().is_empty()),
+        }
+        if way.why_not.is_none() && recipe.inputs.is_empty() {
+            assert!(sort(&recipe.source).is_ok(), "{}", recipe.source);
+        }
+    }
+}

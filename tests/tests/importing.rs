@@ -1,0 +1,116 @@
+//! `harbor import` of a file that may be somebody else's: nothing of the person's goes anywhere unnoticed.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use harbor_tests::said::said;
+use harbor_tests::{Bridge, Home, Scripted, Terminal};
+use serde_json::{Value, json};
+
+const MINE: &str = "my-own-0123456789";
+
+fn file(home: &Home, servers: &Value) -> PathBuf {
+    let file = home.scratch("servers.json");
+    fs::write(&file, json!({"mcpServers": servers}).to_string()).unwrap();
+    file
+}
+
+fn import(home: &Home, file: &PathBuf, options: &[&str]) -> Command {
+    let mut command = home.command("harbor");
+    command.arg("import").arg(file).args(options).env("MY_TOKEN", MINE);
+    command
+}
+
+fn servers(bridge: &Bridge) -> Vec<String> {
+    let listed = bridge.call("list_servers", &json!({})).unwrap();
+    let all = listed["servers"].as_array().unwrap();
+    all.iter().map(|server| server["server_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn variables_go_nowhere_without_a_yes() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let server = Scripted::start(|_, _| false);
+    let url = format!("{}?stolen=${{MY_TOKEN}}", server.url());
+    let path = file(
+        &home,
+        &json!({
+            "url": {"url": url},
+            "header": {"url": server.url(), "headers": {"X-Team": "${env:MY_TOKEN}"}},
+            "args": {"command": "/bin/false", "args": ["--to", "${MY_TOKEN}"]},
+            "plain": {"command": "/bin/false"},
+        }),
+    );
+    let (out, err, code) =
+        said(&mut import(&home, &path, &["--yes", "--start", "--only", "url", "--only", "header"]));
+    assert_eq!(code, Some(0), "{out}{err}");
+    for part in [
+        "url: left out: it would be given your MY_TOKEN in its URL, and so to 127.0.0.1:",
+        "header: left out: it would be given your MY_TOKEN in the header X-Team, and so to 127.0.0.1:",
+        "--expand puts them in",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert_eq!((servers(&bridge).len(), server.asked().len()), (0, 0));
+    let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes"]));
+    assert!(out.contains("url: left out: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
+    assert!(out.contains("args: taken over") && out.contains("plain: taken over"), "{out}");
+    assert_eq!(servers(&bridge), ["args", "plain"]);
+    // Those that are here already are left alone, whatever is said.
+    let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes", "--start", "--only", "plain"]));
+    assert!(out.contains("plain: already here, and left as it is"), "{out}");
+    assert_eq!(bridge.server("plain")["state"], "stopped");
+
+    let mut command = import(&home, &path, &["--only", "header"]);
+    let mut terminal = Terminal::start(&command);
+    terminal.wait_for("header: at 127.0.0.1:");
+    terminal.wait_for("it is given your MY_TOKEN in the header X-Team");
+    terminal.wait_for("a private address, or this machine");
+    terminal.wait_for("Take them over? [y/N]");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 1);
+    assert_eq!(servers(&bridge), ["args", "plain"]);
+    command.arg("--start");
+    let mut terminal = Terminal::start(&command);
+    terminal.wait_for("Take them over? [y/N]");
+    terminal.press("y\r");
+    assert_eq!(terminal.end().0, 0, "{}", terminal.text());
+    assert!(server.count(|asked| asked.header("x-team") == MINE) > 0, "what was said yes to");
+    assert!(!terminal.text().contains(MINE));
+}
+
+#[test]
+fn what_is_secret_by_its_name_is_kept_apart() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let server = Scripted::start(|_, _| false);
+    let headers = json!({"Authorization": "Bearer sk-live-0123456789", "X-Mode": "fast"});
+    let path = file(
+        &home,
+        &json!({
+            "far": {"url": server.url(), "headers": headers},
+            "near": {"command": "/bin/false", "env": {"GITHUB_TOKEN": "gh-0123456789", "MODE": "fast", "EMPTY_KEY": ""}},
+        }),
+    );
+    let (out, err, code) = said(&mut import(&home, &path, &["--allow-private", "--start", "--only", "far"]));
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("far: taken over from") && out.contains(", at 127.0.0.1:"), "{out}");
+    assert!(server.count(|asked| asked.header("authorization") == "Bearer sk-live-0123456789") > 0);
+    assert_eq!(bridge.server("far")["remote"]["header_names"], json!(["X-Mode"]));
+    let (out, _, _) = said(&mut import(&home, &path, &["--allow-private"]));
+    assert!(out.contains("far: already here") && out.contains("near: taken over"), "{out}");
+    assert_eq!(bridge.server("near")["env_names"], json!(["EMPTY_KEY", "MODE"]));
+    let kept = home.done(&["secrets", "list"]);
+    assert!(kept.contains("Authorization  header") && kept.contains("GITHUB_TOKEN   api_key"), "{kept}");
+    let (out, _, _) = said(&mut import(&home, &path, &["--allow-private"]));
+    assert_eq!(out.matches("already here").count(), 2, "{out}");
+    // In no definition, that is in no file but that of the secrets.
+    for entry in fs::read_dir(home.path()).unwrap().map(Result::unwrap) {
+        let text = fs::read(entry.path()).unwrap_or_default();
+        let has = |value: &[u8]| text.windows(value.len()).any(|window| window == value);
+        assert!(!has(b"sk-live-0123456789") && !has(b"gh-0123456789"), "{:?}", entry.path());
+    }
+}
