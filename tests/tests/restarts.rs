@@ -1,7 +1,7 @@
 //! Servers that end against the person's will: when they are started again, how often, and who hears of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use harbor_tests::faults::EXIT_IN_CALL;
 use harbor_tests::processes::{Process, assert_gone};
