@@ -83,6 +83,7 @@ macro_rules! define_requests {
         $(#[doc = $alldoc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[allow(missing_docs, reason = "each variant's type carries the documentation")]
+        #[allow(clippy::large_enum_variant, reason = "one at a time is read, handed on and taken apart")]
         pub enum $category { $($name($name),)* }
 
         impl $category {

@@ -39,6 +39,9 @@ pub fn sort(text: &str) -> Result<Source, String> {
     if text.len() > MAX || text.chars().any(char::is_control) {
         return Err(format!("that names nothing; use {KINDS}"));
     }
+    // An address of other letters is written with the letters that it stands for.
+    let written = if text.starts_with("http") { Url::parse(text).ok().map(String::from) } else { None };
+    let text = written.as_deref().filter(|_| !text.is_ascii()).unwrap_or(text);
     if let Some(image) = text.strip_prefix("oci:") {
         return match reference::wrong(image) {
             Some(expected) => Err(format!("{text}: expected {expected}")),

@@ -54,9 +54,9 @@ impl Wanted {
         }
     }
 
-    fn named(name: &String) -> Self {
+    fn named(name: &str) -> Self {
         let none = String::new;
-        Self { name: name.clone(), description: none(), help_url: none(), header: none(), required: true }
+        Self { name: name.to_owned(), description: none(), help_url: none(), header: none(), required: true }
     }
 
     /// How it is given later, where it was not given now.
@@ -76,7 +76,7 @@ impl Wanted {
 
 pub fn complete(client: &mut Client, wanted: &Package) -> Result<Complete, Failure> {
     let mut package = wanted.clone();
-    let mut secrets: Vec<_> = package.definition.secrets.iter().map(Wanted::named).collect();
+    let mut secrets: Vec<_> = package.definition.secrets.iter().map(|name| Wanted::named(name)).collect();
     if !matches!(sort(&package.source), Ok(Source::Entry(_))) {
         return Ok(Complete { package, about: None, secrets });
     }

@@ -43,7 +43,7 @@ fn may(plan: &Members) -> String {
     }
     let (held, settings) = (plan.object("sandbox"), plan.object("settings"));
     match held.text("level").as_str() {
-        "off" | "basic" => return "it can do all that you can".into(),
+        "off" | "basic" => "it can do all that you can".into(),
         level => {
             let places = [("write", "reads and writes"), ("read", "reads"), ("sockets", "connects to")];
             let granted = places.iter().filter_map(|(list, what)| {
