@@ -70,8 +70,17 @@ pub(super) async fn set_all(router: &Rc<Router>, client: &Client, message: SetSe
     .await
 }
 
+/// Stores the secrets of a server that has just been installed.
+pub(super) async fn keep_all(router: &Router, id: &ServerId, secrets: Credentials) -> Result<(), ErrorBody> {
+    if secrets.0.is_empty() {
+        return Ok(());
+    }
+    let put = router.supervisor.secrets().put(id.as_str(), secrets.0.into_iter().collect()).await;
+    put.map(drop).map_err(|error| unstored(&error))
+}
+
 /// A new secret, if its name and its value may be what they are.
-fn credential(kind: CredentialType, key: &str, value: Secret) -> Result<Credential, ErrorBody> {
+pub(super) fn credential(kind: CredentialType, key: &str, value: Secret) -> Result<Credential, ErrorBody> {
     if let Some(expected) = wrong_key(kind, key) {
         return Err(invalid("key", expected));
     }
@@ -195,7 +204,7 @@ fn view(server: &ServerId, key: &str, credential: &Credential) -> CredentialView
     }
 }
 
-fn about(server: &ServerId, key: &str) -> Record {
+pub(super) fn about(server: &ServerId, key: &str) -> Record {
     Record { key: Some(Arc::from(key)), ..super::servers::about(server) }
 }
 

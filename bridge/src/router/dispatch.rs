@@ -15,7 +15,7 @@ use harbor_policy::access::Pass;
 use super::client::Client;
 use super::{
     Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics,
-    origins, questions, remotes, sandbox, servers, session, status, supervision, watching,
+    origins, questions, remotes, sandbox, servers, session, status, supervision, upgrades, watching,
 };
 use crate::host::asker::Caller;
 
@@ -73,8 +73,8 @@ impl<'a> Turn<'a> {
         let (router, client, id) = (self.router, self.client, self.id);
         match request {
             InstallRequest::InstallServer(message) => installs::install(router, client, id, message).await,
-            InstallRequest::UpgradeServer(message) => installs::upgrade(router, client, id, message).await,
-            InstallRequest::UndoUpgrade(message) => installs::undo(router, client, &message.server_id).await,
+            InstallRequest::UpgradeServer(message) => upgrades::upgrade(router, client, id, message).await,
+            InstallRequest::UndoUpgrade(message) => upgrades::undo(router, client, &message.server_id).await,
             InstallRequest::UninstallServer(message) => installs::uninstall(router, client, message).await,
             InstallRequest::UpdateServerArgs(message) => installs::set_args(router, client, message).await,
             InstallRequest::ListInstalled(_) => installs::list(router),

@@ -97,7 +97,7 @@ fn package(bytes: &[u8]) {
     assert!(!package.name.contains("..") && !package.name.starts_with(['/', '-']), "{package:?}");
     assert!(package.name.matches('/').count() <= usize::from(package.name.starts_with('@')), "{package:?}");
     for has_uv in [false, true] {
-        let last = resolve(&package, "/d", has_uv, None).pop().expect("there is a step");
+        let last = resolve(&package, "/d", has_uv, None, has_uv).pop().expect("there is a step");
         let behind = last.iter().skip_while(|word| *word != "--").skip(1);
         assert!(behind.clone().count() == 1, "{last:?}");
         assert!(behind.clone().all(|word| !word.starts_with('-') && !word.contains(char::is_whitespace)));

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use harbor_ipc_proto::field::{PutFields, put_object, put_pair};
 use harbor_ipc_proto::frame::put_frame;
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::secret::Secret;
 use zeroize::Zeroize as _;
 
 use crate::args::Asker;
@@ -66,6 +67,21 @@ impl Ask {
         };
         let members: Vec<_> = values.iter().map(member).collect();
         self.json(name, Json::from_valid(format!("{{{}}}", members.join(","))))
+    }
+
+    /// Secrets by name.
+    pub fn secrets(self, name: &'static str, values: &[(String, Secret)]) -> Self {
+        let mut text = String::from("{");
+        for (key, value) in values {
+            let mut value = Json::string(value.expose()).into_string();
+            let comma = if text.len() > 1 { "," } else { "" };
+            let mut grown = format!("{text}{comma}{}:{value}", Json::string(key).as_str());
+            std::mem::swap(&mut text, &mut grown);
+            grown.zeroize();
+            value.zeroize();
+        }
+        text.push('}');
+        self.json(name, Json::from_valid(text))
     }
 
     /// An object with the fields of `value` that are not absent.

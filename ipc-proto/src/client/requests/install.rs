@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 
 use super::super::define_requests;
 use crate::field::JsonObject;
+use crate::secret::SecretMap;
 use crate::server_id::ServerId;
 
 define_requests! {
     /// Any request about packages that are installed.
     InstallRequest:
     /// Installs a package and defines a server that runs it: it is started once, lists its tools, and is stopped. Nothing of
-    /// it is left where that fails, is cancelled, or the client leaves.
+    /// it is left where that fails, is cancelled, or the client leaves. A plan runs no code of any package, unless `build`.
     "install_server" InstallServer {
         /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]` or `git:URL[#BRANCH, TAG OR COMMIT]`.
         source: String,
-        /// Exactly this version of it, as a plan has said.
-        version: Option<String>,
         /// The server's id; made of the package's name when absent.
         server_id: Option<ServerId>,
         /// As in `add_server`.
@@ -28,18 +27,33 @@ define_requests! {
         supervision: Option<JsonObject>,
         /// As in `add_server`.
         sandbox: Option<JsonObject>,
+        /// Secrets of the type `api_key`, by name: it needs them, and has them at its first start. Stored with its definition.
+        secrets: Option<SecretMap>,
         /// True: only says what would be installed.
         plan: Option<bool>,
+        /// What a plan of this client has given: exactly that is installed.
+        planned: Option<String>,
+        /// Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that
+        /// is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`.
+        build: Option<bool>,
         /// As in `connect_server`.
         progress: Option<bool>,
     }
-    /// Installs another version beside the present one, starts it, and says how its tools differ. It is used once a second
-    /// request says `apply`; it goes when the client leaves before.
+    /// Installs another version beside the present one, starts it with nothing of the person's (no secrets, variables, grants),
+    /// and says how its tools differ. It is used once another request says `apply`; it goes when the client leaves before.
     "upgrade_server" UpgradeServer {
         /// The server's id.
         server_id: ServerId,
         /// Which version, of git a branch, tag or commit; the newest that the definition admits when absent.
         to: Option<String>,
+        /// True: only says which version that is.
+        plan: Option<bool>,
+        /// What an earlier answer has given: it goes on with exactly that.
+        planned: Option<String>,
+        /// As in `install_server`.
+        build: Option<bool>,
+        /// Whether it is started with all that the server may use where it does not start without, or lists nothing.
+        with_all: Option<bool>,
         /// What the answer to the first request gave.
         apply: Option<String>,
         /// As in `connect_server`.

@@ -37,6 +37,7 @@ impl Words {
             env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
             supervision: self.supervision()?,
             sandbox: self.sandbox_settings("--sandbox")?,
+            secrets: self.named("--secret", "a secret, such as API_KEY")?,
             args: self.behind.clone().unwrap_or_default(),
             ..Definition::default()
         };
@@ -61,7 +62,8 @@ mod tests {
     #[test]
     fn packages_and_their_servers() {
         let Command::Install(package) = command(&[
-            "install", "npm:x@1", "--name", "n", "--yes", "--lazy", "--env", "A=b", "--", "-x", "y",
+            "install", "npm:x@1", "--name", "n", "--yes", "--lazy", "--env", "A=b", "--secret", "KEY", "--",
+            "-x", "y",
         ]) else {
             panic!("install")
         };
@@ -72,6 +74,7 @@ mod tests {
             ("n", &["-x".to_owned(), "y".into()][..])
         );
         assert_eq!((definition.env["A"].as_str(), definition.supervision.lazy), ("b", Some(true)));
+        assert_eq!(definition.secrets, ["KEY"]);
         assert!(complaint(&["install"]).starts_with("which package?"));
         assert!(complaint(&["install", "npm:x", "--name", "a/b"]).contains("a/b"));
     }

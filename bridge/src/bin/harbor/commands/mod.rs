@@ -69,9 +69,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             add::run(&mut connect()?, &definition, &ask, screen)
         }
         Command::Install(package) => {
-            if !package.yes {
-                consent::is_possible("an installation")?;
-            }
+            install::check(&package)?;
             install::install(&mut connect()?, &package, screen)
         }
         Command::Upgrade(wanted) => {

@@ -6,9 +6,10 @@ mod prompt;
 
 use std::io::{self, IsTerminal as _, Read as _};
 
+use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::credentials::{MAX_VALUE, wrong_value};
+use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_value};
 use zeroize::Zeroizing;
 
 use super::{count, print};
@@ -24,13 +25,42 @@ use crate::when::{now, until, utc};
 /// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
     let Secrets::Set(new) = wanted else { return Ok(None) };
-    let value = match io::stdin().is_terminal() {
-        true => prompt::ask(&format!("{} of {} (not shown): ", new.key, new.server))?,
-        false => from_stdin()?,
+    Ok(ask(&new.server, std::slice::from_ref(&new.key), new.kind)?.pop())
+}
+
+/// Values of secrets of a server that is yet to be there.
+pub fn values(server: &str, keys: &[String]) -> Result<Vec<(String, Secret)>, Failure> {
+    Ok(keys.iter().cloned().zip(ask(server, keys, CredentialType::ApiKey)?).collect())
+}
+
+/// Whether values of these can be had: by a terminal, or the one that there is by stdin.
+pub fn can_be_asked(keys: &[String]) -> Result<(), Failure> {
+    if let Some((key, expected)) =
+        keys.iter().find_map(|key| Some((key, wrong_key(CredentialType::ApiKey, key)?)))
+    {
+        return Err(Failure::Usage(format!("--secret {key}: expected {expected}")));
+    }
+    match keys.len() > 1 && !io::stdin().is_terminal() {
+        true => Err(Failure::Usage(
+            "stdin gives one secret, and there is no terminal to ask on for the others".into(),
+        )),
+        false => Ok(()),
+    }
+}
+
+fn ask(server: &str, keys: &[String], kind: CredentialType) -> Result<Vec<Secret>, Failure> {
+    let values = match (keys, io::stdin().is_terminal()) {
+        ([], _) => Vec::new(),
+        (_, true) => {
+            let question = |key: &String| format!("{key} of {server} (not shown): ");
+            prompt::ask(&keys.iter().map(question).collect::<Vec<_>>())?
+        }
+        (_, false) => vec![from_stdin()?],
     };
-    match wrong_value(new.kind, &value) {
-        Some(expected) => Err(Failure::Usage(format!("the value of {}: expected {expected}", new.key))),
-        None => Ok(Some(value)),
+    let wrong = keys.iter().zip(&values).find_map(|(key, value)| Some((key, wrong_value(kind, value)?)));
+    match wrong {
+        Some((key, expected)) => Err(Failure::Usage(format!("the value of {key}: expected {expected}"))),
+        None => Ok(values),
     }
 }
 

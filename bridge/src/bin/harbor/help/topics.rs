@@ -12,6 +12,7 @@ pub const TOPICS: &[Topic] = &[
             opt("--yes", "", "do not ask"),
             opt("--label", "TEXT", "a name for people"),
             opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
+            opt("--secret", "KEY", "a secret that it needs, which is asked for; repeat for more"),
         ],
         groups: &[
             ("start and stop", START),
@@ -22,7 +23,8 @@ pub const TOPICS: &[Topic] = &[
         ],
         notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION] or git:URL[#BRANCH, TAG OR COMMIT]; what stands\n\
                 behind -- are the server's own arguments. The version is shown, asked for, and locked with the hashes\n\
-                of all that comes with it. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
+                of all that comes with it. Ctrl-C ends it and leaves nothing. The value of a --secret comes from a prompt,\n\
+                or from stdin, as with `harbor secrets set`. docs/install.md says more.\n\
                 \n\
                 harbor install pypi:mcp-server-time\n\
                 harbor install npm:@modelcontextprotocol/server-filesystem --read ~/notes -- ~/notes",
@@ -34,8 +36,9 @@ pub const TOPICS: &[Topic] = &[
             opt("--undo", "", "back to the version before the last upgrade"),
             opt("--yes", "", "do not ask"),
         ],
-        notes: "The new version is installed beside the old one, started, and its tools are compared with the old one's.\n\
-                Nothing is changed before the yes. Tools that have changed are kept from origins until you accept them.",
+        notes: "The new version is installed beside the old one, started with nothing of yours (no secrets, no files), and\n\
+                its tools are compared with the old one's. If it does not start like that, you are asked whether it gets\n\
+                all that the server may use. Nothing is changed before the yes. Tools that have changed are kept from origins until you accept them.",
         ..topic("upgrade", "NAME", "another version of a server's package")
     },
     Topic {
