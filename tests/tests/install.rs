@@ -78,11 +78,16 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     wait_until("the file to say so", DOWN_LIMIT, || view().contains("\"version\": \"2026.8.31\""));
 
     // What was listed when it was tried out is known, though it does not run.
-    let listed = home.done(&["tools", "think"]);
+    let (listed, remarks, _) = harbor(&home, &["tools", "think"]);
     assert!(listed.contains("think/sequentialthinking"), "{listed}");
+    assert!(
+        remarks.starts_with("think is not running: these are the tools that it listed last\n"),
+        "{remarks}"
+    );
 
-    let again = home.done(&["upgrade", "think", "--undo"]);
+    let (again, remarks, _) = harbor(&home, &["upgrade", "think", "--undo"]);
     assert_eq!(again, "think is 2025.7.1 again\n");
+    assert!(remarks.contains("are kept from origins until `harbor accept think`"), "{remarks}");
     assert!(bridge.server("think")["package"].as_str().unwrap().ends_with("@2025.7.1"));
     let _ = harbor(&home, &["start", "think"]);
     assert_eq!(bridge.server("think")["state"], "running");
