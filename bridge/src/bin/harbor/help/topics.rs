@@ -36,9 +36,10 @@ pub const TOPICS: &[Topic] = &[
             opt("--undo", "", "back to the version before the last upgrade"),
             opt("--yes", "", "do not ask"),
         ],
-        notes: "The new version is installed beside the old one, started with nothing of yours (no secrets, no files), and\n\
-                its tools are compared with the old one's. If it does not start like that, you are asked whether it gets\n\
-                all that the server may use. Nothing is changed before the yes. Tools that have changed are kept from origins until you accept them.",
+        notes: "The new version is installed beside the old one and started with nothing of yours (no secrets, no files); its\n\
+                tools are compared with the old one's. If it does not start like that, you are asked whether it gets all\n\
+                that the server may use. Nothing is changed before the yes. Tools that have changed are kept from origins\n\
+                until you accept them.",
         ..topic("upgrade", "NAME", "another version of a server's package")
     },
     Topic {
