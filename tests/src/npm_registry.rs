@@ -36,6 +36,7 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
 /// One version as it is served.
 #[derive(Debug, Clone)]
 struct Version {
+    manifest: Value,
     tarball: Vec<u8>,
     integrity: String,
 }
@@ -45,6 +46,7 @@ struct Shelf {
     versions: Mutex<BTreeMap<String, Version>>,
     hangs: AtomicBool,
     held: AtomicUsize,
+    fetched: AtomicUsize,
 }
 
 impl Shelf {
@@ -91,7 +93,17 @@ impl NpmRegistry {
     /// # Panics
     /// When it cannot be packed.
     pub fn publish(&self, home: &Home, version: &str, tools: &[&str], description: &str) {
-        let found = pack(&home.scratch(&format!("tiny-{version}")), version, tools, description);
+        let dir = home.scratch(&format!("tiny-{version}"));
+        write_server(&dir, version, tools, description);
+        self.publish_dir(&dir, version);
+    }
+
+    /// Has what is in this directory as this version of `tiny`.
+    ///
+    /// # Panics
+    /// When it cannot be packed.
+    pub fn publish_dir(&self, dir: &Path, version: &str) {
+        let found = pack(dir);
         self.shelf.versions().insert(version.into(), found);
     }
 
@@ -100,7 +112,9 @@ impl NpmRegistry {
     /// # Panics
     /// When it cannot be packed.
     pub fn tamper(&self, home: &Home, version: &str) {
-        let other = pack(&home.scratch("tampered"), version, &["evil"], "another one");
+        let dir = home.scratch("tampered");
+        write_server(&dir, version, &["evil"], "another one");
+        let other = pack(&dir);
         if let Some(found) = self.shelf.versions().get_mut(version) {
             found.tarball = other.tarball;
         }
@@ -109,6 +123,12 @@ impl NpmRegistry {
     /// Whether files of packages are sent never to the end.
     pub fn hang(&self, hangs: bool) {
         self.shelf.hangs.store(hangs, Ordering::SeqCst);
+    }
+
+    /// How many files of packages were asked for.
+    #[must_use]
+    pub fn fetched(&self) -> usize {
+        self.shelf.fetched.load(Ordering::SeqCst)
     }
 
     /// How many wait for a file.
@@ -134,15 +154,16 @@ pub fn write_server(dir: &Path, version: &str, tools: &[&str], description: &str
     fs::set_permissions(dir.join("index.js"), fs::Permissions::from_mode(0o755)).expect("it is this user's");
 }
 
-fn pack(dir: &Path, version: &str, tools: &[&str], description: &str) -> Version {
-    write_server(dir, version, tools, description);
+fn pack(dir: &Path) -> Version {
+    let manifest = fs::read(dir.join("package.json")).expect("it has one");
+    let manifest = serde_json::from_slice(&manifest).expect("it is JSON");
     let packed = Command::new("npm").args(["pack", "--json"]).current_dir(dir).output().expect("npm runs");
     let said: Value = serde_json::from_slice(&packed.stdout).expect("it says what it has packed");
     // A list of what was packed, or an object by name.
     let found = said.get(0).or_else(|| said.as_object().and_then(|all| all.values().next()));
     let found = found.expect("it has packed one");
     let tarball = fs::read(dir.join(found["filename"].as_str().expect("a name"))).expect("it is there");
-    Version { tarball, integrity: found["integrity"].as_str().expect("a hash").into() }
+    Version { manifest, tarball, integrity: found["integrity"].as_str().expect("a hash").into() }
 }
 
 fn serve(stream: TcpStream, shelf: &Shelf, port: u16) {
@@ -160,7 +181,9 @@ fn serve(stream: TcpStream, shelf: &Shelf, port: u16) {
         }
     }
     let path = first.split(' ').nth(1).unwrap_or_default();
-    match path.strip_prefix("/files/") {
+    let file = path.strip_prefix("/files/");
+    shelf.fetched.fetch_add(usize::from(file.is_some()), Ordering::SeqCst);
+    match file {
         Some(_) if shelf.hangs.load(Ordering::SeqCst) => {
             shelf.held.fetch_add(1, Ordering::SeqCst);
             // Until the client has gone.
@@ -176,11 +199,11 @@ fn about(shelf: &Shelf, port: u16) -> Value {
     let versions = shelf.versions();
     let of = |(version, found): (&String, &Version)| {
         let tarball = format!("http://127.0.0.1:{port}/files/{version}");
-        let dist = json!({"tarball": tarball, "integrity": found.integrity});
-        (
-            version.clone(),
-            json!({"name": "tiny", "version": version, "bin": {"tiny": "index.js"}, "dist": dist}),
-        )
+        let mut manifest = found.manifest.clone();
+        manifest["bin"] = json!({"tiny": "index.js"});
+        manifest["dist"] = json!({"tarball": tarball, "integrity": found.integrity});
+        manifest["hasInstallScript"] = json!(manifest["scripts"]["postinstall"].is_string());
+        (version.clone(), manifest)
     };
     let latest = versions.keys().last().cloned();
     let all: serde_json::Map<_, _> = versions.iter().map(of).collect();

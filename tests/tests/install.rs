@@ -77,8 +77,17 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let view = || fs::read_to_string(home.path().join("installed_servers.json")).unwrap_or_default();
     wait_until("the file to say so", DOWN_LIMIT, || view().contains("\"version\": \"2026.8.31\""));
 
-    let again = home.done(&["upgrade", "think", "--undo"]);
+    // What was listed when it was tried out is known, though it does not run.
+    let (listed, remarks, _) = harbor(&home, &["tools", "think"]);
+    assert!(listed.contains("think/sequentialthinking"), "{listed}");
+    assert!(
+        remarks.starts_with("think is not running: these are the tools that it listed last\n"),
+        "{remarks}"
+    );
+
+    let (again, remarks, _) = harbor(&home, &["upgrade", "think", "--undo"]);
     assert_eq!(again, "think is 2025.7.1 again\n");
+    assert!(remarks.contains("are kept from origins until `harbor accept think`"), "{remarks}");
     assert!(bridge.server("think")["package"].as_str().unwrap().ends_with("@2025.7.1"));
     let _ = harbor(&home, &["start", "think"]);
     assert_eq!(bridge.server("think")["state"], "running");
@@ -140,8 +149,11 @@ fn an_upgrade_is_used_after_a_yes_and_what_was_not_wanted_goes() {
     let mut bridge = with_registry(&home, &registry);
     ask(&bridge, "install_server", &json!({"source": "npm:tiny"}));
     ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
+    let fetched = registry.fetched();
     let same = ask(&bridge, "upgrade_server", &json!({"server_id": "tiny"}));
     assert_eq!((&same["upgrade"]["apply"], &same["upgrade"]["after"]), (&Value::Null, &json!("1.0.0")));
+    assert_eq!(home.done(&["upgrade", "tiny", "--yes"]), "tiny is 1.0.0 already\n");
+    assert_eq!(registry.fetched(), fetched, "what is used already is not tried out");
     registry.publish(&home, "2.0.0", &["b", "c"], "first");
     let tried = &ask(&bridge, "upgrade_server", &json!({"server_id": "tiny"}))["upgrade"];
     assert_eq!(
@@ -213,8 +225,10 @@ fn nothing_is_installed_without_a_yes() {
     let (said, code) = home.refused(&["install", "npm:tiny"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("no terminal to ask on; --yes says yes"), "{said}");
-    let (said, _) = home.refused(&["install", "cargo:x", "--yes"]);
+    // What is wrong with the source is said first.
+    let (said, _) = home.refused(&["install", "what:x"]);
     assert!(said.contains("not of a kind that this Harbor knows: npm:, pypi:, git:, oci:"), "{said}");
+    assert_eq!(registry.fetched(), 0);
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", "npm:tiny"]));
     terminal.wait_for("sandbox standard, network all");
@@ -297,12 +311,16 @@ def main():
         print(json.dumps(answer), flush=True)
 "#;
 
+/// Its build says that it is another commit than it is.
+const SETUP: &str = "from setuptools import setup\nopen('.git/HEAD', 'w').write('a' * 40)\nsetup()\n";
+
 #[test]
-fn a_repository_of_python_is_installed_with_what_it_needs() {
+fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is() {
     let home = Home::new();
     let repository = home.scratch("snake");
     fs::create_dir_all(&repository).unwrap();
     fs::write(repository.join("snake.py"), PYTHON).unwrap();
+    fs::write(repository.join("setup.py"), SETUP).unwrap();
     let project = "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\
         [project]\nname = \"snake\"\nversion = \"1.0\"\ndependencies = [\"tzdata==2025.2\"]\n\
         [project.scripts]\nsnake-server = \"snake:main\"\n[tool.setuptools]\npy-modules = [\"snake\"]\n";
@@ -311,12 +329,173 @@ fn a_repository_of_python_is_installed_with_what_it_needs() {
     let at = commit(&repository);
     let bridge = Bridge::start(&home);
     let source = format!("git:file://{}#main", repository.display());
-    let installed = ask(&bridge, "install_server", &json!({"source": source}));
-    assert_eq!(installed["installed"]["version"], json!(at));
+    let plan = ask(&bridge, "install_server", &json!({"source": source, "plan": true}))["installed"].clone();
+    assert_eq!((&plan["needs_build"], &plan["version"]), (&json!(true), &json!(at)));
+    let refused = bridge.request("install_server", &json!({"source": source})).wait(INSTALL).unwrap_err();
+    assert_eq!(refused.details["cause"], "needs_build", "{refused:?}");
+
+    let mut command = home.command("harbor");
+    let mut terminal = Terminal::start(command.args(["install", &source]));
+    terminal.wait_for("it runs in a sandbox with nothing of yours");
+    terminal.wait_for("Run it? [y/N]");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 1);
+    let (out, err, code) = harbor(&home, &["install", &source, "--yes", "--json"]);
+    assert_eq!(code, Some(0), "{err}");
+    let installed: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(installed["installed"]["version"], json!(at), "read before anything of it ran");
     assert_eq!(
         (&installed["installed"]["packages"], &installed["installed"]["tools"]),
         (&json!(1), &json!(["hiss"]))
     );
     ask(&bridge, "connect_server", &json!({"server_id": "snake"}));
     assert_eq!(tool(&bridge, "snake", "hiss", &json!({})), "sss");
+    assert!(
+        !bridge.stderr().contains("cause=\"planned\"") && !bridge.stderr().contains("cause=\"needs_build\"")
+    );
+}
+
+/// Says at its installation what it sees, and does not start without a key.
+fn write_curious(dir: &Path, version: &str, tools: &[&str], granted: &Path) {
+    write_server(dir, version, tools, "first");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(dir.join("package.json")).unwrap()).unwrap();
+    manifest["scripts"] = json!({"postinstall": "node look.js"});
+    fs::write(dir.join("package.json"), manifest.to_string()).unwrap();
+    let look = format!(
+        "const fs = require('fs'); let read; try {{ read = fs.readFileSync({:?}, 'utf8') }} catch {{}}\n\
+         fs.writeFileSync('seen.json', JSON.stringify({{ env: process.env, read }}));\n",
+        granted.display().to_string()
+    );
+    fs::write(dir.join("look.js"), look).unwrap();
+    let server = fs::read_to_string(dir.join("index.js")).unwrap();
+    let need = "if (!process.env.TINY_KEY) { console.error('TINY_KEY is required'); process.exit(1); }\n";
+    let (first, rest) = server.split_once('\n').unwrap();
+    fs::write(dir.join("index.js"), format!("{first}\n{need}{rest}")).unwrap();
+}
+
+/// What the installer of its first installation saw.
+fn assert_saw_nothing(home: &Home, id: &str) {
+    let seen = home.path().join("servers").join(id).join("package/1/node_modules/tiny/seen.json");
+    let seen: Value = serde_json::from_slice(&fs::read(seen).unwrap()).unwrap();
+    assert_eq!(seen["read"], Value::Null, "what the server may read is not its installer's");
+    for name in ["TINY_KEY", "TINY_TOKEN"] {
+        assert_eq!(seen["env"][name], Value::Null, "{name}");
+    }
+    assert!(seen["env"]["PATH"].is_string() && seen["env"]["npm_config_registry"].is_string(), "{seen}");
+    assert!(seen["env"]["HOME"].as_str().unwrap().ends_with("/installer/data"), "{seen}");
+    assert!(!home.path().join("servers").join(id).join("installer").exists());
+}
+
+#[test]
+fn an_installer_gets_nothing_of_what_its_server_is_given() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let granted = home.scratch("granted").join("diary");
+    fs::create_dir_all(granted.parent().unwrap()).unwrap();
+    fs::write(&granted, "dear").unwrap();
+    write_curious(&home.scratch("curious"), "1.0.0", &["a"], &granted);
+    registry.publish_dir(&home.scratch("curious"), "1.0.0");
+    let bridge = with_registry(&home, &registry);
+    let (out, err, code) = harbor(&home, &["install", "npm:tiny", "--yes"]);
+    assert_eq!(code, Some(5), "{out}{err}");
+    assert!(
+        err.contains("nothing was installed; if TINY_KEY is a key that it needs, `--secret TINY_KEY`"),
+        "{err}"
+    );
+    wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "tiny"));
+
+    let read = granted.parent().unwrap().display().to_string();
+    let mut command = home.command("harbor");
+    let line = ["install", "npm:tiny", "--secret", "TINY_KEY", "--env", "TINY_TOKEN=t", "--read", &read];
+    let mut terminal = Terminal::start(command.args(line));
+    terminal.wait_for("Install it? [y/N]");
+    terminal.press("y\r");
+    terminal.wait_for("TINY_KEY of tiny (not shown):");
+    terminal.press("hunter2hunter2\r");
+    assert_eq!(terminal.end().0, 0);
+    assert_saw_nothing(&home, "tiny");
+    let status = &ask(&bridge, "get_credential_status", &json!({"server_id": "tiny"}))["status"];
+    assert_eq!((&status["configured"], &status["missing"]), (&json!(["TINY_KEY"]), &json!([])));
+    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0");
+
+    let by_npx = json!({"server_id": "other", "command": "npx", "args": ["-y", "tiny"],
+        "env": {"TINY_TOKEN": "t", "TINY_KEY": "k"}, "sandbox": {"level": "off", "read": [read]}});
+    ask(&bridge, "add_server", &by_npx);
+    assert_eq!(tool(&bridge, "other", "a", &json!({})), "1.0.0");
+    assert_saw_nothing(&home, "other");
+}
+
+#[test]
+fn a_new_version_gets_what_the_server_may_use_after_a_yes_only() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let nowhere = home.scratch("nowhere");
+    for (version, tool) in [("1.0.0", "a"), ("2.0.0", "b")] {
+        write_curious(&home.scratch(version), version, &[tool], &nowhere);
+    }
+    registry.publish_dir(&home.scratch("1.0.0"), "1.0.0");
+    let bridge = with_registry(&home, &registry);
+    let fields = json!({"source": "npm:tiny", "secrets": ["TINY_KEY"], "secret_values": {"TINY_KEY": "hunter2hunter2"}});
+    ask(&bridge, "install_server", &fields);
+    registry.publish_dir(&home.scratch("2.0.0"), "2.0.0");
+    let alone = &ask(&bridge, "upgrade_server", &json!({"server_id": "tiny"}))["upgrade"];
+    assert!(alone["failed"].is_string() && alone["apply"].is_null(), "{alone}");
+    let again = json!({"server_id": "tiny", "planned": alone["planned"], "with_all": true});
+    let fetched = registry.fetched();
+    let tried = &ask(&bridge, "upgrade_server", &again)["upgrade"];
+    assert_eq!((&tried["added"], &tried["removed"]), (&json!(["b"]), &json!(["a"])));
+    assert_eq!(registry.fetched(), fetched, "it was installed already");
+    // `--yes` is the yes to all of it.
+    let (out, err, code) = harbor(&home, &["upgrade", "tiny", "--yes"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert_eq!(tool(&bridge, "tiny", "b", &json!({})), "2.0.0");
+    // It runs, so what comes back is looked at.
+    let out = home.done(&["upgrade", "tiny", "--undo"]);
+    assert_eq!(out, "tiny is 1.0.0 again\n");
+}
+
+#[test]
+fn what_was_planned_is_what_is_installed() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a"], "first");
+    let bridge = with_registry(&home, &registry);
+    let plan =
+        ask(&bridge, "install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"].clone();
+    assert_eq!(registry.fetched(), 0, "a plan fetches no package, so it can run none");
+    assert!(plan["integrity"].as_str().unwrap().starts_with("sha512-"), "{plan}");
+    registry.publish(&home, "2.0.0", &["b"], "second");
+    let of = |source: &str| json!({"source": source, "server_id": "tiny", "planned": plan["planned"]});
+    let wrong = bridge.call("install_server", &of("npm:tiny@2.0.0")).unwrap_err();
+    assert_eq!(wrong.details["field"], "planned", "{wrong:?}");
+    let installed = &ask(&bridge, "install_server", &of("npm:tiny"))["installed"];
+    assert_eq!((&installed["version"], &installed["integrity"]), (&json!("1.0.0"), &plan["integrity"]));
+    // What is known of its tools is known to the next bridge, too.
+    drop(bridge);
+    let bridge = with_registry(&home, &registry);
+    let listed = bridge.call("mcp_list_tools", &json!({"server_id": "tiny"})).unwrap();
+    assert_eq!((&listed["last_listed"], &listed["tools"][0]["name"]), (&json!(true), &json!("a")));
+}
+
+#[test]
+fn why_nothing_could_be_installed_is_said_in_words() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    for (source, wanted) in [
+        ("npm:server-that-nobody-ever-wrote", "there is no package server-that-nobody-ever-wrote on npm"),
+        (
+            "npm:@modelcontextprotocol/server-everything@99.0.0",
+            "there is no version 99.0.0 of @modelcontextprotocol/server-everything on npm",
+        ),
+        ("pypi:server-that-nobody-ever-wrote", "there is no package server-that-nobody-ever-wrote on PyPI"),
+        ("pypi:mcp-server-time==9.9", "there is no version 9.9 of mcp-server-time on PyPI"),
+    ] {
+        let (said, code) = home.refused(&["install", source, "--yes"]);
+        assert_eq!(code, Some(5), "{said}");
+        assert!(
+            said.starts_with(&format!("harbor: the package could not be installed: {wanted}\n")),
+            "{said}"
+        );
+        assert!(said.ends_with("nothing was installed\n") && said.contains("it said:\n    $ "), "{said}");
+    }
+    // All that there is of it would have to be built.
+    let plan = &ask(&bridge, "install_server", &json!({"source": "pypi:docopt", "plan": true}))["installed"];
+    assert_eq!((&plan["needs_build"], &plan["version"]), (&json!(true), &Value::Null), "{plan}");
 }

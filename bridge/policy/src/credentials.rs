@@ -68,6 +68,48 @@ impl Credential {
     }
 }
 
+/// Words by which a program says that a variable of its environment is not there.
+const MISSING: &[&str] = &[
+    "required",
+    "must be set",
+    "must be provided",
+    "not set",
+    "not found",
+    "not provided",
+    "not defined",
+    "undefined",
+    "missing",
+    "please set",
+    "please provide",
+    "need to set",
+    "KeyError",
+];
+
+/// The variable that a program says it lacks: a word like `API_KEY`, in a line that says so. It is the program's own word: a
+/// person is told it, and nothing else follows.
+#[must_use]
+pub fn named_as_missing(said: &str) -> Option<&str> {
+    let says_so = |line: &&str| {
+        let lower = line.to_ascii_lowercase();
+        MISSING.iter().any(|words| lower.contains(&words.to_ascii_lowercase()))
+    };
+    said.lines().filter(says_so).find_map(|line| {
+        let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        words.find(|word| is_variable(word))
+    })
+}
+
+/// Capital letters in at least two parts: a word without `_` is as often the beginning of a sentence.
+fn is_variable(word: &str) -> bool {
+    let is_capital = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    word.len() <= MAX_NAME
+        && word.bytes().next().is_some_and(|b| b.is_ascii_uppercase())
+        && word.trim_matches('_').contains('_')
+        && word.bytes().all(is_capital)
+        // Codes of errors are written in the same way.
+        && !word.starts_with("ERR_")
+}
+
 /// The secrets of one server, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Credentials(pub BTreeMap<String, Credential>);
@@ -269,6 +311,24 @@ mod tests {
             ("PIN", credential(CredentialType::ApiKey, "1234")),
         ];
         Credentials(named.into_iter().map(|(key, credential)| (key.to_owned(), credential)).collect())
+    }
+
+    #[test]
+    fn what_a_program_lacks_is_read_out_of_its_words() {
+        for (said, wanted) in [
+            ("starting\nError: BRAVE_API_KEY environment variable is required", Some("BRAVE_API_KEY")),
+            ("KeyError: 'GITHUB_TOKEN_2'", Some("GITHUB_TOKEN_2")),
+            (
+                "Please set the environment variables SLACK_BOT_TOKEN and SLACK_TEAM_ID",
+                Some("SLACK_BOT_TOKEN"),
+            ),
+            ("BRAVE_API_KEY was read\nMODULE is missing", None),
+            ("ERR_MODULE_NOT_FOUND: Cannot find module, not found", None),
+            ("A_\u{202e}B is missing", None),
+            ("", None),
+        ] {
+            assert_eq!(named_as_missing(said), wanted, "{said}");
+        }
     }
 
     #[test]

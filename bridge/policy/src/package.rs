@@ -12,6 +12,8 @@
 
 use std::collections::BTreeMap;
 
+pub mod apart;
+pub mod failure;
 pub mod git;
 pub mod npm;
 pub mod pypi;
@@ -373,12 +375,24 @@ pub fn prepare(package: &Package, dir: &str, has_uv: bool) -> Vec<Step> {
     }
 }
 
-/// What finds out which versions there will be, of everything.
+/// Whether it cannot be found out what a package needs before code of it has run.
 #[must_use]
-pub fn resolve(package: &Package, dir: &str, has_uv: bool, content: Option<Content>) -> Vec<Step> {
+pub fn must_build(content: Option<Content>) -> bool {
+    content == Some(Content::Python)
+}
+
+/// What finds out which versions there will be, of everything. Unless something `may_build`, no code of any package runs.
+#[must_use]
+pub fn resolve(
+    package: &Package,
+    dir: &str,
+    has_uv: bool,
+    content: Option<Content>,
+    may_build: bool,
+) -> Vec<Step> {
     match (package.ecosystem, content) {
         (Ecosystem::Npm, _) => vec![npm::resolve(dir, &package.spec)],
-        (Ecosystem::Pypi, _) => vec![pypi::resolve(dir, &package.spec, has_uv)],
+        (Ecosystem::Pypi, _) => vec![pypi::resolve(dir, &package.spec, has_uv, may_build)],
         (_, Some(Content::Node { locked: true, .. }) | None) => Vec::new(),
         (_, Some(Content::Node { locked: false, .. })) => vec![npm::resolve_source(&git::source_dir(dir))],
         (_, Some(Content::Python)) => pypi::resolve_source(dir, &git::source_dir(dir), has_uv),

@@ -39,11 +39,19 @@ impl Tool {
     /// The object of its members.
     #[must_use]
     pub fn shown(&self) -> Json {
+        Json::from_valid(format!("{{{}}}", self.written().join(",")))
+    }
+
+    /// The same with its name.
+    #[must_use]
+    pub fn whole(&self) -> Json {
+        let name = format!("\"name\":{}", Json::string(&self.name).as_str());
+        Json::from_valid(format!("{{{}}}", [vec![name], self.written()].concat().join(",")))
+    }
+
+    fn written(&self) -> Vec<String> {
         let members = MEMBERS.iter().zip(&self.members);
-        let written: Vec<_> = members
-            .filter_map(|(name, text)| Some(format!("\"{name}\":{}", text.as_ref()?.as_str())))
-            .collect();
-        Json::from_valid(format!("{{{}}}", written.join(",")))
+        members.filter_map(|(name, text)| Some(format!("\"{name}\":{}", text.as_ref()?.as_str()))).collect()
     }
 
     /// The tool whose members are the object `shown`; `None` when that is none.

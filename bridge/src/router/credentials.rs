@@ -95,7 +95,7 @@ pub(super) async fn keep(
 }
 
 /// A new secret, if its name and its value may be what they are.
-fn credential(kind: CredentialType, key: &str, value: Secret) -> Result<Credential, ErrorBody> {
+pub(super) fn credential(kind: CredentialType, key: &str, value: Secret) -> Result<Credential, ErrorBody> {
     if let Some(expected) = wrong_key(kind, key) {
         return Err(invalid("key", expected));
     }
@@ -227,7 +227,7 @@ fn view(server: &ServerId, key: &str, credential: &Credential) -> CredentialView
     }
 }
 
-fn about(server: &ServerId, key: &str) -> Record {
+pub(super) fn about(server: &ServerId, key: &str) -> Record {
     Record { key: Some(Arc::from(key)), ..super::servers::about(server) }
 }
 

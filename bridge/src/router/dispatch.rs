@@ -15,7 +15,7 @@ use harbor_policy::access::Pass;
 use super::client::Client;
 use super::{
     Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics,
-    origins, questions, remotes, sandbox, servers, session, sources, status, supervision, watching,
+    origins, questions, remotes, sandbox, servers, session, sources, status, supervision, upgrades, watching,
 };
 use crate::host::asker::Caller;
 
@@ -75,8 +75,8 @@ impl<'a> Turn<'a> {
             InstallRequest::InstallServer(message) => sources::install(router, client, id, message).await,
             InstallRequest::ResolveServer(message) => sources::resolve(router, &message).await,
             InstallRequest::GetCuratedList(_) => sources::curated(router),
-            InstallRequest::UpgradeServer(message) => installs::upgrade(router, client, id, message).await,
-            InstallRequest::UndoUpgrade(message) => installs::undo(router, client, &message.server_id).await,
+            InstallRequest::UpgradeServer(message) => upgrades::upgrade(router, client, id, message).await,
+            InstallRequest::UndoUpgrade(message) => upgrades::undo(router, client, &message.server_id).await,
             InstallRequest::UninstallServer(message) => installs::uninstall(router, client, message).await,
             InstallRequest::UpdateServerArgs(message) => installs::set_args(router, client, message).await,
             InstallRequest::ListInstalled(_) => installs::list(router),

@@ -1,31 +1,30 @@
-//! Messages about packages: install, upgrade, undo, uninstall, and the programs that they need.
+//! Messages about packages: install, uninstall, and the programs that they need. `upgrades` has the others.
 //!
 //! ```text
-//!  install_server ─► claim the name ─► tried out ─► lock, definition, server      dropped before: nothing is left
-//!  upgrade_server ─► tried out beside the old one ─► staged ─► apply ─► lock ─► the same definition, started anew
+//!  plan ─► versions, hashes ─► staged ─┐
+//!  install_server ─────────────────────┴─► claim the name ─► tried out ─► lock, definition, secrets, server
+//!                                                               └─ dropped before: nothing is left
 //! ```
 //!
-//! Owns what waits for a yes. A staged upgrade is its client's: it goes with it.
+//! Owns that what was planned is what is installed.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, CheckRuntimesResult, InstallServer, InstallServerResult, InstalledView, ListInstalledResult,
-    LookedIn, RemoveServer, RuntimeView, RuntimesView, ToolDifference, UndoUpgradeResult, UninstallServer,
-    UninstallServerResult, UpdateServerArgs, UpdateServerArgsResult, UpgradeServer, UpgradeServerResult,
-    UpgradeView,
+    LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer, UninstallServerResult,
+    UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::credentials::Credentials;
-use harbor_policy::package::{Package, source};
+use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
+use harbor_policy::package::{Ecosystem, Package, source};
 
 use super::client::Client;
 use super::servers::{about, definition, note, remove_it, replace, stored};
+use super::staged::{Planned, What, gone};
 use super::views::view;
 use super::{Handled, Router, credentials, reply, sandbox, to_the_end};
 use crate::host::start_failed;
@@ -33,42 +32,11 @@ use crate::link::ToolList;
 use crate::runtimes::{Looked, version_of};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
-use crate::supervisor::{Claim, Installed, Server, StartError, Trial};
+use crate::store::packages::lock::OF_COMMIT;
+use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
 
 /// How long a name may still be taken after its upgrade was dropped.
 const FREE: Duration = Duration::from_secs(30);
-
-/// Upgrades that were tried out and wait for a yes.
-#[derive(Debug, Default)]
-pub(super) struct Staged(RefCell<BTreeMap<ServerId, Upgrade>>);
-
-#[derive(Debug)]
-struct Upgrade {
-    client: Weak<Client>,
-    token: String,
-    installed: Installed,
-    view: UpgradeView,
-    trial: Trial,
-}
-
-impl Staged {
-    /// A client has gone: what it has not said yes to goes, too.
-    pub(super) fn forget(&self, client: &Client) {
-        self.0.borrow_mut().retain(|_, upgrade| !std::ptr::eq(upgrade.client.as_ptr(), client));
-    }
-
-    /// Somebody does something else with this server.
-    pub(super) fn drop_of(&self, id: &ServerId) {
-        let dropped = self.0.borrow_mut().remove(id);
-        drop(dropped);
-    }
-
-    fn take(&self, id: &ServerId, token: &str) -> Option<Upgrade> {
-        let mut all = self.0.borrow_mut();
-        let is_it = all.get(id).is_some_and(|upgrade| upgrade.token == token);
-        is_it.then(|| all.remove(id)).flatten()
-    }
-}
 
 /// A source that is none.
 pub(super) fn wrong_source(field: &'static str, why: String) -> ErrorBody {
@@ -88,7 +56,13 @@ fn busy(id: &ServerId) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
 }
 
-/// That nobody has a name.
+/// Somebody who had the name a moment ago may still be cleaning up.
+pub(super) async fn claim(router: &Router, id: &ServerId) -> Result<Claim, ErrorBody> {
+    not_claimed(router, id).await?;
+    router.supervisor.claim(id).ok_or_else(|| busy(id))
+}
+
+/// Nobody has the name.
 pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
     match router.supervisor.get(id) {
         None => Ok(()),
@@ -100,10 +74,15 @@ pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody>
     }
 }
 
-/// Somebody who had the name a moment ago may still be cleaning up.
-pub(super) async fn claim(router: &Router, id: &ServerId) -> Result<Claim, ErrorBody> {
-    not_claimed(router, id).await?;
-    router.supervisor.claim(id).ok_or_else(|| busy(id))
+/// What is to be installed.
+pub(super) struct Wanted {
+    pub id: ServerId,
+    /// In the version that is wanted.
+    pub package: Package,
+    /// Which admits later ones.
+    pub definition: Definition,
+    /// Secrets that are not stored yet.
+    pub given: Vec<(String, Credential)>,
 }
 
 pub(super) async fn install(
@@ -113,44 +92,106 @@ pub(super) async fn install(
     mut message: InstallServer,
 ) -> Handled {
     let note = note(client, request_id, message.progress);
-    let given = credentials::given(message.secret_values.take())?;
-    let plan_only = message.plan == Some(true);
-    let (id, package, definition) = wanted(message)?;
-    not_there(router, &id)?;
-    sandbox::may_be_granted(router, &id, &definition).await?;
-    let held = router.supervisor.would_be_confined(&id, &definition).await;
+    let (plan_only, may_build) = (message.plan == Some(true), message.build == Some(true));
+    let token = message.planned.take();
+    let wanted = wanted(message)?;
+    let (id, definition) = (&wanted.id, &wanted.definition);
+    not_there(router, id)?;
+    let planned = planned(router, client, &wanted, token.as_deref())?;
+    sandbox::may_be_granted(router, id, definition).await?;
+    let held = router.supervisor.would_be_confined(id, definition).await;
     let held = held.map_err(|why| ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox"))?;
-    let claim = claim(router, &id).await?;
-    let trial = router.supervisor.try_out(claim, definition.clone(), package.clone(), plan_only);
+    let claim = claim(router, id).await?;
+    let of = TrialOf {
+        package: Some(planned.package.clone()),
+        planned: planned.lock.clone(),
+        plan_only,
+        may_build,
+        alone: false,
+        secrets: Credentials(wanted.given.iter().cloned().collect()),
+    };
+    let trial = router.supervisor.try_out(claim, definition.clone(), of);
     if plan_only {
-        let lock = trial.plan(note).await.map_err(|error| failed(&id, &error))?;
-        let (sandbox, settings) = (Some(sandbox::summary(&held.profile)), Some(definition.sandbox));
-        return reply(InstallServerResult {
-            installed: InstalledView { sandbox, settings, ..shown(&id, &package, Some(&lock)) },
-        });
+        let view = plan(router, client, id, planned, &trial, note).await?;
+        let (sandbox, settings) = (Some(sandbox::summary(&held.profile)), Some(wanted.definition.sandbox));
+        return reply(InstallServerResult { installed: InstalledView { sandbox, settings, ..view } });
     }
-    if !given.is_empty() {
-        trial.lend(Credentials(given.iter().cloned().collect()));
-    }
-    let installed = trial.run(note).await.map_err(|error| failed(&id, &error))?;
+    let installed = trial.run(note).await.map_err(|error| failed(id, &error, NOTHING))?;
+    keep(router, client, wanted, installed, trial).await
+}
+
+/// What a plan of this client has found out of it; without one nothing is known yet.
+pub(super) fn planned(
+    router: &Router,
+    client: &Client,
+    wanted: &Wanted,
+    token: Option<&str>,
+) -> Result<Planned, ErrorBody> {
+    let Some(token) = token else { return Ok(Planned::of(wanted.package.clone())) };
+    let planned = router.staged.planned(client, &wanted.id, token);
+    planned.filter(|planned| planned.wanted == wanted.package).ok_or_else(|| gone("planned"))
+}
+
+/// Finds out the versions, and keeps them for the client.
+async fn plan(
+    router: &Router,
+    client: &Rc<Client>,
+    id: &ServerId,
+    planned: Planned,
+    trial: &Trial,
+    note: Option<Note>,
+) -> Result<InstalledView, ErrorBody> {
+    let plan = trial.plan(note).await.map_err(|error| failed(id, &error, NOTHING))?;
+    let planned = planned.with(plan);
+    let view = shown(id, &planned.package, planned.lock.as_deref());
+    let needs_build = planned.lock.is_none().then_some(true);
+    // Of a repository, what would be built is known.
+    let commit = planned.package.address().1.filter(|_| needs_build.is_some()).map(str::to_owned);
+    let commit = commit.filter(|_| planned.package.ecosystem == Ecosystem::Git);
+    let integrity = commit.as_ref().map(|commit| format!("{OF_COMMIT}{commit}"));
+    let token = router.staged.keep(client, id, What::Planned(planned));
+    Ok(InstalledView {
+        planned: Some(token),
+        needs_build,
+        version: view.version.or(commit),
+        integrity: view.integrity.or(integrity),
+        ..view
+    })
+}
+
+/// What was tried out becomes a server.
+async fn keep(
+    router: &Rc<Router>,
+    client: &Client,
+    wanted: Wanted,
+    installed: Installed,
+    trial: Trial,
+) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
+        let Wanted { id, package, definition, given } = wanted;
         router.host.trail.decided("install_server", &sender, about(&id), true).await?;
         let locked = Locked { current: installed.lock.clone(), previous: None };
         router.supervisor.lock(&id, locked).await.map_err(|error| stored(&error))?;
-        credentials::keep(&router, &sender, &id, given).await?;
         let turn = router.changing.lock().await;
         // Without its definition the lock is nobody's, and goes at the next start.
         router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
+        if let Err(error) = credentials::keep(&router, &sender, &id, given).await {
+            // A server that cannot start is none that was installed.
+            router.definitions.remove(&id).await.map_err(|error| stored(&error))?;
+            return Err(error);
+        }
         let (server, _) = router.supervisor.put(Stored { server_id: id.clone(), definition, era: None });
         drop(turn);
         drop(trial);
-        router.supervisor.tell_tools(&id, &installed.tools);
+        router.staged.drop_of(&id);
+        let tools = installed.tools.unwrap_or_default();
+        router.supervisor.tell_tools(&id, &tools);
         if server.settings().auto_start {
             let server = server.clone();
             tokio::task::spawn_local(async move { server.start(None).await });
         }
-        let tools = Some(names(&installed.tools));
+        let tools = Some(names(&tools));
         let installed = shown(&id, &package, Some(&installed.lock));
         let server = Some(view(&router, &server));
         reply(InstallServerResult { installed: InstalledView { tools, server, ..installed } })
@@ -158,23 +199,45 @@ pub(super) async fn install(
     .await
 }
 
-/// What was tried out does not run, and goes.
-pub(super) fn failed(id: &ServerId, why: &StartError) -> ErrorBody {
-    start_failed(id, why).with("left", "nothing")
+/// What is there after an installation that failed, and after an upgrade.
+pub(super) const NOTHING: &str = "nothing";
+pub(super) const AS_BEFORE: &str = "as_before";
+
+/// What was tried out does not run, and goes; `left` is there then.
+pub(super) fn failed(id: &ServerId, why: &StartError, left: &str) -> ErrorBody {
+    let error = start_failed(id, why);
+    let StartError::Failed(report) = why else { return error.with("left", left) };
+    match report.cause {
+        NEEDS_BUILD => needs_build(),
+        // It is the package that failed, and no server.
+        "install_failed" => ErrorBody { message: report.message.clone(), ..error }.with("left", left),
+        _ => match named_as_missing(&report.stderr_tail) {
+            Some(variable) => error.with("variable", variable).with("left", left),
+            None => error.with("left", left),
+        },
+    }
+}
+
+/// Code of the package would have to run, and nobody has said that it may.
+pub(super) fn needs_build() -> ErrorBody {
+    let message = "code of the package must run to find out what it needs; `build` allows it, in a sandbox with nothing of \
+                   yours";
+    ErrorBody::new(Code::InvalidParams, message).with("field", "build").with("cause", NEEDS_BUILD)
 }
 
 /// The name, the package in the version that is wanted, and the definition, which admits later ones.
-pub(super) fn wanted(message: InstallServer) -> Result<(ServerId, Package, Definition), ErrorBody> {
+pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
     let args = message.args.unwrap_or_default();
     let package = source::read(&message.source, &args).map_err(|why| wrong_source("source", why))?;
     let id = message.server_id.or_else(|| source::default_name(&package)).ok_or_else(|| {
         let message = format!("no name can be made of {}; say one with --name", package.name);
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
     })?;
-    let wanted = if package.is_exact() { package.newest() } else { package.clone() };
+    let admitted = if package.is_exact() { package.newest() } else { package.clone() };
+    let given = credentials::given(message.secret_values)?;
     let definition = definition(AddServer {
         server_id: id.clone(),
-        command: Some(wanted.source()),
+        command: Some(admitted.source()),
         image: None,
         engine: None,
         args: Some(args),
@@ -187,10 +250,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<(ServerId, Package, Defin
         sandbox: message.sandbox,
         secrets: message.secrets,
     })?;
-    let exactly = message.version.map(|version| {
-        package.exactly(&version).ok_or_else(|| super::invalid("version", "a version of the source"))
-    });
-    Ok((id, exactly.transpose()?.unwrap_or(package), definition))
+    Ok(Wanted { id, package, definition, given })
 }
 
 fn names(tools: &ToolList) -> Vec<String> {
@@ -199,7 +259,7 @@ fn names(tools: &ToolList) -> Vec<String> {
 
 pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> InstalledView {
     let name = match package.address() {
-        (address, _) if package.ecosystem == harbor_policy::package::Ecosystem::Git => address.to_owned(),
+        (address, _) if package.ecosystem == Ecosystem::Git => address.to_owned(),
         _ => package.name.clone(),
     };
     let spec = lock.map_or(&package.spec, |lock| &lock.spec);
@@ -217,11 +277,13 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         missing: None,
         sandbox: None,
         settings: None,
+        planned: None,
+        needs_build: None,
         server: None,
     }
 }
 
-fn installed(router: &Router, server: &Rc<Server>) -> Option<InstalledView> {
+pub(super) fn installed(router: &Router, server: &Rc<Server>) -> Option<InstalledView> {
     let package = server.definition().package()?;
     let previous = router.supervisor.locked(server.id()).and_then(|locked| locked.previous);
     let previous = previous.filter(|previous| previous.is_of(&package)).map(|lock| lock.version.clone());
@@ -237,7 +299,7 @@ pub(super) fn list(router: &Router) -> Handled {
 }
 
 /// A server's package, and which version of it is used; `None` where that was lost.
-fn locked(router: &Router, server: &Server) -> Result<(Package, Option<Locked>), ErrorBody> {
+pub(super) fn locked(router: &Router, server: &Server) -> Result<(Package, Option<Locked>), ErrorBody> {
     let id = server.id();
     let wrong = |message: String| ErrorBody::new(Code::InvalidParams, message).with("field", "server_id");
     let package = server.definition().package();
@@ -248,121 +310,6 @@ fn locked(router: &Router, server: &Server) -> Result<(Package, Option<Locked>),
         return Err(wrong(format!("{id} is not installed yet; `harbor start {id}` does that")));
     }
     Ok((package, locked))
-}
-
-pub(super) async fn upgrade(
-    router: &Rc<Router>,
-    client: &Rc<Client>,
-    request_id: &str,
-    message: UpgradeServer,
-) -> Handled {
-    let note = note(client, request_id, message.progress);
-    let id = message.server_id;
-    let server = router.host.server(&id)?;
-    let (package, locked) = locked(router, &server)?;
-    if let Some(token) = message.apply {
-        let staged = router.staged.take(&id, &token).ok_or_else(|| {
-            ErrorBody::new(Code::InvalidParams, "there is no such upgrade any more; begin it anew")
-                .with("field", "apply")
-        })?;
-        return apply(router, client, id, staged).await;
-    }
-    let wanted = match &message.to {
-        Some(to) => package.exactly(to).ok_or_else(|| super::invalid("to", "a version"))?,
-        None if package.is_exact() => package.newest(),
-        None => package,
-    };
-    router.staged.drop_of(&id);
-    let claim = claim(router, &id).await?;
-    let trial = router.supervisor.try_out(claim, Definition::clone(&server.definition()), wanted, false);
-    let tried = trial.run(note).await.map_err(|error| failed(&id, &error))?;
-    let before = locked.as_ref().map(|locked| &*locked.current);
-    let mut view = differences(before, &tried, router.host.registry.known(&server).as_deref());
-    if before.is_some_and(|before| tried.lock.tree == before.tree && tried.lock.version == before.version) {
-        return reply(UpgradeServerResult { upgrade: view });
-    }
-    let token = format!("{}-{}", tried.lock.place, tried.lock.installed_at);
-    view.apply = Some(token.clone());
-    let staged =
-        Upgrade { client: Rc::downgrade(client), token, installed: tried, view: view.clone(), trial };
-    router.staged.0.borrow_mut().insert(id, staged);
-    reply(UpgradeServerResult { upgrade: view })
-}
-
-fn differences(before: Option<&Lock>, tried: &Installed, known: Option<&ToolList>) -> UpgradeView {
-    let nothing = ToolList::default();
-    let known = known.unwrap_or(&nothing);
-    let absent_in = |list: &ToolList, of: &ToolList| {
-        let absent = of.iter().filter(|tool| list.get(&tool.name).is_none());
-        absent.map(|tool| tool.name.to_string()).collect::<Vec<_>>()
-    };
-    let changed = tried.tools.iter().filter_map(|now| {
-        let before = known.get(&now.name).filter(|before| before.hash != now.hash)?;
-        let tool_name = now.name.to_string();
-        Some(ToolDifference { tool_name, before: before.shown(), after: now.shown() })
-    });
-    UpgradeView {
-        before: before.map_or_else(|| "unknown".into(), |before| before.version.clone()),
-        after: tried.lock.version.clone(),
-        integrity: tried.lock.integrity.clone(),
-        added: absent_in(known, &tried.tools),
-        removed: absent_in(&tried.tools, known),
-        changed: changed.collect(),
-        apply: None,
-        applied: false,
-    }
-}
-
-async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, staged: Upgrade) -> Handled {
-    let (router, sender) = (router.clone(), client.sender());
-    to_the_end(async move {
-        router.host.trail.decided("upgrade_server", &sender, about(&id), true).await?;
-        let server = router.host.server(&id)?;
-        let (_, locked) = locked(&router, &server)?;
-        let Upgrade { installed, mut view, trial, .. } = staged;
-        let previous = locked.map(|locked| locked.current);
-        let now = Locked { current: installed.lock.clone(), previous };
-        use_it(&router, id.clone(), now).await?;
-        drop(trial);
-        router.supervisor.tell_tools(&id, &installed.tools);
-        (view.apply, view.applied) = (None, true);
-        reply(UpgradeServerResult { upgrade: view })
-    })
-    .await
-}
-
-/// The lock is changed first, by one transaction; the server that is put in its place then runs that.
-async fn use_it(router: &Router, server_id: ServerId, locked: Locked) -> Result<Rc<Server>, ErrorBody> {
-    let turn = router.changing.lock().await;
-    // Its definition may have been changed while this waited.
-    let server = router.host.server(&server_id)?;
-    let definition = Definition::clone(&server.definition());
-    router.supervisor.lock(&server_id, locked).await.map_err(|error| stored(&error))?;
-    Ok(replace(router, turn, server_id, definition).await.0)
-}
-
-pub(super) async fn undo(router: &Rc<Router>, client: &Client, id: &ServerId) -> Handled {
-    router.staged.drop_of(id);
-    let claim = claim(router, id).await?;
-    let (router, sender, id) = (router.clone(), client.sender(), id.clone());
-    to_the_end(async move {
-        let server = router.host.server(&id)?;
-        let (package, locked) = locked(&router, &server)?;
-        let earlier = locked.and_then(|Locked { current, previous }| {
-            Some((current, previous.filter(|previous| previous.is_of(&package))?))
-        });
-        let (current, previous) = earlier.ok_or_else(|| {
-            let message = format!("{id} has no earlier version to go back to");
-            ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
-        })?;
-        router.host.trail.decided("undo_upgrade", &sender, about(&id), true).await?;
-        let server = use_it(&router, id, Locked { current: previous, previous: Some(current) }).await?;
-        let installed =
-            installed(&router, &server).ok_or_else(|| super::invalid("server_id", "a package"))?;
-        drop(claim);
-        reply(UndoUpgradeResult { installed })
-    })
-    .await
 }
 
 pub(super) async fn uninstall(router: &Rc<Router>, client: &Client, message: UninstallServer) -> Handled {

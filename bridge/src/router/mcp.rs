@@ -27,7 +27,7 @@ use super::watching::{LEVELS_EXPECTED, level_of};
 use super::{Handled, Router, invalid, reply};
 use crate::host::asker::Caller;
 use crate::host::{AskedTime, ToolCall};
-use crate::link::{Audience, OnProgress};
+use crate::link::{Audience, OnProgress, ToolList};
 use crate::supervisor::ListKind;
 
 /// The requests of the tasks extension.
@@ -80,7 +80,21 @@ pub(super) fn connections(router: &Router) -> Handled {
 }
 
 pub(super) async fn tools(request: Asked<'_>, id: &ServerId) -> Handled {
-    reply(McpListToolsResult { tools: items(request, id, ListKind::Tools).await? })
+    let server = request.router.host.server(id)?;
+    let known = request.router.host.registry.known(&server).filter(|list| list.iter().next().is_some());
+    match known.filter(|_| server.state() == State::Stopped) {
+        Some(list) => reply(McpListToolsResult { tools: written(&list), last_listed: Some(true) }),
+        None => {
+            let tools = items(request, id, ListKind::Tools).await?;
+            reply(McpListToolsResult { tools, last_listed: None })
+        }
+    }
+}
+
+/// Tools as their server has written them, in a list.
+fn written(list: &ToolList) -> Json {
+    let tools: Vec<_> = list.iter().map(|tool| tool.whole().into_string()).collect();
+    Json::from_valid(format!("[{}]", tools.join(",")))
 }
 
 pub(super) async fn resources(request: Asked<'_>, id: &ServerId) -> Handled {

@@ -25,8 +25,10 @@ mod sandbox;
 mod servers;
 mod session;
 mod sources;
+mod staged;
 mod status;
 mod supervision;
+mod upgrades;
 mod views;
 pub mod watching;
 
@@ -59,8 +61,8 @@ pub struct Router {
     /// The servers that can be had.
     pub catalog: Rc<Catalog>,
     definitions: Rc<Definitions>,
-    /// Upgrades that were tried out and wait for a yes.
-    staged: installs::Staged,
+    /// What waits for a yes.
+    staged: staged::Staged,
     /// Held from the last look at a definition until the change is stored and in force: one change after the other.
     changing: tokio::sync::Mutex<()>,
     /// Who is connected.
@@ -87,7 +89,7 @@ impl Router {
             host,
             catalog,
             definitions,
-            staged: installs::Staged::default(),
+            staged: staged::Staged::default(),
             changing: tokio::sync::Mutex::default(),
             clients: Clients::default(),
             began: Instant::now(),

@@ -26,12 +26,13 @@ use harbor_policy::recipe::source::{self, KINDS, Source};
 use harbor_policy::remote;
 
 use super::client::Client;
+use super::installs::NOTHING;
 use super::servers::{about, note, secret_names, stored};
 use super::views::view;
 use super::{Handled, Router, credentials, installs, remotes, reply, sandbox, servers, to_the_end};
 use crate::host::asker::Sender;
 use crate::store::definitions::{Definition, Stored};
-use crate::supervisor::Server;
+use crate::supervisor::{Server, TrialOf};
 
 pub(super) async fn install(
     router: &Rc<Router>,
@@ -48,7 +49,7 @@ pub(super) async fn install(
                 missing if missing.is_empty() || message.plan == Some(true) => {
                     installs::install(router, client, request_id, message).await
                 }
-                missing => put_off(router, client, of_package(message)?, missing).await,
+                missing => put_off(router, client, of_package(router, client, message)?, missing).await,
             }
         }
         Source::Image(image) => {
@@ -118,6 +119,8 @@ impl Whole {
             missing: None,
             sandbox: None,
             settings: None,
+            planned: None,
+            needs_build: None,
             server: None,
         }
     }
@@ -181,9 +184,13 @@ fn of_remote(url: String, message: InstallServer) -> Result<Whole, ErrorBody> {
 }
 
 /// A package that is not started yet, in the version that was planned.
-fn of_package(message: InstallServer) -> Result<Whole, ErrorBody> {
-    let given = credentials::given(message.secret_values.clone())?;
-    let (id, package, definition) = installs::wanted(message)?;
+fn of_package(router: &Router, client: &Client, mut message: InstallServer) -> Result<Whole, ErrorBody> {
+    let token = message.planned.take();
+    let wanted = installs::wanted(message)?;
+    let planned = installs::planned(router, client, &wanted, token.as_deref())?;
+    let version = planned.lock.and_then(|lock| wanted.package.exactly(&lock.version));
+    let wanted = installs::Wanted { package: version.unwrap_or(planned.package), ..wanted };
+    let installs::Wanted { id, package, definition, given } = wanted;
     let definition = Definition { command: package.source(), ..definition };
     let shown = installs::shown(&id, &package, None);
     Ok(Whole {
@@ -234,9 +241,10 @@ async fn install_whole(
     }
     let note = note(client, request_id, whole.progress);
     let claim = installs::claim(router, &whole.id).await?;
-    let trial = router.supervisor.try_out(claim, whole.definition.clone(), None, false);
-    trial.lend(Credentials(whole.given.iter().cloned().collect()));
-    let (tools, _) = trial.run_once(note).await.map_err(|error| installs::failed(&whole.id, &error))?;
+    let of = TrialOf { secrets: Credentials(whole.given.iter().cloned().collect()), ..TrialOf::default() };
+    let trial = router.supervisor.try_out(claim, whole.definition.clone(), of);
+    let ran = trial.run_once(note).await.map_err(|error| installs::failed(&whole.id, &error, NOTHING));
+    let tools = ran?.unwrap_or_default();
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {
         let id = whole.id.clone();

@@ -16,10 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::credentials::Credentials;
-use harbor_policy::package::Package;
 
-use super::server::{Note, PLANNED, Server, TrialOf};
+use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
 use super::{StartError, Supervisor, Told};
 use crate::link::ToolList;
 use crate::runtimes::Runtimes;
@@ -51,15 +49,25 @@ pub struct Trial {
     claim: Option<Claim>,
 }
 
+/// What was found out about versions.
+#[derive(Debug, Clone)]
+pub enum Plan {
+    /// All of them.
+    Locked(Rc<Lock>),
+    /// Code of the package would have to run for that.
+    NeedsBuild {
+        /// Of a repository, what would be built.
+        commit: Option<String>,
+    },
+}
+
 /// An installation that was tried out and is kept: its directory is whole.
 #[derive(Debug, Clone)]
 pub struct Installed {
     /// Its version.
     pub lock: Rc<Lock>,
-    /// The tools that it has listed.
-    pub tools: Rc<ToolList>,
-    /// What it said that it is called, and its version.
-    pub says: Option<(String, String)>,
+    /// The tools that it has listed; none where it could not.
+    pub tools: Option<Rc<ToolList>>,
 }
 
 impl Supervisor {
@@ -102,18 +110,11 @@ impl Supervisor {
         self.runners.shared.runtimes.clone()
     }
 
-    /// Begins to try out a package, or what is none: an image, or a server elsewhere. `plan_only`: only its versions are wanted.
+    /// Begins to try out a package, or what is none: an image, or a server elsewhere.
     #[must_use]
-    pub fn try_out(
-        self: &Rc<Self>,
-        claim: Claim,
-        definition: Definition,
-        package: impl Into<Option<Package>>,
-        plan_only: bool,
-    ) -> Trial {
+    pub fn try_out(self: &Rc<Self>, claim: Claim, definition: Definition, of: TrialOf) -> Trial {
         let stored = Stored { server_id: claim.id.clone(), definition, era: None };
-        let trial = TrialOf { package: package.into(), plan_only };
-        let server = Server::on_trial(stored, self.runners.clone(), trial);
+        let server = Server::on_trial(stored, self.runners.clone(), of);
         Trial { supervisor: self.clone(), server, claim: Some(claim) }
     }
 
@@ -168,7 +169,8 @@ impl Supervisor {
     async fn clean(&self, id: &ServerId) {
         let shared = &self.runners.shared;
         let trial = shared.paths.server_trial(id.as_str());
-        let _ = tokio::task::spawn_blocking(move || remove_tree(&trial)).await;
+        let installer = shared.paths.server(id.as_str()).join("installer");
+        let _ = tokio::task::spawn_blocking(move || (remove_tree(&trial), remove_tree(&installer))).await;
         // Where the lock is lost, the package may be all that says which version it was.
         if shared.locks.lost(id).is_none() {
             let places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
@@ -211,45 +213,63 @@ impl Trial {
     ///
     /// # Errors
     /// Why they cannot be found out.
-    pub async fn plan(&self, note: Option<Note>) -> Result<Rc<Lock>, StartError> {
+    pub async fn plan(&self, note: Option<Note>) -> Result<Plan, StartError> {
         match self.server.start(note).await {
             Err(StartError::Failed(report)) if report.cause == PLANNED => {
-                self.server.lock().ok_or(StartError::Failed(report))
+                self.server.lock().map(Plan::Locked).ok_or(StartError::Failed(report))
+            }
+            Err(StartError::Failed(report)) if report.cause == NEEDS_BUILD => {
+                Ok(Plan::NeedsBuild { commit: self.server.commit() })
             }
             Err(error) => Err(error),
             Ok(()) => Err(StartError::Stopped),
         }
     }
 
-    /// Installs it, starts it, has it list its tools, and ends it.
+    /// Whether it is installed, whatever became of its start.
+    #[must_use]
+    pub fn is_installed(&self, why: &StartError) -> bool {
+        matches!(why, StartError::Failed(report) if !["install_failed", NEEDS_BUILD].contains(&report.cause))
+            && self.server.lock().is_some()
+    }
+
+    /// Its version, once that is known.
+    #[must_use]
+    pub fn lock(&self) -> Option<Rc<Lock>> {
+        self.server.lock()
+    }
+
+    /// Whether it is started with nothing of the person's.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.server.is_alone()
+    }
+
+    /// From now on it is started with all that its definition gives it.
+    pub fn trust(&self) {
+        self.server.is_trusted();
+    }
+
+    /// Installs it, starts it, has it list its tools, and ends it. Done again, it is only started.
     ///
     /// # Errors
     /// Why it does not run.
     pub async fn run(&self, note: Option<Note>) -> Result<Installed, StartError> {
-        let (tools, says) = self.run_once(note).await?;
+        let tools = self.run_once(note).await?;
         let lock = self.server.lock().ok_or(StartError::Stopped)?;
-        Ok(Installed { lock, tools, says })
+        Ok(Installed { lock, tools })
     }
 
-    /// The same of what has no versions: its tools, and what it said that it is called.
+    /// The same of what has no versions: an image, a server elsewhere. Its tools, if they could be listed.
     ///
     /// # Errors
     /// Why it does not run.
-    pub async fn run_once(
-        &self,
-        note: Option<Note>,
-    ) -> Result<(Rc<ToolList>, Option<(String, String)>), StartError> {
-        self.server.start(note).await?;
-        let tools = self.server.tools().unwrap_or_default();
-        let says = self.server.status().info.map(|info| (info.name, info.version));
+    pub async fn run_once(&self, note: Option<Note>) -> Result<Option<Rc<ToolList>>, StartError> {
+        let started = self.server.start(note).await;
+        let tools = self.server.tools();
         self.server.stop();
         self.server.down().await;
-        Ok((tools, says))
-    }
-
-    /// Gives it secrets, which nobody has stored yet.
-    pub fn lend(&self, secrets: Credentials) {
-        self.server.lend(secrets);
+        started.map(|()| tools)
     }
 }
 

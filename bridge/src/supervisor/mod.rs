@@ -48,11 +48,11 @@ use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
 
 pub use alarm::Alarm;
-pub use installs::{Claim, Installed, Trial};
+pub use installs::{Claim, Installed, Plan, Trial};
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
-pub use server::{Confined, Denied, Note, Server, Status, Unavailable, Why};
+pub use server::{Confined, Denied, NEEDS_BUILD, Note, Server, Status, TrialOf, Unavailable, Why};
 pub use told::{Change, Listener, Told};
 
 use runners::Runners;
@@ -205,6 +205,7 @@ impl Supervisor {
             tracing::warn!(server = %id, %error, "the lock of its package is still in the database");
         }
         self.clear(id, paths.server_trial(id.as_str())).await;
+        self.clear(id, paths.server(id.as_str()).join("installer")).await;
         self.clear(id, paths.server_package(id.as_str())).await;
         self.clear(id, paths.server_image(id.as_str())).await;
         self.clear(id, paths.server_tmp(id.as_str())).await;

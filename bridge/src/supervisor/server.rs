@@ -52,6 +52,7 @@ use crate::store::{images, packages};
 
 pub use calling::{Unavailable, Why};
 pub use confining::{Confined, Denied};
+pub use installing::NEEDS_BUILD;
 pub(super) use installing::PLANNED;
 pub use status::Status;
 
@@ -65,12 +66,20 @@ type Started = Result<Rc<Lists>, StartError>;
 pub type Note = Rc<dyn Fn(&str)>;
 
 /// What is tried out.
-#[derive(Debug, Clone)]
-pub(super) struct TrialOf {
-    /// The package in the version that is wanted, if it is one.
+#[derive(Debug, Clone, Default)]
+pub struct TrialOf {
+    /// The package in the version that is wanted; none of an image, and of a server elsewhere.
     pub package: Option<Package>,
+    /// What was planned: exactly that is installed.
+    pub planned: Option<Rc<Lock>>,
     /// Only its versions are to be found out.
     pub plan_only: bool,
+    /// Whether code of it may run to find out what it needs.
+    pub may_build: bool,
+    /// Whether it is started with nothing of the person's: no secrets, no variables, no grants.
+    pub alone: bool,
+    /// Secrets that are not stored yet.
+    pub secrets: Credentials,
 }
 
 type WeakNote = Weak<dyn Fn(&str)>;
@@ -90,8 +99,10 @@ pub struct Server {
     place_of_package: Cell<Option<u32>>,
     /// It is tried out: nobody's server yet.
     trial: Option<TrialOf>,
-    /// Secrets for that, which are stored only once it is kept.
-    lent: RefCell<Option<Credentials>>,
+    /// It is started with nothing of the person's.
+    alone: Cell<bool>,
+    /// The commit that its installation has checked out, as it was before any code of it ran.
+    commit: RefCell<Option<String>>,
     era: Cell<Option<Era>>,
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
@@ -174,9 +185,11 @@ impl Server {
             Some(trial) => trial.package.clone(),
             None => definition.package(),
         };
-        let locked = package.as_ref().filter(|_| trial.is_none());
-        let lock =
-            locked.and_then(|package| runners.shared.locks.of(&id, package)).map(|found| found.current);
+        let locked = |package| runners.shared.locks.of(&id, package);
+        let lock = match &trial {
+            Some(trial) => trial.planned.clone(),
+            None => package.as_ref().and_then(locked).map(|found| found.current),
+        };
         let settings = settings(&definition, package.is_some()).unwrap_or_else(|field| {
             tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
             Settings::default()
@@ -188,6 +201,7 @@ impl Server {
         };
         let missing = match (&definition.image, &package) {
             (Some(image), _) => images::pinned(image, &paths.server_image(id.as_str())).is_none(),
+            (None, Some(_)) if trial.is_some() => true,
             (None, Some(package)) => !lock.as_ref().is_some_and(|lock| is_installed(package, lock)),
             (None, None) => false,
         };
@@ -197,10 +211,12 @@ impl Server {
             id,
             definition: RefCell::new(Rc::new(definition)),
             package,
-            place_of_package: Cell::new(lock.as_ref().map(|lock| lock.place)),
+            // One on trial gets a directory of its own.
+            place_of_package: Cell::new(lock.as_ref().filter(|_| trial.is_none()).map(|lock| lock.place)),
             lock: RefCell::new(lock),
+            alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
+            commit: RefCell::default(),
             trial,
-            lent: RefCell::default(),
             era: Cell::new(era),
             runners,
             machine: RefCell::new(machine),
@@ -318,7 +334,22 @@ impl Server {
     }
 
     pub(super) fn roots(&self) -> Vec<String> {
-        self.definition.borrow().roots.clone()
+        if self.is_alone() { Vec::new() } else { self.definition.borrow().roots.clone() }
+    }
+
+    /// Whether its starts get nothing of the person's.
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone.get()
+    }
+
+    /// Its starts get all that its definition gives from now on.
+    pub(super) fn is_trusted(&self) {
+        self.alone.set(false);
+    }
+
+    /// The commit that its installation has checked out.
+    pub(super) fn commit(&self) -> Option<String> {
+        self.commit.borrow().clone()
     }
 
     /// Where it is in its life.

@@ -34,6 +34,10 @@ define_sent! {
         sandbox: Option<SandboxSummary>,
         /// In a plan: the settings of its sandbox.
         settings: Option<SandboxSettings>,
+        /// In a plan: for `planned`, while the client is connected.
+        planned: Option<String>,
+        /// In a plan, true: code of the package would have to run to find out what it needs (`build`).
+        needs_build: Option<bool>,
         /// The server as `list_servers` shows it; absent in a plan.
         server: Option<ServerView>,
     }
@@ -96,9 +100,9 @@ define_sent! {
     "Upgrade" UpgradeView {
         /// The version that is used, or was until now.
         before: String,
-        /// The version that was tried out.
+        /// The version that was tried out, or would be; empty where it is not known before something is built.
         after: String,
-        /// Its hash.
+        /// Its hash; likewise.
         integrity: String,
         /// Names of tools that are new.
         added: Vec<String>,
@@ -106,6 +110,12 @@ define_sent! {
         removed: Vec<String>,
         /// Tools that say something else of themselves. They are kept from origins until they are accepted.
         changed: Vec<ToolDifference>,
+        /// For `planned`, while the client is connected: it was not tried out, or did not start.
+        planned: Option<String>,
+        /// True: code of the package would have to run to find out what it needs (`build`).
+        needs_build: Option<bool>,
+        /// Why it did not start, or listed nothing, with nothing of the person's: `with_all` starts it with all.
+        failed: Option<String>,
         /// For `apply`; absent when it is used already, or nothing would be different.
         apply: Option<String>,
         /// Whether it is used now.

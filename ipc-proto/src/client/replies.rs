@@ -194,6 +194,8 @@ define_sent! {
     "mcp_list_tools" McpListToolsResult {
         /// As the server wrote them.
         tools: Json,
+        /// True: it does not run, and these are what it listed last.
+        last_listed: Option<bool>,
     }
     /// The resources.
     "mcp_list_resources" McpListResourcesResult {

@@ -4,7 +4,9 @@ use harbor_bridge::store::packages::bins;
 use harbor_bridge::store::server_logs::parse;
 use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::field::put_object;
-use harbor_policy::package::{Ecosystem, npm_program, recognise, resolve, source};
+use harbor_policy::credentials::named_as_missing;
+use harbor_policy::package::failure::{Unresolved, reason, unresolved};
+use harbor_policy::package::{Ecosystem, Package, npm_program, recognise, resolve, source};
 use harbor_policy::settings::Settings;
 
 use super::Target;
@@ -48,6 +50,9 @@ pub(super) const PACKAGE: Target = Target {
         b"git:https://example.org/a/b.git#v1.2",
         b"git:https:/h/a",
         b"git:ext::sh -c x",
+        b"pypi:x\0No matching distribution found for x==9 (from versions: none)",
+        b"npm:@a/b\0npm error code E404\nnpm error 404  '@a/b@*' is not in this registry.",
+        b"npm:x\0Error: X_API_KEY is required",
     ],
 };
 
@@ -87,6 +92,7 @@ fn package(bytes: &[u8]) {
         bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let Some(package) = recognise(&words[0], &words[1..]) else { return };
     let _ = source::default_name(&package);
+    installer_words(&package, &words[1..].join("\n"));
     if package.ecosystem == Ecosystem::Git {
         let (address, wanted) = package.address();
         let schemes = ["https://", "ssh://", "file://"];
@@ -97,11 +103,24 @@ fn package(bytes: &[u8]) {
     assert!(!package.name.contains("..") && !package.name.starts_with(['/', '-']), "{package:?}");
     assert!(package.name.matches('/').count() <= usize::from(package.name.starts_with('@')), "{package:?}");
     for has_uv in [false, true] {
-        let last = resolve(&package, "/d", has_uv, None).pop().expect("there is a step");
+        let last = resolve(&package, "/d", has_uv, None, has_uv).pop().expect("there is a step");
         let behind = last.iter().skip_while(|word| *word != "--").skip(1);
         assert!(behind.clone().count() == 1, "{last:?}");
         assert!(behind.clone().all(|word| !word.starts_with('-') && !word.contains(char::is_whitespace)));
     }
+}
+
+/// Whatever an installer says, what is read out of it are names.
+fn installer_words(package: &Package, said: &str) {
+    let _ = reason(package, said);
+    if let Unresolved::NothingOf { name, .. } = unresolved(said) {
+        assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)), "{name:?}");
+    }
+    let variable = named_as_missing(said).unwrap_or_default();
+    assert!(
+        variable.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_'),
+        "{variable:?}"
+    );
 }
 
 /// Whatever a package says of its programs, what is looked for is a plain name.

@@ -15,9 +15,10 @@ pub(super) fn resolve(dir: &str, spec: &str) -> Step {
     line(&[&["npm", "install", "--prefix", dir], &only, QUIET, &["--", spec]])
 }
 
-/// Of what is in a directory itself.
+/// Of what is in a directory itself. An `.npmrc` in it may not name the program that fetches repositories.
 pub(super) fn resolve_source(dir: &str) -> Step {
-    line(&[&["npm", "install", "--prefix", dir, "--package-lock-only", "--ignore-scripts"], QUIET])
+    let only = ["--package-lock-only", "--ignore-scripts", "--git=git"];
+    line(&[&["npm", "install", "--prefix", dir], &only, QUIET])
 }
 
 pub(super) fn install(dir: &str) -> Step {

@@ -30,23 +30,38 @@ pub(super) fn environment(dir: &str, has_uv: bool) -> Step {
     }
 }
 
-pub(super) fn resolve(dir: &str, spec: &str, has_uv: bool) -> Step {
+pub(super) fn resolve(dir: &str, spec: &str, has_uv: bool, may_build: bool) -> Step {
     match has_uv {
-        true => compile(dir, &format!("{dir}/{WANTED}")),
-        false => report(dir, &["--", spec]),
+        true => compile(dir, &format!("{dir}/{WANTED}"), may_build),
+        false => report(dir, spec, may_build),
     }
 }
 
-fn compile(dir: &str, wanted: &str) -> Step {
-    let (lock, python) = (format!("{dir}/{LOCK}"), python(dir));
-    let how = ["uv", "pip", "compile", "--no-header", "--no-annotate", "--generate-hashes"];
-    line(&[&how, &["--python", &python, "--output-file", &lock, "--", wanted]])
+fn built(may_build: bool) -> &'static [&'static str] {
+    if may_build { &[] } else { &["--only-binary", ":all:"] }
 }
 
-fn report(dir: &str, wanted: &[&str]) -> Step {
-    let (python, report) = (python(dir), format!("{dir}/{REPORT}"));
-    line(&[&[&python, "-m", "pip", "install", "--dry-run", "--report", &report], QUIET, wanted])
+fn compile(dir: &str, wanted: &str, may_build: bool) -> Step {
+    let (lock, python) = (format!("{dir}/{LOCK}"), python(dir));
+    let how = ["uv", "pip", "compile", "--no-header", "--no-annotate", "--generate-hashes"];
+    line(&[&how, built(may_build), &["--python", &python, "--output-file", &lock, "--", wanted]])
 }
+
+fn report(dir: &str, wanted: &str, may_build: bool) -> Step {
+    let (python, report) = (python(dir), format!("{dir}/{REPORT}"));
+    let how = [&python, "-m", "pip", "install", "--dry-run", "--report", &report];
+    line(&[&how, QUIET, built(may_build), &["--", wanted]])
+}
+
+/// Which versions there are of a package, built or not; nothing of it is fetched.
+#[must_use]
+pub fn versions(dir: &str, name: &str) -> Step {
+    let quiet = ["--no-input", "--disable-pip-version-check"];
+    line(&[&[&python(dir), "-m", "pip", "index", "versions"], &quiet, &["--", name]])
+}
+
+/// What that says before it names them.
+pub const AVAILABLE: &str = "Available versions: ";
 
 pub(super) fn install(dir: &str, has_uv: bool) -> Step {
     let (python, lock) = (python(dir), format!("{dir}/{LOCK}"));
@@ -62,8 +77,8 @@ pub(super) fn install(dir: &str, has_uv: bool) -> Step {
 /// Of what is in a directory itself.
 pub(super) fn resolve_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step> {
     let find = match has_uv {
-        true => compile(dir, &format!("{source}/pyproject.toml")),
-        false => report(dir, &["--", source]),
+        true => compile(dir, &format!("{source}/pyproject.toml"), true),
+        false => report(dir, source, true),
     };
     vec![find]
 }

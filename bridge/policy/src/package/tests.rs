@@ -101,7 +101,7 @@ fn first_the_versions_are_found_then_exactly_they_are_installed() {
         let package = of(line).unwrap();
         let steps = [
             prepare(&package, "/d", has_uv),
-            resolve(&package, "/d", has_uv, None),
+            resolve(&package, "/d", has_uv, None, true),
             install(&package, "/d", has_uv, None),
         ];
         text(steps.concat())
@@ -128,6 +128,24 @@ fn first_the_versions_are_found_then_exactly_they_are_installed() {
         "{compile}"
     );
     assert!(uv.ends_with("--require-hashes --python /d/venv/bin/python -r /d/requirements.txt"), "{uv}");
+}
+
+#[test]
+fn nothing_is_built_before_somebody_says_so() {
+    for (line, has_uv) in [("pypi:a", true), ("pypi:a", false)] {
+        let built_only = |may_build| {
+            let step = resolve(&of(line).unwrap(), "/d", has_uv, None, may_build)[0].join(" ");
+            step.contains("--only-binary :all:")
+        };
+        assert!(built_only(false) && !built_only(true));
+    }
+    let node = Content::Node { locked: false, builds: true };
+    for (line, content) in [("npm:a", None), ("git:https://h/a", Some(node))] {
+        assert!(!must_build(content));
+        let steps = resolve(&of(line).unwrap(), "/d", false, content, false);
+        assert!(steps.iter().all(|step| step.contains(&"--ignore-scripts".into())), "{steps:?}");
+    }
+    assert!(must_build(Some(Content::Python)));
 }
 
 #[test]
@@ -168,7 +186,7 @@ proptest! {
         has_uv: bool,
     ) {
         let Some(package) = recognise(&tool, &args) else { return Ok(()) };
-        let resolve = resolve(&package, "/d", has_uv, None);
+        let resolve = resolve(&package, "/d", has_uv, None, false);
         let behind: Vec<_> = resolve[0].iter().skip_while(|word| *word != "--").skip(1).collect();
         if package.ecosystem == Ecosystem::Npm || !has_uv {
             prop_assert_eq!(&behind, &[&package.spec]);

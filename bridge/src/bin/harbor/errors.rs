@@ -108,7 +108,8 @@ impl Refusal {
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
-        match cause.filter(|cause| of_server && !self.message.contains(cause) && cause != "missing_secrets") {
+        let is_said = |cause: &str| ["missing_secrets", "install_failed"].contains(&cause);
+        match cause.filter(|cause| of_server && !self.message.contains(cause) && !is_said(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.in_options(),
         }
@@ -142,7 +143,7 @@ impl Refusal {
             {
                 return None;
             }
-            Code::ConnectionFailed if self.detail("left").is_some() => "nothing of it is left".into(),
+            Code::ConnectionFailed if self.detail("left").is_some() => self.next_step_to_installed(&server),
             Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
             Code::ServerUnavailable if self.found_it_stopped() => {
                 format!("start it with `harbor start {server}`")
@@ -185,6 +186,25 @@ impl Refusal {
                  allows one for a while"
             ),
         })
+    }
+
+    /// What is there now, and what it seems to have lacked.
+    fn next_step_to_installed(&self, server: &str) -> String {
+        let is_new = self.text("left").is_some_and(|left| left == "nothing");
+        match (is_new, self.text("variable")) {
+            (true, Some(key)) => {
+                format!(
+                    "nothing was installed; if {key} is a key that it needs, `--secret {key}` asks for it"
+                )
+            }
+            (true, None) => "nothing was installed".into(),
+            (false, Some(key)) => {
+                format!(
+                    "{server} stays as it was; if {key} is a key that it needs, `harbor secrets set {server} {key}`"
+                )
+            }
+            (false, None) => format!("{server} stays as it was"),
+        }
     }
 
     fn next_step_within_limits(&self, code: Code) -> Option<String> {

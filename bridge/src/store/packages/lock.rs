@@ -14,11 +14,14 @@ use std::path::Path;
 use harbor_policy::package::{Content, Ecosystem, Package, git, npm, pypi};
 use serde::Deserialize;
 
-use super::{inside, read_to, repository};
+use super::repository::{self, Checkout};
+use super::{inside, read_to};
 use crate::store::write_atomically;
 
 /// More of a lock is not read: the largest trees that are known have a tenth of it.
 const MAX_LOCK: u64 = 16 << 20;
+/// What stands before a commit, which is the hash of its repository.
+pub const OF_COMMIT: &str = "git-";
 /// More than this is not kept in the database.
 const MAX_TREE: usize = 4 << 20;
 
@@ -46,21 +49,30 @@ pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
     }
 }
 
-/// Reads what an installer has resolved, and writes what the next step needs of it.
+/// Reads what an installer has resolved, and writes what the next step needs of it. `source`: the repository, as it was
+/// before anything of it ran.
 ///
 /// # Errors
 /// A sentence about what is wrong with it.
-pub fn resolved(package: &Package, dir: &Path, content: Option<Content>) -> Result<Resolved, String> {
+pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Result<Resolved, String> {
+    let content = source.as_ref().map(|source| source.content);
     let is_node = is_node(package, content);
     let tree = if is_node { node_tree(dir, content)? } else { python_tree(dir)? };
     if tree.len() > MAX_TREE {
         return Err("its list of packages is too long to be kept".into());
     }
-    let (found, packages) = match (package.ecosystem, is_node) {
+    let (found, packages) = match (package.ecosystem, source) {
         (Ecosystem::Npm, _) => of_npm(package, &tree)?,
         (Ecosystem::Pypi, _) => of_pypi(package, &tree)?,
-        (Ecosystem::Git, true) => (of_git(dir)?, node_packages(&tree)?.packages.len().saturating_sub(1)),
-        (Ecosystem::Git, false) => (of_git(dir)?, requirements(&tree).count()),
+        (Ecosystem::Git, None) => return Err("it is not checked out".into()),
+        (Ecosystem::Git, Some(Checkout { commit, .. })) => {
+            let packages = match is_node {
+                true => node_packages(&tree)?.packages.len().saturating_sub(1),
+                false => requirements(&tree).count(),
+            };
+            let integrity = format!("{OF_COMMIT}{commit}");
+            ((commit, integrity), packages)
+        }
     };
     let packages = u32::try_from(packages).unwrap_or(u32::MAX);
     Ok(Resolved { version: found.0, integrity: found.1, tree, packages })
@@ -150,11 +162,6 @@ fn of_npm(package: &Package, tree: &str) -> Result<((String, String), usize), St
     let itself =
         itself.ok_or_else(|| format!("npm does not say which version and hash {} has", package.name))?;
     Ok(((itself.version, itself.integrity), count))
-}
-
-fn of_git(dir: &Path) -> Result<(String, String), String> {
-    let commit = repository::commit(dir)?;
-    Ok((commit.clone(), format!("git-{commit}")))
 }
 
 /// What pip says that it would install.

@@ -22,8 +22,32 @@ pub(super) fn source(dir: &Path) -> Result<PathBuf, String> {
     is_directory.then_some(source).ok_or_else(|| "it is not checked out".into())
 }
 
-/// The commit that is checked out.
-pub(super) fn commit(dir: &Path) -> Result<String, String> {
+/// A repository as it was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// The commit.
+    pub commit: String,
+    /// Which kind of package it holds.
+    pub content: Content,
+}
+
+/// Which commit is checked out, and what it holds. To be asked before anything of it runs: it could change both. A package
+/// that names a commit is that commit.
+///
+/// # Errors
+/// When it is another one, or holds no package.
+pub fn checkout(package: &Package, dir: &Path) -> Result<Checkout, String> {
+    let commit = commit(dir)?;
+    let wanted = package.address().1.filter(|wanted| is_commit(wanted));
+    match wanted.is_none_or(|wanted| wanted == commit) {
+        true => Ok(Checkout { commit, content: content(dir)? }),
+        false => {
+            Err(format!("what was fetched is the commit {commit}, which is not the one that was wanted"))
+        }
+    }
+}
+
+fn commit(dir: &Path) -> Result<String, String> {
     let source = source(dir)?;
     let head = inside(&source, &source.join(".git/HEAD")).and_then(|head| read(&head));
     let head = head.map_err(|why| format!("its commit {why}"))?;
@@ -47,10 +71,7 @@ fn manifest(source: &Path) -> Result<(Manifest, Vec<u8>), String> {
 }
 
 /// Which kind of package is there.
-///
-/// # Errors
-/// When there is none.
-pub fn content(dir: &Path) -> Result<Content, String> {
+fn content(dir: &Path) -> Result<Content, String> {
     let source = source(dir)?;
     let has = |name: &str| source.join(name).symlink_metadata().is_ok();
     if has("pyproject.toml") || has("setup.py") {

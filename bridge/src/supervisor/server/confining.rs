@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::link::runner::Lack;
+use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::hint::{Advice, advice};
 use harbor_policy::sandbox::paths::parent;
 use harbor_policy::sandbox::{Profile, profile};
@@ -102,7 +103,7 @@ impl Server {
     pub fn env_names(&self, confined: &Confined) -> Vec<String> {
         let own = match self.has_image() {
             true => self.container_variables(confined),
-            false => self.environment(confined).into_keys().collect(),
+            false => self.environment(&self.definition().env, confined).into_keys().collect(),
         };
         let mut names: Vec<_> = own.into_iter().chain(self.secret_names()).collect();
         names.sort();
@@ -119,8 +120,7 @@ impl Server {
     /// Its runner has read, in what the server said, that it was refused a path. It is the server that says so: nothing
     /// follows from it but a hint.
     pub(in crate::supervisor) fn on_denied(self: &Rc<Self>, path: String, write: bool, missing: bool) {
-        // In a container a path is another one than here.
-        let Some(confined) = self.confined().filter(|_| !self.has_image()) else { return };
+        let Some(confined) = self.confined_by_grants() else { return };
         let (profile, facts) = (&confined.profile, &confined.facts);
         // What may be read and was refused was to be written, whatever the words say.
         let write = write || !missing && profile.allows(&path, false);
@@ -149,6 +149,13 @@ impl Server {
                 Ok(Looked::Nothing) | Err(_) => {}
             }
         });
+    }
+
+    /// What holds it, if more could be granted: not in a container, where a path is another one than here, and not to an
+    /// installer or a version on trial, which get nothing of it.
+    pub(super) fn confined_by_grants(&self) -> Option<Rc<Confined>> {
+        let gets_grants = !self.has_image() && self.state() != State::Installing && !self.is_alone();
+        self.confined().filter(|_| gets_grants)
     }
 
     pub(super) fn note_denied(&self, denied: Denied) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Action, Event, State};
 
-use super::{PLANNED, Server, Started};
+use super::{NEEDS_BUILD, PLANNED, Server, Started};
 use crate::clock::wall_clock;
 use crate::link::EndReport;
 use crate::supervisor::told::{Change, Told};
@@ -60,7 +60,11 @@ impl Server {
     /// An end that nobody asked for, in the bridge's log. What the server itself said of it is in its own.
     fn log_a_fall(&self) {
         let (report, machine) = (self.last_exit.borrow(), self.machine.borrow());
-        let Some(report) = report.as_ref() else { return };
+        // Of a plan nothing more was wanted.
+        let Some(report) = report.as_ref().filter(|report| ![PLANNED, NEEDS_BUILD].contains(&report.cause))
+        else {
+            return;
+        };
         let (server, cause, exit_code, signal) = (&self.id, report.cause, report.exit_code, report.signal);
         match machine.state() {
             State::Crashed => {

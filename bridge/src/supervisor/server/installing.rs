@@ -7,9 +7,10 @@
 //!  each command is a run in a runner; one that fails, or a stop ─► Ended
 //! ```
 //!
-//! Owns the order. The installer runs other people's code, so it runs where servers run: below a runner, with the
-//! same environment, ended in the same way. Its output goes into the server's log and to whoever waits. What is locked is
-//! installed as it is locked, or not at all.
+//! Owns the order. The installer runs other people's code, so it runs where servers run: below a runner, ended in the same
+//! way; but with nothing that its server is given (`policy::package::apart`), and a home of its own. Its output goes into the
+//! server's log and to whoever waits. What is locked is installed as it is locked, or not at all. A plan runs no code of any
+//! package, unless that was allowed.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -17,7 +18,10 @@ use std::rc::Rc;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
-use harbor_policy::package::{Content, Ecosystem, Package, Step, git, install, prepare, pypi, resolve};
+use harbor_policy::package::failure::{Unresolved, not_there, reason, unresolved};
+use harbor_policy::package::{
+    Content, Ecosystem, Package, Step, git, install, must_build, prepare, pypi, resolve,
+};
 use tokio::sync::oneshot;
 
 use super::launch::Start;
@@ -27,10 +31,17 @@ use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
 use crate::store::packages::lock::{Resolved, resolved, write_lock, write_wanted};
-use crate::store::packages::repository::{content, make_executable};
+use crate::store::packages::repository::{Checkout, checkout, make_executable};
+use crate::store::removal::remove_tree;
 
 /// The cause of an end that only says that the versions are known.
 pub(in crate::supervisor) const PLANNED: &str = "planned";
+
+/// The cause of an end because code of a package would have to run to find out what it needs.
+pub const NEEDS_BUILD: &str = "needs_build";
+
+/// How many lines are looked through for what an installer has listed.
+const LISTED: usize = 20;
 
 /// What an installer says of a file that is not the one that was locked.
 const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];
@@ -47,6 +58,8 @@ impl Server {
         let server = self.clone();
         tokio::task::spawn_local(async move {
             let installed = server.install_package(package).await;
+            let root = server.installer_root();
+            let _ = tokio::task::spawn_blocking(move || remove_tree(&root)).await;
             server.installing.set(false);
             match installed {
                 Ok(()) => server.apply(Event::Installed),
@@ -66,7 +79,8 @@ impl Server {
         let dir = self.empty_directory(locked.as_deref()).await?;
         let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
         self.run_prepare(&package, &text, uv).await?;
-        let content = self.content_of(&package, &dir).await?;
+        let source = self.checkout_of(&package, &dir).await?;
+        let content = source.as_ref().map(|source| source.content);
         if content == Some(Content::Python) {
             self.run_step(&pypi::environment_of_source(&text, uv)).await?;
         }
@@ -75,9 +89,9 @@ impl Server {
                 let tree = lock.tree.clone();
                 let write = move |package: &Package, dir: &Path| write_lock(package, dir, content, &tree);
                 self.on_the_disk(&package, &dir, write).await?;
-                lock
+                self.at_its_place(&lock)
             }
-            None => Rc::new(self.make_lock(&package, &dir, uv, content).await?),
+            None => Rc::new(self.make_lock(&package, &dir, uv, source).await?),
         };
         if self.trial.as_ref().is_some_and(|trial| trial.plan_only) {
             *self.lock.borrow_mut() = Some(lock);
@@ -100,11 +114,23 @@ impl Server {
         ))))
     }
 
+    /// What was planned gets its directory now.
+    fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
+        match (&self.trial, self.place_of_package.get()) {
+            (Some(_), Some(place)) => Rc::new(Lock { place, installed_at: wall_clock(), ..(**lock).clone() }),
+            _ => lock.clone(),
+        }
+    }
+
     /// The directory of the lock, else one of its own; nothing is in it.
     async fn empty_directory(&self, locked: Option<&Lock>) -> Ended<PathBuf> {
         let parent = self.runners.shared.paths.server_package(self.id.as_str());
-        let known = locked.map(|lock| lock.place);
+        // That of a plan may be another one's by now.
+        let known = locked.filter(|_| self.trial.is_none()).map(|lock| lock.place);
+        let installer = self.installer_root();
         let made = tokio::task::spawn_blocking(move || {
+            // What a bridge that was killed has left.
+            let _ = remove_tree(&installer);
             let place = known.unwrap_or_else(|| packages::next_place(&parent));
             let dir = parent.join(place.to_string());
             packages::prepare(&dir).map(|()| (place, dir)).map_err(|error| error.to_string())
@@ -138,12 +164,14 @@ impl Server {
         Ok(())
     }
 
-    /// Of a repository: what it holds. It is the commit that was wanted, or nothing is done with it.
-    async fn content_of(&self, package: &Package, dir: &Path) -> Ended<Option<Content>> {
+    /// Of a repository: which commit it is, and what it holds. Nothing of it has run so far that could say otherwise.
+    async fn checkout_of(&self, package: &Package, dir: &Path) -> Ended<Option<Checkout>> {
         if package.ecosystem != Ecosystem::Git {
             return Ok(None);
         }
-        self.on_the_disk(package, dir, |_, dir| content(dir)).await.map(Some)
+        let found = self.on_the_disk(package, dir, checkout).await?;
+        *self.commit.borrow_mut() = Some(found.commit.clone());
+        Ok(Some(found))
     }
 
     async fn make_lock(
@@ -151,14 +179,22 @@ impl Server {
         package: &Package,
         dir: &Path,
         uv: bool,
-        content: Option<Content>,
+        source: Option<Checkout>,
     ) -> Ended<Lock> {
+        let content = source.as_ref().map(|source| source.content);
+        let may_build = self.trial.as_ref().is_none_or(|trial| trial.may_build);
+        if must_build(content) && !may_build {
+            return Err(needs_build());
+        }
         self.on_the_disk(package, dir, write_wanted).await?;
-        for step in resolve(package, &dir.to_string_lossy(), uv, content) {
-            self.run_step(&step).await?;
+        for step in resolve(package, &dir.to_string_lossy(), uv, content, may_build) {
+            if let Err(report) = self.run_step(&step).await {
+                let is_known = may_build || package.ecosystem != Ecosystem::Pypi;
+                return Err(if is_known { report } else { self.why_unresolved(package, dir, report).await });
+            }
         }
         let found =
-            self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, content)).await?;
+            self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, source)).await?;
         let Resolved { version, integrity, tree, packages } = found;
         let exactly = package.exactly(&version).ok_or_else(|| {
             Rc::new(failed(&format!("{version:?} is no version that could be installed again")))
@@ -177,6 +213,37 @@ impl Server {
             place,
             installed_at: wall_clock(),
         })
+    }
+
+    /// Nothing fits that is built already: whether there is anything else. pip says of a package that is not there what it says
+    /// of one that has to be built.
+    async fn why_unresolved(
+        self: &Rc<Self>,
+        package: &Package,
+        dir: &Path,
+        report: Rc<EndReport>,
+    ) -> Rc<EndReport> {
+        let (name, version) = match unresolved(&report.stderr_tail) {
+            Unresolved::Otherwise => return report,
+            Unresolved::NoWheels => return needs_build(),
+            Unresolved::NothingOf { name, version } => (name, version),
+        };
+        let step = pypi::versions(&dir.to_string_lossy(), &name);
+        let wrong = match self.run_step(&step).await {
+            Ok(()) => version.filter(|version| !self.has_listed(version)),
+            Err(stopped) if stopped.cause == "stopped" => return stopped,
+            Err(_) => return Rc::new(failed_because(&not_there(package, &name, None, "PyPI"), &report)),
+        };
+        wrong.map_or_else(needs_build, |version| {
+            Rc::new(failed_because(&not_there(package, &name, Some(&version), "PyPI"), &report))
+        })
+    }
+
+    /// Whether the installer has just listed a version.
+    fn has_listed(&self, version: &str) -> bool {
+        let lines = self.logs.borrow().last(LISTED);
+        let mut listed = lines.iter().filter_map(|line| line.text.split_once(pypi::AVAILABLE));
+        listed.any(|(_, versions)| versions.split(", ").any(|listed| listed.trim() == version))
     }
 
     /// It is whole: says so on the disk, and from now on this version is the server's.
@@ -218,6 +285,11 @@ impl Server {
         }
     }
 
+    /// Where the installer has its home and its temporary files: those of the server are not its.
+    pub(super) fn installer_root(&self) -> PathBuf {
+        self.root().join("installer")
+    }
+
     /// Does what may take the disk a while.
     async fn on_the_disk<T: Send + 'static>(
         &self,
@@ -253,14 +325,16 @@ impl Server {
         match (report.cause, report.exit_code) {
             ("exited", Some(0)) => Ok(()),
             ("stopped", _) => Err(report),
-            _ => Err(Rc::new(EndReport {
-                message: format!("the package could not be installed: {}", report.message),
-                // The command is long: it stands above what it said.
-                stderr_tail: format!("$ {}\n{}", command.join(" "), report.stderr_tail),
-                cause: "install_failed",
-                ..(*report).clone()
-            })),
+            _ => Err(Rc::new(self.step_failed(command, &report))),
         }
+    }
+
+    fn step_failed(&self, command: &Step, report: &EndReport) -> EndReport {
+        let said = &report.stderr_tail;
+        let reason = self.package.as_ref().and_then(|package| reason(package, said));
+        let failed = failed_because(&reason.unwrap_or_else(|| report.message.clone()), report);
+        // The command is long: it stands above what it said.
+        EndReport { stderr_tail: format!("$ {}\n{said}", command.join(" ")), ..failed }
     }
 }
 
@@ -279,4 +353,15 @@ fn other_hash(package: &Package, report: Rc<EndReport>) -> Rc<EndReport> {
 
 fn failed(why: &str) -> EndReport {
     EndReport::because("install_failed", format!("the package could not be installed: {why}"))
+}
+
+/// With what the installer said.
+fn failed_because(why: &str, report: &EndReport) -> EndReport {
+    let EndReport { cause, message, .. } = failed(why);
+    EndReport { cause, message, ..report.clone() }
+}
+
+fn needs_build() -> Rc<EndReport> {
+    let message = "code of the package must run to find out what it needs, which has to be allowed";
+    Rc::new(EndReport::because(NEEDS_BUILD, message))
 }

@@ -14,7 +14,7 @@ impl Server {
     /// Its runner has read, in what the server said, that it lacks something. As with what it was refused, nothing
     /// follows from it but a hint.
     pub(in crate::supervisor) fn on_lacking(self: &Rc<Self>, lack: &Lack<'_>) {
-        let Some(confined) = self.confined().filter(|_| !self.has_image()) else { return };
+        let Some(confined) = self.confined_by_grants() else { return };
         if let Lack::Attributes(path) = lack
             && !confined.profile.allows(path, true)
         {

@@ -18,7 +18,7 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
-use harbor_policy::package::Package;
+use harbor_policy::package::{Package, apart};
 use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox::{self, Facts};
 
@@ -52,6 +52,8 @@ pub(super) struct Prepared {
     pub path: String,
     /// What it may do.
     pub sandbox: SandboxSettings,
+    /// Variables of its own.
+    pub env: BTreeMap<String, String>,
     pub facts: Facts,
     /// What the server alone is given.
     pub secrets: Credentials,
@@ -142,8 +144,8 @@ impl Server {
     /// Makes the server's directories, looks at its program, and notes where it will be able to write.
     pub(super) async fn prepared(&self, start: Start) -> Result<Prepared, Unprepared> {
         let secrets = match start.installer {
-            None => self.secrets().await?,
-            Some(_) => Credentials::default(),
+            None if !self.is_alone() => self.secrets().await?,
+            _ => Credentials::default(),
         };
         let prepared = self.off_the_loop(start, |preparing| {
             preparing.make_directories()?;
@@ -181,18 +183,15 @@ impl Server {
         start: Start,
         work: impl FnOnce(Preparing) -> Result<T, Unprepared> + Send + 'static,
     ) -> Result<T, Unprepared> {
-        let mut definition = Definition::clone(&self.definition());
         let package = self.package.clone();
         let package = match (package, self.lock()) {
             (Some(package), Some(lock)) => Some(pinned(&package, &lock)),
             (package, _) => package,
         };
-        if let Some(repository) = package.as_ref().and_then(Package::local_path)
-            && start.installer.is_some()
-        {
-            definition.sandbox.read.get_or_insert_default().push(repository.to_owned());
-        }
-        let (paths, root) = (self.runners.shared.paths.clone(), self.root());
+        let definition = self.meant_for(&start, package.as_ref());
+        let installs = start.installer.is_some();
+        let root = if installs { self.installer_root() } else { self.root() };
+        let paths = self.runners.shared.paths.clone();
         let (package_dir, runtimes) = (self.package_dir(), self.runners.shared.runtimes.clone());
         let shared = self.runners.is_shared();
         let ever_written = self.runners.shared.written.all();
@@ -203,6 +202,7 @@ impl Server {
             root,
             package_dir,
             runtimes,
+            alone: !installs && self.is_alone(),
             start,
             shared,
             ever_written,
@@ -211,21 +211,32 @@ impl Server {
         done.unwrap_or_else(|error| Err(format!("prepare the start: {error}").into()))
     }
 
+    /// What of its definition a start is to know: all of it, if it is the server's own.
+    fn meant_for(&self, start: &Start, package: Option<&Package>) -> Definition {
+        let own = Definition::clone(&self.definition());
+        let sandbox = match &start.installer {
+            Some(_) => apart::of_installer(&own.sandbox, package.and_then(Package::local_path)),
+            None if self.is_alone() => apart::of_trial(&own.sandbox),
+            None => return own,
+        };
+        Definition { sandbox, env: apart::variables(&own.env), cwd: None, ..own }
+    }
+
     /// The message, and what the server is held to from then on.
     pub(super) fn launch_of(
         &self,
         prepared: Prepared,
         limit: Duration,
     ) -> Result<Launch<'static>, Unprepared> {
-        let Prepared { command, args, cwd, programs, path, sandbox, facts, secrets } = prepared;
+        let Prepared { command, args, cwd, programs, path, sandbox, env: own, facts, secrets } = prepared;
         if self.has_image() {
             return Ok(self.container_launch(facts, &secrets, path, limit)?);
         }
         let held = sandbox::profile(&sandbox, &facts, &self.runners.offer());
         let profile = held.map_err(|why| format!("confine it: {why}"))?;
         let confined = Confined { profile, facts };
-        let mut env = self.environment(&confined);
-        if !self.definition().env.contains_key("PATH") {
+        let mut env = self.environment(&own, &confined);
+        if !own.contains_key("PATH") {
             env.insert("PATH".into(), path);
         }
         if let (Some(programs), Some(path)) = (programs, env.get_mut("PATH")) {
@@ -240,7 +251,7 @@ impl Server {
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
             cwd: cwd.into(),
             known_era: self.era.get(),
-            offers_roots: !self.definition().roots.is_empty(),
+            offers_roots: !self.roots().is_empty(),
             start_timeout_ms: millis(limit),
             max_line: limits::MAX_LINE,
             eof_grace_ms: millis(self.settings().eof_grace),
@@ -253,18 +264,17 @@ impl Server {
         Ok(launch)
     }
 
-    pub(super) fn environment(&self, confined: &Confined) -> BTreeMap<String, String> {
+    /// With these variables of its own.
+    pub(super) fn environment(
+        &self,
+        own: &BTreeMap<String, String>,
+        confined: &Confined,
+    ) -> BTreeMap<String, String> {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let changes = confined.profile.confined(&confined.facts);
         let instance = &self.runners.shared.instance;
-        environment::of_server(
-            inherited,
-            &self.definition().env,
-            instance,
-            self.id.as_str(),
-            changes.as_ref(),
-        )
+        environment::of_server(inherited, own, instance, self.id.as_str(), changes.as_ref())
     }
 }
 
@@ -278,6 +288,8 @@ struct Preparing {
     package_dir: PathBuf,
     runtimes: Arc<Runtimes>,
     start: Start,
+    /// Whether it is a version on trial, which gets nothing of the person's.
+    alone: bool,
     /// Whether the servers share a runner.
     shared: bool,
     /// Where servers could ever write.
@@ -322,7 +334,8 @@ impl Preparing {
         };
         let facts = facts::collect(&facts::Wanted {
             command: &command,
-            args: &args,
+            // What they name is within a server's reach by that.
+            args: if self.alone { &[] } else { &args },
             cwd: &cwd,
             path: own_path.map(String::as_str),
             search: &path,
@@ -336,8 +349,9 @@ impl Preparing {
             shared: self.shared,
             ever_written: &self.ever_written,
         });
-        let sandbox = self.definition.sandbox.clone();
-        Ok(Prepared { command, args, cwd, programs, path, sandbox, facts, secrets: Credentials::default() })
+        let Definition { sandbox, env, .. } = self.definition.clone();
+        let secrets = Credentials::default();
+        Ok(Prepared { command, args, cwd, programs, path, sandbox, env, facts, secrets })
     }
 
     fn program(&self, dir: &Path) -> Result<(String, Vec<String>, Option<PathBuf>), Unprepared> {

@@ -38,11 +38,7 @@ impl Server {
 
     /// The secrets for its next start. Where they cannot be read, a server that needs none starts without, and says so.
     pub(super) async fn secrets(&self) -> Result<Credentials, Unprepared> {
-        let lent = self.lent.borrow().clone();
-        if let Some(lent) = lent {
-            return Ok(lent);
-        }
-        let secrets = match self.runners.shared.secrets.of(self.id.as_str()).await {
+        let mut secrets = match self.runners.shared.secrets.of(self.id.as_str()).await {
             Ok(secrets) => secrets,
             Err(error) if self.needs_secrets() => return Err(format!("read its secrets: {error}").into()),
             Err(error) => {
@@ -50,15 +46,11 @@ impl Server {
                 Credentials::default()
             }
         };
+        secrets.0.extend(self.trial.iter().flat_map(|trial| trial.secrets.0.clone()));
         match secrets.missing(&self.definition().secrets) {
             missing if missing.is_empty() => Ok(secrets),
             missing => Err(Unprepared { missing, ..Unprepared::default() }),
         }
-    }
-
-    /// Has a trial start with these instead of those of its name.
-    pub(in crate::supervisor) fn lend(&self, secrets: Credentials) {
-        *self.lent.borrow_mut() = Some(secrets);
     }
 
     /// The end of a start that needs what is not set.

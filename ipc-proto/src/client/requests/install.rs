@@ -11,7 +11,8 @@ define_requests! {
     /// Any request about packages that are installed.
     InstallRequest:
     /// Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that
-    /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started.
+    /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started. A plan runs no code of any
+    /// package, unless `build`.
     "install_server" InstallServer {
         /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT]`, `oci:IMAGE`, the URL of a server
         /// that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along.
@@ -20,8 +21,6 @@ define_requests! {
         package: Option<u64>,
         /// Of an entry: what is filled in, by name.
         inputs: Option<BTreeMap<String, Vec<String>>>,
-        /// Exactly this version of it, as a plan has said.
-        version: Option<String>,
         /// The server's id; made of the package's name when absent.
         server_id: Option<ServerId>,
         /// As in `add_server`.
@@ -48,6 +47,11 @@ define_requests! {
         allow_http: Option<bool>,
         /// True: only says what would be installed.
         plan: Option<bool>,
+        /// What a plan of this client has given: exactly that is installed.
+        planned: Option<String>,
+        /// Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that
+        /// is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`.
+        build: Option<bool>,
         /// As in `connect_server`.
         progress: Option<bool>,
     }
@@ -60,13 +64,21 @@ define_requests! {
     }
     /// Lists the servers that Harbor brings along.
     "get_curated_list" GetCuratedList {}
-    /// Installs another version beside the present one, starts it, and says how its tools differ. It is used once a second
-    /// request says `apply`; it goes when the client leaves before.
+    /// Installs another version beside the present one, starts it with nothing of the person's (no secrets, variables, grants),
+    /// and says how its tools differ. It is used once another request says `apply`; it goes when the client leaves before.
     "upgrade_server" UpgradeServer {
         /// The server's id.
         server_id: ServerId,
         /// Which version, of git a branch, tag or commit; the newest that the definition admits when absent.
         to: Option<String>,
+        /// True: only says which version that is.
+        plan: Option<bool>,
+        /// What an earlier answer has given: it goes on with exactly that.
+        planned: Option<String>,
+        /// As in `install_server`.
+        build: Option<bool>,
+        /// Whether it is started with all that the server may use where it does not start without, or lists nothing.
+        with_all: Option<bool>,
         /// What the answer to the first request gave.
         apply: Option<String>,
         /// As in `connect_server`.

@@ -21,7 +21,7 @@ define_requests! {
     }
     /// Lists the servers that are running.
     "mcp_list_connections" McpListConnections {}
-    /// Asks a server for its tools, all pages.
+    /// Asks a server for its tools, all pages. Of one that was stopped, or has not been started yet, what is known of them.
     "mcp_list_tools" McpListTools {
         /// The server's id.
         server_id: ServerId,

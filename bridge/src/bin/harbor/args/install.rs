@@ -86,7 +86,8 @@ mod tests {
     #[test]
     fn packages_and_their_servers() {
         let Command::Install(package) = command(&[
-            "install", "npm:x@1", "--name", "n", "--yes", "--lazy", "--env", "A=b", "--", "-x", "y",
+            "install", "npm:x@1", "--name", "n", "--yes", "--lazy", "--env", "A=b", "--secret", "KEY", "--",
+            "-x", "y",
         ]) else {
             panic!("install")
         };
@@ -97,6 +98,7 @@ mod tests {
             ("n", &["-x".to_owned(), "y".into()][..])
         );
         assert_eq!((definition.env["A"].as_str(), definition.supervision.lazy), ("b", Some(true)));
+        assert_eq!(definition.secrets, ["KEY"]);
         assert!(complaint(&["install"]).starts_with("which server?"));
         let Command::Install(entry) =
             command(&["install", "files", "--input", "dir=/a", "--input=dir=/b=c", "--package", "2"])

@@ -1,4 +1,4 @@
-//! install, upgrade, runtimes: packages and what they need.
+//! install, runtimes: packages and what they need.
 //!
 //! Owns what a person is shown before the question. Must never change anything without a yes, or `--yes`.
 
@@ -8,10 +8,12 @@ mod plan;
 use std::collections::BTreeMap;
 
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::recipe::source::{Source, default_name, sort};
 
-use super::servers::{START, STOP};
-use super::{add, changes, count, print, remarks, remote, sandbox};
-use crate::args::{Package, Upgrade};
+use super::servers::START;
+use super::{add, count, print, remarks, remote, sandbox, secrets};
+use crate::args::Package;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -20,33 +22,43 @@ use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
 use crate::table::Table;
 
+/// What is said after a no.
+const NOTHING_INSTALLED: &str = "nothing was installed";
+
+/// What is asked before a package is built.
+pub const BUILDS: &str =
+    "code of the package must run to find out what it needs: it runs in a sandbox with nothing of yours";
+
 /// Tools that one line names.
 const MAX_TOOLS: usize = 8;
 
+/// What can be found wrong without the bridge, the source first: a person who has no terminal learns what is wrong, too.
+pub fn check(wanted: &Package) -> Result<(), Failure> {
+    let source = sort(&wanted.source).map_err(Failure::Usage)?;
+    let is_named = matches!(source, Source::Entry(_)) || default_name(&source).is_some();
+    if wanted.definition.name.is_empty() && !is_named {
+        let source = &wanted.source;
+        return Err(Failure::Usage(format!("no name can be made of {source}; say one with --name")));
+    }
+    secrets::are_keys(&wanted.definition.secrets)?;
+    if wanted.yes { Ok(()) } else { consent::is_possible("an installation") }
+}
+
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
     let entry::Complete { package: wanted, about, secrets } = &entry::complete(client, wanted)?;
-    let plan = under_way(client, "looking it up", ask(wanted)?.flag("plan", true))?.object("installed");
-    if !wanted.yes {
-        let described = plan::describe(&plan, about.as_ref());
-        match screen.json {
-            true => remark(&described),
-            false => screen.text(&described)?,
-        }
-        if !consent::ask("Install it?")? {
-            remark("nothing was installed");
-            return Err(Failure::Said(Exit::Failed));
-        }
+    let mut plan = planned(client, ask(wanted)?)?;
+    if needs_build(&plan) {
+        confirm(wanted.yes, &describe_build(&plan), "Run it?", NOTHING_INSTALLED, screen)?;
+        plan = planned(client, ask(wanted)?.text("planned", &plan.text("planned")).flag("build", true))?;
     }
+    let described = plan::describe(&plan, about.as_ref());
+    confirm(wanted.yes, &described, "Install it?", NOTHING_INSTALLED, screen)?;
     let name = plan.text("server_id");
-    let values = if wanted.yes { BTreeMap::new() } else { entry::ask_for(secrets, &name)? };
-    let mut ask = ask(wanted)?;
-    if plan.raw("version").is_some() {
-        ask = ask.text("version", &plan.text("version"));
-    }
-    if !values.is_empty() {
-        ask = ask.secrets("secret_values", &values);
-    }
-    let answer = under_way(client, "installing", ask)?;
+    let values = match wanted.yes {
+        true => secrets::values(&name, &wanted.definition.secrets)?,
+        false => entry::ask_for(secrets, &name)?,
+    };
+    let answer = under_way(client, "installing", as_planned(ask(wanted)?, &plan, &values))?;
     print(screen, &answer, |answer| describe_installed(&answer.object("installed")))?;
     if !screen.json {
         remarks::on_summary(&name, &plan.object("sandbox"));
@@ -57,10 +69,55 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     Ok(())
 }
 
-fn under_way(client: &mut Client, what: &str, ask: Ask) -> Result<Members, Failure> {
+/// Exactly what was shown, with its secrets.
+fn as_planned(mut ask: Ask, plan: &Members, values: &BTreeMap<String, Secret>) -> Ask {
+    if plan.raw("planned").is_some() {
+        ask = ask.text("planned", &plan.text("planned"));
+    }
+    if !values.is_empty() {
+        ask = ask.secrets("secret_values", values);
+    }
+    ask
+}
+
+/// What would be installed.
+fn planned(client: &mut Client, ask: Ask) -> Result<Members, Failure> {
+    Ok(under_way(client, "looking it up", ask.flag("plan", true))?.object("installed"))
+}
+
+/// Whether a plan says that code of the package must run.
+pub fn needs_build(plan: &Members) -> bool {
+    plan.value("needs_build") == true
+}
+
+/// Shows something and asks, where `--yes` has not answered already.
+pub fn confirm(
+    yes: bool,
+    shown: &str,
+    question: &str,
+    otherwise: &str,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
+    }
+    match screen.json {
+        true => remark(shown),
+        false => screen.text(shown)?,
+    }
+    if consent::ask(question)? {
+        return Ok(());
+    }
+    remark(otherwise);
+    Err(Failure::Said(Exit::Failed))
+}
+
+/// Asks for something that takes a while, and shows how far it is.
+pub fn under_way(client: &mut Client, what: &str, ask: Ask) -> Result<Members, Failure> {
     let mut status = Status::new(&format!("{what} …"));
     let ask = ask.flag("progress", true);
     let answer = client.request_with_progress(&ask, START, &mut |push| status.show(&push.text("message")));
+    // There may be secrets in it.
     ask.wipe();
     answer
 }
@@ -99,6 +156,14 @@ fn ask(wanted: &Package) -> Result<Ask, Failure> {
     Ok(ask)
 }
 
+/// What is known of a package that has to be built to know more.
+fn describe_build(plan: &Members) -> String {
+    let version = Some(plan.text("version")).filter(|version| !version.is_empty());
+    let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+    let package = format!("package    {}{version} ({})", plan.text("name"), plan.text("kind"));
+    format!("server     {}\n{package}\n{BUILDS}", plan.text("server_id"))
+}
+
 fn describe_installed(installed: &Members) -> String {
     let (name, tools) = (installed.text("server_id"), installed.strings("tools"));
     let what = format!("{} {}", installed.text("name"), installed.text("version"));
@@ -121,70 +186,6 @@ fn describe_installed(installed: &Members) -> String {
                 "`harbor call {name}/{first}` calls one, `harbor tools {name}` says what they take"
             ));
         }
-    }
-    lines.join("\n")
-}
-
-pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
-    let server = &wanted.server;
-    if wanted.undo {
-        let answer = client.request(&Ask::about("undo_upgrade", server), STOP)?;
-        return print(screen, &answer, |answer| {
-            format!("{server} is {} again", answer.object("installed").text("version"))
-        });
-    }
-    let mut ask = Ask::about("upgrade_server", server);
-    if let Some(to) = &wanted.to {
-        ask = ask.text("to", to);
-    }
-    // That start is other people's new code with what the server may do: it is a question of its own.
-    let trial = format!(
-        "the new version is started to see its tools, with all that {server} may use: its secrets, files, network"
-    );
-    if !wanted.yes && !consent::ask(&format!("{trial}\nTry it out?"))? {
-        remark("nothing was changed");
-        return Err(Failure::Said(Exit::Failed));
-    }
-    let tried = under_way(client, "trying it out", ask)?;
-    let upgrade = tried.object("upgrade");
-    let Some(token) = upgrade.raw("apply").map(|_| upgrade.text("apply")) else {
-        return print(screen, &tried, |_| format!("{server} is {} already", upgrade.text("before")));
-    };
-    if !screen.json {
-        screen.text(&describe_upgrade(server, &upgrade))?;
-    }
-    if !wanted.yes && !consent::ask("Use it?")? {
-        remark("nothing was changed");
-        return Err(Failure::Said(Exit::Failed));
-    }
-    let answer = client.request(&Ask::about("upgrade_server", server).text("apply", &token), STOP)?;
-    print(screen, &answer, |_| {
-        let after = upgrade.text("after");
-        let mut said = format!("{server} is {after} now; `harbor upgrade {server} --undo` goes back");
-        if !upgrade.objects("changed").is_empty() {
-            said += &format!("\nchanged tools are kept from origins: `harbor accept {server}` accepts them");
-        }
-        said
-    })
-}
-
-fn describe_upgrade(server: &str, upgrade: &Members) -> String {
-    let mut lines = vec![
-        format!("{server}: {} → {}", upgrade.text("before"), upgrade.text("after")),
-        format!("hash       {}", upgrade.text("integrity")),
-    ];
-    let list = |name: &str| upgrade.strings(name).join(", ");
-    for (name, what) in [("added", "new tools  "), ("removed", "gone tools ")] {
-        if !list(name).is_empty() {
-            lines.push(format!("{what}{}", list(name)));
-        }
-    }
-    for change in upgrade.objects("changed") {
-        lines.push(format!("changed    {}", change.text("tool_name")));
-        lines.extend(changes::differences(&change));
-    }
-    if lines.len() == 2 {
-        lines.push("its tools say the same of themselves".into());
     }
     lines.join("\n")
 }
@@ -227,7 +228,7 @@ mod tests {
     use super::super::rig::command as run;
     use super::*;
 
-    const PLAN: &str = r#"{"type":"install_server_result","request_id":"1","installed":{"server_id":"time","kind":"pypi","name":"mcp-server-time","version":"1.2","integrity":"sha256:aa","packages":3,"sandbox":{"level":"standard","network":"all"}}}"#;
+    const PLAN: &str = r#"{"type":"install_server_result","request_id":"1","installed":{"server_id":"time","kind":"pypi","name":"mcp-server-time","version":"1.2","integrity":"sha256:aa","packages":3,"planned":"7","sandbox":{"level":"standard","network":"all"}}}"#;
     const DONE: &str = r#"{"type":"install_server_result","request_id":"2","installed":{"server_id":"time","name":"mcp-server-time","version":"1.2","tools":["now","then"]}}"#;
 
     fn package() -> Package {
@@ -242,25 +243,40 @@ mod tests {
             "installed time: mcp-server-time 1.2\nit has 2 tools: now, then\n\
              `harbor call time/now` calls one, `harbor tools time` says what they take\n"
         );
-        assert!(ran.asked[0].contains(r#""plan":true"#) && !ran.asked[1].contains("plan"), "{:?}", ran.asked);
-        assert!(ran.asked[1].contains(r#""version":"1.2""#), "{:?}", ran.asked);
+        assert!(ran.asked[0].contains(r#""plan":true"#), "{:?}", ran.asked);
+        assert!(
+            ran.asked[1].contains(r#""planned":"7""#) && !ran.asked[1].contains("\"plan\""),
+            "{:?}",
+            ran.asked
+        );
     }
 
     #[test]
-    fn an_upgrade_shows_its_tools_first() {
-        let tried = r#"{"type":"upgrade_server_result","request_id":"1","upgrade":{"before":"1","after":"2","integrity":"h","added":["b"],"removed":["a"],"changed":[{"tool_name":"c","before":{"description":"x"},"after":{"description":"y"}}],"apply":"2-7"}}"#;
-        let done = r#"{"type":"upgrade_server_result","request_id":"2","upgrade":{"applied":true}}"#;
-        let wanted = Upgrade { server: "s".into(), to: None, undo: false, yes: true };
-        let ran = run(false, &[tried, done], |c, s| upgrade(c, &wanted, s));
-        assert_eq!(
-            ran.printed,
-            "s: 1 → 2\nhash       h\nnew tools  b\ngone tools a\nchanged    c\n  description\n    - x\n    + y\n\
-             s is 2 now; `harbor upgrade s --undo` goes back\n\
-             changed tools are kept from origins: `harbor accept s` accepts them\n"
+    fn what_has_to_be_built_is_built_before_it_is_shown() {
+        let needs = r#"{"type":"install_server_result","request_id":"1","installed":{"server_id":"time","kind":"git","name":"https://h/r","version":"abc","planned":"6","needs_build":true}}"#;
+        let (plan, done) =
+            (PLAN.replace("\"1\"", "\"2\""), DONE.replace("\"request_id\":\"2\"", "\"request_id\":\"3\""));
+        let ran = run(false, &[needs, &plan, &done], |c, s| install(c, &package(), s));
+        assert!(ran.asked[1].contains(r#""planned":"6","build":true,"plan":true"#), "{:?}", ran.asked);
+        assert!(
+            ran.asked[2].contains(r#""planned":"7""#) && !ran.asked[2].contains("build"),
+            "{:?}",
+            ran.asked
         );
-        assert!(ran.asked[1].ends_with(r#""apply":"2-7"}"#), "{:?}", ran.asked);
-        let same =
-            r#"{"type":"upgrade_server_result","request_id":"1","upgrade":{"before":"2","after":"2"}}"#;
-        assert_eq!(run(false, &[same], |c, s| upgrade(c, &wanted, s)).printed, "s is 2 already\n");
+        let shown = describe_build(&Members::parse(needs.as_bytes()).unwrap().object("installed"));
+        assert!(
+            shown.starts_with("server     time\npackage    https://h/r abc (git)\ncode of the package"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn a_source_is_looked_at_before_a_terminal() {
+        let of = |source: &str, yes| Package { source: source.into(), yes, ..package() };
+        let said = |package: &Package| check(package).unwrap_err().message().unwrap();
+        assert!(said(&of("x:y", false)).contains("not of a kind"));
+        let mut wrong = package();
+        wrong.definition.secrets = vec!["1 x".into()];
+        assert!(said(&wrong).starts_with("--secret 1 x: expected"));
     }
 }

@@ -37,6 +37,7 @@ mod status;
 mod tools;
 mod top;
 mod unseen;
+mod upgrade;
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::DialError;
@@ -69,16 +70,14 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             add::run(&mut connect()?, &definition, &ask, screen)
         }
         Command::Install(package) => {
-            if !package.yes {
-                consent::is_possible("an installation")?;
-            }
+            install::check(&package)?;
             install::install(&mut connect()?, &package, screen)
         }
         Command::Upgrade(wanted) => {
             if !wanted.yes && !wanted.undo {
                 consent::is_possible("an upgrade")?;
             }
-            install::upgrade(&mut connect()?, &wanted, screen)
+            upgrade::upgrade(&mut connect()?, &wanted, screen)
         }
         Command::Runtimes => install::runtimes(&mut connect()?, screen),
         Command::Remove(removal) => servers::remove(&mut connect()?, &removal, screen),

@@ -4,11 +4,13 @@
 
 pub mod prompt;
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _};
 
+use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::credentials::{MAX_VALUE, wrong_value};
+use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_value};
 use zeroize::Zeroizing;
 
 use super::{count, print};
@@ -24,13 +26,47 @@ use crate::when::{now, until, utc};
 /// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
     let Secrets::Set(new) = wanted else { return Ok(None) };
-    let value = match io::stdin().is_terminal() {
-        true => prompt::ask(&format!("{} of {} (not shown): ", new.key, new.server))?,
-        false => from_stdin()?,
+    Ok(ask(&new.server, std::slice::from_ref(&new.key), new.kind)?.pop())
+}
+
+/// Values of secrets of a server that is yet to be there, as far as they can be had: a terminal gives all, stdin one of one.
+pub fn values(server: &str, keys: &[String]) -> Result<BTreeMap<String, Secret>, Failure> {
+    let values = match (keys, io::stdin().is_terminal()) {
+        (_, true) | ([], _) => ask(server, keys, CredentialType::ApiKey)?,
+        ([key], false) => match from_stdin()? {
+            none if none.is_empty() => Vec::new(),
+            value => vec![right(key, CredentialType::ApiKey, value)?],
+        },
+        (_, false) => Vec::new(),
     };
-    match wrong_value(new.kind, &value) {
-        Some(expected) => Err(Failure::Usage(format!("the value of {}: expected {expected}", new.key))),
-        None => Ok(Some(value)),
+    Ok(keys.iter().cloned().zip(values).collect())
+}
+
+/// Whether secrets may be called so.
+pub fn are_keys(keys: &[String]) -> Result<(), Failure> {
+    let wrong = keys.iter().find_map(|key| Some((key, wrong_key(CredentialType::ApiKey, key)?)));
+    match wrong {
+        Some((key, expected)) => Err(Failure::Usage(format!("--secret {key}: expected {expected}"))),
+        None => Ok(()),
+    }
+}
+
+fn ask(server: &str, keys: &[String], kind: CredentialType) -> Result<Vec<Secret>, Failure> {
+    let values = match (keys, io::stdin().is_terminal()) {
+        ([], _) => Vec::new(),
+        (_, true) => {
+            let question = |key: &String| format!("{key} of {server} (not shown): ");
+            prompt::ask(&keys.iter().map(question).collect::<Vec<_>>())?
+        }
+        (_, false) => vec![from_stdin()?],
+    };
+    keys.iter().zip(values).map(|(key, value)| right(key, kind, value)).collect()
+}
+
+fn right(key: &str, kind: CredentialType, value: Secret) -> Result<Secret, Failure> {
+    match wrong_value(kind, &value) {
+        Some(expected) => Err(Failure::Usage(format!("the value of {key}: expected {expected}"))),
+        None => Ok(value),
     }
 }
 

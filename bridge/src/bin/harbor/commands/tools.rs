@@ -39,6 +39,9 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
     let mut table = Table::new(HEADER);
     let left_out = tabulate(&mut table, Some(server), &answer);
     show(&table, screen)?;
+    if answer.value("last_listed") == true {
+        remark(&format!("{server} is not running: these are the tools that it listed last"));
+    }
     left_out.iter().for_each(|text| remark(text));
     remarks::on_changes(client, |name| name == server);
     Ok(())

@@ -27,7 +27,8 @@ pub const TOPICS: &[Topic] = &[
         notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT], oci:IMAGE, the URL of a\n\
                 server that runs elsewhere, or an ID that `harbor catalog` shows. Behind -- are the server's own arguments, or\n\
                 what an entry asks for, if that is one thing. What it is and may do is shown, asked for, and locked with the\n\
-                hashes of all that comes with it. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
+                hashes of all that comes with it. The value of a --secret comes from a prompt, or from stdin, as with\n\
+                `harbor secrets set`. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
                 \n\
                 harbor install time\n\
                 harbor install filesystem -- ~/notes\n\
@@ -40,8 +41,10 @@ pub const TOPICS: &[Topic] = &[
             opt("--undo", "", "back to the version before the last upgrade"),
             opt("--yes", "", "do not ask"),
         ],
-        notes: "The new version is installed beside the old one, started, and its tools are compared with the old one's.\n\
-                Nothing is changed before the yes. Tools that have changed are kept from origins until you accept them.",
+        notes: "The new version is installed beside the old one and started with nothing of yours (no secrets, no files); its\n\
+                tools are compared with the old one's. If it does not start like that, you are asked whether it gets all\n\
+                that the server may use. Nothing is changed before the yes. Tools that have changed are kept from origins\n\
+                until you accept them.",
         ..topic("upgrade", "NAME", "another version of a server's package")
     },
     Topic {
@@ -67,7 +70,11 @@ pub const TOPICS: &[Topic] = &[
                 "what runs the image: podman or docker; the first that is there if absent",
             ),
             opt("--as-is", "", "run the command as it is, npx and uvx included"),
-            opt("--url", "URL", "instead of a command: a server elsewhere, https://…, or http://… on this machine"),
+            opt(
+                "--url",
+                "URL",
+                "instead of a command: a server elsewhere, https://…, or http://… on this machine",
+            ),
             opt("--no-start", "", "only store the definition"),
         ],
         groups: &[
@@ -393,7 +400,11 @@ pub const TOPICS: &[Topic] = &[
             opt("--only", "NAME", "only this server, as the client calls it; repeat for more"),
             opt("--disabled", "", "also those that are switched off there"),
             opt("--start", "", "start them, too"),
-            opt("--expand", "", "put in your variables where the file names them; without it such a server is left out"),
+            opt(
+                "--expand",
+                "",
+                "put in your variables where the file names them; without it such a server is left out",
+            ),
             opt("--allow-private", "", "also servers elsewhere at a private address, or at this machine's"),
             opt("--allow-http", "", "also servers elsewhere without TLS"),
             opt("--yes", "", "do not ask"),

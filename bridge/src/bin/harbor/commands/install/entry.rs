@@ -194,18 +194,18 @@ fn at_home(path: &str) -> String {
 
 /// Asks for each; Enter leaves one out.
 pub fn ask_for(secrets: &[Wanted], server: &str) -> Result<BTreeMap<String, Secret>, Failure> {
-    let mut values = BTreeMap::new();
-    for secret in secrets {
+    let question = |secret: &Wanted| {
         let said = [&secret.description, &secret.help_url].map(|text| flatten(text));
         let said = said.iter().filter(|text| !text.is_empty());
         let said: String = said.map(|line| format!("{line}\n")).collect();
-        let name = flatten(&secret.name);
-        let value = prompt::ask(&format!("{said}{name} of {server} (not shown; Enter leaves it out): "))?;
-        if !value.is_empty() {
-            values.insert(secret.name.clone(), value);
-        }
+        format!("{said}{} of {server} (not shown; Enter leaves it out): ", flatten(&secret.name))
+    };
+    if secrets.is_empty() {
+        return Ok(BTreeMap::new());
     }
-    Ok(values)
+    let answers = prompt::ask(&secrets.iter().map(question).collect::<Vec<_>>())?;
+    let names = secrets.iter().map(|secret| secret.name.clone());
+    Ok(names.zip(answers).filter(|(_, value)| !value.is_empty()).collect())
 }
 
 #[cfg(test)]

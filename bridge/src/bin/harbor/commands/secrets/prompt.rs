@@ -1,4 +1,4 @@
-//! A question on the terminal whose answer is not shown.
+//! Questions on the terminal whose answers are not shown.
 //!
 //! ```text
 //!  echo off ─► question ─► a line ─► echo as it was        signal ─► echo as it was ─► the signal
@@ -23,29 +23,33 @@ use crate::errors::Failure;
 /// A terminal hands over no longer line, in bytes.
 const LONGEST: usize = 4095;
 
-/// Asks for a secret.
-pub fn ask(question: &str) -> Result<Secret, Failure> {
-    let failed = |error: io::Error| Failure::Io("ask for the value", error);
+/// Asks for secrets, one after the other.
+pub fn ask(questions: &[String]) -> Result<Vec<Secret>, Failure> {
     // Before there is anything to be given back.
     let signals = Signals::hold_back().map_err(|errno| failed(errno.into()))?;
-    let line = {
-        let hidden = Hidden::begin().map_err(failed)?;
-        let echo = hidden.0.clone();
-        thread::spawn(move || obey(signals, &echo));
-        say(question).map_err(failed)?;
-        let mut line = Zeroizing::new(String::with_capacity(LONGEST + 1));
-        let read = io::stdin().read_line(&mut line);
-        // The newline was typed, and not shown.
-        say("\n").map_err(failed)?;
-        read.map_err(failed)?;
-        line
-    };
+    let hidden = Hidden::begin().map_err(failed)?;
+    let echo = hidden.0.clone();
+    thread::spawn(move || obey(signals, &echo));
+    questions.iter().map(|question| ask_one(question)).collect()
+}
+
+fn ask_one(question: &str) -> Result<Secret, Failure> {
+    say(question).map_err(failed)?;
+    let mut line = Zeroizing::new(String::with_capacity(LONGEST + 1));
+    let read = io::stdin().read_line(&mut line);
+    // The newline was typed, and not shown.
+    say("\n").map_err(failed)?;
+    read.map_err(failed)?;
     if line.len() >= LONGEST {
         return Err(Failure::Usage(
             "that is too long for a terminal; let a program or a file give it on stdin".into(),
         ));
     }
     Ok(Secret::new(line.trim_end_matches(['\n', '\r']).to_owned()))
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::Io("ask for the value", error)
 }
 
 /// To the terminal itself, wherever our output goes.

@@ -1,0 +1,223 @@
+//! Why an installation failed, in the words of a person: from what its installer said.
+//!
+//! Owns the reading of that. It is other people's text: what it is taken for is shown, and nothing follows from it but the
+//! question whether a package may be built.
+
+use super::{Ecosystem, Package, is_npm_name, is_python_name};
+
+/// Words of a connection that could not be made.
+const UNREACHABLE: &[&str] = &[
+    "code ENOTFOUND",
+    "code EAI_AGAIN",
+    "code ECONNREFUSED",
+    "code ECONNRESET",
+    "code ETIMEDOUT",
+    "code ENETUNREACH",
+    "code ERR_SOCKET_TIMEOUT",
+    "NewConnectionError",
+    "ConnectTimeoutError",
+    "Failed to establish a new connection",
+    "Temporary failure in name resolution",
+    "Could not resolve host",
+    "Could not connect to server",
+    "error sending request",
+    "dns error",
+];
+
+/// What uv says where all that there is would have to be built.
+const NO_WHEELS: &[&str] =
+    &["no usable wheels", "building from source is disabled", "Building source distributions"];
+
+/// What pip says where nothing fits; then there is the requirement.
+const NOTHING_FITS: &str = "No matching distribution found for ";
+
+/// Why nothing could be resolved without building anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unresolved {
+    /// All that fits would have to be built.
+    NoWheels,
+    /// There is nothing of this package, or nothing that is built already: pip says the same of both.
+    NothingOf {
+        /// The package.
+        name: String,
+        /// The one version that was wanted of it.
+        version: Option<String>,
+    },
+    /// For another reason.
+    Otherwise,
+}
+
+/// What an installer says where only what is built already may be used.
+#[must_use]
+pub fn unresolved(said: &str) -> Unresolved {
+    if is_unreachable(said) {
+        return Unresolved::Otherwise;
+    }
+    if NO_WHEELS.iter().any(|words| said.contains(words)) {
+        return Unresolved::NoWheels;
+    }
+    match requirement(said) {
+        Some((name, clause)) => Unresolved::NothingOf {
+            name: name.to_owned(),
+            version: clause
+                .strip_prefix("==")
+                .filter(|version| !version.contains(['*', ',']))
+                .map(Into::into),
+        },
+        None => Unresolved::Otherwise,
+    }
+}
+
+/// Why an installation failed, as the end of the sentence "the package could not be installed: …"; `None` where the
+/// installer's own words have to do.
+#[must_use]
+pub fn reason(package: &Package, said: &str) -> Option<String> {
+    if is_unreachable(said) {
+        let what =
+            if package.ecosystem == Ecosystem::Git { "what it is fetched from" } else { "its registry" };
+        return Some(format!("{what} cannot be reached; is there a network?"));
+    }
+    match package.ecosystem {
+        Ecosystem::Npm => of_npm(package, said),
+        Ecosystem::Pypi => of_pypi(package, said),
+        Ecosystem::Git => of_git(said).or_else(|| of_npm(package, said)).or_else(|| of_pypi(package, said)),
+    }
+}
+
+/// Why there is nothing of a package, or of one version of it.
+#[must_use]
+pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str) -> String {
+    let what = match version {
+        Some(version) => format!("there is no version {version} of {name} on {on}"),
+        None => format!("there is no package {name} on {on}"),
+    };
+    if name == package.name { what } else { format!("it needs {name}, and {what}") }
+}
+
+fn is_unreachable(said: &str) -> bool {
+    UNREACHABLE.iter().any(|words| said.contains(words))
+}
+
+fn of_npm(package: &Package, said: &str) -> Option<String> {
+    let spec = |text: &str| {
+        let at = text.rfind('@').filter(|at| *at > 0);
+        let (name, version) = at.map_or((text, ""), |at| (&text[..at], &text[at + 1..]));
+        is_npm_name(name).then(|| (name.to_owned(), version.to_owned()))
+    };
+    if let Some((_, behind)) = said.split_once("No matching version found for ") {
+        let (name, version) = spec(behind.split_whitespace().next()?.trim_end_matches('.'))?;
+        return Some(not_there(package, &name, Some(&version), "npm"));
+    }
+    if said.contains("code E404") {
+        let quoted =
+            said.lines().filter(|line| line.contains("404")).find_map(|line| line.split('\'').nth(1));
+        let name = quoted.and_then(spec).map_or_else(|| package.name.clone(), |(name, _)| name);
+        return Some(not_there(package, &name, None, "npm"));
+    }
+    None
+}
+
+fn of_pypi(package: &Package, said: &str) -> Option<String> {
+    if said.contains("require a different python version") || said.contains("requires a different Python") {
+        return Some("no version that is wanted is for the Python that is here".into());
+    }
+    if let Some((name, clause)) = requirement(said) {
+        let is_none = clause.is_empty() || said.contains("(from versions: none)");
+        let version = clause.trim_start_matches("==");
+        return Some(not_there(package, name, (!is_none).then_some(version), "PyPI"));
+    }
+    let word = |behind: &str| {
+        let word = said.split_once(behind)?.1.split_whitespace().next()?;
+        Some(word.trim_end_matches([',', '.']).to_owned())
+    };
+    if let Some(spec) = word("there is no version of ") {
+        let (name, version) = spec.split_once("==")?;
+        return is_python_name(name).then(|| not_there(package, name, Some(version), "PyPI"));
+    }
+    let before = said.split_once(" was not found in the package registry")?.0;
+    let name = before.split_whitespace().next_back().filter(|name| is_python_name(name))?;
+    Some(not_there(package, name, None, "PyPI"))
+}
+
+/// What pip found nothing for: the name, and what stands behind it.
+fn requirement(said: &str) -> Option<(&str, &str)> {
+    let word = said.split_once(NOTHING_FITS)?.1.split_whitespace().next()?;
+    let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c))).unwrap_or(word.len());
+    let (name, clause) = word.split_at(end);
+    is_python_name(name).then_some((name, clause))
+}
+
+fn of_git(said: &str) -> Option<String> {
+    if let Some((_, behind)) = said.split_once("couldn't find remote ref ") {
+        let reference = behind.lines().next().unwrap_or_default().trim();
+        return Some(format!("the repository has no branch, tag or commit {reference:?}"));
+    }
+    let closed = ["epository not found", "could not read Username", "does not appear to be a git repository"];
+    let closed = closed.iter().chain(&["Authentication failed", "Permission denied (publickey"]);
+    closed
+        .into_iter()
+        .any(|words| said.contains(words))
+        .then(|| "there is no such repository, or it cannot be read without a password or a key".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recognise;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Source | what was said => the reason.
+    const REASONS: &str = "
+        npm:@a/b | npm error code E404~npm error 404 Not Found - GET http://r/@a%2fb~npm error 404  '@a/b@*' is not in this registry. => there is no package @a/b on npm
+        npm:b | npm error code E404~npm error 404  The requested resource 'c@^1.2' could not be found => it needs c, and there is no package c on npm
+        npm:b | npm error code ETARGET~npm error notarget No matching version found for b@99.0.0. => there is no version 99.0.0 of b on npm
+        npm:b | npm error code ENOTFOUND~npm error network request to http://r/b failed => its registry cannot be reached; is there a network?
+        pypi:x | ERROR: Could not find a version that satisfies the requirement x (from versions: none)~ERROR: No matching distribution found for x => there is no package x on PyPI
+        pypi:x==9 | ERROR: Could not find a version that satisfies the requirement x==9 (from versions: 1, 2)~ERROR: No matching distribution found for x==9 => there is no version 9 of x on PyPI
+        pypi:x | WARNING: Retrying after connection broken by 'NewConnectionError(...)'~ERROR: No matching distribution found for x => its registry cannot be reached; is there a network?
+        pypi:x | Because x was not found in the package registry and you require x => there is no package x on PyPI
+        pypi:x==9 | Because there is no version of x==9 and you require x==9 => there is no version 9 of x on PyPI
+        git:https://h/r#v9 | fatal: couldn't find remote ref v9 => the repository has no branch, tag or commit \"v9\"
+        git:https://h/r | fatal: could not read Username for 'https://h' => there is no such repository, or it cannot be read without a password or a key
+        git:https://h/r | fatal: unable to access 'https://h/r/': Could not resolve host: h => what it is fetched from cannot be reached; is there a network?";
+
+    #[test]
+    fn installers_are_put_into_words() {
+        for row in REASONS.lines().filter(|row| !row.trim().is_empty()) {
+            let (source, rest) = row.split_once(" | ").unwrap();
+            let (said, wanted) = rest.split_once(" => ").unwrap();
+            let package = recognise(source.trim(), &[]).unwrap();
+            assert_eq!(reason(&package, &said.replace('~', "\n")).as_deref(), Some(wanted), "{row}");
+        }
+        assert_eq!(reason(&recognise("npm:b", &[]).unwrap(), "npm error code 1"), None);
+    }
+
+    #[test]
+    fn what_would_have_to_be_built_is_known() {
+        let of = |name: &str, version: Option<&str>| Unresolved::NothingOf {
+            name: name.into(),
+            version: version.map(Into::into),
+        };
+        assert_eq!(unresolved("ERROR: No matching distribution found for docopt"), of("docopt", None));
+        assert_eq!(
+            unresolved("No matching distribution found for a-b==1.2 (from x)"),
+            of("a-b", Some("1.2"))
+        );
+        assert_eq!(unresolved("No matching distribution found for a>=1"), of("a", None));
+        assert_eq!(unresolved("docopt==0.6.2 has no usable wheels"), Unresolved::NoWheels);
+        assert_eq!(unresolved("dns error: No matching distribution found for a"), Unresolved::Otherwise);
+        assert_eq!(unresolved("No matching distribution found for --x"), Unresolved::Otherwise);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_is_read(said in "(No matching (distribution|version) found for |code E404|404|'|@|=|a|\\PC| |\n){0,12}") {
+            for source in ["npm:a", "pypi:a", "git:https://h/a"] {
+                let _ = reason(&recognise(source, &[]).unwrap(), &said);
+            }
+            if let Unresolved::NothingOf { name, .. } = unresolved(&said) {
+                prop_assert!(is_python_name(&name));
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! upgrade: another version of a server's package, and back.
+//!
+//! Owns the questions before a new version gets anything. Must never use it without a yes, or `--yes`.
+
+use super::install::{BUILDS, confirm, needs_build, under_way};
+use super::servers::{START, STOP};
+use super::{changes, print};
+use crate::args::Upgrade;
+use crate::ask::Ask;
+use crate::client::Client;
+use crate::consent;
+use crate::errors::{Exit, Failure};
+use crate::reply::Members;
+use crate::screen::{Screen, remark};
+use crate::table::flatten;
+
+/// What is said after a no.
+const NOTHING_CHANGED: &str = "nothing was changed";
+
+pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
+    let server = &wanted.server;
+    if wanted.undo {
+        return undo(client, server, screen);
+    }
+    let Some(token) = planned_upgrade(client, wanted, screen)? else { return Ok(()) };
+    let tried = tried_out(client, wanted, &token, screen)?;
+    let upgrade = tried.object("upgrade");
+    if !screen.json {
+        screen.text(&describe_upgrade(server, &upgrade))?;
+    }
+    if !wanted.yes && !consent::ask("Use it?")? {
+        remark(NOTHING_CHANGED);
+        return Err(Failure::Said(Exit::Failed));
+    }
+    let ask = Ask::about("upgrade_server", server).text("apply", &upgrade.text("apply"));
+    let answer = client.request(&ask, STOP)?;
+    print(screen, &answer, |_| {
+        let after = upgrade.text("after");
+        let mut said = format!("{server} is {after} now; `harbor upgrade {server} --undo` goes back");
+        if !upgrade.objects("changed").is_empty() {
+            said += &format!("\n{}", kept_from_origins(server));
+        }
+        said
+    })
+}
+
+fn kept_from_origins(server: &str) -> String {
+    format!("changed tools are kept from origins: `harbor accept {server}` accepts them")
+}
+
+/// Which version it would be, by what it can be named, and whether it may be tried out; none where it is used already.
+fn planned_upgrade(
+    client: &mut Client,
+    wanted: &Upgrade,
+    screen: &mut Screen,
+) -> Result<Option<String>, Failure> {
+    let server = &wanted.server;
+    let mut ask = Ask::about("upgrade_server", server).flag("plan", true);
+    if let Some(to) = &wanted.to {
+        ask = ask.text("to", to);
+    }
+    let mut plan = under_way(client, "looking it up", ask)?;
+    let named = |plan: &Members| Some(plan.object("upgrade").text("planned")).filter(|name| !name.is_empty());
+    if needs_build(&plan.object("upgrade"))
+        && let Some(token) = named(&plan)
+    {
+        confirm(wanted.yes, &format!("{server}: {BUILDS}"), "Run it?", NOTHING_CHANGED, screen)?;
+        let ask = Ask::about("upgrade_server", server).text("planned", &token);
+        plan = under_way(client, "looking it up", ask.flag("build", true).flag("plan", true))?;
+    }
+    let Some(token) = named(&plan) else {
+        let before = plan.object("upgrade").text("before");
+        print(screen, &plan, |_| format!("{server} is {before} already"))?;
+        return Ok(None);
+    };
+    let trial = format!(
+        "{}\nthe new version is installed beside it, and started to see its tools, in a sandbox with nothing of yours",
+        versions(server, &plan.object("upgrade"))
+    );
+    confirm(wanted.yes, &trial, "Try it out?", NOTHING_CHANGED, screen)?;
+    Ok(Some(token))
+}
+
+/// Tries it out: with nothing of the person's, and where that does not do with all, after a yes.
+fn tried_out(
+    client: &mut Client,
+    wanted: &Upgrade,
+    token: &str,
+    screen: &mut Screen,
+) -> Result<Members, Failure> {
+    let server = &wanted.server;
+    let ask = |token: &str, with_all| {
+        Ask::about("upgrade_server", server).text("planned", token).flag("with_all", with_all)
+    };
+    let tried = under_way(client, "trying it out", ask(token, wanted.yes))?;
+    let upgrade = tried.object("upgrade");
+    if upgrade.raw("failed").is_none() {
+        return Ok(tried);
+    }
+    let why = format!(
+        "with nothing of yours it does not do: {}\nit can be started with all that {server} may use: its secrets, variables, \
+         files, network",
+        flatten(&upgrade.text("failed"))
+    );
+    confirm(wanted.yes, &why, "Try that?", NOTHING_CHANGED, screen)?;
+    under_way(client, "trying it out", ask(&upgrade.text("planned"), true))
+}
+
+fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    // A server that was up is started.
+    let answer = client.request(&Ask::about("undo_upgrade", server), START)?;
+    let installed = answer.object("installed");
+    let shown = installed.object("server");
+    let has_changed = shown.number("changed_tools").is_some_and(|number| number > 0);
+    print(screen, &answer, |_| {
+        let kept = if has_changed { format!("\n{}", kept_from_origins(server)) } else { String::new() };
+        format!("{server} is {} again{kept}", installed.text("version"))
+    })?;
+    if !has_changed && shown.text("state") != "running" {
+        remark(&format!(
+            "its tools are looked at when it starts: those that are not as you accepted them are kept from origins \
+             until `harbor accept {server}`"
+        ));
+    }
+    Ok(())
+}
+
+fn versions(server: &str, upgrade: &Members) -> String {
+    format!(
+        "{server}: {} → {}\nhash       {}",
+        upgrade.text("before"),
+        upgrade.text("after"),
+        upgrade.text("integrity")
+    )
+}
+
+fn describe_upgrade(server: &str, upgrade: &Members) -> String {
+    let mut lines = vec![versions(server, upgrade)];
+    let list = |name: &str| upgrade.strings(name).join(", ");
+    for (name, what) in [("added", "new tools  "), ("removed", "gone tools ")] {
+        if !list(name).is_empty() {
+            lines.push(format!("{what}{}", list(name)));
+        }
+    }
+    for change in upgrade.objects("changed") {
+        lines.push(format!("changed    {}", change.text("tool_name")));
+        lines.extend(changes::differences(&change));
+    }
+    if lines.len() == 1 {
+        lines.push("its tools say the same of themselves".into());
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command as run;
+    use super::*;
+
+    const PLANNED: &str = r#"{"type":"upgrade_server_result","request_id":"1","upgrade":{"before":"1","after":"2","integrity":"h","planned":"5"}}"#;
+
+    fn answer(id: u32, upgrade: &str) -> String {
+        format!(r#"{{"type":"upgrade_server_result","request_id":"{id}","upgrade":{{{upgrade}}}}}"#)
+    }
+
+    #[test]
+    fn an_upgrade_shows_its_tools_first() {
+        let tried = answer(
+            2,
+            r#""before":"1","after":"2","integrity":"h","added":["b"],"removed":["a"],"changed":[{"tool_name":"c","before":{"description":"x"},"after":{"description":"y"}}],"apply":"2-7""#,
+        );
+        let done = answer(3, r#""applied":true"#);
+        let wanted = Upgrade { server: "s".into(), to: None, undo: false, yes: true };
+        let ran = run(false, &[PLANNED, &tried, &done], |c, s| upgrade(c, &wanted, s));
+        assert_eq!(
+            ran.printed,
+            "s: 1 → 2\nhash       h\nnew tools  b\ngone tools a\nchanged    c\n  description\n    - x\n    + y\n\
+             s is 2 now; `harbor upgrade s --undo` goes back\n\
+             changed tools are kept from origins: `harbor accept s` accepts them\n"
+        );
+        assert!(ran.asked[1].contains(r#""planned":"5","with_all":true"#), "{:?}", ran.asked);
+        assert!(ran.asked[2].ends_with(r#""apply":"2-7"}"#), "{:?}", ran.asked);
+        let same = answer(1, r#""before":"2","after":"2""#);
+        let ran = run(false, &[&same], |c, s| upgrade(c, &wanted, s));
+        assert_eq!((ran.printed.as_str(), ran.asked.len()), ("s is 2 already\n", 1), "nothing is tried out");
+    }
+
+    #[test]
+    fn going_back_says_what_is_kept_from_origins() {
+        let wanted = Upgrade { server: "s".into(), to: None, undo: true, yes: false };
+        let back = |changed: u32| {
+            format!(
+                r#"{{"type":"undo_upgrade_result","request_id":"1","installed":{{"version":"1","server":{{"state":"running","changed_tools":{changed}}}}}}}"#
+            )
+        };
+        let said = |changed| run(false, &[&back(changed)], |c, s| upgrade(c, &wanted, s)).printed;
+        assert_eq!(said(0), "s is 1 again\n");
+        assert_eq!(said(2), format!("s is 1 again\n{}\n", kept_from_origins("s")));
+    }
+}

@@ -1,0 +1,287 @@
+//! Messages about upgrades of packages, and about going back.
+//!
+//! ```text
+//!  upgrade_server ─► planned ─► the same? ─► installed beside the old one ─► started with nothing of the person's ─► Tried
+//!                       └─ staged, if only that was wanted                       └─ not up: staged, or with all ─────►─┘
+//!  apply ─► lock ─► the same definition, started anew
+//! ```
+//!
+//! Owns the order in which a new version gets what its server may use: nothing before somebody says so.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    ToolDifference, UndoUpgradeResult, UpgradeServer, UpgradeServerResult, UpgradeView,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::credentials::Credentials;
+
+use super::client::Client;
+use super::installs::{AS_BEFORE, claim, failed, installed, locked, needs_build};
+use super::servers::{about, note, replace, stored};
+use super::staged::{Planned, Tried, What, gone};
+use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::link::ToolList;
+use crate::store::definitions::Definition;
+use crate::store::locks::{Lock, Locked};
+use crate::supervisor::{Installed, Note, Server, Trial, TrialOf};
+
+/// An upgrade on its way.
+struct Attempt<'a> {
+    router: &'a Rc<Router>,
+    client: &'a Rc<Client>,
+    server: Rc<Server>,
+    /// What is used so far; `None` where that was lost.
+    before: Option<Rc<Lock>>,
+    note: Option<Note>,
+    may_build: bool,
+    with_all: bool,
+}
+
+pub(super) async fn upgrade(
+    router: &Rc<Router>,
+    client: &Rc<Client>,
+    request_id: &str,
+    message: UpgradeServer,
+) -> Handled {
+    let id = &message.server_id;
+    let server = router.host.server(id)?;
+    let (package, locked) = locked(router, &server)?;
+    if let Some(token) = &message.apply {
+        return match router.staged.take(client, id, token) {
+            Some(What::Tried(tried)) => apply(router, client, id.clone(), *tried).await,
+            _ => Err(gone("apply")),
+        };
+    }
+    let attempt = Attempt {
+        router,
+        client,
+        server,
+        before: locked.map(|locked| locked.current),
+        note: note(client, request_id, message.progress),
+        may_build: message.build == Some(true),
+        with_all: message.with_all == Some(true),
+    };
+    let planned = match &message.planned {
+        None => Planned::of(match &message.to {
+            Some(to) => package.exactly(to).ok_or_else(|| invalid("to", "a version"))?,
+            None if package.is_exact() => package.newest(),
+            None => package,
+        }),
+        Some(token) => match router.staged.take(client, id, token) {
+            Some(What::Planned(planned)) => planned,
+            Some(What::Alone(trial)) => return attempt.run(trial).await,
+            _ => return Err(gone("planned")),
+        },
+    };
+    attempt.go(planned, message.plan == Some(true)).await
+}
+
+impl Attempt<'_> {
+    fn id(&self) -> &ServerId {
+        self.server.id()
+    }
+
+    async fn begin(&self, planned: &Planned, plan_only: bool) -> Result<Trial, ErrorBody> {
+        self.router.staged.drop_of(self.id());
+        let claim = claim(self.router, self.id()).await?;
+        let of = TrialOf {
+            package: Some(planned.package.clone()),
+            planned: planned.lock.clone(),
+            plan_only,
+            may_build: self.may_build,
+            alone: true,
+            secrets: Credentials::default(),
+        };
+        let definition = Definition::clone(&self.server.definition());
+        Ok(self.router.supervisor.try_out(claim, definition, of))
+    }
+
+    /// Plans what is not planned yet, and tries it out if that is wanted and it is another version.
+    async fn go(self, mut planned: Planned, plan_only: bool) -> Handled {
+        if planned.lock.is_none() {
+            let trial = self.begin(&planned, true).await?;
+            let plan = trial.plan(self.note.clone()).await;
+            planned = planned.with(plan.map_err(|error| failed(self.id(), &error, AS_BEFORE))?);
+        }
+        let commit = planned.package.address().1.unwrap_or_default();
+        let view = self.view(planned.lock.as_deref(), commit);
+        let is_same = self.before.as_ref().is_some_and(|before| match &planned.lock {
+            Some(lock) => lock.tree == before.tree && lock.version == before.version,
+            None => view.after == before.version,
+        });
+        match (is_same, planned.lock.is_some()) {
+            (true, _) => reply(UpgradeServerResult { upgrade: UpgradeView { needs_build: None, ..view } }),
+            (false, _) if plan_only => {
+                let token = self.router.staged.keep(self.client, self.id(), What::Planned(planned));
+                reply(UpgradeServerResult { upgrade: UpgradeView { planned: Some(token), ..view } })
+            }
+            (false, false) => Err(needs_build()),
+            (false, true) => {
+                let trial = self.begin(&planned, false).await?;
+                self.run(trial).await
+            }
+        }
+    }
+
+    /// What is known before anything was tried out: the versions, else of a repository the commit.
+    fn view(&self, lock: Option<&Lock>, commit: &str) -> UpgradeView {
+        UpgradeView {
+            before: version_of(self.before.as_deref()),
+            after: lock.map_or_else(|| commit.to_owned(), |lock| lock.version.clone()),
+            integrity: lock.map(|lock| lock.integrity.clone()).unwrap_or_default(),
+            added: Vec::new(),
+            removed: Vec::new(),
+            changed: Vec::new(),
+            planned: None,
+            needs_build: lock.is_none().then_some(true),
+            failed: None,
+            apply: None,
+            applied: false,
+        }
+    }
+
+    /// Installs and starts it: with nothing of the person's first, and with all if that does not do and was allowed.
+    async fn run(self, trial: Trial) -> Handled {
+        let known = self.router.host.registry.known(&self.server).unwrap_or_default();
+        let mut ran = self.once(&trial, &known).await?;
+        if ran.is_err() && self.with_all {
+            trial.trust();
+            ran = self.once(&trial, &known).await?;
+        }
+        let upgrade = match ran {
+            Ok(installed) => self.tried(trial, installed, &known),
+            Err(why) => {
+                let view = self.view(trial.lock().as_deref(), "");
+                let token = self.router.staged.keep(self.client, self.id(), What::Alone(trial));
+                UpgradeView { failed: Some(why), planned: Some(token), ..view }
+            }
+        };
+        reply(UpgradeServerResult { upgrade })
+    }
+
+    /// What it lists; or why it does not do alone.
+    async fn once(&self, trial: &Trial, known: &ToolList) -> Result<Result<Installed, String>, ErrorBody> {
+        let is_alone = trial.is_alone();
+        match trial.run(self.note.clone()).await {
+            Ok(tried) if is_alone && tried.tools.is_none() => Ok(Err("its tools could not be listed".into())),
+            Ok(tried) if is_alone && lists_less(&tried, known) => Ok(Err("it lists no tools".into())),
+            Ok(tried) => Ok(Ok(tried)),
+            Err(error) => {
+                let error_body = failed(self.id(), &error, AS_BEFORE);
+                match is_alone && trial.is_installed(&error) {
+                    true => Ok(Err(error_body.message)),
+                    false => Err(error_body),
+                }
+            }
+        }
+    }
+
+    /// It waits for a yes, unless it is what is used already.
+    fn tried(&self, trial: Trial, installed: Installed, known: &ToolList) -> UpgradeView {
+        let view = differences(self.before.as_deref(), &installed, known);
+        let tried = Tried { installed, view: view.clone(), trial };
+        let token = self.router.staged.keep(self.client, self.id(), What::Tried(Box::new(tried)));
+        UpgradeView { apply: Some(token), ..view }
+    }
+}
+
+/// Whether nothing is listed, where something was.
+fn lists_less(tried: &Installed, known: &ToolList) -> bool {
+    let is_empty = |list: &ToolList| list.iter().next().is_none();
+    tried.tools.as_deref().is_none_or(is_empty) && !is_empty(known)
+}
+
+/// As it is shown.
+fn version_of(lock: Option<&Lock>) -> String {
+    lock.map_or_else(|| "unknown".into(), |lock| lock.version.clone())
+}
+
+fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList) -> UpgradeView {
+    let nothing = ToolList::default();
+    let tools = tried.tools.as_deref().unwrap_or(&nothing);
+    let absent_in = |list: &ToolList, of: &ToolList| {
+        let absent = of.iter().filter(|tool| list.get(&tool.name).is_none());
+        absent.map(|tool| tool.name.to_string()).collect::<Vec<_>>()
+    };
+    let changed = tools.iter().filter_map(|now| {
+        let before = known.get(&now.name).filter(|before| before.hash != now.hash)?;
+        let tool_name = now.name.to_string();
+        Some(ToolDifference { tool_name, before: before.shown(), after: now.shown() })
+    });
+    UpgradeView {
+        before: version_of(before),
+        after: tried.lock.version.clone(),
+        integrity: tried.lock.integrity.clone(),
+        added: absent_in(known, tools),
+        removed: absent_in(tools, known),
+        changed: changed.collect(),
+        planned: None,
+        needs_build: None,
+        failed: None,
+        apply: None,
+        applied: false,
+    }
+}
+
+async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried) -> Handled {
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        router.host.trail.decided("upgrade_server", &sender, about(&id), true).await?;
+        let server = router.host.server(&id)?;
+        let (_, locked) = locked(&router, &server)?;
+        let Tried { installed, mut view, trial } = tried;
+        let now = Locked { current: installed.lock.clone(), previous: locked.map(|locked| locked.current) };
+        use_it(&router, id.clone(), now).await?;
+        drop(trial);
+        router.supervisor.tell_tools(&id, &installed.tools.unwrap_or_default());
+        (view.apply, view.applied) = (None, true);
+        reply(UpgradeServerResult { upgrade: view })
+    })
+    .await
+}
+
+/// The lock is changed first, by one transaction; the server that is put in its place then runs that. Gives it, and whether
+/// it starts.
+async fn use_it(
+    router: &Router,
+    server_id: ServerId,
+    locked: Locked,
+) -> Result<(Rc<Server>, bool), ErrorBody> {
+    let turn = router.changing.lock().await;
+    // Its definition may have been changed while this waited.
+    let server = router.host.server(&server_id)?;
+    let definition = Definition::clone(&server.definition());
+    router.supervisor.lock(&server_id, locked).await.map_err(|error| stored(&error))?;
+    Ok(replace(router, turn, server_id, definition).await)
+}
+
+pub(super) async fn undo(router: &Rc<Router>, client: &Client, id: &ServerId) -> Handled {
+    router.staged.drop_of(id);
+    let claim = claim(router, id).await?;
+    let (router, sender, id) = (router.clone(), client.sender(), id.clone());
+    to_the_end(async move {
+        let server = router.host.server(&id)?;
+        let (package, locked) = locked(&router, &server)?;
+        let earlier = locked.and_then(|Locked { current, previous }| {
+            Some((current, previous.filter(|previous| previous.is_of(&package))?))
+        });
+        let (current, previous) = earlier.ok_or_else(|| {
+            let message = format!("{id} has no earlier version to go back to");
+            ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
+        })?;
+        router.host.trail.decided("undo_upgrade", &sender, about(&id), true).await?;
+        let now = Locked { current: previous, previous: Some(current) };
+        let (server, starts) = use_it(&router, id, now).await?;
+        drop(claim);
+        if starts {
+            // Which of its tools are others than before is known then. How the start goes is told by its state.
+            let _ = server.start(None).await;
+        }
+        let installed = installed(&router, &server).ok_or_else(|| invalid("server_id", "a package"))?;
+        reply(UndoUpgradeResult { installed })
+    })
+    .await
+}
