@@ -39,20 +39,22 @@ pub fn sort(text: &str) -> Result<Source, String> {
     if text.len() > MAX || text.chars().any(char::is_control) {
         return Err(format!("that names nothing; use {KINDS}"));
     }
-    // An address of other letters is written with the letters that it stands for.
-    let written = if text.starts_with("http") { Url::parse(text).ok().map(String::from) } else { None };
-    let text = written.as_deref().filter(|_| !text.is_ascii()).unwrap_or(text);
+    // In its one form: what is sorted now is sorted the same way again.
+    let is_web = text.starts_with("https://") || text.starts_with("http://");
+    let written = if is_web { Url::parse(text).ok().map(String::from) } else { None };
+    let text = written.as_deref().unwrap_or(text);
     if let Some(image) = text.strip_prefix("oci:") {
         return match reference::wrong(image) {
             Some(expected) => Err(format!("{text}: expected {expected}")),
             None => Ok(Source::Image(image.to_owned())),
         };
     }
-    if text.starts_with("https://") || text.starts_with("http://") {
+    if is_web {
         if let Some(repository) = repository(text) {
             return Ok(Source::Package(repository));
         }
-        let url = remote::parse(text).map_err(|expected| format!("{text}: expected {expected}"))?;
+        let url = remote::parse(text)
+            .map_err(|expected| format!("that address is none of a server; use {expected}"))?;
         return Ok(Source::Remote(url.to_string()));
     }
     if text.contains(':') {
