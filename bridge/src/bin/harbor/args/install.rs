@@ -107,7 +107,7 @@ mod tests {
         };
         assert_eq!((entry.way, &entry.inputs["dir"][..]), (Some(1), &["/a".to_owned(), "/b=c".into()][..]));
         assert!(complaint(&["install", "files", "--input", "dir"]).contains("NAME=VALUE"));
-        assert!(complaint(&["install", "files", "--header", "x: y"]).contains("runs elsewhere"));
+        assert!(complaint(&["install", "npm:x", "--header", "x: y"]).contains("runs elsewhere"));
         assert!(complaint(&["install", "https://example.com/mcp", "--read", "/a"]).contains("not held here"));
         assert!(complaint(&["install", "npm:x", "--name", "a/b"]).contains("a/b"));
     }
