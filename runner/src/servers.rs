@@ -41,7 +41,14 @@ pub struct Servers {
 impl Servers {
     /// None yet.
     pub fn new(up: Rc<Up>, reaper: Rc<Reaper>, carrier: Option<Rc<dyn Carrier>>) -> Rc<Self> {
-        Rc::new(Self { up, reaper, carrier, sessions: RefCell::default(), petitions: Rc::default(), ended: Notify::new() })
+        Rc::new(Self {
+            up,
+            reaper,
+            carrier,
+            sessions: RefCell::default(),
+            petitions: Rc::default(),
+            ended: Notify::new(),
+        })
     }
 
     /// Takes a message of the bridge; false when this runner shall end.

@@ -85,6 +85,7 @@ fn credential(kind: CredentialType, key: &str, value: Secret) -> Result<Credenti
         set_at: wall_clock(),
         expires_at: None,
         refresh_token: None,
+        origin: None,
     })
 }
 

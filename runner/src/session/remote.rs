@@ -123,7 +123,9 @@ impl Wire {
 
     /// The server has refused who asks, or what is asked: its challenge.
     pub fn challenged(&self, challenge: &str) {
-        self.session.up.send(&FromRunner::Challenged { server: self.session.number, challenge: challenge.into() });
+        self.session
+            .up
+            .send(&FromRunner::Challenged { server: self.session.number, challenge: challenge.into() });
     }
 
     /// The answer to the request `id` is longer than messages may be.

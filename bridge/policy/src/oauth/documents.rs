@@ -172,8 +172,13 @@ mod tests {
         for endpoint in
             ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"]
         {
-            for place in ["javascript:alert(1)", "http://b.example/", "https://10.0.0.1/", "https://127.0.0.1/", ""] {
-                assert!(matches!(with(endpoint, json!(place)), Err(Unusable::Place(_))), "{endpoint} {place}");
+            for place in
+                ["javascript:alert(1)", "http://b.example/", "https://10.0.0.1/", "https://127.0.0.1/", ""]
+            {
+                assert!(
+                    matches!(with(endpoint, json!(place)), Err(Unusable::Place(_))),
+                    "{endpoint} {place}"
+                );
             }
         }
     }
@@ -181,7 +186,9 @@ mod tests {
     #[test]
     fn a_server_names_its_authorization_servers() {
         let read = |text: &str| Resource::read(text.as_bytes());
-        let said = read(r#"{"resource":"https://a.example","authorization_servers":["x"],"scopes_supported":["a","b c"]}"#);
+        let said = read(
+            r#"{"resource":"https://a.example","authorization_servers":["x"],"scopes_supported":["a","b c"]}"#,
+        );
         assert_eq!(said.unwrap().scopes_supported, ["a"]);
         assert_eq!(read("{}"), Some(Resource::default()));
         for text in ["", "<html>", r#"{"authorization_servers":"x"}"#] {

@@ -205,7 +205,10 @@ impl Flow {
             return Action::Get(url);
         }
         if self.challenge.resource_metadata.is_some() {
-            let why = format!("{} does not say who lets people in: its document cannot be had", place(&self.server));
+            let why = format!(
+                "{} does not say who lets people in: its document cannot be had",
+                place(&self.server)
+            );
             return over(RemoteEnd::NotAuthorized, why);
         }
         self.look_at_home()
@@ -266,21 +269,28 @@ impl Flow {
             return self.take_issuer(Issuer::by_default(&places::base(&self.server)));
         }
         let host = place(&self.server);
-        over(RemoteEnd::NotAuthorized, match self.is_named {
-            true => format!("{}, which lets people in at {host}, does not say how", self.issuer_place()),
-            false => format!("{host} lets nobody in by OAuth; a key is given by `harbor add` with `--header`"),
-        })
+        over(
+            RemoteEnd::NotAuthorized,
+            match self.is_named {
+                true => format!("{}, which lets people in at {host}, does not say how", self.issuer_place()),
+                false => {
+                    format!("{host} lets nobody in by OAuth; a key is given by `harbor add` with `--header`")
+                }
+            },
+        )
     }
 
     fn unusable(&self, why: Unusable) -> Action {
         let host = self.issuer_place();
         let (kind, why) = match why {
-            Unusable::Garbled | Unusable::Another => {
-                (RemoteEnd::Forbidden, format!("what {host} says about itself is about another authorization server"))
-            }
-            Unusable::NoPkce => {
-                (RemoteEnd::Forbidden, format!("{host} does not offer PKCE (S256), without which MCP forbids to go on"))
-            }
+            Unusable::Garbled | Unusable::Another => (
+                RemoteEnd::Forbidden,
+                format!("what {host} says about itself is about another authorization server"),
+            ),
+            Unusable::NoPkce => (
+                RemoteEnd::Forbidden,
+                format!("{host} does not offer PKCE (S256), without which MCP forbids to go on"),
+            ),
             Unusable::Place(why) => (RemoteEnd::Forbidden, format!("{host} names {why}")),
         };
         over(kind, why)
@@ -308,7 +318,9 @@ impl Flow {
             (Some((id, secret, _)), ..) => {
                 let proof = match (&secret, proofs) {
                     (None, _) => Proof::None,
-                    (Some(_), Some(all)) if !all.iter().any(|proof| proof == "client_secret_basic") => Proof::Post,
+                    (Some(_), Some(all)) if !all.iter().any(|proof| proof == "client_secret_basic") => {
+                        Proof::Post
+                    }
                     (Some(_), _) => Proof::Basic,
                 };
                 self.ask(Client { id: id.into_owned(), secret, proof, is_given: true })
@@ -333,8 +345,10 @@ impl Flow {
 
     /// What makes this client known, as RFC 7591 has it.
     fn registration(&self, about: &Issuer) -> String {
-        let offers = |proof: &str| about.proofs.as_ref().is_none_or(|all| all.iter().any(|offered| offered == proof));
-        let proof = ["none", "client_secret_basic", "client_secret_post"].into_iter().find(|proof| offers(proof));
+        let offers =
+            |proof: &str| about.proofs.as_ref().is_none_or(|all| all.iter().any(|offered| offered == proof));
+        let proof =
+            ["none", "client_secret_basic", "client_secret_post"].into_iter().find(|proof| offers(proof));
         let text = |text: &str| Json::string(text).into_string();
         let scope = match self.scopes.is_empty() {
             true => String::new(),
@@ -416,7 +430,8 @@ impl Flow {
                 return over(RemoteEnd::NotAuthorized, format!("{host} answered with an error ({word})"));
             }
             Err(Wrong::Issuer) => {
-                let why = format!("the answer is of another authorization server than {host}, which was asked");
+                let why =
+                    format!("the answer is of another authorization server than {host}, which was asked");
                 return over(RemoteEnd::Forbidden, why);
             }
             Err(Wrong::State | Wrong::Garbled) => {
@@ -454,9 +469,10 @@ impl Flow {
             Err(Refused::ForGood(word)) => {
                 over(RemoteEnd::NotAuthorized, format!("{host} gave no token: {word}"))
             }
-            Err(Refused::ForNow) => {
-                over(RemoteEnd::NotAuthorized, format!("{host} gave no token (HTTP {status}); try again later"))
-            }
+            Err(Refused::ForNow) => over(
+                RemoteEnd::NotAuthorized,
+                format!("{host} gave no token (HTTP {status}); try again later"),
+            ),
             Err(Refused::Garbled) => {
                 over(RemoteEnd::NotAuthorized, format!("what {host} answered is no token (HTTP {status})"))
             }

@@ -152,7 +152,8 @@ mod tests {
         let public = Reach { allow_private: false };
         let private = Reach { allow_private: true };
         assert!(public.url("https://a.example/x?y").is_ok());
-        for text in ["https://10.0.0.1/", "https://[::1]/", "http://localhost:1/", "https://169.254.169.254/"] {
+        for text in ["https://10.0.0.1/", "https://[::1]/", "http://localhost:1/", "https://169.254.169.254/"]
+        {
             assert!(public.url(text).is_err() && private.url(text).is_ok(), "{text}");
         }
         for text in [
@@ -174,7 +175,9 @@ mod tests {
         for text in ["https://a.example", "https://A.example/mcp", "https://a.example/mcp/x"] {
             assert!(is_about(text, &server), "{text}");
         }
-        for text in ["https://b.example/mcp/x", "https://a.example/mc", "http://a.example/", "https://a.example:1/"] {
+        for text in
+            ["https://b.example/mcp/x", "https://a.example/mc", "http://a.example/", "https://a.example:1/"]
+        {
             assert!(!is_about(text, &server), "{text}");
         }
         assert_eq!(canonical(&server), "https://a.example/mcp/x");

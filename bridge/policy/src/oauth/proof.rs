@@ -45,8 +45,8 @@ mod tests {
     #[test]
     fn the_challenge_is_that_of_the_rfc() {
         let bytes = [
-            116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105, 214,
-            191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
+            116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186, 22, 212, 37, 77, 105,
+            214, 191, 240, 91, 88, 5, 88, 83, 132, 141, 121,
         ];
         let nonces = Nonces::of(&bytes, &[0; RANDOM]);
         assert_eq!(nonces.verifier.expose(), "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");

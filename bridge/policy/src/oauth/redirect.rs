@@ -105,7 +105,9 @@ mod tests {
         for query in ["code=c", "code=c&state=St4te", "code=c&state=", "code=c&state=st4te&state=st4te", ""] {
             assert_eq!(of(query, false), Err(Wrong::State), "{query}");
         }
-        for query in ["state=st4te", "state=st4te&code=", "state=st4te&code=a&code=b", "state=st4te&code=a&error=b"] {
+        for query in
+            ["state=st4te", "state=st4te&code=", "state=st4te&code=a&code=b", "state=st4te&code=a&error=b"]
+        {
             assert_eq!(of(query, false), Err(Wrong::Garbled), "{query}");
         }
     }

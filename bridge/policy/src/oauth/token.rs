@@ -181,7 +181,12 @@ pub(super) mod tests {
             expires_at: Some(20_000),
             scopes: vec!["a".into()],
             granted_at: 7,
-            client: Client { id: "me: ä".into(), secret: Some(secret("s&x")), proof: Proof::Basic, is_given: false },
+            client: Client {
+                id: "me: ä".into(),
+                secret: Some(secret("s&x")),
+                proof: Proof::Basic,
+                is_given: false,
+            },
             issuer: "https://b.example".into(),
             token_endpoint: "https://b.example/token".into(),
             revocation_endpoint: Some("https://b.example/revoke".into()),
@@ -207,7 +212,10 @@ pub(super) mod tests {
         );
         assert!(!format!("{renewal:?}").contains("refresh-1"));
         let back = revocation(&grant()).unwrap();
-        assert_eq!((back.url.as_str(), back.body.expose()), ("https://b.example/revoke", "token=refresh-1&token_type_hint=refresh_token"));
+        assert_eq!(
+            (back.url.as_str(), back.body.expose()),
+            ("https://b.example/revoke", "token=refresh-1&token_type_hint=refresh_token")
+        );
     }
 
     #[test]
@@ -215,8 +223,14 @@ pub(super) mod tests {
         let of = |body: &str| renewed(&grant(), 200, body.as_bytes(), 1_000);
         let plain = of(r#"{"access_token":"n","token_type":"bearer"}"#).unwrap();
         assert_eq!((plain.access_token.expose(), plain.expires_at), ("n", None));
-        assert_eq!((plain.refresh_token, plain.scopes, plain.granted_at), (grant().refresh_token, vec!["a".to_owned()], 7));
-        let rotated = of(r#"{"access_token":"n","token_type":"Bearer","expires_in":60,"refresh_token":"r","scope":"b c"}"#).unwrap();
+        assert_eq!(
+            (plain.refresh_token, plain.scopes, plain.granted_at),
+            (grant().refresh_token, vec!["a".to_owned()], 7)
+        );
+        let rotated = of(
+            r#"{"access_token":"n","token_type":"Bearer","expires_in":60,"refresh_token":"r","scope":"b c"}"#,
+        )
+        .unwrap();
         assert_eq!((rotated.expires_at, rotated.scopes.len()), (Some(61_000), 2));
         assert_eq!(rotated.refresh_token.unwrap().expose(), "r");
         assert!(has_ended(&grant(), 15_000) && !has_ended(&grant(), 14_999));

@@ -87,7 +87,10 @@ fn golden_bytes_of_authorizations() {
     let of_wish = b"\x01h\x01\x01c\x01\x01s\x00\x00\x01\x01s\x00";
     let of_launch = bytes(&launch());
     for (message, expected) in [
-        (ToRunner::Authorize { server: 1, launch: launch(), wish }, [b"\x0b\x01", &of_launch[..], of_wish].concat()),
+        (
+            ToRunner::Authorize { server: 1, launch: launch(), wish },
+            [b"\x0b\x01", &of_launch[..], of_wish].concat(),
+        ),
         (ToRunner::Redirected { server: 1, query: secret("q") }, b"\x0c\x01\x01q".to_vec()),
         (ToRunner::Revoke { server: 1, launch: launch() }, [b"\x0d\x01", &of_launch[..]].concat()),
     ] {

@@ -53,7 +53,10 @@ async fn perform(
             Action::Ask(url) => {
                 petition.ask(url.as_str(), flow.state());
                 let Some(query) = petition.answer().await else {
-                    return Err(Failure { kind: RemoteEnd::NotAuthorized, why: "nobody waits for it".into() });
+                    return Err(Failure {
+                        kind: RemoteEnd::NotAuthorized,
+                        why: "nobody waits for it".into(),
+                    });
                 };
                 flow.on(Event::Redirected(query.expose()), now())
             }

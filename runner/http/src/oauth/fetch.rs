@@ -71,7 +71,9 @@ impl Fetch {
     pub async fn post(&self, form: &Form) -> Result<Heard, Failure> {
         let url = parse(&form.url).map_err(|_| of(Trouble::broken("a token endpoint that is no URL")))?;
         let mut request = self.client(&url)?.post(url.clone());
-        if let Some(mut basic) = form.basic.as_ref().and_then(|basic| HeaderValue::from_str(basic.expose()).ok()) {
+        if let Some(mut basic) =
+            form.basic.as_ref().and_then(|basic| HeaderValue::from_str(basic.expose()).ok())
+        {
             basic.set_sensitive(true);
             request = request.header(AUTHORIZATION, basic);
         }
@@ -93,10 +95,7 @@ impl Fetch {
     }
 }
 
-async fn in_time(
-    fetch: impl Future<Output = Result<Heard, Trouble>>,
-    url: &Url,
-) -> Result<Heard, Failure> {
+async fn in_time(fetch: impl Future<Output = Result<Heard, Trouble>>, url: &Url) -> Result<Heard, Failure> {
     let late = || Trouble::broken(format!("{} did not answer in time", place(url)));
     timeout(LIMIT, fetch).await.unwrap_or_else(|_| Err(late())).map_err(of)
 }
@@ -111,7 +110,9 @@ async fn read(mut answer: Response, url: &Url) -> Result<Heard, Trouble> {
     // What grows leaves copies behind.
     let length = answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(4096);
     let mut body = Zeroizing::new(Vec::with_capacity(length.min(MAX_ANSWER)));
-    while let Some(piece) = answer.chunk().await.map_err(|error| Trouble::from_request(&error, &place(url)))? {
+    while let Some(piece) =
+        answer.chunk().await.map_err(|error| Trouble::from_request(&error, &place(url)))?
+    {
         if body.len() + piece.len() > MAX_ANSWER {
             return Err(Trouble::broken(format!("{} answers with more than 1 MiB", place(url))));
         }

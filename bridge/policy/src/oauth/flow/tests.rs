@@ -11,7 +11,13 @@ const CHALLENGE: &str = "Bearer resource_metadata=\"https://a.example/about\", s
 const REDIRECT: &str = "http://127.0.0.1:4321/callback";
 
 fn wish() -> Wish<'static> {
-    Wish { redirect_uri: REDIRECT.into(), client: None, client_document: None, scopes: Vec::new(), challenge: None }
+    Wish {
+        redirect_uri: REDIRECT.into(),
+        client: None,
+        client_document: None,
+        scopes: Vec::new(),
+        challenge: None,
+    }
 }
 
 fn begin(wish: Wish<'static>) -> (Flow, Action) {
@@ -104,7 +110,10 @@ fn the_whole_way_with_a_client_that_registers() {
     let tokens = br#"{"access_token":"t","token_type":"bearer","expires_in":1,"refresh_token":"r"}"#;
     let Action::Done(grant) = flow.on(Event::Answered(200, tokens), 5000) else { panic!("no grant") };
     assert_eq!((grant.access_token.expose(), grant.expires_at, grant.granted_at), ("t", Some(6000), 5000));
-    assert_eq!((grant.issuer.as_str(), grant.scopes), ("https://b.example/t", vec!["read".into(), "more".into()]));
+    assert_eq!(
+        (grant.issuer.as_str(), grant.scopes),
+        ("https://b.example/t", vec!["read".into(), "more".into()])
+    );
     assert_eq!(failure(text(200, &mut flow, "{}")).kind, RemoteEnd::NotAuthorized);
 }
 
@@ -145,8 +154,18 @@ fn who_one_is_there_is_said_by_the_person_by_a_document_or_by_registration() {
 fn a_secret_that_is_given_is_shown_as_the_server_wants_it() {
     for (offered, body, basic, post) in [
         ("client_secret_basic", r#"{"client_id":"c","client_secret":"s"}"#, true, false),
-        ("client_secret_post", r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#, false, true),
-        ("none", r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#, false, false),
+        (
+            "client_secret_post",
+            r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"client_secret_post"}"#,
+            false,
+            true,
+        ),
+        (
+            "none",
+            r#"{"client_id":"c","client_secret":"s","token_endpoint_auth_method":"none"}"#,
+            false,
+            false,
+        ),
     ] {
         let mut about = issuer();
         about["token_endpoint_auth_methods_supported"] = json!([offered]);
@@ -166,7 +185,10 @@ fn without_a_challenge_the_well_known_places_are_asked() {
     let next = flow.on(Event::Probed(401, ""), 0);
     assert_eq!(next, get("https://a.example/.well-known/oauth-protected-resource/mcp"));
     assert_eq!(text(404, &mut flow, "{}"), get("https://a.example/.well-known/oauth-protected-resource"));
-    assert_eq!(text(200, &mut flow, "<html>"), get("https://a.example/.well-known/oauth-authorization-server"));
+    assert_eq!(
+        text(200, &mut flow, "<html>"),
+        get("https://a.example/.well-known/oauth-authorization-server")
+    );
     assert_eq!(text(404, &mut flow, ""), get("https://a.example/.well-known/openid-configuration"));
     // As of 2025-03-26.
     let Action::Register(url, _) = text(404, &mut flow, "") else { panic!("no registration") };
@@ -184,7 +206,12 @@ fn without_a_challenge_the_well_known_places_are_asked() {
 fn scopes_are_those_that_are_wanted_now_and_those_that_were_granted() {
     let mut about = issuer();
     about["scopes_supported"] = json!(["offline_access"]);
-    let known = |text: &str| Wish { client: Some(("me".into(), None, None)), challenge: Some(text.to_owned().into()), scopes: vec!["old".into()], ..wish() };
+    let known = |text: &str| Wish {
+        client: Some(("me".into(), None, None)),
+        challenge: Some(text.to_owned().into()),
+        scopes: vec!["old".into()],
+        ..wish()
+    };
     // What the running server has said is known: it is not asked again.
     let (mut flow, first) = begin(known("Bearer error=\"insufficient_scope\", scope=\"write\""));
     assert_eq!(first, get("https://a.example/.well-known/oauth-protected-resource/mcp"));
@@ -195,7 +222,10 @@ fn scopes_are_those_that_are_wanted_now_and_those_that_were_granted() {
     let _ = answer(&mut flow, &resource());
     assert_eq!(asked(&answer(&mut flow, &issuer()))["scope"], "all old");
     let (mut flow, _) = begin(Wish { scopes: Vec::new(), ..known("Bearer") });
-    let _ = answer(&mut flow, &json!({"resource": "https://a.example", "authorization_servers": ["https://b.example/t"]}));
+    let _ = answer(
+        &mut flow,
+        &json!({"resource": "https://a.example", "authorization_servers": ["https://b.example/t"]}),
+    );
     let query = asked(&answer(&mut flow, &issuer()));
     assert_eq!((query.get("scope"), query["resource"].as_str()), (None, "https://a.example"));
 }
@@ -209,7 +239,11 @@ fn documents_that_mislead_end_it() {
     };
     assert_eq!(said(json!({"resource": "https://evil.example/mcp"})), RemoteEnd::Forbidden);
     for place in ["https://10.0.0.1", "http://b.example", "http://127.0.0.1:1", "javascript:x"] {
-        assert_eq!(said(json!({"resource": MCP, "authorization_servers": [place]})), RemoteEnd::Forbidden, "{place}");
+        assert_eq!(
+            said(json!({"resource": MCP, "authorization_servers": [place]})),
+            RemoteEnd::Forbidden,
+            "{place}"
+        );
     }
     let (mut flow, _) = begin(wish());
     let private = "Bearer resource_metadata=\"https://169.254.169.254/latest\"";

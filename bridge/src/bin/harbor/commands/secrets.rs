@@ -24,13 +24,18 @@ use crate::when::{now, until, utc};
 /// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
     let Secrets::Set(new) = wanted else { return Ok(None) };
-    let value = match io::stdin().is_terminal() {
-        true => prompt::ask(&format!("{} of {} (not shown): ", new.key, new.server))?,
-        false => from_stdin()?,
-    };
+    let value = read(&format!("{} of {} (not shown): ", new.key, new.server))?;
     match wrong_value(new.kind, &value) {
         Some(expected) => Err(Failure::Usage(format!("the value of {}: expected {expected}", new.key))),
         None => Ok(Some(value)),
+    }
+}
+
+/// Asks for a secret, or reads it from stdin.
+pub fn read(question: &str) -> Result<Secret, Failure> {
+    match io::stdin().is_terminal() {
+        true => prompt::ask(question),
+        false => from_stdin(),
     }
 }
 
