@@ -22,19 +22,31 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, wrong_value};
 use harbor_policy::oauth::{KEY, is_scope};
 
+use tokio::task::JoinHandle;
+
 use super::client::Client;
 use super::servers::about;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::clock::wall_clock;
 use crate::link::EndReport;
-use crate::supervisor::{Asked, PERSON, Server, Wanted};
+use crate::supervisor::{PERSON, Server, Wanted};
 
 /// Names of clients are not longer, in bytes.
 const MAX_CLIENT: usize = 4096;
 
-/// Authorizations whose person was not asked for yet what they said.
+/// Authorizations that are under way, or over and not asked about yet.
 #[derive(Debug, Default)]
-pub(super) struct Flows(RefCell<BTreeMap<ServerId, (Weak<Client>, Asked)>>);
+pub(super) struct Flows(RefCell<BTreeMap<ServerId, (Weak<Client>, Waiting)>>);
+
+/// One of them: it ends with this.
+#[derive(Debug)]
+struct Waiting(JoinHandle<Result<Grant, Rc<EndReport>>>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
 
 impl Flows {
     /// A client has gone: what it has begun goes, too.
@@ -42,16 +54,10 @@ impl Flows {
         self.0.borrow_mut().retain(|_, (owner, _)| !std::ptr::eq(owner.as_ptr(), client));
     }
 
-    fn take(&self, id: &ServerId, client: &Client) -> Option<Asked> {
+    fn take(&self, id: &ServerId, client: &Client) -> Option<Waiting> {
         let mut all = self.0.borrow_mut();
         let is_its_own = all.get(id).is_some_and(|(owner, _)| std::ptr::eq(owner.as_ptr(), client));
-        if is_its_own { all.remove(id).map(|(_, asked)| asked) } else { None }
-    }
-
-    /// Nobody has come back to it in time.
-    fn drop_late(&self) {
-        let now = std::time::Instant::now();
-        self.0.borrow_mut().retain(|_, (_, asked)| asked.deadline > now);
+        if is_its_own { all.remove(id).map(|(_, waiting)| waiting) } else { None }
     }
 }
 
@@ -67,15 +73,9 @@ pub(super) async fn start(router: &Rc<Router>, client: &Rc<Client>, message: Oau
         redirect_uri: asked.redirect_uri().to_owned(),
         expires_at: wall_clock() + u64::try_from(PERSON.as_millis()).unwrap_or(u64::MAX),
     };
-    let late = asked.deadline;
-    router.flows.0.borrow_mut().insert(id, (Rc::downgrade(client), asked));
-    let router = Rc::downgrade(router);
-    tokio::task::spawn_local(async move {
-        tokio::time::sleep_until(late.into()).await;
-        if let Some(router) = router.upgrade() {
-            router.flows.drop_late();
-        }
-    });
+    // At once: the browser may be faster than the front.
+    let waiting = Waiting(tokio::task::spawn_local(asked.answered()));
+    router.flows.0.borrow_mut().insert(id, (Rc::downgrade(client), waiting));
     reply(answer)
 }
 
@@ -103,11 +103,12 @@ fn wanted(message: OauthStart) -> Result<Wanted, ErrorBody> {
 }
 
 pub(super) async fn finish(router: &Rc<Router>, client: &Client, id: ServerId) -> Handled {
-    let asked = router.flows.take(&id, client).ok_or_else(|| {
+    let mut waiting = router.flows.take(&id, client).ok_or_else(|| {
         let message = format!("no authorization of {id} is under way here; oauth_start begins one");
         ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
     })?;
-    let grant = asked.answered().await.map_err(|report| failed(&id, &report))?;
+    let answered = (&mut waiting.0).await.map_err(|_| super::shutting_down())?;
+    let grant = answered.map_err(|report| failed(&id, &report))?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided("oauth_finish", &sender, about(&id), true).await?;

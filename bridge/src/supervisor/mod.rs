@@ -52,7 +52,7 @@ pub use installs::{Claim, Installed, Trial};
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
-pub use server::{Asked, Confined, Denied, Note, PERSON, Server, Status, Unavailable, Wanted, Why};
+pub use server::{Confined, Denied, Note, PERSON, Server, Status, Unavailable, Wanted, Why};
 pub use told::{Change, Listener, Told};
 
 use runners::Runners;

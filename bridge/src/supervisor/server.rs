@@ -51,7 +51,7 @@ use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::Lock;
 use crate::store::{images, packages};
 
-pub use authorizing::{Asked, PERSON, Wanted};
+pub use authorizing::{PERSON, Wanted};
 pub use calling::{Unavailable, Why};
 pub use confining::{Confined, Denied};
 pub(super) use installing::PLANNED;

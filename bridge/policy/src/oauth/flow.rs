@@ -111,6 +111,8 @@ pub struct Flow {
     issuer: String,
     is_named: bool,
     about: Option<Issuer>,
+    /// Why a place gave no answer at all, if one did not.
+    trouble: Option<Failure>,
     client: Option<Client>,
     scopes: Vec<String>,
 }
@@ -133,6 +135,7 @@ impl Flow {
             issuer: String::new(),
             is_named: false,
             about: None,
+            trouble: None,
             client: None,
             scopes: Vec::new(),
         };
@@ -164,12 +167,15 @@ impl Flow {
             (Stage::Issuer(left), Event::Answered(200, body)) => {
                 match Issuer::read(body, &self.issuer, self.reach) {
                     Ok(about) => self.take_issuer(about),
-                    Err(Unusable::Garbled) => self.next_issuer(left, None),
+                    Err(Unusable::Garbled) => self.next_issuer(left),
                     Err(why) => self.unusable(why),
                 }
             }
-            (Stage::Issuer(left), Event::Answered(..)) => self.next_issuer(left, None),
-            (Stage::Issuer(left), Event::Unanswered(why)) => self.next_issuer(left, Some(why)),
+            (Stage::Issuer(left), Event::Answered(..)) => self.next_issuer(left),
+            (Stage::Issuer(left), Event::Unanswered(why)) => {
+                self.trouble.get_or_insert_with(|| why.clone());
+                self.next_issuer(left)
+            }
             (Stage::Registering, Event::Answered(status, body)) => self.take_client(status, body),
             (Stage::Asking, Event::Redirected(query)) => self.take_answer(query),
             (Stage::Redeeming, Event::Answered(status, body)) => self.take_tokens(status, body, now),
@@ -254,16 +260,16 @@ impl Flow {
     fn look_for_issuer(&mut self, issuer: &Url) -> Action {
         let mut left = places::of_issuer(issuer);
         left.reverse();
-        self.next_issuer(left, None)
+        self.next_issuer(left)
     }
 
-    fn next_issuer(&mut self, mut left: Vec<Url>, why: Option<&Failure>) -> Action {
+    fn next_issuer(&mut self, mut left: Vec<Url>) -> Action {
         if let Some(url) = left.pop() {
             self.stage = Stage::Issuer(left);
             return Action::Get(url);
         }
-        if let Some(why) = why {
-            return Action::Fail(why.clone());
+        if let Some(why) = self.trouble.take() {
+            return Action::Fail(why);
         }
         if !self.is_named && self.is_refused {
             return self.take_issuer(Issuer::by_default(&places::base(&self.server)));

@@ -54,8 +54,7 @@ pub struct Wanted {
 pub struct Asked {
     /// What the person is to open.
     pub url: String,
-    /// Until when.
-    pub deadline: Instant,
+    deadline: Instant,
     redirect_uri: String,
     state: Secret,
     landing: Landing,
