@@ -128,7 +128,7 @@ fn an_authorization_ends_with_whoever_began_it() {
     let answer = other.call("oauth_start", &json!({"server_id": "s"})).unwrap();
     let fourth = port(&url_of(&answer));
     assert_eq!(finish(&bridge).unwrap_err().code, "not_found", "it is the other's");
-    drop(other);
+    other.close();
     gone(fourth);
 }
 

@@ -35,7 +35,8 @@ fn auth(home: &Home, args: &[&str], input: &str) -> (String, Option<i32>) {
 #[test]
 fn the_command_asks_shows_and_gives_back() {
     let (home, authority) = (Home::new(), sound());
-    let _bridge = Bridge::start(&home);
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive(), "before a command starts one of its own");
     let (_, said, code) = home.harbor(&["add", "s", "--url", &authority.mcp.url(), "--transport", "http"]);
     assert!(code == Some(5) && said.contains("`harbor auth s` asks you"), "{said}");
     let (said, code) = home.refused(&["auth", "s", "--status"]);
@@ -72,7 +73,8 @@ fn browser(dir: &Path) {
 #[test]
 fn the_page_is_opened_in_the_persons_browser_and_ctrl_c_ends_it() {
     let (home, authority) = (Home::new(), sound());
-    let _bridge = Bridge::start(&home);
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive(), "before a command starts one of its own");
     let _ = home.harbor(&["add", "s", "--url", &authority.mcp.url()]);
     let dir = home.scratch("browser");
     std::fs::create_dir_all(&dir).unwrap();
