@@ -120,6 +120,8 @@ fn an_authorization_ends_with_whoever_began_it() {
 
     let third = port(&begin(&bridge, &json!({})).unwrap());
     let waiting = bridge.request("oauth_finish", &json!({"server_id": "s"}));
+    // What is answered behind it has seen it begin.
+    bridge.call("oauth_status", &json!({"server_id": "s"})).unwrap();
     bridge.call("cancel", &json!({"target": waiting.id})).unwrap();
     assert_eq!(waiting.wait(LIMIT).unwrap_err().code, "cancelled");
     gone(third);
