@@ -8,6 +8,7 @@ pub mod config;
 pub mod foreign;
 pub mod front;
 pub mod host;
+pub mod landing;
 pub mod link;
 pub mod observe;
 pub mod router;

@@ -84,6 +84,10 @@ codes! {
     ToolNotAllowed = "ERR_TOOL_NOT_ALLOWED", -32028;
     /// The run has made all its calls.
     BudgetExceeded = "ERR_BUDGET_EXCEEDED", -32029;
+    /// The server wants the person to let Harbor in, or to let it do more there: `harbor auth NAME`.
+    AuthorizationRequired = "ERR_AUTHORIZATION_REQUIRED", -32030;
+    /// Nothing came of asking the person to let Harbor in; `details.cause` says why.
+    AuthorizationFailed = "ERR_AUTHORIZATION_FAILED", -32031;
     /// The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`,
     /// `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`.
     CatalogUnavailable = "catalog_unavailable", -32012;

@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::hint::black_box;
 
+use bincode::de::BorrowDecoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{BorrowDecode, Encode};
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
@@ -63,6 +67,18 @@ impl Eq for Secret {}
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::new)
+    }
+}
+
+impl Encode for Secret {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.expose().encode(encoder)
+    }
+}
+
+impl<'de, C> BorrowDecode<'de, C> for Secret {
+    fn borrow_decode<D: BorrowDecoder<'de, Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        <&str>::borrow_decode(decoder).map(|text| Self::new(text.to_owned()))
     }
 }
 

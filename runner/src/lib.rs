@@ -3,9 +3,11 @@
 mod confinement;
 mod logs;
 pub mod mcp;
+mod petition;
 pub mod program;
 mod servers;
 mod session;
 mod up;
 
+pub use petition::Petition;
 pub use session::remote::{Carrier, Carrying, Wire};

@@ -12,11 +12,12 @@ use harbor_child::reaper::Reaper;
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, FromRunner, Launch, Outcome, Remote, ToRunner};
 use tokio::sync::Notify;
 
+use crate::petition::{self, Petition, Petitions};
 use crate::session::Session;
 use crate::session::afterwards::afterwards;
 use crate::session::plan::Plan;
 use crate::session::process::{Ended, run};
-use crate::session::remote::{self, Carrier};
+use crate::session::remote::{self, Carrier, Carrying};
 use crate::up::Up;
 
 /// How long callers may have to wait for the end of what their server left behind.
@@ -33,13 +34,21 @@ pub struct Servers {
     /// For servers elsewhere; who has it runs no programs.
     carrier: Option<Rc<dyn Carrier>>,
     sessions: RefCell<HashMap<u32, Rc<Session>>>,
+    petitions: Rc<Petitions>,
     ended: Notify,
 }
 
 impl Servers {
     /// None yet.
     pub fn new(up: Rc<Up>, reaper: Rc<Reaper>, carrier: Option<Rc<dyn Carrier>>) -> Rc<Self> {
-        Rc::new(Self { up, reaper, carrier, sessions: RefCell::default(), ended: Notify::new() })
+        Rc::new(Self {
+            up,
+            reaper,
+            carrier,
+            sessions: RefCell::default(),
+            petitions: Rc::default(),
+            ended: Notify::new(),
+        })
     }
 
     /// Takes a message of the bridge; false when this runner shall end.
@@ -55,7 +64,18 @@ impl Servers {
                 self.with(server, Session::kill);
             }
             ToRunner::Disconnect { server } => {
+                self.petitions.end(server, &self.up);
                 self.with(server, Session::stop);
+            }
+            ToRunner::Authorize { server, launch, wish } => {
+                let wish = petition::owned(wish);
+                self.petition(server, &launch, |carrier, remote, env, petition| {
+                    carrier.authorize(remote, env, wish, petition)
+                });
+            }
+            ToRunner::Redirected { server, query } => self.petitions.answer(server, query),
+            ToRunner::Revoke { server, launch } => {
+                self.petition(server, &launch, |carrier, remote, env, _| carrier.revoke(remote, env));
             }
             ToRunner::Call { server, id, progress, capabilities, operation } => {
                 let call =
@@ -80,6 +100,20 @@ impl Servers {
     fn with<T>(&self, server: u32, act: impl FnOnce(&Session) -> T) -> Option<T> {
         let session = self.sessions.borrow().get(&server).cloned();
         session.map(|session| act(&session))
+    }
+
+    /// Has the carrier do something besides speaking to a server. The bridge asks this of no runner of programs.
+    fn petition(
+        &self,
+        number: u32,
+        launch: &Launch<'_>,
+        perform: impl FnOnce(&dyn Carrier, Remote<'static>, Vec<(String, String)>, Petition) -> Carrying,
+    ) {
+        let (Some(remote), Some(carrier)) = (launch.remote.as_ref().map(remote::owned), &self.carrier) else {
+            return;
+        };
+        let env = Plan::server(launch).environment();
+        self.petitions.begin(number, &self.up, |petition| perform(carrier.as_ref(), remote, env, petition));
     }
 
     fn begin(self: &Rc<Self>, number: u32, launch: &Launch<'_>, plan: Plan) {

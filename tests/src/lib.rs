@@ -20,6 +20,7 @@
 )]
 
 pub mod attacker;
+pub mod authority;
 pub mod bridge;
 pub mod client;
 pub mod direct;
@@ -43,6 +44,7 @@ pub mod terminal;
 use std::time::Duration;
 
 pub use attacker::{Attacker, Attempt};
+pub use authority::Authority;
 pub use bridge::{Bridge, Relay};
 pub use client::{Answer, Asker, Client, ErrorValue, Pending, Speaker};
 pub use direct::Direct;

@@ -29,6 +29,8 @@ pub struct Asked {
     pub headers: Vec<(String, String)>,
     /// Null where it is no JSON.
     pub body: Value,
+    /// The same as it came; empty where it is no text.
+    pub text: String,
 }
 
 impl Asked {
@@ -142,7 +144,8 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let length = headers.iter().find(|(name, _)| name == "content-length");
     let mut body = vec![0; length.and_then(|(_, length)| length.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked { verb, path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+    let text = String::from_utf8(body).unwrap_or_default();
+    Some(Asked { verb, path, headers, body: serde_json::from_str(&text).unwrap_or_default(), text })
 }
 
 /// Answers with this status, kind and body, and closes the connection.

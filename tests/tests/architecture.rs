@@ -14,6 +14,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("host", 4),
     ("catalog", 4),
     ("supervisor", 3),
+    ("landing", 2),
     ("link", 2),
     ("traces", 2),
     ("store", 2),

@@ -9,9 +9,11 @@
 use std::collections::BTreeMap;
 
 use harbor_ipc_proto::client::CredentialType;
+use harbor_ipc_proto::link::oauth::{Client, Grant};
 use harbor_ipc_proto::secret::Secret;
 
 use crate::environment;
+use crate::oauth::KEY;
 use crate::redaction::{Redactor, SHORTEST};
 
 /// The longest value, in bytes.
@@ -47,13 +49,72 @@ pub struct Credential {
     pub expires_at: Option<u64>,
     /// What gets a new one when it has ended.
     pub refresh_token: Option<Secret>,
+    /// Of a token that the person has let Harbor have by OAuth: where it is from.
+    pub origin: Option<Origin>,
+}
+
+/// Where a token is from, and what renews it: a [`Grant`] without its tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// What it is for.
+    pub scopes: Vec<String>,
+    /// When the person said yes, in milliseconds since 1970.
+    pub granted_at: u64,
+    /// As whom Harbor is known there.
+    pub client: Client,
+    /// The authorization server.
+    pub issuer: String,
+    /// Where tokens are had.
+    pub token_endpoint: String,
+    /// Where they are given back.
+    pub revocation_endpoint: Option<String>,
+    /// The server that they are for.
+    pub resource: String,
 }
 
 impl Credential {
-    /// Whether it has ended.
+    /// Whether it has ended. What is renewed by itself has not.
     #[must_use]
     pub fn is_expired(&self, now: u64) -> bool {
-        self.expires_at.is_some_and(|at| at <= now)
+        let renews = self.origin.is_some() && self.refresh_token.is_some();
+        !renews && self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// A grant, as it is stored.
+    #[must_use]
+    pub fn of_grant(grant: Grant, now: u64) -> Self {
+        let Grant { access_token, refresh_token, expires_at, scopes, granted_at, client, issuer, .. } = grant;
+        let Grant { token_endpoint, revocation_endpoint, resource, .. } = grant;
+        let origin =
+            Origin { scopes, granted_at, client, issuer, token_endpoint, revocation_endpoint, resource };
+        Self {
+            value: access_token,
+            kind: CredentialType::Oauth,
+            username: None,
+            set_at: now,
+            expires_at,
+            refresh_token,
+            origin: Some(origin),
+        }
+    }
+
+    /// The grant that it is, if it is one.
+    #[must_use]
+    pub fn grant(&self) -> Option<Grant> {
+        let Origin { scopes, granted_at, client, issuer, token_endpoint, revocation_endpoint, resource } =
+            self.origin.clone()?;
+        Some(Grant {
+            access_token: self.value.clone(),
+            refresh_token: self.refresh_token.clone(),
+            expires_at: self.expires_at,
+            scopes,
+            granted_at,
+            client,
+            issuer,
+            token_endpoint,
+            revocation_endpoint,
+            resource,
+        })
     }
 
     /// Everything about it that nobody may see.
@@ -64,7 +125,9 @@ impl Credential {
             .split_once(' ')
             .filter(|_| self.kind == CredentialType::Header)
             .map(|(_, bare)| bare.trim());
-        [Some(value), bare, self.refresh_token.as_ref().map(Secret::expose)].into_iter().flatten()
+        let of_client = self.origin.as_ref().and_then(|origin| origin.client.secret.as_ref());
+        let others = [self.refresh_token.as_ref(), of_client].map(|secret| secret.map(Secret::expose));
+        [Some(value), bare].into_iter().chain(others).flatten()
     }
 }
 
@@ -118,8 +181,10 @@ impl Credentials {
     /// What goes into the environment of a local server.
     #[must_use]
     pub fn variables(&self) -> BTreeMap<String, Secret> {
-        let of_environment =
-            || self.0.iter().filter(|(_, credential)| credential.kind != CredentialType::Header);
+        let is_variable = |credential: &Credential| {
+            credential.kind != CredentialType::Header && credential.origin.is_none()
+        };
+        let of_environment = || self.0.iter().filter(|(_, credential)| is_variable(credential));
         let usernames = of_environment().filter_map(|(key, credential)| {
             Some((format!("{key}{USERNAME}"), Secret::new(credential.username.clone()?)))
         });
@@ -133,6 +198,12 @@ impl Credentials {
     pub fn headers(&self) -> impl Iterator<Item = (&str, &Secret)> {
         let is_header = |(_, credential): &(&String, &Credential)| credential.kind == CredentialType::Header;
         self.0.iter().filter(is_header).map(|(key, credential)| (key.as_str(), &credential.value))
+    }
+
+    /// What the person has let Harbor do at the server.
+    #[must_use]
+    pub fn grant(&self) -> Option<Grant> {
+        self.0.get(KEY)?.grant()
     }
 
     /// What finds them in texts, and these headers' values: whole, and behind the word that says what kind of secret follows.
@@ -292,7 +363,15 @@ mod tests {
 
     fn credential(kind: CredentialType, value: &str) -> Credential {
         let value = Secret::new(value.into());
-        Credential { value, kind, username: None, set_at: 1, expires_at: None, refresh_token: None }
+        Credential {
+            value,
+            kind,
+            username: None,
+            set_at: 1,
+            expires_at: None,
+            refresh_token: None,
+            origin: None,
+        }
     }
 
     fn credentials() -> Credentials {

@@ -15,6 +15,7 @@ pub mod lifecycle;
 pub mod limiter;
 pub mod limits;
 pub mod liveness;
+pub mod oauth;
 pub mod origin;
 pub mod package;
 pub mod recipe;

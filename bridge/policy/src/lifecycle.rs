@@ -25,6 +25,8 @@
 //! | Stopping | begin after | begin after, as in Stopped | no start after | – | – | as Ended | – | Stopped, or what comes after | kill the runner |
 //! | Failed | begin | once a minute, if it had run and the policy is not `never`: Starting | Stopped | – | – | illegal | illegal | illegal | – |
 //!
+//! Barred is Ended where starting it again does not help: in place of *down* it is Failed, and no demand tries it again.
+//!
 //! *begin*: Installing where a package is missing, else Starting; the restarts count anew. *down*: Crashed while the
 //! policy allows one more restart and the server had connected (or the policy is `always`), else Failed. A stop holds:
 //! until the next Start no demand begins anything. An idle stop is as good as a stable period. After a half-open try there is no restart until a stable period.
@@ -107,6 +109,8 @@ pub enum Event {
     Connected,
     /// It is gone: its process (the installer's, while installing), or its runner.
     Ended,
+    /// The same, for a reason that only a person can do something about.
+    Barred,
     /// Time has passed.
     Tick,
 }
@@ -184,6 +188,8 @@ pub struct Lifecycle {
     last_chance: bool,
     /// A person stopped it.
     held: bool,
+    /// Only a person can help it up again.
+    barred: bool,
     random: u64,
 }
 
@@ -205,6 +211,7 @@ impl Lifecycle {
             attempt: 0,
             last_chance: false,
             held: false,
+            barred: false,
             random: seed | 1,
         }
     }
@@ -301,6 +308,11 @@ impl Lifecycle {
             Event::Installed => self.on_installed(now),
             Event::Connected => self.on_connected(now),
             Event::Ended => self.on_ended(now),
+            Event::Barred => {
+                let was_there = matches!(self.state, State::Starting | State::Running | State::Stopping);
+                self.barred |= was_there;
+                self.on_ended(now)
+            }
             Event::Tick if self.deadline.is_some_and(|deadline| deadline <= now) => self.on_deadline(now),
             Event::Tick => &[],
         }
@@ -410,6 +422,7 @@ impl Lifecycle {
     /// A fresh beginning.
     fn begin(&mut self, now: Millis) -> Actions {
         (self.attempt, self.connected, self.last_chance, self.held) = (0, false, false, false);
+        self.barred = false;
         if self.missing {
             self.stop_limit = self.rules.limits.stop;
             self.enter(State::Installing, now, Some(self.rules.limits.install));
@@ -419,7 +432,7 @@ impl Lifecycle {
     }
 
     fn launch(&mut self, now: Millis) -> Actions {
-        self.stop_limit = self.rules.limits.stop;
+        (self.stop_limit, self.barred) = (self.rules.limits.stop, false);
         self.enter(State::Starting, now, Some(self.rules.limits.start));
         &[Action::Launch]
     }
@@ -445,6 +458,7 @@ impl Lifecycle {
 
     fn may_restart(&self) -> bool {
         match self.rules.restart.when {
+            _ if self.barred => false,
             RestartWhen::Never => false,
             RestartWhen::OnCrash => self.connected,
             RestartWhen::Always => true,

@@ -70,6 +70,16 @@ pub(super) fn set_template(into: &mut Option<String>, text: &str) -> bool {
     fits
 }
 
+/// What is expected of the document that says who Harbor is.
+pub const DOCUMENT_RULE: &str = "the https address of a client ID metadata document, with a path, such as \
+     \"https://example.com/harbor.json\"";
+
+/// Whether an address can be the name of a client.
+pub(super) fn is_document(text: &str) -> bool {
+    let has_path = Url::parse(text).is_ok_and(|url| url.scheme() == "https" && url.path() != "/");
+    has_path && is_address(text)
+}
+
 fn is_address(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     let is_here = match url.host() {

@@ -30,7 +30,9 @@ use toml::de::DeTable;
 pub use self::show::show;
 use self::table::{Key, Table};
 use super::ConfigError;
-use super::catalog::{CatalogConfig, TEMPLATE_RULE, URL_RULE, set_template, set_url};
+use super::catalog::{
+    CatalogConfig, DOCUMENT_RULE, TEMPLATE_RULE, URL_RULE, is_document, set_template, set_url,
+};
 use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 use super::metrics::{LISTEN_RULE, listen_address};
 use super::traces::{ENDPOINT_RULE, Endpoint};
@@ -95,6 +97,11 @@ const CATALOG: &[Key<CatalogConfig>] = &[
         set_template(&mut catalog.pypi_downloads, text)
     }),
 ];
+
+const OAUTH: &[Key<HostConfig>] = &[Key::text("clientMetadataUrl", DOCUMENT_RULE, |host, text| {
+    host.client_document = Some(text.to_owned()).filter(|text| is_document(text));
+    host.client_document.is_some()
+})];
 
 const RUNS: &[Key<HostConfig>] =
     &[Key::number("runStaleSeconds", 1..=86_400, |host, n| host.run_stale = seconds(n))];
@@ -186,7 +193,7 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces", "catalog"])?;
+    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces", "catalog", "oauth"])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;
@@ -194,6 +201,7 @@ pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     file.table("metrics")?.read_only(METRICS, &mut host)?;
     file.table("traces")?.read_only(TRACES, &mut host)?;
     file.table("catalog")?.read_only(CATALOG, &mut host.catalog)?;
+    file.table("oauth")?.read_only(OAUTH, &mut host)?;
     let limits = file.table("limits")?;
     let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);
     limits.knows(names.chain(RUNS.iter().map(|key| key.name)).chain(["origin", "server"]))?;

@@ -39,6 +39,8 @@ pub struct HostConfig {
     pub traces_sample: u32,
     /// Whether a trace names the origin. That is what the person's browser visited.
     pub traces_of_origins: bool,
+    /// The https URL of a document that says to authorization servers who Harbor is.
+    pub client_document: Option<String>,
     /// The catalog of servers.
     pub catalog: CatalogConfig,
     /// The limits of origins that have none of their own.
@@ -127,6 +129,7 @@ impl Default for HostConfig {
             traces_endpoint: None,
             traces_sample: 100,
             traces_of_origins: false,
+            client_document: None,
             catalog: CatalogConfig::default(),
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),

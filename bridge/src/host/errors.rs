@@ -74,6 +74,9 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable, reader: Reader) -> E
     let next = match (why.queue_full, why.state) {
         (true, _) => "too many calls wait for it already; try again later",
         (_, State::Stopped | State::Stopping) => "it has to be started first",
+        (_, State::Failed) if why.last_exit.as_ref().is_some_and(|exit| exit.is_for_a_person()) => {
+            "the person has to let Harbor in first"
+        }
         (_, State::Failed) if why.next_retry.is_none() => "it has to be started first",
         (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
         (_, State::Crashed) => "it will be started again by itself",
@@ -93,6 +96,9 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable, reader: Reader) -> E
     };
     match &why.last_exit {
         _ if why.queue_full => error.with("cause", "queue_full"),
+        Some(report) if report.is_for_a_person() => {
+            with_report(ErrorBody { code: Code::AuthorizationRequired, ..error }, report, reader)
+        }
         Some(report) => with_report(error, report, reader),
         None => error.with("cause", state),
     }
@@ -151,6 +157,7 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure, reader: Reader) -> Err
             (Code::ServerUnavailable, format!("{id} does not read its input; restart it"), "congested")
         }
         Failure::Lost(why) => return lost_on_the_way(id, why, reader),
+        Failure::NotAuthorized(why) => return not_authorized(id, why, reader),
         Failure::InvalidArguments(path, why) => return wrong_arguments(id, path, why, reader),
         Failure::InvalidResult(path, why) => (
             Code::ProtocolError,
@@ -179,6 +186,15 @@ fn lost_on_the_way(id: &ServerId, why: &str, reader: Reader) -> ErrorBody {
         .with("server_id", id.as_str())
         .with("cause", "connection_lost")
         .with_json("sent", Json::from_valid("true".into()))
+}
+
+/// The server has looked at it, and refused.
+fn not_authorized(id: &ServerId, why: &str, reader: Reader) -> ErrorBody {
+    let message = match reader {
+        Reader::Owner => format!("{}; `harbor auth {id}` asks you for them", shown(why)),
+        Reader::Origin => format!("{id} wants more rights for this than the person has given Harbor there"),
+    };
+    ErrorBody::new(Code::AuthorizationRequired, message).with("server_id", id.as_str())
 }
 
 /// The arguments do not fit the tool's schema.

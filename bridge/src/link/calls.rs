@@ -66,6 +66,8 @@ pub enum Failure {
     InvalidResult(String, String),
     /// The connection to a server elsewhere has broken, or it answered with an error of HTTP.
     Lost(String),
+    /// A server elsewhere wants more rights for this than Harbor has there.
+    NotAuthorized(String),
 }
 
 impl Failure {
@@ -79,7 +81,10 @@ impl Failure {
             Self::TooLarge(limit) => format!("its answer is longer than {limit} bytes"),
             Self::Congested => "it does not read its input".into(),
             Self::InputRefused(why) => format!("it asked for input that it does not get: {why}"),
-            Self::InvalidArguments(_, why) | Self::InvalidResult(_, why) | Self::Lost(why) => why.clone(),
+            Self::InvalidArguments(_, why)
+            | Self::InvalidResult(_, why)
+            | Self::Lost(why)
+            | Self::NotAuthorized(why) => why.clone(),
         }
     }
 }
@@ -408,6 +413,7 @@ impl From<CallFailure<'_>> for Failure {
                 Self::InvalidResult(path.into_owned(), why.into_owned())
             }
             CallFailure::Lost(why) => Self::Lost(why.into_owned()),
+            CallFailure::NotAuthorized(why) => Self::NotAuthorized(why.into_owned()),
         }
     }
 }

@@ -8,8 +8,12 @@ use std::rc::Rc;
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::oauth::Grant;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, Lack, List, LogSource, RemoteEnd};
 use harbor_ipc_proto::link::sandbox::Offer;
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::oauth::MAX_CHALLENGE;
+use harbor_policy::sandbox::hint::shell;
 use harbor_policy::sandbox::paths::MAX_PATH;
 
 use super::held::Held;
@@ -120,6 +124,29 @@ pub enum LinkEvent {
         /// What.
         what: Lack<'static>,
     },
+    /// The person is to open a URL.
+    AskPerson {
+        /// For which authorization.
+        server: u32,
+        /// The URL.
+        url: String,
+        /// What the answer has to repeat.
+        state: Secret,
+    },
+    /// There is a grant, or it was renewed.
+    Granted {
+        /// Of which start or authorization.
+        server: u32,
+        /// The grant.
+        grant: Box<Grant>,
+    },
+    /// A server has refused who asks, or what is asked.
+    Challenged {
+        /// Which start.
+        server: u32,
+        /// What it said about that.
+        challenge: String,
+    },
     /// The link is gone, and every server on it.
     Closed {
         /// Why.
@@ -205,6 +232,12 @@ impl EndReport {
     pub fn was_asked_for(&self) -> bool {
         self.cause == "stopped"
     }
+
+    /// Whether only a person can do something about it.
+    #[must_use]
+    pub fn is_for_a_person(&self) -> bool {
+        self.cause == NEEDS_AUTHORIZATION
+    }
 }
 
 fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
@@ -246,12 +279,22 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
             ("timeout", format!("it took longer than {} s and was ended", seconds(*limit_ms)))
         }
         EndCause::OverLimit { resource, limit, used } => held.over_limit(*resource, *limit, *used),
+        EndCause::Remote { kind: RemoteEnd::NeedsAuthorization, why } => {
+            let why: String = why.chars().take(MAX_WHY).collect();
+            (NEEDS_AUTHORIZATION, format!("{why}; `harbor auth {}` asks you", shell(&held.name)))
+        }
         EndCause::Remote { kind, why } => (remote_word(*kind), why.chars().take(MAX_WHY).collect()),
     }
 }
 
 /// Of a runner's own sentence, so many characters are kept.
 const MAX_WHY: usize = 400;
+
+/// The cause that only a person can do something about.
+const NEEDS_AUTHORIZATION: &str = "needs_authorization";
+
+/// A longer URL is none that a browser opens, in bytes.
+const MAX_URL: usize = 32 * 1024;
 
 fn remote_word(kind: RemoteEnd) -> &'static str {
     match kind {
@@ -261,6 +304,8 @@ fn remote_word(kind: RemoteEnd) -> &'static str {
         RemoteEnd::Forbidden => "forbidden",
         RemoteEnd::Tls => "tls",
         RemoteEnd::NoMcp => "no_mcp",
+        RemoteEnd::NeedsAuthorization => NEEDS_AUTHORIZATION,
+        RemoteEnd::NotAuthorized => "not_authorized",
     }
 }
 
@@ -341,6 +386,14 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
             LinkEvent::Denied { server, path: path.into_owned(), write, missing }
         }
         FromRunner::Echo => LinkEvent::Echoed,
+        FromRunner::AskPerson { url, .. } if url.len() > MAX_URL => return Err("a URL is too long"),
+        FromRunner::AskPerson { server, url, state } => {
+            LinkEvent::AskPerson { server, url: url.into_owned(), state }
+        }
+        FromRunner::Challenged { challenge, .. } if challenge.len() > MAX_CHALLENGE => return Ok(None),
+        FromRunner::Challenged { server, challenge } => {
+            LinkEvent::Challenged { server, challenge: challenge.into_owned() }
+        }
         FromRunner::Lacks { server, what } => match lack(what) {
             Some(what) => LinkEvent::Lacks { server, what },
             None => return Ok(None),
@@ -348,6 +401,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Hello { .. }
         | FromRunner::Reply { .. }
         | FromRunner::Progress { .. }
+        | FromRunner::Granted { .. }
         | FromRunner::Ask { .. }
         | FromRunner::Ended { .. } => return Ok(None),
     }))

@@ -7,8 +7,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use harbor_ipc_proto::link::oauth::Grant;
 use harbor_ipc_proto::link::runner::{Launch, Resource};
 use harbor_policy::environment::SERVER_MARK;
+use harbor_policy::oauth::KEY;
 use harbor_policy::redaction::Redactor;
 use harbor_policy::sandbox::hint::shell;
 
@@ -23,13 +25,15 @@ pub(super) type HeldStarts = HashMap<u32, Held>;
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// The server's name.
-    name: String,
+    pub name: String,
     /// The directory of its data; empty where its disk is not limited.
     data: String,
     /// Bytes of memory.
     memory: Option<u64>,
     /// Finds the secrets that it was given.
     pub redactor: Rc<Redactor>,
+    /// The same of tokens that were renewed since.
+    renewed: Redactor,
 }
 
 impl Held {
@@ -41,12 +45,22 @@ impl Held {
             data: limits.writable.first().map(ToString::to_string).unwrap_or_default(),
             memory: limits.memory,
             redactor: Rc::default(),
+            renewed: Redactor::default(),
         }
+    }
+
+    /// From now on it has these tokens, too.
+    pub(super) fn note_renewed(&mut self, grant: &Grant) {
+        let tokens = [Some(&grant.access_token), grant.refresh_token.as_ref()];
+        self.renewed = Redactor::new(tokens.into_iter().flatten().map(|token| (KEY, token.expose())));
     }
 
     /// What a server has written, without the secrets that it was given.
     pub(super) fn hidden<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.redactor.redact(text)
+        match self.redactor.redact(text) {
+            Cow::Borrowed(text) => self.renewed.redact(text),
+            Cow::Owned(text) => Cow::Owned(self.renewed.redact(&text).into_owned()),
+        }
     }
 
     /// By itself, for want of memory.

@@ -93,7 +93,11 @@ impl Link {
 
     /// Sends a message that is not a call; one that finds the runner gone is dropped.
     pub fn send(&self, message: &ToRunner<'_>) {
-        if let ToRunner::Connect { server, launch } | ToRunner::Run { server, launch } = message {
+        if let ToRunner::Connect { server, launch }
+        | ToRunner::Run { server, launch }
+        | ToRunner::Authorize { server, launch, .. }
+        | ToRunner::Revoke { server, launch } = message
+        {
             self.held.borrow_mut().insert(*server, Held::of(launch));
         }
         let _ = self.outbox.push(|out| put_message(out, message));
@@ -289,6 +293,13 @@ impl Link {
                 self.arm_if_need_be();
                 answerer.ask(Question::new(self, (server, call, ask), method, params));
                 Ok(None)
+            }
+            FromRunner::Granted { server, grant } => {
+                // At once: what comes behind it may have the new tokens in it.
+                if let Some(held) = self.held.borrow_mut().get_mut(&server) {
+                    held.note_renewed(&grant);
+                }
+                Ok(Some(LinkEvent::Granted { server, grant: grant.into() }))
             }
             FromRunner::Ended { server, cause, stderr_tail } => {
                 let held = self.held.borrow_mut().remove(&server).unwrap_or_default();

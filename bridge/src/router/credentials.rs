@@ -109,6 +109,7 @@ pub(super) fn credential(kind: CredentialType, key: &str, value: Secret) -> Resu
         set_at: wall_clock(),
         expires_at: None,
         refresh_token: None,
+        origin: None,
     })
 }
 

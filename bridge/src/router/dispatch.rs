@@ -6,15 +6,15 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, Request, ServerRequest,
-    SessionRequest, StatusRequest,
+    CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, OauthRequest, Request,
+    ServerRequest, SessionRequest, StatusRequest,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::access::Pass;
 
 use super::client::Client;
 use super::{
-    Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics,
+    Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics, oauth,
     origins, questions, remotes, sandbox, servers, session, sources, status, supervision, upgrades, watching,
 };
 use crate::host::asker::Caller;
@@ -35,6 +35,7 @@ impl<'a> Turn<'a> {
             Request::Server(request) => self.servers(request).await,
             Request::Install(request) => self.installs(request).await,
             Request::Credential(request) => self.credentials(request).await,
+            Request::Oauth(request) => self.oauth(request).await,
             Request::Catalog(request) => self.catalog(request).await,
             Request::Mcp(request) => self.mcp(request).await,
             Request::Status(request) => self.status(request).await,
@@ -81,6 +82,17 @@ impl<'a> Turn<'a> {
             InstallRequest::UpdateServerArgs(message) => installs::set_args(router, client, message).await,
             InstallRequest::ListInstalled(_) => installs::list(router),
             InstallRequest::CheckRuntimes(_) => installs::runtimes(router).await,
+        }
+    }
+
+    async fn oauth(&self, request: OauthRequest) -> Handled {
+        let (router, client) = (self.router, self.client);
+        match request {
+            OauthRequest::OauthStart(message) => oauth::start(router, client, message).await,
+            OauthRequest::OauthFinish(message) => oauth::finish(router, client, message.server_id).await,
+            OauthRequest::OauthCancel(message) => oauth::cancel(router, &message.server_id),
+            OauthRequest::OauthStatus(message) => oauth::status(router, &message.server_id).await,
+            OauthRequest::OauthRevoke(message) => oauth::revoke(router, client, message.server_id).await,
         }
     }
 

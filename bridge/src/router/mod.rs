@@ -18,6 +18,7 @@ mod installs;
 mod mcp;
 mod mcp_client;
 mod metrics;
+mod oauth;
 mod origins;
 mod questions;
 mod remotes;
@@ -63,6 +64,8 @@ pub struct Router {
     definitions: Rc<Definitions>,
     /// What waits for a yes.
     staged: staged::Staged,
+    /// Authorizations that wait for their person.
+    flows: oauth::Flows,
     /// Held from the last look at a definition until the change is stored and in force: one change after the other.
     changing: tokio::sync::Mutex<()>,
     /// Who is connected.
@@ -90,6 +93,7 @@ impl Router {
             catalog,
             definitions,
             staged: staged::Staged::default(),
+            flows: oauth::Flows::default(),
             changing: tokio::sync::Mutex::default(),
             clients: Clients::default(),
             began: Instant::now(),
@@ -116,6 +120,7 @@ impl Router {
         client.end();
         watching::forget(self, client);
         self.staged.forget(client);
+        self.flows.forget(client);
         self.clients.all().iter().for_each(|client| client.note_bridge());
         self.host.leave(&client.sender(), client.has_named_session());
     }

@@ -9,6 +9,7 @@
 //! file that it cannot read, follow a link, or keep a value in memory: each start reads the file.
 
 mod form;
+mod origin;
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -90,6 +91,22 @@ impl Secrets {
         })
         .await
         .map(Option::unwrap_or_default)
+    }
+
+    /// Stores a grant in the place of the one that it renews; false where that is not there any more.
+    ///
+    /// # Errors
+    /// As `put`.
+    pub async fn renew(&self, server: &str, key: &'static str, new: Credential) -> Result<bool, StoreError> {
+        let server = server.to_owned();
+        let renewed = self.change(move |all| {
+            let granted_at =
+                |credential: &Credential| credential.origin.as_ref().map(|origin| origin.granted_at);
+            let old = all.get_mut(&server).and_then(|of_server| of_server.0.get_mut(key));
+            let old = old.filter(|old| granted_at(old).is_some() && granted_at(old) == granted_at(&new));
+            Ok(old.map(|old| *old = new))
+        });
+        Ok(renewed.await?.is_some())
     }
 
     /// Removes a secret. Whether there was one.

@@ -1,24 +1,26 @@
-//! Programs that are run for a server and are not its life: what a container engine is asked.
+//! What is done for a server and is not its life: programs that a container engine is asked by, and authorizations.
 //!
-//! Owns one runner for each. Where the one who waits goes, the program ends. Must never be used for a program that is not
-//! trusted as the person is: it is held to nothing.
+//! Owns one runner for each. Where the one who waits goes, it ends. Must never be used for a program that is not trusted as
+//! the person is: it is held to nothing.
 
 use std::io;
 use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::{Launch, LogSource, ToRunner};
 
+use tokio::sync::mpsc;
+
 use super::runners::Runners;
 use crate::link::runner::{Kind, Purpose, Runner};
 use crate::link::{EndReport, LinkEvent};
 
 /// A runner that the bridge's end waits for.
-struct Known<'a> {
-    runners: &'a Runners,
-    runner: Rc<Runner>,
+pub(super) struct Known {
+    runners: Rc<Runners>,
+    pub runner: Rc<Runner>,
 }
 
-impl Drop for Known<'_> {
+impl Drop for Known {
     fn drop(&mut self) {
         self.runner.shut_down();
         self.runners.alive.borrow_mut().remove(&self.runner.pid());
@@ -27,28 +29,34 @@ impl Drop for Known<'_> {
 }
 
 impl Runners {
+    /// A runner of its own, which ends when nobody has it any more.
+    ///
+    /// # Errors
+    /// When none can be started.
+    pub(super) fn runner_of_errand(
+        self: &Rc<Self>,
+        kind: Kind,
+        purpose: Purpose,
+    ) -> io::Result<(Known, mpsc::Receiver<LinkEvent>)> {
+        if self.ending.get() {
+            return Err(io::Error::other("the bridge is shutting down"));
+        }
+        let started = Runner::start(&self.executables, kind, &self.shared.instance, purpose, &self.reaper);
+        let (runner, events) = started?;
+        self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
+        Ok((Known { runners: self.clone(), runner }, events))
+    }
+
     /// Runs a program to its end; `hear` gets its lines.
     ///
     /// # Errors
     /// When no runner can be started.
     pub(super) async fn errand(
-        &self,
+        self: &Rc<Self>,
         launch: Launch<'static>,
         mut hear: impl FnMut(LogSource, String),
     ) -> io::Result<Rc<EndReport>> {
-        if self.ending.get() {
-            return Err(io::Error::other("the bridge is shutting down"));
-        }
-        let started = Runner::start(
-            &self.executables,
-            Kind::Local,
-            &self.shared.instance,
-            Purpose::Engine,
-            &self.reaper,
-        );
-        let (runner, mut events) = started?;
-        self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
-        let known = Known { runners: self, runner };
+        let (known, mut events) = self.runner_of_errand(Kind::Local, Purpose::Engine)?;
         known.runner.link.send(&ToRunner::Run { server: 0, launch });
         while let Some(event) = events.recv().await {
             match event {

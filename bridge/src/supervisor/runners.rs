@@ -225,13 +225,19 @@ impl Runners {
             LinkEvent::Lacks { server, what } => {
                 self.with(runner_pid, server, |server| server.on_lacking(&what));
             }
+            LinkEvent::Granted { server, grant } => {
+                self.with(runner_pid, server, |granted| granted.on_granted(server, *grant));
+            }
+            LinkEvent::Challenged { server, challenge } => {
+                self.with(runner_pid, server, |refusing| refusing.on_challenged(challenge));
+            }
             LinkEvent::Echoed => {
                 if let Some(runner) = runner.upgrade() {
                     runner.note_echo();
                 }
             }
             // Nobody asked this runner.
-            LinkEvent::Offered(_) => {}
+            LinkEvent::Offered(_) | LinkEvent::AskPerson { .. } => {}
             LinkEvent::Contained(containment) => {
                 if let Some(runner) = runner.upgrade() {
                     runner.set_containment(containment);

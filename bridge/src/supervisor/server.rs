@@ -8,12 +8,14 @@
 //! Owns the state of one server. All changes of its life go through `driving::apply`; nothing else touches the
 //! machine.
 
+mod authorizing;
 mod calling;
 mod confining;
 mod container;
 mod driving;
 mod elsewhere;
 mod events;
+mod granted;
 mod installing;
 mod lacking;
 mod launch;
@@ -50,6 +52,7 @@ use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::Lock;
 use crate::store::{images, packages};
 
+pub use authorizing::{PERSON, Wanted};
 pub use calling::{Unavailable, Why};
 pub use confining::{Confined, Denied};
 pub use installing::NEEDS_BUILD;
@@ -119,6 +122,12 @@ pub struct Server {
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<confining::Refusals>,
     given: RefCell<secrets::Given>,
+    /// Which grant its last start was given, by when the person said yes.
+    granted_at: Cell<Option<u64>>,
+    /// Held while a renewed grant is stored: one after the other.
+    renewing: tokio::sync::Mutex<()>,
+    /// What it has said of whom it refuses.
+    challenge: RefCell<Option<String>>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
     /// Its tools as last listed, also of an earlier start.
@@ -232,6 +241,9 @@ impl Server {
             confined: RefCell::default(),
             denied: RefCell::default(),
             given: RefCell::default(),
+            granted_at: Cell::default(),
+            renewing: tokio::sync::Mutex::default(),
+            challenge: RefCell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
             known_tools: RefCell::default(),

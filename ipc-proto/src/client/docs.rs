@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    CATALOG_OBJECTS, CREDENTIAL_OBJECTS, HOST_OBJECTS, INSTALL_OBJECTS, MessageDoc, OBJECTS, PUSHES, REPLIES,
-    REQUESTS, SANDBOX_OBJECTS, STATS_OBJECTS, STATUS_OBJECTS, SandboxSettings, Supervision,
+    CATALOG_OBJECTS, CREDENTIAL_OBJECTS, HOST_OBJECTS, INSTALL_OBJECTS, MessageDoc, OAUTH_OBJECTS, OBJECTS,
+    PUSHES, REPLIES, REQUESTS, SANDBOX_OBJECTS, STATS_OBJECTS, STATUS_OBJECTS, SandboxSettings, Supervision,
 };
 use crate::codes::Code;
 
@@ -50,6 +50,7 @@ pub fn render() -> String {
         .iter()
         .chain(SANDBOX_OBJECTS)
         .chain(CREDENTIAL_OBJECTS)
+        .chain(OAUTH_OBJECTS)
         .chain(HOST_OBJECTS)
         .chain(STATS_OBJECTS)
         .chain(STATUS_OBJECTS)

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus, ConnectionInfo,
-    ConnectionView, CredentialStatus, CredentialView, GrantView, HealthView, ImageView, InstalledView,
-    LogLine, OffersView, Provenance, ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerView,
+    AuthorizationView, CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus,
+    ConnectionInfo, ConnectionView, CredentialStatus, CredentialView, GrantView, HealthView, ImageView,
+    InstalledView, LogLine, OffersView, Provenance, ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerView,
     StatsView, StatusView, ToolChange, UpgradeView, UsableServer, define_sent,
 };
 use crate::json::{Json, Pieces};
@@ -145,6 +145,39 @@ define_sent! {
     "list_credentials" ListCredentialsResult {
         /// By server and name.
         credentials: Vec<CredentialView>,
+    }
+    /// The person is to be asked.
+    "oauth_start" OauthStartResult {
+        /// What they are to open in a browser: `https://…`, or `http://…` on this machine.
+        authorization_url: String,
+        /// Where their browser comes back to.
+        redirect_uri: String,
+        /// Until when, in milliseconds since 1970.
+        expires_at: u64,
+    }
+    /// The person has let Harbor in.
+    "oauth_finish" OauthFinishResult {
+        /// As far as they have.
+        authorization: AuthorizationView,
+    }
+    /// No authorization is under way any more.
+    "oauth_cancel" OauthCancelResult {
+        /// False when none was.
+        cancelled: bool,
+    }
+    /// What the person has let Harbor do.
+    "oauth_status" OauthStatusResult {
+        /// Absent where that is nothing.
+        authorization: Option<AuthorizationView>,
+    }
+    /// The tokens are deleted.
+    "oauth_revoke" OauthRevokeResult {
+        /// False when there were none.
+        revoked: bool,
+        /// Whether the authorization server knows.
+        told: bool,
+        /// Why not, when not.
+        why: Option<String>,
     }
     /// All definitions, by id.
     "list_servers" ListServersResult {

@@ -12,6 +12,7 @@ mod credentials;
 mod host;
 mod install;
 mod mcp;
+mod oauth;
 mod servers;
 mod session;
 mod status;
@@ -21,6 +22,7 @@ pub use credentials::*;
 pub use host::*;
 pub use install::*;
 pub use mcp::*;
+pub use oauth::*;
 pub use servers::*;
 pub use session::*;
 pub use status::*;
@@ -58,6 +60,7 @@ join! {
     Server ServerRequest,
     Install InstallRequest,
     Credential CredentialRequest,
+    Oauth OauthRequest,
     Catalog CatalogRequest,
     Mcp McpRequest,
     Status StatusRequest,

@@ -11,6 +11,7 @@
 //! compiled and fail, or decode another message, when run.
 
 pub mod codec;
+pub mod oauth;
 pub mod runner;
 pub mod sandbox;
 pub mod worker;

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 
 use bincode::{BorrowDecode, Encode};
 
+use super::oauth::{Grant, Wish};
 use super::sandbox::{Offer, Sandbox};
+use crate::secret::Secret;
 
 mod lack;
 mod remote;
@@ -92,6 +94,29 @@ pub enum ToRunner<'a> {
     },
     /// Answered at once by `Echo`, without any server: how long a message takes.
     Echo,
+    /// Have the person let Harbor in at a server elsewhere, by OAuth. Answered by `AskPerson`, or by `Ended`.
+    Authorize {
+        /// The number that this gets.
+        server: u32,
+        /// The server, and the variables that name proxies.
+        launch: Launch<'a>,
+        /// What is wanted.
+        wish: Wish<'a>,
+    },
+    /// The person's answer to `AskPerson`. Answered by `Granted` and `Ended`.
+    Redirected {
+        /// Which.
+        server: u32,
+        /// The query of the URL that the browser was sent to.
+        query: Secret,
+    },
+    /// Give the grant of a server elsewhere back. Answered by `Ended`.
+    Revoke {
+        /// The number that this gets.
+        server: u32,
+        /// The server with its grant, and the variables that name proxies.
+        launch: Launch<'a>,
+    },
 }
 
 /// What to start, and how.
@@ -344,6 +369,29 @@ pub enum FromRunner<'a> {
     },
     /// The answer to `Echo`.
     Echo,
+    /// The person is to open this.
+    AskPerson {
+        /// Of which `Authorize`.
+        server: u32,
+        /// `https://…`, or `http://…` on this machine.
+        url: Cow<'a, str>,
+        /// What the answer has to repeat.
+        state: Secret,
+    },
+    /// There is a grant, or the one that is there was renewed: it holds from now on.
+    Granted {
+        /// Of which `Authorize` or `Connect`.
+        server: u32,
+        /// The grant.
+        grant: Grant,
+    },
+    /// The server refuses who asks, or what is asked: what it said about that.
+    Challenged {
+        /// Which server.
+        server: u32,
+        /// Its header `WWW-Authenticate`, bounded.
+        challenge: Cow<'a, str>,
+    },
 }
 
 /// A list that a server offers.
@@ -476,6 +524,8 @@ pub enum CallFailure<'a> {
     },
     /// The connection to a server elsewhere has broken, or it answered with an error of HTTP; the sentence.
     Lost(Cow<'a, str>),
+    /// A server elsewhere wants more rights for this than Harbor has there; the sentence.
+    NotAuthorized(Cow<'a, str>),
 }
 
 /// The bridge's answer to a server's question.

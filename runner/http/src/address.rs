@@ -133,7 +133,14 @@ mod tests {
 
     fn remote(url: &str, allow_private: bool, allow_http: bool) -> Remote<'static> {
         let url = url.to_owned().into();
-        Remote { url, transport: Transport::Auto, headers: Vec::new(), allow_private, allow_http }
+        Remote {
+            url,
+            transport: Transport::Auto,
+            headers: Vec::new(),
+            allow_private,
+            allow_http,
+            grant: None,
+        }
     }
 
     fn permitted(url: &str, allow_private: bool, allow_http: bool) -> bool {

@@ -9,11 +9,13 @@ use std::rc::Rc;
 use harbor_child::sandbox::landlock::{self, Access, Rule};
 use harbor_child::sandbox::limits::{self, Limits};
 use harbor_child::sandbox::seccomp::{self, Filter};
+use harbor_ipc_proto::link::oauth::Wish;
 use harbor_ipc_proto::link::runner::Remote;
-use harbor_runner::{Carrier, Carrying, Wire};
+use harbor_runner::{Carrier, Carrying, Petition, Wire};
 
 use crate::connection::Connection;
 use crate::http;
+use crate::oauth::{self, Holder};
 
 /// What a lookup of names and the system's certificates need.
 const READ: [&str; 6] = ["/etc", "/usr", "/lib", "/lib64", "/opt", "/nix/store"];
@@ -56,11 +58,26 @@ impl Carrier for Http {
 
     fn carry(&self, server: Remote<'static>, env: Vec<(String, String)>, wire: Wire) -> Carrying {
         Box::pin(async move {
-            match http::Http::new(&server, &env) {
+            let holder = Holder::of(&server, &env, &wire);
+            match http::Http::new(&server, &env).map(|http| http.with_grant(holder)) {
                 Ok(http) => Rc::new(Connection::new(http, wire, server.transport)).run().await,
                 Err(trouble) => trouble.end(),
             }
         })
+    }
+
+    fn authorize(
+        &self,
+        server: Remote<'static>,
+        env: Vec<(String, String)>,
+        wish: Wish<'static>,
+        petition: Petition,
+    ) -> Carrying {
+        Box::pin(async move { oauth::authorize(&server, env, wish, petition).await })
+    }
+
+    fn revoke(&self, server: Remote<'static>, env: Vec<(String, String)>) -> Carrying {
+        Box::pin(async move { oauth::revoke(&server, env).await })
     }
 }
 

@@ -31,13 +31,8 @@ async fn follow(connection: &Connection) -> Result<(), Trouble> {
     let http = &connection.http;
     let mut answer = connection.open_stream(None).await?;
     let code = answer.status().as_u16();
-    if matches!(code, 401 | 403) {
-        let why = format!(
-            "{} does not let Harbor in (HTTP {code}): it wants a key; `harbor add` with `--header 'Authorization: Bearer …'` \
-             gives one",
-            http.place()
-        );
-        return Err(Trouble::of(RemoteEnd::Unauthorized, why));
+    if let Some(trouble) = connection.refusal(&answer) {
+        return Err(trouble);
     }
     if answer.status().is_server_error() || answer.status() == StatusCode::TOO_MANY_REQUESTS {
         let why = of_status(answer.status(), wait_of(answer.headers()), &http.place());

@@ -93,9 +93,10 @@ impl Connection {
     }
 
     fn fail(&self, id: u64, trouble: Trouble) {
-        match trouble.broken {
-            true => self.wire.lost(id, &trouble.why),
-            false => self.end(trouble.end()),
+        match (trouble.broken, trouble.kind) {
+            (true, RemoteEnd::NeedsAuthorization) => self.wire.forbidden(id, &trouble.why),
+            (true, _) => self.wire.lost(id, &trouble.why),
+            (false, _) => self.end(trouble.end()),
         }
     }
 
@@ -254,13 +255,8 @@ impl Connection {
         let status = answer.status();
         let (code, place) = (status.as_u16(), self.http.place());
         let contacting = self.wire.is_contacting();
-        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            let why = format!(
-                "{place} does not let Harbor in (HTTP {code}): it wants a key; `harbor add` with \
-                 `--header 'Authorization: Bearer …'` gives one"
-            );
-            let ends = contacting || status == StatusCode::UNAUTHORIZED;
-            return Err(if ends { Trouble::of(RemoteEnd::Unauthorized, why) } else { Trouble::broken(why) });
+        if let Some(trouble) = self.refusal(&answer) {
+            return Err(trouble);
         }
         if self.has_lost_session(status) && !out.is("initialize") {
             return Err(self.session_lost());

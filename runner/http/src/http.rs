@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
+use harbor_ipc_proto::secret::Secret;
 use harbor_policy::remote::{place, says_private};
-use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, NoProxy, Proxy, Response, StatusCode};
 use url::Url;
 
 use crate::address::{Resolver, Rules};
+use crate::oauth::Holder;
 use crate::trouble::Trouble;
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -37,6 +39,8 @@ pub struct Http {
     client: Client,
     url: Url,
     own: HeaderMap,
+    /// What the person has let Harbor do there; none where their own header says who asks.
+    holder: Option<Holder>,
 }
 
 impl Http {
@@ -45,7 +49,7 @@ impl Http {
     /// # Errors
     /// When the definition forbids its own URL, or cannot be used.
     pub fn new(server: &Remote<'_>, env: &[(String, String)]) -> Result<Self, Trouble> {
-        let (rules, url) = Rules::of(server)?;
+        let (client, url) = client(server, env)?;
         let wrong = |why: &str| Trouble::of(RemoteEnd::Forbidden, why);
         let mut own = HeaderMap::new();
         for (name, value) in &server.headers {
@@ -56,24 +60,23 @@ impl Http {
             value.set_sensitive(true);
             own.insert(name, value);
         }
-        let mut builder = Client::builder()
-            .user_agent(concat!("harbor/", env!("CARGO_PKG_VERSION")))
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT_LIMIT)
-            .pool_idle_timeout(IDLE)
-            .tcp_nodelay(true)
-            .dns_resolver(Arc::new(Resolver(rules)));
-        // What is on this machine or beside it is behind no proxy.
-        if !says_private(&url)
-            && let Some(proxy) = proxy(&url, env)?
-        {
-            builder = builder.proxy(proxy);
-        }
-        let client = builder.build().map_err(|_| {
-            Trouble::of(RemoteEnd::Tls, "TLS cannot be used: this system's certificates cannot be read")
-        })?;
-        Ok(Self { client, url, own })
+        Ok(Self { client, url, own, holder: None })
+    }
+
+    /// With this grant, which is renewed when it has to be.
+    pub fn with_grant(mut self, holder: Option<Holder>) -> Self {
+        self.holder = holder.filter(|_| !self.says_who_asks());
+        self
+    }
+
+    /// Whether the person's own headers say who asks.
+    pub fn says_who_asks(&self) -> bool {
+        self.own.contains_key(AUTHORIZATION)
+    }
+
+    /// Whether there is a grant.
+    pub fn has_grant(&self) -> bool {
+        self.holder.is_some()
     }
 
     /// The server's URL.
@@ -86,18 +89,36 @@ impl Http {
         place(&self.url)
     }
 
-    /// Asks; gives the answer's head. Redirects have been followed.
+    /// Asks; gives the answer's head. Redirects have been followed, and a grant that had ended was renewed.
     ///
     /// # Errors
     /// Why there is no answer, or none that may be had.
     pub async fn ask(&self, ask: Ask) -> Result<Response, Trouble> {
-        let Ask { method, mut url, headers, body } = ask;
+        let Some(holder) = &self.holder else { return self.send(&ask, None).await };
+        let token = holder.token().await?;
+        let answer = self.send(&ask, Some(&token)).await?;
+        if answer.status() != StatusCode::UNAUTHORIZED {
+            return Ok(answer);
+        }
+        // What was refused like this was not looked at: it may be sent once more.
+        match holder.renewed(&token).await? {
+            Some(newer) => self.send(&ask, Some(&newer)).await,
+            None => Ok(answer),
+        }
+    }
+
+    async fn send(&self, ask: &Ask, token: Option<&Secret>) -> Result<Response, Trouble> {
+        let Ask { method, url, headers, body } = ask;
+        let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let mut request = self.client.request(method.clone(), url.clone()).headers(self.own.clone());
-            for (name, value) in &headers {
+            for (name, value) in headers {
                 request = request.header(name, value);
             }
-            if let Some(body) = &body {
+            if let Some(token) = token {
+                request = request.bearer_auth(token.expose());
+            }
+            if let Some(body) = body {
                 request = request.body(body.clone());
             }
             let answer =
@@ -150,8 +171,34 @@ impl Http {
     }
 }
 
+/// A client for one place, and its URL.
+///
+/// # Errors
+/// When its definition forbids it.
+pub fn client(server: &Remote<'_>, env: &[(String, String)]) -> Result<(Client, Url), Trouble> {
+    let (rules, url) = Rules::of(server)?;
+    let mut builder = Client::builder()
+        .user_agent(concat!("harbor/", env!("CARGO_PKG_VERSION")))
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_LIMIT)
+        .pool_idle_timeout(IDLE)
+        .tcp_nodelay(true)
+        .dns_resolver(Arc::new(Resolver(rules)));
+    // What is on this machine or beside it is behind no proxy.
+    if !says_private(&url)
+        && let Some(proxy) = proxy(&url, env)?
+    {
+        builder = builder.proxy(proxy);
+    }
+    let client = builder.build().map_err(|_| {
+        Trouble::of(RemoteEnd::Tls, "TLS cannot be used: this system's certificates cannot be read")
+    })?;
+    Ok((client, url))
+}
+
 /// Same host and port, with TLS if that was there; from none to TLS is the one change.
-fn is_same_place(from: &Url, to: &Url) -> bool {
+pub fn is_same_place(from: &Url, to: &Url) -> bool {
     let same = from.origin() == to.origin();
     let safer = from.scheme() == "http"
         && to.scheme() == "https"

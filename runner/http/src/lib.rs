@@ -6,6 +6,7 @@
 //!   Wire ──lines──► connection ─┬─► exchange: a POST, and the answer to it ─┐
 //!                               ├─► standing: the stream of a session      ─┼─► http ─► server
 //!                               └─► endpoint: HTTP+SSE, as of 2024-11-05   ─┘
+//!   Petition ──► oauth: has the person let Harbor in at a server; renews what they granted; gives it back
 //! ```
 //!
 //! A program of its own, so that the runner of programs is static and has neither DNS nor TLS. Must never start a process,
@@ -18,7 +19,9 @@ mod endpoint;
 mod exchange;
 mod held;
 mod http;
+mod oauth;
 mod outgoing;
+mod refusal;
 pub mod sse;
 mod standing;
 mod trouble;

@@ -66,7 +66,7 @@ impl Plan {
     }
 
     /// The environment, as text.
-    pub(super) fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let text = |(name, value): &(OsString, OsString)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         };

@@ -16,7 +16,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Outbox;
-use harbor_ipc_proto::link::runner::{CallFailure, EndCause, Remote};
+use harbor_ipc_proto::link::oauth::{Grant, Wish};
+use harbor_ipc_proto::link::runner::{CallFailure, EndCause, FromRunner, Remote};
 use tokio::time::sleep_until;
 
 use super::Session;
@@ -25,6 +26,7 @@ use super::plan::Plan;
 use super::process::{Ended, timeout};
 use crate::mcp::contact::Event;
 use crate::mcp::line::Popped;
+use crate::petition::Petition;
 
 /// A server that has not answered the probe for so long is asked by the handshake as well.
 const PROBE_SILENCE: Duration = Duration::from_secs(5);
@@ -43,6 +45,18 @@ pub trait Carrier: std::fmt::Debug {
     /// Carries messages between `wire` and the server: until [`Wire::next`] has none any more, which is a stop, or until
     /// the connection is lost for good. Dropping it ends everything at once.
     fn carry(&self, server: Remote<'static>, env: Vec<(String, String)>, wire: Wire) -> Carrying;
+
+    /// Has the person let Harbor in at the server, until there is a grant or there will be none.
+    fn authorize(
+        &self,
+        server: Remote<'static>,
+        env: Vec<(String, String)>,
+        wish: Wish<'static>,
+        petition: Petition,
+    ) -> Carrying;
+
+    /// Gives the server's grant back.
+    fn revoke(&self, server: Remote<'static>, env: Vec<(String, String)>) -> Carrying;
 }
 
 /// The session's end of a connection.
@@ -95,6 +109,23 @@ impl Wire {
     /// There will be no answer to the request `id`; one sentence says why.
     pub fn lost(&self, id: u64, why: &str) {
         self.fail(id, &CallFailure::Lost(why.into()));
+    }
+
+    /// The server wants more rights for the request `id` than it was shown; one sentence says so.
+    pub fn forbidden(&self, id: u64, why: &str) {
+        self.fail(id, &CallFailure::NotAuthorized(why.into()));
+    }
+
+    /// The grant was renewed: this one holds from now on.
+    pub fn granted(&self, grant: Grant) {
+        self.session.up.send(&FromRunner::Granted { server: self.session.number, grant });
+    }
+
+    /// The server has refused who asks, or what is asked: its challenge.
+    pub fn challenged(&self, challenge: &str) {
+        self.session
+            .up
+            .send(&FromRunner::Challenged { server: self.session.number, challenge: challenge.into() });
     }
 
     /// The answer to the request `id` is longer than messages may be.
@@ -240,6 +271,7 @@ pub(crate) fn owned(remote: &Remote<'_>) -> Remote<'static> {
     Remote {
         url: own(&remote.url),
         headers: remote.headers.iter().map(|(name, value)| (own(name), own(value))).collect(),
+        grant: remote.grant.clone(),
         ..*remote
     }
 }

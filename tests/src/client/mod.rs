@@ -8,7 +8,7 @@
 //! found by [`Client::assert_sound`], which every bridge of the harness calls at its end.
 
 mod answer;
-mod base64;
+pub mod base64;
 mod calls_as;
 mod events;
 mod host;

@@ -31,6 +31,7 @@ mod link;
 mod messages;
 mod metrics;
 mod mutate;
+mod oauth;
 mod pages;
 mod permissions;
 mod recipes;
@@ -69,6 +70,9 @@ pub const TARGETS: &[Target] = &[
     ids::EXTENSION_ID,
     lines::LINES,
     events::EVENTS,
+    oauth::CHALLENGE,
+    oauth::DOCUMENTS,
+    oauth::REDIRECT,
     messages::MESSAGE,
     messages::LINE_ENDS,
     contact::CONTACT,

@@ -9,7 +9,7 @@ use super::*;
 
 const LIMITS: Limits =
     Limits { install: Duration::from_secs(60), start: Duration::from_secs(10), stop: Duration::from_secs(3) };
-const EVENTS: [Event; 9] = [
+const EVENTS: [Event; 10] = [
     Event::Start,
     Event::Demand,
     Event::Stop,
@@ -19,6 +19,7 @@ const EVENTS: [Event; 9] = [
     Event::Connected,
     Event::Ended,
     Event::Tick,
+    Event::Barred,
 ];
 const MINUTE: Millis = 60_000;
 
@@ -272,7 +273,7 @@ impl World {
         match event {
             Event::Installed => self.installing,
             Event::Connected => self.alive && !self.installing && !self.connected,
-            Event::Ended => self.alive,
+            Event::Ended | Event::Barred => self.alive,
             _ => true,
         }
     }
@@ -288,7 +289,7 @@ impl World {
             // It ran well until nobody needed it.
             Event::Idle if stable => self.restarts = 0,
             Event::Connected => self.connected = true,
-            Event::Installed | Event::Ended => (self.alive, self.installing) = (false, false),
+            Event::Installed | Event::Ended | Event::Barred => (self.alive, self.installing) = (false, false),
             _ => {}
         }
         let actions = machine.on(event, now);
@@ -395,5 +396,21 @@ proptest! {
         world.step(&mut machine, Event::Demand, now + 10 * MINUTE);
         world.step(&mut machine, Event::Tick, now + 20 * MINUTE);
         prop_assert_eq!((machine.state(), world.alive), (State::Stopped, false));
+    }
+}
+
+#[test]
+fn what_only_a_person_can_help_is_not_tried_again() {
+    for when in RestartWhen::ALL {
+        for way in [&[Event::Start][..], &[Event::Start, Event::Connected]] {
+            let mut machine = after(rules(when, true), false, way);
+            assert_eq!(machine.on(Event::Barred, 0), [Action::AnnounceDown]);
+            assert_eq!((machine.state(), machine.half_open_at()), (State::Failed, None));
+            assert_eq!(machine.on(Event::Demand, 9 * MINUTE), []);
+            assert_eq!(machine.on(Event::Start, 9 * MINUTE), [Action::Launch]);
+            let _ = machine.on(Event::Connected, 9 * MINUTE);
+            let crash = machine.on(Event::Ended, 9 * MINUTE);
+            assert_eq!(crash == [Action::AnnounceCrash], when != RestartWhen::Never);
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod about;
 mod arguments;
+mod auth;
 mod catalog;
 mod clients;
 mod host;
@@ -30,6 +31,7 @@ use harbor_policy::suggest::hint;
 
 pub use self::about::Wanted;
 pub use self::arguments::{Argument, Arguments, Value};
+pub use self::auth::{Auth, NewAuth};
 pub use self::catalog::{CatalogWanted, PageWanted};
 pub use self::clients::{Clients, Import, Install, Source, Uninstall};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
@@ -79,6 +81,7 @@ pub enum Command {
     Logs(Logs),
     Sandbox(Box<Sandbox>),
     Secrets(Secrets),
+    Auth(Auth),
     Catalog(CatalogWanted),
     Set(Box<Set>),
     Status(StatusWanted),
@@ -271,6 +274,7 @@ impl Words {
             "import" => Command::Import(self.import()?),
             "sandbox" => Command::Sandbox(self.sandbox()?.into()),
             "secrets" => Command::Secrets(self.secrets()?),
+            "auth" => Command::Auth(self.auth()?),
             "catalog" => self.catalog()?,
             "set" => Command::Set(self.set()?.into()),
             "config" => Command::Config(self.config()?),

@@ -52,7 +52,11 @@ impl Exit {
             Code::NotConnected | Code::ConnectionFailed | Code::ServerUnavailable => Self::Unavailable,
             Code::ToolTimeout => Self::TimedOut,
             Code::ToolFailed | Code::ProtocolError => Self::ToolFailed,
-            Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => Self::Denied,
+            Code::PermissionDenied
+            | Code::ScopeRequired
+            | Code::ToolNotAllowed
+            | Code::AuthorizationRequired
+            | Code::AuthorizationFailed => Self::Denied,
             _ => Self::Failed,
         }
     }
@@ -139,7 +143,9 @@ impl Refusal {
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
             Code::ConnectionFailed | Code::ServerUnavailable
-                if self.text("cause").is_some_and(|cause| cause == "missing_secrets") =>
+                if self.text("cause").is_some_and(|cause| {
+                    ["missing_secrets", "needs_authorization"].contains(&cause.as_str())
+                }) =>
             {
                 return None;
             }

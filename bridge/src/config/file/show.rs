@@ -41,6 +41,9 @@ pub fn show(config: &HostConfig) -> String {
         );
     }
     of_catalog(&mut out, &config.catalog);
+    if let Some(document) = &config.client_document {
+        let _ = write!(out, "\n[oauth]\nclientMetadataUrl = \"{document}\"\n");
+    }
     out.push_str("\n[limits]\n");
     of_origin(&mut out, every_origin);
     number(&mut out, "callsPerMinutePerServer", every_server.per_minute.or(Some(0)));

@@ -59,6 +59,9 @@ endpoint = "http://[::1]:4318"
 sample = 10
 origins = true
 
+[oauth]
+clientMetadataUrl = "https://example.com/harbor.json"
+
 [catalog]
 enabled = false
 intervalMinutes = 10080
@@ -101,6 +104,7 @@ fn an_empty_file_means_the_defaults() {
         traces_endpoint: None,
         traces_sample: 100,
         traces_of_origins: false,
+        client_document: None,
         catalog: CatalogConfig::default(),
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
@@ -160,6 +164,7 @@ fn every_key_is_read() {
             traces_endpoint: Endpoint::of_collector("http://[::1]:4318"),
             traces_sample: 10,
             traces_of_origins: true,
+            client_document: Some("https://example.com/harbor.json".into()),
             catalog: CatalogConfig {
                 enabled: false,
                 interval: Duration::from_secs(604_800),

@@ -15,6 +15,8 @@ use harbor_policy::credentials::{Credential, Credentials};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
+use super::origin;
+
 /// The version that this Harbor writes.
 const VERSION: u32 = 1;
 
@@ -50,6 +52,7 @@ struct Entry {
     set_at: u64,
     expires_at: Option<u64>,
     refresh_token: Option<Secret>,
+    origin: Option<origin::Entry>,
 }
 
 /// Reads the text.
@@ -74,9 +77,10 @@ pub(super) fn parse(text: &[u8]) -> Result<All, String> {
 }
 
 fn credential(entry: Entry) -> Result<Credential, String> {
-    let Entry { value, kind, username, set_at, expires_at, refresh_token } = entry;
+    let Entry { value, kind, username, set_at, expires_at, refresh_token, origin } = entry;
     let kind = CredentialType::named(&kind).ok_or("it has a secret of an unknown type")?;
-    Ok(Credential { value, kind, username, set_at, expires_at, refresh_token })
+    let origin = origin.map(origin::origin).transpose()?;
+    Ok(Credential { value, kind, username, set_at, expires_at, refresh_token, origin })
 }
 
 /// The text, in memory that is overwritten.
@@ -101,7 +105,8 @@ fn size((server, credentials): (&String, &Credentials)) -> usize {
     let texts = |(key, credential): (&String, &Credential)| {
         let more = credential.refresh_token.as_ref().map_or(0, Secret::len);
         let name = credential.username.as_ref().map_or(0, String::len);
-        AROUND + WIDEST * (key.len() + credential.value.len() + more + name)
+        let origin = credential.origin.as_ref().map_or(0, |from| AROUND + WIDEST * origin::size(from));
+        AROUND + origin + WIDEST * (key.len() + credential.value.len() + more + name)
     };
     AROUND + WIDEST * server.len() + credentials.0.iter().map(texts).sum::<usize>()
 }
@@ -133,5 +138,8 @@ fn put(out: &mut Vec<u8>, credential: &Credential) {
     out.extend_from_slice(format!(",\"set_at\":{}", credential.set_at).as_bytes());
     if let Some(at) = credential.expires_at {
         out.extend_from_slice(format!(",\"expires_at\":{at}").as_bytes());
+    }
+    if let Some(from) = &credential.origin {
+        origin::put(out, from);
     }
 }

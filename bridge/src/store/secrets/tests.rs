@@ -4,7 +4,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use harbor_ipc_proto::client::CredentialType;
+use harbor_ipc_proto::link::oauth::{Client, Proof};
 use harbor_ipc_proto::secret::Secret;
+use harbor_policy::credentials::Origin;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use nix::sys::stat::Mode;
 use proptest::prelude::*;
@@ -19,6 +21,20 @@ fn credential(value: &str) -> Credential {
         set_at: 7,
         expires_at: Some(9),
         refresh_token: Some(Secret::new("again\n".into())),
+        origin: Some(Origin {
+            scopes: vec!["a".into(), "b\"".into()],
+            granted_at: 3,
+            client: Client {
+                id: "me".into(),
+                secret: Some(Secret::new("s3\n".into())),
+                proof: Proof::Post,
+                is_given: true,
+            },
+            issuer: "https://b.example".into(),
+            token_endpoint: "https://b.example/token".into(),
+            revocation_endpoint: Some("https://b.example/revoke".into()),
+            resource: "https://a.example/mcp".into(),
+        }),
     }
 }
 

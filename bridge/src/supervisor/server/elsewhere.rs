@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_ipc_proto::link::oauth::Grant;
 use harbor_ipc_proto::link::runner::{Launch, Remote as Wire, ToRunner, Transport};
 use harbor_policy::credentials::Credentials;
+use harbor_policy::oauth::places::is_about;
 use harbor_policy::{environment, limits, remote};
 
 use super::Server;
@@ -16,6 +18,11 @@ use super::launch::Unprepared;
 use super::secrets::wipe;
 use crate::link::EndReport;
 use crate::store::definitions::{Carried, Remote};
+
+/// Whether a grant is for the server at this URL.
+pub(super) fn is_for(grant: &Grant, url: &str) -> bool {
+    remote::parse(url).is_ok_and(|url| is_about(&grant.resource, &url))
+}
 
 impl Server {
     pub(super) fn launch_elsewhere(
@@ -42,6 +49,7 @@ impl Server {
         // From now on they are hidden in what is told of it.
         let headers: Vec<_> = remote.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         self.give_in_headers(&secrets, &headers);
+        self.granted_at.set(remote.grant.as_ref().map(|grant| grant.granted_at));
         let place = self.runners.place(self).map_err(|error| failed(format!("start a runner: {error}")))?;
         let message = ToRunner::Connect { server: place.number, launch: self.launch_to(remote) };
         place.runner.link.send(&message);
@@ -55,7 +63,7 @@ impl Server {
     ///
     /// # Errors
     /// The key that a header names and nobody knows.
-    fn filled(&self, remote: &Remote, secrets: &Credentials) -> Result<Wire<'static>, String> {
+    pub(super) fn filled(&self, remote: &Remote, secrets: &Credentials) -> Result<Wire<'static>, String> {
         let variables = secrets.variables();
         let own = |key: &str| {
             let secret = variables.get(key).map(|value| value.expose().to_owned());
@@ -77,10 +85,12 @@ impl Server {
             headers: headers.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
             allow_private: remote.allow_private,
             allow_http: remote.allow_http,
+            // A grant for another URL than it has now is not its own.
+            grant: secrets.grant().filter(|grant| is_for(grant, &remote.url)),
         })
     }
 
-    fn launch_to(&self, remote: Wire<'static>) -> Launch<'static> {
+    pub(super) fn launch_to(&self, remote: Wire<'static>) -> Launch<'static> {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let env = environment::of_remote(inherited, &self.runners.shared.instance, self.id.as_str());

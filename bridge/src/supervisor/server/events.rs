@@ -104,8 +104,9 @@ impl Server {
         if !report.was_asked_for() {
             self.remark(report.message.clone());
         }
+        let event = if report.is_for_a_person() { Event::Barred } else { Event::Ended };
         self.note_exit(report);
-        self.apply(Event::Ended);
+        self.apply(event);
     }
 
     fn forget_start(&self) {

@@ -26,6 +26,8 @@ use crate::store::secrets::Secrets;
 pub(super) struct Given {
     /// Finds the values in texts.
     redactor: Rc<Redactor>,
+    /// The same of tokens that were renewed last.
+    renewed: Rc<Redactor>,
     /// Names of the variables.
     names: Vec<String>,
 }
@@ -82,7 +84,13 @@ impl Server {
     }
 
     fn note_given(&self, secrets: &Credentials, headers: &[(&str, &str)], names: Vec<String>) {
-        *self.given.borrow_mut() = Given { redactor: Rc::new(secrets.redactor(headers)), names };
+        let redactor = Rc::new(secrets.redactor(headers));
+        *self.given.borrow_mut() = Given { redactor, renewed: Rc::default(), names };
+    }
+
+    /// Has these hidden besides.
+    pub(super) fn also_hide(&self, renewed: Rc<Redactor>) {
+        self.given.borrow_mut().renewed = renewed;
     }
 
     /// What finds the secrets of its last start.
@@ -97,9 +105,11 @@ impl Server {
 
     /// A text without the secrets of its last start.
     pub(super) fn hidden(&self, text: String) -> String {
-        match self.given.borrow().redactor.redact(&text) {
-            Cow::Borrowed(_) => text,
+        let given = self.given.borrow();
+        let once = given.redactor.redact(&text);
+        match given.renewed.redact(&once) {
             Cow::Owned(hidden) => hidden,
+            Cow::Borrowed(_) => once.into_owned(),
         }
     }
 }
@@ -114,7 +124,11 @@ impl super::super::Supervisor {
 
 /// Overwrites the environment and the headers in a message that was sent.
 pub(super) fn wipe(message: ToRunner<'static>) {
-    if let ToRunner::Connect { launch, .. } | ToRunner::Run { launch, .. } = message {
+    if let ToRunner::Connect { launch, .. }
+    | ToRunner::Run { launch, .. }
+    | ToRunner::Authorize { launch, .. }
+    | ToRunner::Revoke { launch, .. } = message
+    {
         let headers = launch.remote.into_iter().flat_map(|remote| remote.headers);
         for (_, value) in launch.env.into_iter().chain(headers) {
             value.into_owned().zeroize();

@@ -2,6 +2,7 @@
 
 use super::super::codec::{CodecError, get_message, put_message};
 use super::*;
+use crate::link::oauth::{Client, Proof};
 use crate::link::sandbox::{Filter, Limits, Mounts, Network, PathAccess, PathRule};
 
 fn bytes<M: Encode>(message: &M) -> Vec<u8> {
@@ -36,8 +37,9 @@ fn golden_bytes_of_a_server_elsewhere() {
         headers: vec![("n".into(), "v".into())],
         allow_private: true,
         allow_http: false,
+        grant: None,
     };
-    assert_eq!(bytes(&remote), b"\x01u\x02\x01\x01n\x01v\x01\x00");
+    assert_eq!(bytes(&remote), b"\x01u\x02\x01\x01n\x01v\x01\x00\x00");
     let with = Launch { remote: Some(remote.clone()), ..launch() };
     let written = bytes(&with);
     assert!(written.ends_with(&[&b"\x01"[..], &bytes(&remote)].concat()));
@@ -49,11 +51,62 @@ fn golden_bytes_of_a_server_elsewhere() {
         RemoteEnd::Forbidden,
         RemoteEnd::Tls,
         RemoteEnd::NoMcp,
+        RemoteEnd::NeedsAuthorization,
+        RemoteEnd::NotAuthorized,
     ];
     for (number, kind) in (0u8..).zip(kinds) {
         let cause = EndCause::Remote { kind, why: "w".into() };
         let ended = FromRunner::Ended { server: 1, cause, stderr_tail: "s".into() };
         assert_eq!(bytes(&ended), [&b"\x09\x01\x0e"[..], &[number], b"\x01w\x01s"].concat());
+    }
+}
+
+#[test]
+fn golden_bytes_of_authorizations() {
+    let secret = |text: &str| Secret::new(text.into());
+    let grant = Grant {
+        access_token: secret("a"),
+        refresh_token: Some(secret("r")),
+        expires_at: Some(5),
+        scopes: vec!["s".into()],
+        granted_at: 6,
+        client: Client { id: "c".into(), secret: None, proof: Proof::Post, is_given: true },
+        issuer: "i".into(),
+        token_endpoint: "t".into(),
+        revocation_endpoint: None,
+        resource: "u".into(),
+    };
+    let of_grant = b"\x01a\x01\x01r\x01\x05\x01\x01s\x06\x01c\x00\x02\x01\x01i\x01t\x00\x01u";
+    let wish = Wish {
+        redirect_uri: "h".into(),
+        client: Some(("c".into(), Some(secret("s")), None)),
+        client_document: None,
+        scopes: vec!["s".into()],
+        challenge: None,
+    };
+    let of_wish = b"\x01h\x01\x01c\x01\x01s\x00\x00\x01\x01s\x00";
+    let of_launch = bytes(&launch());
+    for (message, expected) in [
+        (
+            ToRunner::Authorize { server: 1, launch: launch(), wish },
+            [b"\x0b\x01", &of_launch[..], of_wish].concat(),
+        ),
+        (ToRunner::Redirected { server: 1, query: secret("q") }, b"\x0c\x01\x01q".to_vec()),
+        (ToRunner::Revoke { server: 1, launch: launch() }, [b"\x0d\x01", &of_launch[..]].concat()),
+    ] {
+        assert_eq!(bytes(&message), expected);
+        assert_eq!(get_message::<ToRunner<'_>>(&expected), Ok(message));
+    }
+    for (message, expected) in [
+        (
+            FromRunner::AskPerson { server: 1, url: "u".into(), state: secret("s") },
+            b"\x11\x01\x01u\x01s".to_vec(),
+        ),
+        (FromRunner::Granted { server: 1, grant }, [&b"\x12\x01"[..], of_grant].concat()),
+        (FromRunner::Challenged { server: 1, challenge: "c".into() }, b"\x13\x01\x01c".to_vec()),
+    ] {
+        assert_eq!(bytes(&message), expected);
+        assert_eq!(get_message::<FromRunner<'_>>(&expected), Ok(message));
     }
 }
 

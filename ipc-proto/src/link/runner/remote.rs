@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use bincode::{BorrowDecode, Encode};
 
+use crate::link::oauth::Grant;
+
 /// Where a server is, and how it is spoken to.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Remote<'a> {
@@ -17,6 +19,8 @@ pub struct Remote<'a> {
     pub allow_private: bool,
     /// Whether it may be spoken to without TLS although it is not on this machine.
     pub allow_http: bool,
+    /// What the person has let Harbor do there.
+    pub grant: Option<Grant>,
 }
 
 /// How messages are carried to a server elsewhere.
@@ -45,4 +49,8 @@ pub enum RemoteEnd {
     Tls,
     /// What answers there is no MCP server.
     NoMcp,
+    /// It wants the person to let Harbor in, or once more.
+    NeedsAuthorization,
+    /// Nothing came of asking the person for that.
+    NotAuthorized,
 }

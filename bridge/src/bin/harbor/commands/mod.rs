@@ -5,6 +5,7 @@
 mod add;
 mod arguments;
 mod audit;
+mod auth;
 mod bridge;
 mod call;
 mod catalog;
@@ -113,6 +114,10 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Secrets(wanted) => {
             let value = secrets::value(&wanted)?;
             secrets::run(&mut connect()?, &wanted, value, screen)
+        }
+        Command::Auth(wanted) => {
+            let secret = auth::secret(&wanted)?;
+            auth::run(&mut connect()?, &wanted, secret, screen)
         }
         Command::Catalog(wanted) => catalog::run(&mut connect()?, &wanted, screen),
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),

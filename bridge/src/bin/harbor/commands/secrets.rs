@@ -70,6 +70,14 @@ fn right(key: &str, kind: CredentialType, value: Secret) -> Result<Secret, Failu
     }
 }
 
+/// Asks for a secret, or reads it from stdin.
+pub fn read(question: &str) -> Result<Secret, Failure> {
+    match io::stdin().is_terminal() {
+        true => prompt::ask_for(question),
+        false => from_stdin(),
+    }
+}
+
 /// One newline at the end is `echo`'s, not the secret's.
 fn from_stdin() -> Result<Secret, Failure> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_VALUE + 3));

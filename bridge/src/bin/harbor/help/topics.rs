@@ -138,6 +138,24 @@ pub const TOPICS: &[Topic] = &[
         ..topic("secrets", "", "keep keys and passwords of servers")
     },
     Topic {
+        options: &[
+            opt("--no-browser", "", "only show the page that is to be opened"),
+            opt("--scope", "SCOPE", "a right besides those that the server asks for; repeat for more"),
+            opt("--client-id", "ID", "as whom Harbor is known there, where it cannot make itself known"),
+            opt("--client-secret", "", "what proves that is asked for, or read from stdin"),
+            opt("--port", "PORT", "the port that the browser comes back to, where it must be a certain one"),
+            opt("--status", "", "show what Harbor may do there"),
+            opt("--revoke", "", "give it back: tokens are deleted, and the server is stopped"),
+        ],
+        notes: "For servers that run elsewhere and have people let programs in (OAuth). It opens a page of whoever\n\
+                decides there, waits five minutes for your answer, and starts the server with it. What ends is\n\
+                renewed by itself. docs/remote.md says more.\n\
+                \n\
+                harbor add tracker --url https://tracker.example/mcp\n\
+                harbor auth tracker",
+        ..topic("auth", "NAME", "let Harbor in at a server that runs elsewhere")
+    },
+    Topic {
         options: &[opt("--data", "", "delete its data directory too, also one that was kept earlier")],
         notes: "A running server is stopped first. Its secrets are deleted. Its data directory stays, and would be the home of\n\
                 whatever is added under this NAME later.",

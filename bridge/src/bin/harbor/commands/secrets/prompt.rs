@@ -33,6 +33,12 @@ pub fn ask(questions: &[String]) -> Result<Vec<Secret>, Failure> {
     questions.iter().map(|question| ask_one(question)).collect()
 }
 
+/// Asks for one secret. Whoever wants several asks for all at once: what holds signals back stays until we end.
+pub fn ask_for(question: &str) -> Result<Secret, Failure> {
+    let mut answers = ask(&[question.to_owned()])?;
+    Ok(answers.pop().unwrap_or_else(|| Secret::new(String::new())))
+}
+
 fn ask_one(question: &str) -> Result<Secret, Failure> {
     say(question).map_err(failed)?;
     let mut line = Zeroizing::new(String::with_capacity(LONGEST + 1));

@@ -1,0 +1,208 @@
+//! The two documents that say how a person lets somebody in: the server's, and its authorization server's.
+//!
+//! Owns reading them (RFC 9728, RFC 8414, OpenID Connect Discovery), and what makes one unusable. Must never take a URL out
+//! of one that may not be asked.
+
+use serde::Deserialize;
+use url::Url;
+
+use super::places::Reach;
+use super::union;
+
+/// So many authorization servers are looked at.
+const MAX_SERVERS: usize = 16;
+
+/// What a server says about itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Resource {
+    /// What it calls itself.
+    pub resource: Option<String>,
+    /// Its authorization servers.
+    pub authorization_servers: Vec<String>,
+    /// What may be asked for, or what is enough for most.
+    pub scopes_supported: Vec<String>,
+}
+
+impl Resource {
+    /// Reads the document; none where it is no such thing.
+    #[must_use]
+    pub fn read(text: &[u8]) -> Option<Self> {
+        let mut read: Self = serde_json::from_slice(text).ok()?;
+        read.authorization_servers.truncate(MAX_SERVERS);
+        read.scopes_supported = union(read.scopes_supported.iter().map(String::as_str));
+        Some(read)
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    registration_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
+    scopes_supported: Vec<String>,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Vec<String>,
+    authorization_response_iss_parameter_supported: bool,
+    client_id_metadata_document_supported: bool,
+}
+
+/// What an authorization server says about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issuer {
+    /// Its name, as it was asked for.
+    pub issuer: String,
+    /// Where the person's browser is sent.
+    pub authorization_endpoint: Url,
+    /// Where tokens are had.
+    pub token_endpoint: Url,
+    /// Where clients make themselves known.
+    pub registration_endpoint: Option<Url>,
+    /// Where tokens are given back.
+    pub revocation_endpoint: Option<Url>,
+    /// Whether there are tokens that renew others, if one asks for them.
+    pub offers_offline: bool,
+    /// How clients show who they are; none where it does not say.
+    pub proofs: Option<Vec<String>>,
+    /// Whether each answer says of whom it is.
+    pub says_issuer: bool,
+    /// Whether a client may be the URL of a document about it.
+    pub takes_documents: bool,
+}
+
+/// Why a document is not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unusable {
+    /// It is no such document.
+    Garbled,
+    /// It is about another authorization server.
+    Another,
+    /// It does not offer PKCE with S256, without which codes can be stolen.
+    NoPkce,
+    /// It names a URL that may not be asked; why.
+    Place(&'static str),
+}
+
+impl Issuer {
+    /// Reads the document of the authorization server `issuer`.
+    ///
+    /// # Errors
+    /// Why it is not used.
+    pub fn read(text: &[u8], issuer: &str, reach: Reach) -> Result<Self, Unusable> {
+        let said: Written = serde_json::from_slice(text).map_err(|_| Unusable::Garbled)?;
+        if said.issuer != issuer {
+            return Err(if said.issuer.is_empty() { Unusable::Garbled } else { Unusable::Another });
+        }
+        if !said.code_challenge_methods_supported.iter().any(|method| method == "S256") {
+            return Err(Unusable::NoPkce);
+        }
+        let place = |text: &str| reach.url(text).map_err(Unusable::Place);
+        let some = |text: Option<String>| text.map(|text| place(&text)).transpose();
+        Ok(Self {
+            authorization_endpoint: place(&said.authorization_endpoint)?,
+            token_endpoint: place(&said.token_endpoint)?,
+            registration_endpoint: some(said.registration_endpoint)?,
+            revocation_endpoint: some(said.revocation_endpoint)?,
+            offers_offline: said.scopes_supported.iter().any(|scope| scope == "offline_access"),
+            proofs: said.token_endpoint_auth_methods_supported,
+            says_issuer: said.authorization_response_iss_parameter_supported,
+            takes_documents: said.client_id_metadata_document_supported,
+            issuer: said.issuer,
+        })
+    }
+
+    /// That of a server of 2025-03-26 without any document: at the places that MCP gave then.
+    #[must_use]
+    pub fn by_default(base: &Url) -> Self {
+        let at = |path| super::places::at(base, path);
+        Self {
+            issuer: super::places::canonical(base),
+            authorization_endpoint: at("/authorize"),
+            token_endpoint: at("/token"),
+            registration_endpoint: Some(at("/register")),
+            revocation_endpoint: None,
+            offers_offline: false,
+            proofs: None,
+            says_issuer: false,
+            takes_documents: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    const REACH: Reach = Reach { allow_private: false };
+
+    fn whole() -> Value {
+        json!({
+            "issuer": "https://b.example/t",
+            "authorization_endpoint": "https://b.example/t/authorize",
+            "token_endpoint": "https://b.example/t/token",
+            "registration_endpoint": "https://b.example/t/register",
+            "scopes_supported": ["a", "offline_access"],
+            "code_challenge_methods_supported": ["plain", "S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
+            "more": {"x": 1},
+        })
+    }
+
+    fn with(name: &str, value: Value) -> Result<Issuer, Unusable> {
+        let mut document = whole();
+        document[name] = value;
+        Issuer::read(document.to_string().as_bytes(), "https://b.example/t", REACH)
+    }
+
+    #[test]
+    fn a_document_is_used_whole_or_not_at_all() {
+        let read = with("more", json!(2)).unwrap();
+        assert!(read.offers_offline && !read.says_issuer && !read.takes_documents);
+        assert_eq!(read.token_endpoint.as_str(), "https://b.example/t/token");
+        assert_eq!(with("issuer", json!("https://b.example/t/")), Err(Unusable::Another));
+        assert_eq!(with("issuer", json!("https://evil.example")), Err(Unusable::Another));
+        assert_eq!(with("issuer", json!(5)), Err(Unusable::Garbled));
+        assert_eq!(with("code_challenge_methods_supported", json!(["plain"])), Err(Unusable::NoPkce));
+        assert_eq!(with("code_challenge_methods_supported", json!([])), Err(Unusable::NoPkce));
+        for endpoint in
+            ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"]
+        {
+            for place in
+                ["javascript:alert(1)", "http://b.example/", "https://10.0.0.1/", "https://127.0.0.1/", ""]
+            {
+                assert!(
+                    matches!(with(endpoint, json!(place)), Err(Unusable::Place(_))),
+                    "{endpoint} {place}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_server_names_its_authorization_servers() {
+        let read = |text: &str| Resource::read(text.as_bytes());
+        let said = read(
+            r#"{"resource":"https://a.example","authorization_servers":["x"],"scopes_supported":["a","b c"]}"#,
+        );
+        assert_eq!(said.unwrap().scopes_supported, ["a"]);
+        assert_eq!(read("{}"), Some(Resource::default()));
+        for text in ["", "<html>", r#"{"authorization_servers":"x"}"#] {
+            assert!(read(text).is_none(), "{text}");
+        }
+        let many = json!({"authorization_servers": vec!["x"; 99]}).to_string();
+        assert_eq!(read(&many).unwrap().authorization_servers.len(), MAX_SERVERS);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_breaks_it(text in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Resource::read(&text);
+            prop_assert!(Issuer::read(&text, "https://b.example", REACH).is_err());
+        }
+    }
+}

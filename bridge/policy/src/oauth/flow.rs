@@ -1,0 +1,502 @@
+//! One authorization, as decisions: what is asked next, until there is a grant or a reason why not.
+//!
+//! ```text
+//!  Probe ─► 401 and its challenge ─► Get: the resource's document ─► Get: that of its authorization server
+//!    ─► known there? by what the person said, by a document of ours, or Register ─► Ask: the person's browser
+//!    ─► Redirected ─► Redeem ─► Done
+//! ```
+//!
+//! | stage | answer that is good | else |
+//! |---|---|---|
+//! | Probing | any | the documents' own places are tried |
+//! | Resource | about this server, names an authorization server | the next place; none left: as of 2025-03-26, the host itself |
+//! | Issuer | its own name, S256 | the next place; none left: over |
+//! | Registering | a client | over |
+//! | Asking | our state, the right issuer, a code | over |
+//! | Redeeming | tokens | over |
+//!
+//! Owns the order and the limits: each place is asked once. Must never send a code, or what proves a client, to anybody but
+//! the authorization server that the person was sent to.
+
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::oauth::{Client, Grant, Proof, Wish};
+use harbor_ipc_proto::link::runner::RemoteEnd;
+use harbor_ipc_proto::secret::Secret;
+use serde::Deserialize;
+use url::Url;
+
+use super::challenge::{self, Challenge};
+use super::documents::{Issuer, Resource, Unusable};
+use super::places::{self, Reach};
+use super::proof::Nonces;
+use super::redirect::{self, Answer, Wrong};
+use super::token::{self, Form, Refused};
+use super::union;
+use crate::remote::{parse, place};
+
+/// What renews tokens is asked for where it is offered.
+const OFFLINE: &str = "offline_access";
+
+/// Names of clients, and what proves them, are not longer, in bytes.
+const MAX_CLIENT: usize = 4096;
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Ask the server itself, without a grant; answered by `Probed`.
+    Probe,
+    /// Fetch a document; answered by `Answered` or `Unanswered`.
+    Get(Url),
+    /// Post JSON; likewise.
+    Register(Url, String),
+    /// Have the person's browser open this; answered by `Redirected`.
+    Ask(Url),
+    /// Post a form; answered as `Get`.
+    Redeem(Form),
+    /// There is a grant.
+    Done(Box<Grant>),
+    /// It is over.
+    Fail(Failure),
+}
+
+/// What has happened.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// The server has answered: the status, and its challenge.
+    Probed(u16, &'a str),
+    /// An answer: its status and its body.
+    Answered(u16, &'a [u8]),
+    /// There was none: why.
+    Unanswered(&'a Failure),
+    /// The query that the browser has brought.
+    Redirected(&'a str),
+}
+
+/// Why nothing came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Of which kind that is.
+    pub kind: RemoteEnd,
+    /// One sentence for people.
+    pub why: String,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Probing,
+    /// The places that are left.
+    Resource(Vec<Url>),
+    Issuer(Vec<Url>),
+    Registering,
+    Asking,
+    Redeeming,
+    Over,
+}
+
+/// One authorization.
+#[derive(Debug)]
+pub struct Flow {
+    server: Url,
+    reach: Reach,
+    wish: Wish<'static>,
+    nonces: Nonces,
+    stage: Stage,
+    /// Whether the server has refused who is nobody.
+    is_refused: bool,
+    challenge: Challenge,
+    resource: String,
+    /// As its document says them.
+    supported: Vec<String>,
+    /// The authorization server's name, and whether it was named by the server's document.
+    issuer: String,
+    is_named: bool,
+    about: Option<Issuer>,
+    /// Why a place gave no answer at all, if one did not.
+    trouble: Option<Failure>,
+    client: Option<Client>,
+    scopes: Vec<String>,
+}
+
+impl Flow {
+    /// Begins one for the server at this URL.
+    #[must_use]
+    pub fn begin(server: Url, reach: Reach, wish: Wish<'static>, nonces: Nonces) -> (Self, Action) {
+        let known = wish.challenge.as_deref().map(challenge::parse).filter(|known| known.is_bearer);
+        let mut flow = Self {
+            resource: places::canonical(&server),
+            server,
+            reach,
+            wish,
+            nonces,
+            stage: Stage::Probing,
+            is_refused: known.is_some(),
+            challenge: known.unwrap_or_default(),
+            supported: Vec::new(),
+            issuer: String::new(),
+            is_named: false,
+            about: None,
+            trouble: None,
+            client: None,
+            scopes: Vec::new(),
+        };
+        let first = if flow.is_refused { flow.look_for_resource() } else { Action::Probe };
+        (flow, first)
+    }
+
+    /// What the answer of the person has to repeat.
+    #[must_use]
+    pub fn state(&self) -> &Secret {
+        self.nonces.state()
+    }
+
+    /// Takes what has happened; it is `now`, in milliseconds since 1970.
+    pub fn on(&mut self, event: Event<'_>, now: u64) -> Action {
+        let action = match (std::mem::replace(&mut self.stage, Stage::Over), event) {
+            (Stage::Probing, Event::Probed(status, said)) => {
+                self.is_refused = matches!(status, 401 | 403);
+                self.challenge = challenge::parse(said);
+                self.look_for_resource()
+            }
+            (Stage::Resource(left), Event::Answered(status, body)) => {
+                match Resource::read(body).filter(|_| status == 200) {
+                    Some(said) => self.take_resource(said),
+                    None => self.next_resource(left),
+                }
+            }
+            (Stage::Resource(left), Event::Unanswered(_)) => self.next_resource(left),
+            (Stage::Issuer(left), Event::Answered(200, body)) => {
+                match Issuer::read(body, &self.issuer, self.reach) {
+                    Ok(about) => self.take_issuer(about),
+                    Err(Unusable::Garbled) => self.next_issuer(left),
+                    Err(why) => self.unusable(why),
+                }
+            }
+            (Stage::Issuer(left), Event::Answered(..)) => self.next_issuer(left),
+            (Stage::Issuer(left), Event::Unanswered(why)) => {
+                self.trouble.get_or_insert_with(|| why.clone());
+                self.next_issuer(left)
+            }
+            (Stage::Registering, Event::Answered(status, body)) => self.take_client(status, body),
+            (Stage::Asking, Event::Redirected(query)) => self.take_answer(query),
+            (Stage::Redeeming, Event::Answered(status, body)) => self.take_tokens(status, body, now),
+            (_, Event::Unanswered(why)) => Action::Fail(why.clone()),
+            _ => confused(),
+        };
+        if matches!(action, Action::Done(_) | Action::Fail(_)) {
+            self.stage = Stage::Over;
+        }
+        action
+    }
+
+    fn look_for_resource(&mut self) -> Action {
+        let said = self.challenge.resource_metadata.clone();
+        match said.map(|said| self.reach.url(&said)) {
+            Some(Ok(url)) => self.next_resource(vec![url]),
+            Some(Err(why)) => over(
+                RemoteEnd::Forbidden,
+                format!("{} wants what it says about itself fetched from {why}", place(&self.server)),
+            ),
+            None => {
+                let mut left = places::of_resource(&self.server);
+                left.reverse();
+                self.next_resource(left)
+            }
+        }
+    }
+
+    /// Without any document, the server may be one of 2025-03-26: its host is its authorization server.
+    fn next_resource(&mut self, mut left: Vec<Url>) -> Action {
+        if let Some(url) = left.pop() {
+            self.stage = Stage::Resource(left);
+            return Action::Get(url);
+        }
+        if self.challenge.resource_metadata.is_some() {
+            let why = format!(
+                "{} does not say who lets people in: its document cannot be had",
+                place(&self.server)
+            );
+            return over(RemoteEnd::NotAuthorized, why);
+        }
+        self.look_at_home()
+    }
+
+    fn look_at_home(&mut self) -> Action {
+        let base = places::base(&self.server);
+        self.issuer = places::canonical(&base);
+        self.look_for_issuer(&base)
+    }
+
+    fn take_resource(&mut self, said: Resource) -> Action {
+        let host = place(&self.server);
+        match said.resource {
+            Some(resource) if places::is_about(&resource, &self.server) => self.resource = resource,
+            None => {}
+            Some(_) => {
+                let why = format!("what {host} says about itself is about another server");
+                return over(RemoteEnd::Forbidden, why);
+            }
+        }
+        self.supported = said.scopes_supported;
+        // One that the person has an account for at hand, if it is among them; else the first that may be asked.
+        let wanted = self.wish.client.as_ref().and_then(|(_, _, issuer)| issuer.as_deref());
+        let known = said.authorization_servers.iter().find(|issuer| Some(issuer.as_str()) == wanted);
+        let mut refused = None;
+        for issuer in known.into_iter().chain(&said.authorization_servers) {
+            match self.reach.url(issuer) {
+                Ok(url) => {
+                    self.issuer.clone_from(issuer);
+                    self.is_named = true;
+                    return self.look_for_issuer(&url);
+                }
+                Err(why) => refused = Some(why),
+            }
+        }
+        match refused {
+            Some(why) => over(RemoteEnd::Forbidden, format!("{host} has people let in by {why}")),
+            None => self.look_at_home(),
+        }
+    }
+
+    fn look_for_issuer(&mut self, issuer: &Url) -> Action {
+        let mut left = places::of_issuer(issuer);
+        left.reverse();
+        self.next_issuer(left)
+    }
+
+    fn next_issuer(&mut self, mut left: Vec<Url>) -> Action {
+        if let Some(url) = left.pop() {
+            self.stage = Stage::Issuer(left);
+            return Action::Get(url);
+        }
+        if let Some(why) = self.trouble.take() {
+            return Action::Fail(why);
+        }
+        if !self.is_named && self.is_refused {
+            return self.take_issuer(Issuer::by_default(&places::base(&self.server)));
+        }
+        let host = place(&self.server);
+        over(
+            RemoteEnd::NotAuthorized,
+            match self.is_named {
+                true => format!("{}, which lets people in at {host}, does not say how", self.issuer_place()),
+                false => {
+                    format!("{host} lets nobody in by OAuth; a key is given by `harbor add` with `--header`")
+                }
+            },
+        )
+    }
+
+    fn unusable(&self, why: Unusable) -> Action {
+        let host = self.issuer_place();
+        let (kind, why) = match why {
+            Unusable::Garbled | Unusable::Another => (
+                RemoteEnd::Forbidden,
+                format!("what {host} says about itself is about another authorization server"),
+            ),
+            Unusable::NoPkce => (
+                RemoteEnd::Forbidden,
+                format!("{host} does not offer PKCE (S256), without which MCP forbids to go on"),
+            ),
+            Unusable::Place(why) => (RemoteEnd::Forbidden, format!("{host} names {why}")),
+        };
+        over(kind, why)
+    }
+
+    fn take_issuer(&mut self, about: Issuer) -> Action {
+        let first = if self.challenge.scopes.is_empty() { &self.supported } else { &self.challenge.scopes };
+        let offline = about.offers_offline.then_some(OFFLINE);
+        let wanted = self.wish.scopes.iter().map(|scope| &**scope);
+        self.scopes = union(first.iter().map(String::as_str).chain(wanted).chain(offline));
+        let (given, document) = (self.wish.client.take(), self.wish.client_document.take());
+        let register = about.registration_endpoint.clone();
+        let (body, documents) = (self.registration(&about), about.takes_documents);
+        let host = self.issuer_place();
+        let proofs = about.proofs.clone();
+        self.about = Some(about);
+        match (given, document.filter(|_| documents), register) {
+            (Some((_, _, Some(of))), ..) if of != self.issuer => {
+                let why = format!(
+                    "the client that was given is of another authorization server than {host}; give one of that by \
+                     `--client-id`"
+                );
+                over(RemoteEnd::NotAuthorized, why)
+            }
+            (Some((id, secret, _)), ..) => {
+                let proof = match (&secret, proofs) {
+                    (None, _) => Proof::None,
+                    (Some(_), Some(all)) if !all.iter().any(|proof| proof == "client_secret_basic") => {
+                        Proof::Post
+                    }
+                    (Some(_), _) => Proof::Basic,
+                };
+                self.ask(Client { id: id.into_owned(), secret, proof, is_given: true })
+            }
+            (None, Some(document), _) => {
+                let id = document.into_owned();
+                self.ask(Client { id, secret: None, proof: Proof::None, is_given: false })
+            }
+            (None, None, Some(url)) => {
+                self.stage = Stage::Registering;
+                Action::Register(url, body)
+            }
+            (None, None, None) => {
+                let why = format!(
+                    "{host} knows only clients that were made known to it; make Harbor known there, with the redirect \
+                     URI http://127.0.0.1/callback, and say its name by `--client-id`"
+                );
+                over(RemoteEnd::NotAuthorized, why)
+            }
+        }
+    }
+
+    /// What makes this client known, as RFC 7591 has it.
+    fn registration(&self, about: &Issuer) -> String {
+        let offers =
+            |proof: &str| about.proofs.as_ref().is_none_or(|all| all.iter().any(|offered| offered == proof));
+        let proof =
+            ["none", "client_secret_basic", "client_secret_post"].into_iter().find(|proof| offers(proof));
+        let text = |text: &str| Json::string(text).into_string();
+        let scope = match self.scopes.is_empty() {
+            true => String::new(),
+            false => format!(",\"scope\":{}", text(&self.scopes.join(" "))),
+        };
+        format!(
+            "{{\"client_name\":\"Harbor\",\"application_type\":\"native\",\"redirect_uris\":[{}],\
+             \"grant_types\":[\"authorization_code\",\"refresh_token\"],\"response_types\":[\"code\"],\
+             \"token_endpoint_auth_method\":\"{}\"{scope}}}",
+            text(&self.wish.redirect_uri),
+            proof.unwrap_or("none"),
+        )
+    }
+
+    fn take_client(&mut self, status: u16, body: &[u8]) -> Action {
+        #[derive(Deserialize)]
+        struct Registered {
+            client_id: String,
+            client_secret: Option<Secret>,
+            token_endpoint_auth_method: Option<String>,
+        }
+        let host = self.issuer_place();
+        let said = serde_json::from_slice::<Registered>(body).ok().filter(|_| matches!(status, 200 | 201));
+        let fits = |text: &str| !text.is_empty() && text.len() <= MAX_CLIENT;
+        let said = said.filter(|said| {
+            fits(&said.client_id) && said.client_secret.as_ref().is_none_or(|secret| fits(secret.expose()))
+        });
+        let Some(said) = said else {
+            let why = format!(
+                "{host} did not take Harbor as a client (HTTP {status}); make it known there yourself, and say its name by \
+                 `--client-id`"
+            );
+            return over(RemoteEnd::NotAuthorized, why);
+        };
+        let proof = match (&said.client_secret, said.token_endpoint_auth_method.as_deref()) {
+            (None, _) | (_, Some("none")) => Proof::None,
+            (_, Some("client_secret_post")) => Proof::Post,
+            _ => Proof::Basic,
+        };
+        let secret = said.client_secret.filter(|_| proof != Proof::None);
+        self.ask(Client { id: said.client_id, secret, proof, is_given: false })
+    }
+
+    fn ask(&mut self, client: Client) -> Action {
+        let Some(about) = &self.about else { return confused() };
+        let mut url = about.authorization_endpoint.clone();
+        let (challenge, scope) = (self.nonces.challenge(), self.scopes.join(" "));
+        let mut query = url.query_pairs_mut();
+        query
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &client.id)
+            .append_pair("redirect_uri", &self.wish.redirect_uri)
+            .append_pair("state", self.nonces.state.expose())
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256")
+            .append_pair("resource", &self.resource);
+        if !scope.is_empty() {
+            query.append_pair("scope", &scope);
+        }
+        if self.scopes.iter().any(|scope| scope == OFFLINE) {
+            // OpenID Connect gives it only to whom the person was asked about.
+            query.append_pair("prompt", "consent");
+        }
+        drop(query);
+        self.client = Some(client);
+        self.stage = Stage::Asking;
+        Action::Ask(url)
+    }
+
+    fn take_answer(&mut self, query: &str) -> Action {
+        let host = self.issuer_place();
+        let (Some(about), Some(client)) = (&self.about, &self.client) else { return confused() };
+        let code = match redirect::read(query, &self.nonces.state, &about.issuer, about.says_issuer) {
+            Ok(Answer::Code(code)) => code,
+            Ok(Answer::Error("access_denied")) => {
+                return over(RemoteEnd::NotAuthorized, format!("{host} says that you have refused"));
+            }
+            Ok(Answer::Error(word)) => {
+                return over(RemoteEnd::NotAuthorized, format!("{host} answered with an error ({word})"));
+            }
+            Err(Wrong::Issuer) => {
+                let why =
+                    format!("the answer is of another authorization server than {host}, which was asked");
+                return over(RemoteEnd::Forbidden, why);
+            }
+            Err(Wrong::State | Wrong::Garbled) => {
+                return over(RemoteEnd::NotAuthorized, format!("the answer of {host} makes no sense"));
+            }
+        };
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code.expose()),
+            ("redirect_uri", &self.wish.redirect_uri),
+            ("code_verifier", self.nonces.verifier.expose()),
+            ("resource", &self.resource),
+        ];
+        self.stage = Stage::Redeeming;
+        Action::Redeem(Form::of(about.token_endpoint.as_str(), client, &fields))
+    }
+
+    fn take_tokens(&mut self, status: u16, body: &[u8], now: u64) -> Action {
+        let host = self.issuer_place();
+        let (Some(about), Some(client)) = (self.about.take(), self.client.take()) else { return confused() };
+        let none = Grant {
+            access_token: Secret::default(),
+            refresh_token: None,
+            expires_at: None,
+            scopes: std::mem::take(&mut self.scopes),
+            granted_at: now,
+            client,
+            issuer: about.issuer,
+            token_endpoint: about.token_endpoint.into(),
+            revocation_endpoint: about.revocation_endpoint.map(Into::into),
+            resource: self.resource.clone(),
+        };
+        match token::renewed(&none, status, body, now) {
+            Ok(grant) => Action::Done(grant.into()),
+            Err(Refused::ForGood(word)) => {
+                over(RemoteEnd::NotAuthorized, format!("{host} gave no token: {word}"))
+            }
+            Err(Refused::ForNow) => over(
+                RemoteEnd::NotAuthorized,
+                format!("{host} gave no token (HTTP {status}); try again later"),
+            ),
+            Err(Refused::Garbled) => {
+                over(RemoteEnd::NotAuthorized, format!("what {host} answered is no token (HTTP {status})"))
+            }
+        }
+    }
+
+    fn issuer_place(&self) -> String {
+        parse(&self.issuer).map_or_else(|_| place(&self.server), |url| place(&url))
+    }
+}
+
+fn confused() -> Action {
+    over(RemoteEnd::NotAuthorized, "an answer came that nobody had asked for".into())
+}
+
+fn over(kind: RemoteEnd, why: String) -> Action {
+    Action::Fail(Failure { kind, why })
+}
+
+#[cfg(test)]
+mod tests;

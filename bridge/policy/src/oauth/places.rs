@@ -1,0 +1,186 @@
+//! Which URLs are asked, and where documents are looked for.
+//!
+//! ```text
+//!  https://a.example/mcp     ─► /.well-known/oauth-protected-resource/mcp, /.well-known/oauth-protected-resource
+//!  https://b.example/tenant  ─► /.well-known/oauth-authorization-server/tenant, /.well-known/openid-configuration/tenant,
+//!                               /tenant/.well-known/openid-configuration
+//! ```
+//!
+//! Owns these rules. Must never let a document lead to a private place, unless the person allows those for the server.
+
+use url::Url;
+
+use crate::remote::{is_exposed, parse, says_private};
+
+/// Where documents may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reach {
+    /// Whether private addresses are allowed for the server.
+    pub allow_private: bool,
+}
+
+impl Reach {
+    /// The URL that somebody has written, if it may be asked: with TLS, but for this machine.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn url(self, text: &str) -> Result<Url, &'static str> {
+        let url = parse(text).map_err(|_| "what is no URL of HTTP")?;
+        if says_private(&url) && !self.allow_private {
+            Err("a private address; `--allow-private` of the server allows that")
+        } else if is_exposed(&url) {
+            Err("a place without TLS")
+        } else if url.fragment().is_some() {
+            Err("a URL with a fragment")
+        } else {
+            Ok(url)
+        }
+    }
+}
+
+/// Where the document of a server is, if the server does not say it.
+#[must_use]
+pub fn of_resource(server: &Url) -> Vec<Url> {
+    let mut places = vec![well_known(server, "oauth-protected-resource", path(server))];
+    places.push(well_known(server, "oauth-protected-resource", ""));
+    places.dedup();
+    places
+}
+
+/// Where the document of an authorization server is, in the order in which MCP wants them asked.
+#[must_use]
+pub fn of_issuer(issuer: &Url) -> Vec<Url> {
+    let path = path(issuer);
+    let mut places = vec![
+        well_known(issuer, "oauth-authorization-server", path),
+        well_known(issuer, "openid-configuration", path),
+    ];
+    if !path.is_empty() {
+        let mut appended = issuer.clone();
+        appended.set_query(None);
+        appended.set_path(&format!("{path}/.well-known/openid-configuration"));
+        places.push(appended);
+    }
+    places
+}
+
+/// The server's own host: where servers of 2025-03-26 have their authorization server.
+#[must_use]
+pub fn base(server: &Url) -> Url {
+    at(server, "/")
+}
+
+/// Another path at the same host.
+#[must_use]
+pub fn at(server: &Url, path: &str) -> Url {
+    let mut url = server.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    url.set_path(path);
+    url
+}
+
+fn well_known(url: &Url, name: &str, path: &str) -> Url {
+    at(url, &format!("/.well-known/{name}{path}"))
+}
+
+/// Without the slash at its end; empty for none.
+fn path(url: &Url) -> &str {
+    url.path().trim_end_matches('/')
+}
+
+/// What a server is called where tokens are asked for: its URL without what may be a secret, or a slash that means nothing.
+#[must_use]
+pub fn canonical(server: &Url) -> String {
+    let plain = at(server, server.path()).to_string();
+    match server.path() {
+        "/" => plain.trim_end_matches('/').to_owned(),
+        _ => plain,
+    }
+}
+
+/// Whether a document that calls itself `resource` is about this server: the same host, and its path or one above.
+#[must_use]
+pub fn is_about(resource: &str, server: &Url) -> bool {
+    let Ok(resource) = parse(resource) else { return false };
+    let (above, own) = (path(&resource), server.path());
+    let is_above = own.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    resource.origin() == server.origin() && is_above && resource.fragment().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn texts(places: Vec<Url>) -> Vec<String> {
+        places.into_iter().map(String::from).collect()
+    }
+
+    #[test]
+    fn documents_are_where_the_rfcs_say() {
+        assert_eq!(
+            texts(of_resource(&url("https://a.example:8443/public/mcp/?key=1"))),
+            [
+                "https://a.example:8443/.well-known/oauth-protected-resource/public/mcp",
+                "https://a.example:8443/.well-known/oauth-protected-resource"
+            ]
+        );
+        assert_eq!(of_resource(&url("https://a.example")).len(), 1);
+        assert_eq!(
+            texts(of_issuer(&url("https://b.example/tenant1"))),
+            [
+                "https://b.example/.well-known/oauth-authorization-server/tenant1",
+                "https://b.example/.well-known/openid-configuration/tenant1",
+                "https://b.example/tenant1/.well-known/openid-configuration"
+            ]
+        );
+        assert_eq!(
+            texts(of_issuer(&url("https://b.example/"))),
+            [
+                "https://b.example/.well-known/oauth-authorization-server",
+                "https://b.example/.well-known/openid-configuration"
+            ]
+        );
+    }
+
+    #[test]
+    fn documents_do_not_lead_to_private_places() {
+        let public = Reach { allow_private: false };
+        let private = Reach { allow_private: true };
+        assert!(public.url("https://a.example/x?y").is_ok());
+        for text in ["https://10.0.0.1/", "https://[::1]/", "http://localhost:1/", "https://169.254.169.254/"]
+        {
+            assert!(public.url(text).is_err() && private.url(text).is_ok(), "{text}");
+        }
+        for text in [
+            "http://a.example/",
+            "http://10.0.0.1/",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "https://u:p@a.example/",
+            "https://a.example/#x",
+            "",
+        ] {
+            assert!(public.url(text).is_err() && private.url(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_resource_is_the_server_or_stands_above_it() {
+        let server = url("https://a.example/mcp/x?key=s3cret");
+        for text in ["https://a.example", "https://A.example/mcp", "https://a.example/mcp/x"] {
+            assert!(is_about(text, &server), "{text}");
+        }
+        for text in
+            ["https://b.example/mcp/x", "https://a.example/mc", "http://a.example/", "https://a.example:1/"]
+        {
+            assert!(!is_about(text, &server), "{text}");
+        }
+        assert_eq!(canonical(&server), "https://a.example/mcp/x");
+        assert_eq!(canonical(&url("https://A.example/")), "https://a.example");
+    }
+}

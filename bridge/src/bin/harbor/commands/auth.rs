@@ -1,0 +1,199 @@
+//! auth: lets Harbor in at servers that run elsewhere, by way of the person's browser.
+//!
+//! Owns what is opened: a URL with TLS, or one of this machine, and nothing else. Must never print a token; none comes here.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::remote::{is_exposed, parse};
+
+use super::{print, secrets, servers};
+use crate::args::{Auth, NewAuth};
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::screen::{Screen, remark};
+use crate::when::{now, until, utc};
+
+/// The bridge ends these by itself: after 90 s, five minutes and 45 s, and 45 s behind a stop.
+const DISCOVERY: Duration = Duration::from_secs(100);
+const PERSON: Duration = Duration::from_secs(300 + 45 + 10);
+const REVOCATION: Duration = Duration::from_secs(2 * 60 + 45 + 10);
+
+/// What opens a page in the person's browser.
+const OPENERS: [&str; 2] =
+    if cfg!(target_os = "macos") { ["open", "xdg-open"] } else { ["xdg-open", "open"] };
+
+/// What proves the client, where it is to be asked for; it is there before a bridge is started for it.
+pub fn secret(wanted: &Auth) -> Result<Option<Secret>, Failure> {
+    match wanted {
+        Auth::Begin(new) if new.has_secret => {
+            let client = new.client_id.as_deref().unwrap_or_default();
+            secrets::read(&format!("secret of the client {client} (not shown): ")).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+pub fn run(
+    client: &mut Client,
+    wanted: &Auth,
+    secret: Option<Secret>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    match wanted {
+        Auth::Begin(new) => begin(client, new, secret, screen),
+        Auth::Status(server) => status(client, server, screen),
+        Auth::Revoke(server) => revoke(client, server, screen),
+    }
+}
+
+fn begin(
+    client: &mut Client,
+    new: &NewAuth,
+    secret: Option<Secret>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let mut ask = Ask::about("oauth_start", &new.server).list("scopes", &new.scopes);
+    if let Some(id) = &new.client_id {
+        ask = ask.text("client_id", id);
+    }
+    if let Some(secret) = &secret {
+        ask = ask.text("client_secret", secret.expose());
+    }
+    if let Some(port) = new.port {
+        ask = ask.number("redirect_port", port);
+    }
+    let started = client.request(&ask, DISCOVERY);
+    ask.wipe();
+    let url = started?.text("authorization_url");
+    let is_safe = parse(&url).is_ok_and(|url| !is_exposed(&url));
+    if !is_safe {
+        return Err(Failure::Garbled("a page that is not safe to open"));
+    }
+    remark(&format!("Open this page in your browser, and say there what Harbor may do:\n\n{url}\n"));
+    if new.opens && !open(&url) {
+        remark("no browser could be opened from here: open it yourself, on this machine");
+    }
+    let finished = client.request(&Ask::about("oauth_finish", &new.server), PERSON)?;
+    let authorization = finished.object("authorization");
+    if !screen.json {
+        screen.text(&format!("Harbor is let in at {}: {}", new.server, rights(&authorization)))?;
+    }
+    let mut connected = servers::connect(client, &new.server)?;
+    connected.insert("authorization", authorization.to_json());
+    servers::tell(client, &new.server, &connected, screen)
+}
+
+/// Opens a page; whether there was something to open it with. What that says is nobody's business here.
+fn open(url: &str) -> bool {
+    OPENERS.iter().any(|opener| {
+        let mut command = Command::new(opener);
+        command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // It goes on by itself where it is the browser.
+        command.spawn().is_ok()
+    })
+}
+
+fn rights(authorization: &Members) -> String {
+    match authorization.strings("scopes") {
+        scopes if scopes.is_empty() => "the server says for what".into(),
+        scopes => scopes.join(" "),
+    }
+}
+
+fn status(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.request(&Ask::about("oauth_status", server), QUICK)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    if answer.raw("authorization").is_none() {
+        let next = format!("`harbor auth {server}` asks you");
+        return Err(Failure::Nothing(format!("Harbor is not let in at {server}"), next));
+    }
+    Ok(screen.text(&described(server, &answer.object("authorization"), now()))?)
+}
+
+fn described(server: &str, authorization: &Members, now: u64) -> String {
+    let ends = match (authorization.number("expires_at"), authorization.value("renews") == true) {
+        (_, true) => "is renewed by itself".into(),
+        (_, false) if authorization.value("is_expired") == true => {
+            format!("has ended: `harbor auth {server}` asks you again")
+        }
+        (Some(at), false) => format!("ends {}", until(at, now)),
+        (None, false) => "ends when the server says so".into(),
+    };
+    format!(
+        "{server}: Harbor is let in\n\
+         by        {}\n\
+         as        {}\n\
+         may       {}\n\
+         since     {}\n\
+         the token {ends}",
+        authorization.text("issuer"),
+        authorization.text("client_id"),
+        rights(authorization),
+        utc(authorization.number("granted_at").unwrap_or_default()),
+    )
+}
+
+fn revoke(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.request(&Ask::about("oauth_revoke", server), REVOCATION)?;
+    if answer.value("revoked") == false {
+        let next = format!("`harbor auth {server}` lets it in");
+        return Err(Failure::Nothing(format!("Harbor is not let in at {server}"), next));
+    }
+    print(screen, &answer, |_| format!("Harbor is not let in at {server} any more; it is stopped"))?;
+    if answer.value("told") == false {
+        remark(&format!(
+            "the tokens are deleted here, but there they may go on to hold: {}",
+            answer.text("why")
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::command;
+    use super::*;
+    use crate::errors::Exit;
+
+    const VIEW: &str = r#"{"server_id":"a","issuer":"https://b.example","client_id":"c","scopes":["x","y"],"granted_at":1795262400000,"renews":true,"is_expired":false}"#;
+
+    #[test]
+    fn what_was_granted_is_shown() {
+        let answer = format!(r#"{{"type":"oauth_status_result","request_id":"1","authorization":{VIEW}}}"#);
+        let ran = command(false, &[&answer], |c, s| status(c, "a", s));
+        assert_eq!(
+            ran.printed,
+            "a: Harbor is let in\nby        https://b.example\nas        c\nmay       x y\n\
+             since     2026-11-21 12:00:00Z\nthe token is renewed by itself\n"
+        );
+        let ran =
+            command(false, &[r#"{"type":"oauth_status_result","request_id":"1"}"#], |c, s| status(c, "a", s));
+        assert_eq!(ran.exit, Exit::NotFound);
+    }
+
+    #[test]
+    fn what_is_no_page_is_not_opened() {
+        for url in ["javascript:alert(1)", "file:///etc/passwd", "http://b.example/", ""] {
+            let answer =
+                format!(r#"{{"type":"oauth_start_result","request_id":"1","authorization_url":"{url}"}}"#);
+            let new = NewAuth { server: "a".into(), ..NewAuth::default() };
+            let ran = command(false, &[&answer], |c, s| begin(c, &new, None, s));
+            assert_ne!(ran.exit, Exit::Done, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_back_is_told() {
+        let answer = r#"{"type":"oauth_revoke_result","request_id":"1","revoked":true,"told":true}"#;
+        let ran = command(false, &[answer], |c, s| revoke(c, "a", s));
+        assert_eq!(ran.printed, "Harbor is not let in at a any more; it is stopped\n");
+        let answer = r#"{"type":"oauth_revoke_result","request_id":"1","revoked":false,"told":false}"#;
+        assert_eq!(command(false, &[answer], |c, s| revoke(c, "a", s)).exit, Exit::NotFound);
+    }
+}

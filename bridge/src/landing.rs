@@ -1,0 +1,192 @@
+//! Where a person's browser brings the answer of an authorization server: a listener on loopback, for one answer.
+//!
+//! ```text
+//!  browser ─► GET /callback?state=…&code=… ─► head ─► the right state? ─► the query, and a page that says so
+//!                                               └► anything else: an error, and it goes on waiting
+//! ```
+//!
+//! Owns the port and the page. Must never show a word of what was asked, take an answer for another host than loopback, or
+//! be ended by whoever does not know the state: every page in the browser can ask here.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::oauth::redirect::{MAX_QUERY, has_state};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use zeroize::Zeroizing;
+
+use crate::closing::read_rest;
+
+/// The path of the redirect URI. Documents and registrations name it, so it is always the same.
+pub const PATH: &str = "/callback";
+
+/// Connections at once; further ones wait.
+const MAX_CONNECTIONS: usize = 16;
+
+/// How long one connection may take, and how much may come.
+const LIMIT: Duration = Duration::from_secs(5);
+const MAX_HEAD: usize = MAX_QUERY + 32 * 1024;
+const MAX_REST: usize = 64 * 1024;
+
+/// After a listener's own trouble, as when there are no descriptors left.
+const PAUSE: Duration = Duration::from_millis(100);
+
+const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Harbor</title>\
+    <p>Harbor has the answer. You can close this page; what became of it is shown where you began.</p></html>\n";
+
+/// A listener for one answer.
+#[derive(Debug)]
+pub struct Landing {
+    listener: TcpListener,
+    port: u16,
+}
+
+impl Landing {
+    /// Listens at this port, or at any that is free for 0.
+    ///
+    /// # Errors
+    /// When the port is taken.
+    pub async fn open(port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
+        let port = listener.local_addr()?.port();
+        Ok(Self { listener, port })
+    }
+
+    /// Where the browser is to be sent.
+    #[must_use]
+    pub fn uri(&self) -> String {
+        format!("http://127.0.0.1:{}{PATH}", self.port)
+    }
+
+    /// Waits for the query that repeats this state, as long as it takes.
+    pub async fn query(&self, state: &Secret) -> Secret {
+        let mut connections: JoinSet<Option<Secret>> = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
+                    Ok((stream, _)) => {
+                        let (state, port) = (state.clone(), self.port);
+                        connections.spawn_local(async move {
+                            timeout(LIMIT, attend(stream, &state, port)).await.ok().flatten()
+                        });
+                    }
+                    Err(error) => {
+                        tracing::debug!(%error, "a connection could not be taken");
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                },
+                Some(done) = connections.join_next() => {
+                    if let Ok(Some(query)) = done {
+                        return query;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a head asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// There is more to come.
+    Partial,
+    /// The query of the redirect.
+    Query(Secret),
+    /// Nothing that is here: the status.
+    Refused(&'static str),
+}
+
+/// Reads the head of a request, as far as it has come.
+#[must_use]
+pub fn head(bytes: &[u8], port: u16) -> Head {
+    let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return if bytes.len() >= MAX_HEAD {
+            Head::Refused("431 Request Header Fields Too Large")
+        } else {
+            Head::Partial
+        };
+    };
+    let Ok(text) = std::str::from_utf8(&bytes[..end]) else { return Head::Refused("400 Bad Request") };
+    let mut lines = text.split("\r\n");
+    let mut words = lines.next().unwrap_or_default().split(' ');
+    let (Some(verb), Some(target), Some(version), None) =
+        (words.next(), words.next(), words.next(), words.next())
+    else {
+        return Head::Refused("400 Bad Request");
+    };
+    let mut hosts = lines.filter_map(|line| line.split_once(':'));
+    let hosts = hosts.by_ref().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let hosts: Vec<&str> = hosts.map(|(_, host)| host.trim()).collect();
+    // Another name that leads here is that of a page which would like to know the answer.
+    let is_here =
+        matches!(hosts.as_slice(), [host] if host.strip_prefix("127.0.0.1:") == Some(&port.to_string()));
+    match target.split_once('?') {
+        _ if !version.starts_with("HTTP/1.") || !is_here => Head::Refused("400 Bad Request"),
+        _ if verb != "GET" => Head::Refused("405 Method Not Allowed"),
+        Some((PATH, query)) => Head::Query(Secret::new(query.to_owned())),
+        _ => Head::Refused("404 Not Found"),
+    }
+}
+
+/// Answers one connection; its query, if it is the one that is waited for.
+async fn attend(mut stream: TcpStream, state: &Secret, port: u16) -> Option<Secret> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_HEAD + 1));
+    let asked = loop {
+        match head(&bytes, port) {
+            Head::Partial if stream.read_buf(&mut *bytes).await.ok()? == 0 => return None,
+            Head::Partial => {}
+            asked => break asked,
+        }
+    };
+    let found = match asked {
+        Head::Query(query) if has_state(query.expose(), state) => Ok(query),
+        Head::Refused(status) => Err(status),
+        Head::Query(_) | Head::Partial => Err("400 Bad Request"),
+    };
+    let (status, page) = found.as_ref().map_or_else(|status| (*status, ""), |_| ("200 OK", PAGE));
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {}\r\ncache-control: no-store\r\n\
+         content-security-policy: default-src 'none'; frame-ancestors 'none'\r\nreferrer-policy: no-referrer\r\n\
+         x-content-type-options: nosniff\r\nconnection: close\r\n\r\n{page}",
+        page.len()
+    );
+    // Whether the browser still listens or not: the answer is here.
+    if stream.write_all(answer.as_bytes()).await.is_ok() && stream.shutdown().await.is_ok() {
+        let _ = timeout(PAUSE, read_rest(&mut stream, MAX_REST)).await;
+    }
+    found.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_redirect_itself_is_taken() {
+        let of = |text: &str| head(text.as_bytes(), 80);
+        let query = |text: &str| Head::Query(Secret::new(text.into()));
+        assert_eq!(of("GET /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"), query("a=b"));
+        assert_eq!(of("GET /callback?a=b HTTP/1.1\r\nhost:127.0.0.1:80\r\nx: y\r\n\r\nmore"), query("a=b"));
+        assert_eq!(of("GET /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"), Head::Partial);
+        for text in [
+            "GET /callback?a=b HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+            "GET /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:81\r\n\r\n",
+            "GET /callback?a=b HTTP/1.1\r\n\r\n",
+            "GET /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\nHost: evil.example\r\n\r\n",
+            "POST /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n",
+            "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n",
+            "GET /callback HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n",
+            "GET /callback?a=b x HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n",
+            "GET /callback?a=b HTTP/2\r\nHost: 127.0.0.1:80\r\n\r\n",
+            "\r\n\r\n",
+        ] {
+            assert!(matches!(of(text), Head::Refused(_)), "{text}");
+        }
+        assert!(matches!(head(&vec![b'x'; MAX_HEAD], 80), Head::Refused(_)));
+    }
+}

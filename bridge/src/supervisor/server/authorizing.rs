@@ -1,0 +1,218 @@
+//! Has the person let Harbor in at a server that runs elsewhere, and gives that back.
+//!
+//! ```text
+//!  authorize ─► a runner of its own ─► AskPerson ─► Asked: the URL ─► answered ─► Landing: the query ─► the runner
+//!                                                                                    Granted ─► stored ◄──┘
+//! ```
+//!
+//! Owns the limits of time, and what is believed of that runner: the URL may be opened, the grant is for this server. Whoever
+//! drops an [`Asked`] ends all of it.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::link::oauth::{Grant, Wish};
+use harbor_ipc_proto::link::runner::{Launch, ToRunner};
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::credentials::{Credential, Credentials};
+use harbor_policy::oauth::KEY;
+use harbor_policy::oauth::places::Reach;
+use tokio::sync::mpsc;
+use tokio::time::{timeout, timeout_at};
+
+use super::Server;
+use super::elsewhere::is_for;
+use super::secrets::wipe;
+use crate::clock::wall_clock;
+use crate::landing::Landing;
+use crate::link::runner::{Kind, Purpose};
+use crate::link::{EndReport, LinkEvent};
+use crate::supervisor::errands::Known;
+
+/// How long it may take to find out whom the person has to be sent to.
+const DISCOVERY: Duration = Duration::from_secs(90);
+
+/// How long the person may think.
+pub const PERSON: Duration = Duration::from_secs(300);
+
+/// How long tokens may take to come, or to be given back.
+const EXCHANGE: Duration = Duration::from_secs(45);
+
+/// What a person wants.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// As whom Harbor is known there: a name, and what proves it.
+    pub client: Option<(String, Option<Secret>)>,
+    /// What is wanted besides what the server asks for.
+    pub scopes: Vec<String>,
+    /// The port that the browser comes back to; 0 for any.
+    pub port: u16,
+}
+
+/// An authorization that waits for its person.
+pub struct Asked {
+    /// What the person is to open.
+    pub url: String,
+    deadline: Instant,
+    redirect_uri: String,
+    state: Secret,
+    landing: Landing,
+    known: Known,
+    events: mpsc::Receiver<LinkEvent>,
+    server: Rc<Server>,
+}
+
+impl std::fmt::Debug for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asked").field("server", &self.server.id).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Finds out whom the person has to be sent to.
+    ///
+    /// # Errors
+    /// Why nobody can be asked.
+    pub async fn authorize(self: &Rc<Self>, wanted: Wanted) -> Result<Asked, Rc<EndReport>> {
+        let (launch, secrets) = self.launch_of_errand().await?;
+        let landing = Landing::open(wanted.port).await;
+        let landing = landing.map_err(|error| failed(format!("could not listen for the answer: {error}")))?;
+        let redirect_uri = landing.uri();
+        let wish = self.wish(wanted, secrets.grant(), &redirect_uri);
+        let (known, mut events) = self.runner_of_errand()?;
+        let message = ToRunner::Authorize { server: 0, launch, wish };
+        known.runner.link.send(&message);
+        wipe(message);
+        let asked = timeout(DISCOVERY, next(&mut events)).await;
+        let asked = asked.unwrap_or_else(|_| Err(failed("it takes too long to find out whom to ask")));
+        // What it said before may be what led astray.
+        let said = asked.inspect_err(|_| self.forget_challenge())?;
+        let Said::Ask(url, state) = said else { return Err(failed("its runner has not asked")) };
+        let allow_private = self.definition().remote.as_ref().is_some_and(|remote| remote.allow_private);
+        (Reach { allow_private })
+            .url(&url)
+            .map_err(|why| failed(format!("its runner wants opened {why}")))?;
+        let (deadline, server) = (Instant::now() + PERSON, self.clone());
+        Ok(Asked { url, deadline, redirect_uri, state, landing, known, events, server })
+    }
+
+    fn runner_of_errand(&self) -> Result<(Known, mpsc::Receiver<LinkEvent>), Rc<EndReport>> {
+        let started = self.runners.runner_of_errand(Kind::Remote, Purpose::Isolated);
+        started.map_err(|error| failed(format!("could not start a runner: {error}")))
+    }
+
+    /// Where it is, with what its headers say, and its secrets.
+    async fn launch_of_errand(&self) -> Result<(Launch<'static>, Credentials), Rc<EndReport>> {
+        let definition = self.definition();
+        let Some(remote) = &definition.remote else {
+            return Err(failed("it runs on this machine: `harbor secrets set` gives it its keys"));
+        };
+        let secrets = self.secrets().await.map_err(|unprepared| match unprepared.missing.as_slice() {
+            [] => failed(format!("could not {}", unprepared.why)),
+            missing => Rc::new(self.lacks(missing)),
+        })?;
+        let remote = self.filled(remote, &secrets).map_err(|key| Rc::new(self.lacks(&[key])))?;
+        Ok((self.launch_to(remote), secrets))
+    }
+
+    fn wish(&self, wanted: Wanted, before: Option<Grant>, redirect_uri: &str) -> Wish<'static> {
+        let own = |text: String| Cow::<'static, str>::Owned(text);
+        let said = wanted.client.map(|(id, secret)| (own(id), secret, None));
+        let known = before.as_ref().filter(|before| before.client.is_given);
+        let known = known.map(|before| {
+            let client = before.client.clone();
+            (own(client.id), client.secret, Some(own(before.issuer.clone())))
+        });
+        let granted = before.map(|before| before.scopes).unwrap_or_default();
+        Wish {
+            redirect_uri: redirect_uri.to_owned().into(),
+            client: said.or(known),
+            client_document: self.runners.shared.config.now().client_document.clone().map(own),
+            scopes: granted.into_iter().chain(wanted.scopes).map(own).collect(),
+            challenge: self.challenge().map(own),
+        }
+    }
+
+    /// What the person has let Harbor do there.
+    ///
+    /// # Errors
+    /// When the secrets cannot be read.
+    pub async fn grant(&self) -> Result<Option<Grant>, Rc<EndReport>> {
+        let secrets = self.runners.shared.secrets.of(self.id.as_str()).await;
+        secrets.map(|secrets| secrets.grant()).map_err(|error| failed(format!("could not {error}")))
+    }
+
+    /// Tells the authorization server that the grant is given back.
+    ///
+    /// # Errors
+    /// Why it does not know.
+    pub async fn give_back(&self) -> Result<(), Rc<EndReport>> {
+        let (launch, _) = self.launch_of_errand().await?;
+        let (known, mut events) = self.runner_of_errand()?;
+        let message = ToRunner::Revoke { server: 0, launch };
+        known.runner.link.send(&message);
+        wipe(message);
+        let told = timeout(EXCHANGE, next(&mut events)).await;
+        match told.unwrap_or_else(|_| Err(failed("it takes too long")))? {
+            Said::Over => Ok(()),
+            Said::Ask(..) | Said::Granted(_) => Err(failed("its runner speaks of something else")),
+        }
+    }
+}
+
+impl Asked {
+    /// Where the person's browser comes back to.
+    #[must_use]
+    pub fn redirect_uri(&self) -> &str {
+        &self.redirect_uri
+    }
+
+    /// Waits for the person, and has what they granted stored.
+    ///
+    /// # Errors
+    /// Why there is no grant.
+    pub async fn answered(mut self) -> Result<Grant, Rc<EndReport>> {
+        let query = timeout_at(self.deadline.into(), self.landing.query(&self.state)).await;
+        let query = query.map_err(|_| failed("no answer came from your browser within five minutes"))?;
+        self.known.runner.link.send(&ToRunner::Redirected { server: 0, query });
+        let said = timeout(EXCHANGE, next(&mut self.events)).await;
+        let said = said.unwrap_or_else(|_| Err(failed("the authorization server gave no token in time")))?;
+        let Said::Granted(grant) = said else { return Err(failed("its runner has no grant")) };
+        let definition = self.server.definition();
+        let is_its_own = definition.remote.as_ref().is_some_and(|remote| is_for(&grant, &remote.url));
+        if !is_its_own || self.server.gone.get() {
+            return Err(failed("the server is not the one any more that was asked for"));
+        }
+        let credential = Credential::of_grant(Grant::clone(&grant), wall_clock());
+        let secrets = &self.server.runners.shared.secrets;
+        let stored = secrets.put(self.server.id.as_str(), vec![(KEY.to_owned(), credential)]).await;
+        stored.map_err(|error| failed(format!("could not {error}")))?;
+        self.server.forget_challenge();
+        Ok(*grant)
+    }
+}
+
+/// What such a runner says.
+enum Said {
+    Ask(String, Secret),
+    Granted(Box<Grant>),
+    Over,
+}
+
+async fn next(events: &mut mpsc::Receiver<LinkEvent>) -> Result<Said, Rc<EndReport>> {
+    while let Some(event) = events.recv().await {
+        match event {
+            LinkEvent::AskPerson { url, state, .. } => return Ok(Said::Ask(url, state)),
+            LinkEvent::Granted { grant, .. } => return Ok(Said::Granted(grant)),
+            LinkEvent::Ended { report, .. } if report.was_asked_for() => return Ok(Said::Over),
+            LinkEvent::Ended { report, .. } | LinkEvent::Closed { report } => return Err(report),
+            _ => {}
+        }
+    }
+    Err(failed("its runner has ended"))
+}
+
+fn failed(why: impl Into<String>) -> Rc<EndReport> {
+    Rc::new(EndReport::because("not_authorized", why))
+}

@@ -1,0 +1,123 @@
+//! Performs what `Flow` decides.
+//!
+//! Owns the requests, and the random bytes.
+
+use harbor_ipc_proto::link::oauth::Wish;
+use harbor_ipc_proto::link::runner::{EndCause, Remote, RemoteEnd};
+use harbor_policy::oauth::flow::{Action, Event, Failure, Flow};
+use harbor_policy::oauth::places::Reach;
+use harbor_policy::oauth::proof::{Nonces, RANDOM};
+use harbor_policy::oauth::token::revocation;
+use harbor_runner::Petition;
+use reqwest::Method;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+
+use super::fetch::{Fetch, Heard, now, of};
+use crate::http::{Ask, Http};
+use crate::refusal::challenge_of;
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// Has the person let Harbor in; the cause of the end is `Stopped` where there is a grant.
+pub async fn authorize(
+    server: &Remote<'_>,
+    env: Vec<(String, String)>,
+    wish: Wish<'static>,
+    petition: Petition,
+) -> EndCause<'static> {
+    match perform(server, env, wish, petition).await {
+        Ok(()) => EndCause::Stopped,
+        Err(failure) => end(failure),
+    }
+}
+
+async fn perform(
+    server: &Remote<'_>,
+    env: Vec<(String, String)>,
+    wish: Wish<'static>,
+    mut petition: Petition,
+) -> Result<(), Failure> {
+    let http = Http::new(server, &env).map_err(of)?;
+    let reach = Reach { allow_private: server.allow_private };
+    let fetch = Fetch { allow_private: server.allow_private, env };
+    let (mut flow, mut action) = Flow::begin(http.url().clone(), reach, wish, nonces()?);
+    loop {
+        action = match action {
+            Action::Probe => {
+                let (status, said) = probe(&http).await?;
+                flow.on(Event::Probed(status, &said), now())
+            }
+            Action::Get(url) => heard(&mut flow, fetch.get(&url).await),
+            Action::Register(url, body) => heard(&mut flow, fetch.post_json(&url, body).await),
+            Action::Redeem(form) => heard(&mut flow, fetch.post(&form).await),
+            Action::Ask(url) => {
+                petition.ask(url.as_str(), flow.state());
+                let Some(query) = petition.answer().await else {
+                    return Err(Failure {
+                        kind: RemoteEnd::NotAuthorized,
+                        why: "nobody waits for it".into(),
+                    });
+                };
+                flow.on(Event::Redirected(query.expose()), now())
+            }
+            Action::Done(grant) => {
+                petition.granted(*grant);
+                return Ok(());
+            }
+            Action::Fail(failure) => return Err(failure),
+        }
+    }
+}
+
+fn heard(flow: &mut Flow, heard: Result<Heard, Failure>) -> Action {
+    match &heard {
+        Ok((status, body)) => flow.on(Event::Answered(*status, body), now()),
+        Err(failure) => flow.on(Event::Unanswered(failure), now()),
+    }
+}
+
+fn nonces() -> Result<Nonces, Failure> {
+    let random = || {
+        let mut bytes = [0; RANDOM];
+        let filled = rustls::crypto::ring::default_provider().secure_random.fill(&mut bytes);
+        let why = "this system has no random numbers".into();
+        filled.map(|()| bytes).map_err(|_| Failure { kind: RemoteEnd::NotAuthorized, why })
+    };
+    Ok(Nonces::of(&random()?, &random()?))
+}
+
+/// Asks the server as nobody: the status, and its challenge.
+async fn probe(http: &Http) -> Result<(u16, String), Failure> {
+    let body = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"#,
+        r#""clientInfo":{"name":"harbor","version":""#,
+        env!("CARGO_PKG_VERSION"),
+        r#""}}}"#
+    );
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    let ask = |method, headers, body| Ask { method, url: http.url().clone(), headers, body };
+    let answer = http.ask(ask(Method::POST, headers, Some(body.into()))).await.map_err(of)?;
+    if let Some(session) = answer.headers().get(SESSION) {
+        // It lets everybody in, and has begun a session that nobody needs. Not every server takes the word for its end.
+        let _ = http.ask(ask(Method::DELETE, HeaderMap::from_iter([(SESSION, session.clone())]), None)).await;
+    }
+    Ok((answer.status().as_u16(), challenge_of(&answer)))
+}
+
+/// Gives the grant back; the cause of the end is `Stopped` where that was taken.
+pub async fn revoke(server: &Remote<'_>, env: Vec<(String, String)>) -> EndCause<'static> {
+    let no_place = || "the authorization server has no place where that is done";
+    let refused = |why: String| end(Failure { kind: RemoteEnd::NotAuthorized, why });
+    let Some(form) = server.grant.as_ref().and_then(revocation) else { return refused(no_place().into()) };
+    match (Fetch { allow_private: server.allow_private, env }).post(&form).await {
+        Ok((200, _)) => EndCause::Stopped,
+        Ok((status, _)) => refused(format!("the authorization server did not take it back (HTTP {status})")),
+        Err(failure) => end(failure),
+    }
+}
+
+fn end(failure: Failure) -> EndCause<'static> {
+    EndCause::Remote { kind: failure.kind, why: failure.why.into() }
+}

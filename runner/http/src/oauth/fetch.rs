@@ -1,0 +1,133 @@
+//! Documents and forms, at places that documents name.
+//!
+//! Owns the limits: so long, so much, and no address that the server's definition forbids.
+
+use std::time::{Duration, SystemTime};
+
+use harbor_ipc_proto::link::runner::{Remote, Transport};
+use harbor_policy::oauth::MAX_ANSWER;
+use harbor_policy::oauth::flow::Failure;
+use harbor_policy::oauth::token::Form;
+use harbor_policy::remote::{parse, place};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
+use reqwest::{Client, RequestBuilder, Response};
+use tokio::time::timeout;
+use url::Url;
+use zeroize::Zeroizing;
+
+use crate::http::{client, is_same_place};
+use crate::trouble::Trouble;
+
+/// One request, from the lookup to the last byte.
+const LIMIT: Duration = Duration::from_secs(30);
+
+const MAX_REDIRECTS: usize = 3;
+
+/// What came: a status and a body, which may have tokens in it.
+pub type Heard = (u16, Zeroizing<Vec<u8>>);
+
+/// Fetches for one server.
+#[derive(Debug)]
+pub struct Fetch {
+    pub allow_private: bool,
+    pub env: Vec<(String, String)>,
+}
+
+impl Fetch {
+    /// Fetches a document. Redirects are followed at the same place.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn get(&self, url: &Url) -> Result<Heard, Failure> {
+        let client = self.client(url)?;
+        let fetch = async {
+            let mut url = url.clone();
+            for _ in 0..=MAX_REDIRECTS {
+                let answer = send(client.get(url.clone()), &url).await?;
+                let to = answer.headers().get(LOCATION).and_then(|to| url.join(to.to_str().ok()?).ok());
+                match to.filter(|to| answer.status().is_redirection() && is_same_place(&url, to)) {
+                    Some(to) => url = to,
+                    None => return read(answer, &url).await,
+                }
+            }
+            Err(Trouble::broken(format!("{} redirects again and again", place(&url))))
+        };
+        in_time(fetch, url).await
+    }
+
+    /// Posts JSON.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn post_json(&self, url: &Url, body: String) -> Result<Heard, Failure> {
+        let request = self.client(url)?.post(url.clone()).header(CONTENT_TYPE, "application/json").body(body);
+        in_time(async { read(send(request, url).await?, url).await }, url).await
+    }
+
+    /// Posts a form.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn post(&self, form: &Form) -> Result<Heard, Failure> {
+        let url = parse(&form.url).map_err(|_| of(Trouble::broken("a token endpoint that is no URL")))?;
+        let mut request = self.client(&url)?.post(url.clone());
+        if let Some(mut basic) =
+            form.basic.as_ref().and_then(|basic| HeaderValue::from_str(basic.expose()).ok())
+        {
+            basic.set_sensitive(true);
+            request = request.header(AUTHORIZATION, basic);
+        }
+        let kind = "application/x-www-form-urlencoded";
+        let request = request.header(CONTENT_TYPE, kind).body(form.body.expose().to_owned());
+        in_time(async { read(send(request, &url).await?, &url).await }, &url).await
+    }
+
+    fn client(&self, url: &Url) -> Result<Client, Failure> {
+        let place = Remote {
+            url: url.as_str().into(),
+            transport: Transport::Http,
+            headers: Vec::new(),
+            allow_private: self.allow_private,
+            allow_http: false,
+            grant: None,
+        };
+        client(&place, &self.env).map(|(client, _)| client).map_err(of)
+    }
+}
+
+async fn in_time(fetch: impl Future<Output = Result<Heard, Trouble>>, url: &Url) -> Result<Heard, Failure> {
+    let late = || Trouble::broken(format!("{} did not answer in time", place(url)));
+    timeout(LIMIT, fetch).await.unwrap_or_else(|_| Err(late())).map_err(of)
+}
+
+async fn send(request: RequestBuilder, url: &Url) -> Result<Response, Trouble> {
+    let sent = request.header(ACCEPT, "application/json").send().await;
+    sent.map_err(|error| Trouble::from_request(&error, &place(url)))
+}
+
+async fn read(mut answer: Response, url: &Url) -> Result<Heard, Trouble> {
+    let status = answer.status().as_u16();
+    // What grows leaves copies behind.
+    let length = answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(4096);
+    let mut body = Zeroizing::new(Vec::with_capacity(length.min(MAX_ANSWER)));
+    while let Some(piece) =
+        answer.chunk().await.map_err(|error| Trouble::from_request(&error, &place(url)))?
+    {
+        if body.len() + piece.len() > MAX_ANSWER {
+            return Err(Trouble::broken(format!("{} answers with more than 1 MiB", place(url))));
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok((status, body))
+}
+
+/// What that is for an authorization.
+pub fn of(trouble: Trouble) -> Failure {
+    Failure { kind: trouble.kind, why: trouble.why }
+}
+
+/// Milliseconds since 1970.
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

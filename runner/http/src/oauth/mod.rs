@@ -1,0 +1,16 @@
+//! OAuth, as far as it is spoken over HTTP: the decisions are `harbor_policy::oauth`'s.
+//!
+//! ```text
+//!  Petition ─► authorize: Flow ─► fetch, or the person ─► Flow ─► … ─► granted
+//!  a request ─► holder: the token, renewed first where it has ended ─► 401 ─► renewed ─► once more
+//! ```
+//!
+//! Owns that a token goes to its server only, and what renews it to the token endpoint. Must never follow a redirect to
+//! another place with either.
+
+mod authorize;
+mod fetch;
+mod holder;
+
+pub use authorize::{authorize, revoke};
+pub use holder::Holder;

@@ -1,0 +1,95 @@
+//! `harbor auth`: every form of it.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use harbor_tests::authority::visit;
+use harbor_tests::{Bridge, Home, LIMIT, Program, wait_until};
+
+use super::sound;
+
+/// The page that a command asks its person to open.
+fn page(program: &Program) -> String {
+    let mut page = None;
+    wait_until("the page", LIMIT, || {
+        page = program.stderr().lines().find(|line| line.starts_with("http://127.0.0.1:")).map(str::to_owned);
+        page.is_some()
+    });
+    page.unwrap()
+}
+
+/// With these words and on its stdin, to its end, the page having been opened: what it prints, and its exit code.
+fn auth(home: &Home, args: &[&str], input: &str) -> (String, Option<i32>) {
+    let mut program = Program::start(home.command("harbor").args(["auth", "s"]).args(args));
+    let (mut stdin, mut stdout) = program.pipes();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    let _ = visit(&page(&program));
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).unwrap();
+    (said, program.wait(LIMIT).and_then(|status| status.code()))
+}
+
+#[test]
+fn the_command_asks_shows_and_gives_back() {
+    let (home, authority) = (Home::new(), sound());
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive(), "before a command starts one of its own");
+    let (_, said, code) = home.harbor(&["add", "s", "--url", &authority.mcp.url(), "--transport", "http"]);
+    assert!(code == Some(5) && said.contains("`harbor auth s` asks you"), "{said}");
+    let (said, code) = home.refused(&["auth", "s", "--status"]);
+    assert!(code == Some(4) && said.contains("is not let in at s"), "{said}");
+
+    let (said, code) = auth(&home, &["--no-browser", "--scope", "more"], "");
+    assert_eq!(
+        (said.as_str(), code),
+        ("Harbor is let in at s: read more\ns is running: 3 tools (`harbor tools s`)\n", Some(0))
+    );
+    let shown = home.done(&["auth", "s", "--status"]);
+    assert!(shown.contains("may       read more") && shown.contains("is renewed by itself"), "{shown}");
+    assert!(home.done(&["auth", "s", "--status", "--json"]).contains("\"client-0\""));
+    assert_eq!(home.done(&["call", "s/t"]), "done\n");
+
+    let given = ["--no-browser", "--client-id", "known", "--client-secret", "--json"];
+    let (said, code) = auth(&home, &given, "s3cr3t-of-it\n");
+    assert!(code == Some(0) && said.contains("\"known\"") && !said.contains("s3cr3t-of-it"), "{said}");
+    let back = home.done(&["auth", "s", "--revoke"]);
+    assert_eq!(back, "Harbor is not let in at s any more; it is stopped\n");
+    assert_eq!(home.refused(&["auth", "s", "--revoke"]).1, Some(4));
+}
+
+/// A browser that notes what it is to open.
+fn browser(dir: &Path) {
+    let script = "#!/bin/sh\nprintf '%s\\n' \"$1\" > \"$(dirname \"$0\")/opened.new\"\nmv \"$(dirname \"$0\")/opened.new\" \"$(dirname \"$0\")/opened\"\n";
+    for name in ["xdg-open", "open"] {
+        let path = dir.join(name);
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[test]
+fn the_page_is_opened_in_the_persons_browser_and_ctrl_c_ends_it() {
+    let (home, authority) = (Home::new(), sound());
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive(), "before a command starts one of its own");
+    let _ = home.harbor(&["add", "s", "--url", &authority.mcp.url()]);
+    let dir = home.scratch("browser");
+    std::fs::create_dir_all(&dir).unwrap();
+    browser(&dir);
+    let path = format!("{}:{}", dir.display(), std::env::var("PATH").unwrap());
+    let begin =
+        |command: &mut Command| Program::start(command.args(["auth", "s", "--port", "0"]).env("PATH", &path));
+    assert_ne!(begin(&mut home.command("harbor")).wait(LIMIT).unwrap().code(), Some(0), "no port");
+    let mut program = Program::start(home.command("harbor").args(["auth", "s"]).env("PATH", &path));
+    let url = page(&program);
+    wait_until("it is opened", LIMIT, || dir.join("opened").exists());
+    assert_eq!(std::fs::read_to_string(dir.join("opened")).unwrap().trim(), url);
+    program.signal(nix::sys::signal::Signal::SIGINT);
+    program.wait(LIMIT).unwrap();
+    let asked = harbor_tests::authority::fields(url.split_once('?').unwrap().1);
+    let port = url::Url::parse(&asked["redirect_uri"]).unwrap().port().unwrap();
+    wait_until("the port is closed", LIMIT, || std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
+}
