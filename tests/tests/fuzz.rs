@@ -58,6 +58,7 @@ targets! {
     denied,
     sandbox_settings,
     lowered,
+    secret_store,
     registry_page,
     awesome_list,
 }

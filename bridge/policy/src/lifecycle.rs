@@ -15,15 +15,15 @@
 //!                   └── Ended ─► Crashed  ◄── Hung: it is killed first ──────────────────┘
 //! ```
 //!
-//! | state | Start | Demand | Stop | Idle | Hung | Installed | Connected | Ended | deadline |
-//! |---|---|---|---|---|---|---|---|---|---|
-//! | Stopped | begin | begin, if lazy and not held | hold | – | – | illegal | illegal | illegal | – |
-//! | Installing | – | – | Stopping: halt | – | – | Starting: launch | illegal | Failed | kill the runner |
-//! | Starting | – | – | Stopping: halt | – | – | illegal | Running | *down* | kill the runner |
-//! | Running | – | – | Stopping: halt | Stopping: halt | Stopping: kill | illegal | illegal | *down* | stable: count anew |
-//! | Crashed | begin | – | Stopped | – | – | illegal | illegal | illegal | Starting: launch |
-//! | Stopping | begin after | begin after, as in Stopped | no start after | – | – | as Ended | – | Stopped, or what comes after | kill the runner |
-//! | Failed | begin | once a minute, if it had run and the policy is not `never`: Starting | Stopped | – | – | illegal | illegal | illegal | – |
+//! | state | Start | Demand | Stop | Idle | Hung | Barred | Installed | Connected | Ended | deadline |
+//! |---|---|---|---|---|---|---|---|---|---|---|
+//! | Stopped | begin | begin, if lazy and not held | hold | – | – | – | illegal | illegal | illegal | – |
+//! | Installing | – | – | Stopping: halt | – | – | – | Starting: launch | illegal | Failed | kill the runner |
+//! | Starting | – | – | Stopping: halt | – | – | Failed | illegal | Running | *down* | kill the runner |
+//! | Running | – | – | Stopping: halt | Stopping: halt | Stopping: kill | – | illegal | illegal | *down* | stable: count anew |
+//! | Crashed | begin | – | Stopped | – | – | – | illegal | illegal | illegal | Starting: launch |
+//! | Stopping | begin after | begin after, as in Stopped | no start after | – | – | – | as Ended | – | Stopped, or what comes after | kill the runner |
+//! | Failed | begin | once a minute, if it had run and the policy is not `never`: Starting | Stopped | – | – | – | illegal | illegal | illegal | – |
 //!
 //! *begin*: Installing where a package is missing, else Starting; the restarts count anew. *down*: Crashed while the
 //! policy allows one more restart and the server had connected (or the policy is `always`), else Failed. A stop holds:
@@ -101,6 +101,8 @@ pub enum Event {
     Idle,
     /// It gives no sign of life.
     Hung,
+    /// It cannot begin before a person has done something: trying again would be of no use.
+    Barred,
     /// Its package is installed.
     Installed,
     /// Contact is made.
@@ -297,7 +299,11 @@ impl Lifecycle {
                 self.stopping(After::Restart, now);
                 &[Action::Kill, Action::AnnounceCrash]
             }
-            Event::Idle | Event::Hung => &[],
+            Event::Barred if self.state == State::Starting => {
+                self.enter(State::Failed, now, None);
+                &[Action::AnnounceDown]
+            }
+            Event::Idle | Event::Hung | Event::Barred => &[],
             Event::Installed => self.on_installed(now),
             Event::Connected => self.on_connected(now),
             Event::Ended => self.on_ended(now),

@@ -105,6 +105,8 @@ pub struct Server {
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<confining::Refusals>,
     given: RefCell<secrets::Given>,
+    /// Its last start was given up because its secrets are locked.
+    barred: Cell<bool>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
     /// Its tools as last listed, also of an earlier start.
@@ -209,6 +211,7 @@ impl Server {
             confined: RefCell::default(),
             denied: RefCell::default(),
             given: RefCell::default(),
+            barred: Cell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
             known_tools: RefCell::default(),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{
     CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus, ConnectionInfo,
     ConnectionView, CredentialStatus, CredentialView, GrantView, HealthView, ImageView, InstalledView,
-    LogLine, OffersView, Provenance, RuntimesView, SandboxSettings, SandboxView, ServerView, StatsView,
-    StatusView, ToolChange, UpgradeView, UsableServer, define_sent,
+    LogLine, OffersView, Provenance, RuntimesView, SandboxSettings, SandboxView, SecretStoreView, ServerView,
+    StatsView, StatusView, ToolChange, UpgradeView, UsableServer, define_sent,
 };
 use crate::json::{Json, Pieces};
 
@@ -145,6 +145,36 @@ define_sent! {
     "list_credentials" ListCredentialsResult {
         /// By server and name.
         credentials: Vec<CredentialView>,
+    }
+    /// Where they are kept.
+    "get_secret_store" GetSecretStoreResult {
+        /// How.
+        secret_store: SecretStoreView,
+    }
+    /// They can be read.
+    "unlock_secrets" UnlockSecretsResult {
+        /// How they are kept.
+        secret_store: SecretStoreView,
+    }
+    /// They cannot be read any more.
+    "lock_secrets" LockSecretsResult {
+        /// How they are kept.
+        secret_store: SecretStoreView,
+    }
+    /// They are encrypted on disk.
+    "encrypt_secrets" EncryptSecretsResult {
+        /// How they are kept now.
+        secret_store: SecretStoreView,
+    }
+    /// They are plain on disk.
+    "decrypt_secrets" DecryptSecretsResult {
+        /// How they are kept now.
+        secret_store: SecretStoreView,
+    }
+    /// They are where `config.toml` says.
+    "move_secrets" MoveSecretsResult {
+        /// How they are kept now.
+        secret_store: SecretStoreView,
     }
     /// All definitions, by id.
     "list_servers" ListServersResult {

@@ -35,6 +35,7 @@ mod pages;
 mod permissions;
 mod rounds;
 mod sandbox;
+mod secret_store;
 mod supervision;
 mod tools;
 mod traces;
@@ -97,6 +98,7 @@ pub const TARGETS: &[Target] = &[
     sandbox::DENIED,
     sandbox::SANDBOX_SETTINGS,
     sandbox::LOWERED,
+    secret_store::SECRET_STORE,
     catalog::REGISTRY_PAGE,
     catalog::AWESOME_LIST,
 ];

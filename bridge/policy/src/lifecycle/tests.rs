@@ -9,12 +9,13 @@ use super::*;
 
 const LIMITS: Limits =
     Limits { install: Duration::from_secs(60), start: Duration::from_secs(10), stop: Duration::from_secs(3) };
-const EVENTS: [Event; 9] = [
+const EVENTS: [Event; 10] = [
     Event::Start,
     Event::Demand,
     Event::Stop,
     Event::Idle,
     Event::Hung,
+    Event::Barred,
     Event::Installed,
     Event::Connected,
     Event::Ended,
@@ -65,38 +66,38 @@ fn the_table() {
     type Cell = (State, &'static [Action]);
     let wrong = |state| -> Cell { (state, &[CountIllegal]) };
     let down: Cell = (Stopping, &[Halt, AnnounceDown]);
-    // Start, Demand, Stop, Idle, Hung, Installed, Connected, Ended
+    // Start, Demand, Stop, Idle, Hung, Barred, Installed, Connected, Ended
     let stay = |state| -> Cell { (state, &[]) };
-    let rows: [(State, [Cell; 8]); 7] = [
+    let rows: [(State, [Cell; 9]); 7] = [
         (Stopped, {
             let s = stay(Stopped);
-            [(Starting, &[Launch]), s, s, s, s, wrong(Stopped), wrong(Stopped), wrong(Stopped)]
+            [(Starting, &[Launch]), s, s, s, s, s, wrong(Stopped), wrong(Stopped), wrong(Stopped)]
         }),
         (Installing, {
             let s = stay(Installing);
             let failed: Cell = (Failed, &[AnnounceDown]);
-            [s, s, down, s, s, (Starting, &[Launch]), wrong(Installing), failed]
+            [s, s, down, s, s, s, (Starting, &[Launch]), wrong(Installing), failed]
         }),
         (Starting, {
             let s = stay(Starting);
             let failed: Cell = (Failed, &[AnnounceDown]);
-            [s, s, down, s, s, wrong(Starting), (Running, &[AnnounceRunning]), failed]
+            [s, s, down, s, s, failed, wrong(Starting), (Running, &[AnnounceRunning]), failed]
         }),
         (Running, {
             let (s, w) = (stay(Running), wrong(Running));
-            [s, s, down, down, (Stopping, &[Kill, AnnounceCrash]), w, w, (Crashed, &[AnnounceCrash])]
+            [s, s, down, down, (Stopping, &[Kill, AnnounceCrash]), s, w, w, (Crashed, &[AnnounceCrash])]
         }),
         (Crashed, {
             let (s, w) = (stay(Crashed), wrong(Crashed));
-            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w]
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, s, w, w, w]
         }),
         (Stopping, {
             let s = stay(Stopping);
-            [s, s, s, s, s, stay(Stopped), s, stay(Stopped)]
+            [s, s, s, s, s, s, stay(Stopped), s, stay(Stopped)]
         }),
         (Failed, {
             let (s, w) = (stay(Failed), wrong(Failed));
-            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w]
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, s, w, w, w]
         }),
     ];
     for (from, cells) in rows {
@@ -396,4 +397,17 @@ proptest! {
         world.step(&mut machine, Event::Tick, now + 20 * MINUTE);
         prop_assert_eq!((machine.state(), world.alive), (State::Stopped, false));
     }
+}
+
+/// Whoever had been up is not tried again either: each try would meet the same.
+#[test]
+fn a_barred_start_is_given_up_at_once_until_it_is_wanted_anew() {
+    let mut machine =
+        after(rules(RestartWhen::Always, false), false, &[Event::Start, Event::Connected, Event::Ended]);
+    let due = machine.deadline().unwrap();
+    assert_eq!(machine.on(Event::Tick, due), [Action::Launch]);
+    assert_eq!(machine.on(Event::Barred, due + 1), [Action::AnnounceDown]);
+    assert_eq!((machine.state(), machine.deadline()), (State::Failed, None));
+    assert_eq!(machine.on(Event::Start, due + 2), [Action::Launch]);
+    assert_eq!(machine.attempt(), 0);
 }

@@ -108,7 +108,7 @@ impl Refusal {
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
-        match cause.filter(|cause| of_server && !self.message.contains(cause) && cause != "missing_secrets") {
+        match cause.filter(|cause| of_server && !self.message.contains(cause) && !is_of_secrets(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.in_options(),
         }
@@ -137,7 +137,7 @@ impl Refusal {
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
             Code::ConnectionFailed | Code::ServerUnavailable
-                if self.text("cause").is_some_and(|cause| cause == "missing_secrets") =>
+                if self.text("cause").is_some_and(|cause| is_of_secrets(&cause)) =>
             {
                 return None;
             }
@@ -205,6 +205,11 @@ impl Refusal {
         let typed = typed.map(|name| format!("`{name}:=VALUE` gives a value as JSON, such as {name}:=1; "));
         Some(format!("{}`harbor tools {server}/TOOL` shows the schema", typed.unwrap_or_default()))
     }
+}
+
+/// Whether the message has the next step: the server itself has said nothing.
+fn is_of_secrets(cause: &str) -> bool {
+    matches!(cause, "missing_secrets" | "secrets_locked")
 }
 
 /// Why a command failed.

@@ -2,6 +2,7 @@
 //!
 //! Owns where a value comes from: a prompt without echo, or stdin. Must never print one.
 
+mod keeping;
 mod prompt;
 
 use std::io::{self, IsTerminal as _, Read as _};
@@ -12,7 +13,7 @@ use harbor_policy::credentials::{MAX_VALUE, wrong_value};
 use zeroize::Zeroizing;
 
 use super::{count, print};
-use crate::args::{NewSecret, Secrets};
+use crate::args::{Keeping, NewSecret, Secrets};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
@@ -23,10 +24,14 @@ use crate::when::{now, until, utc};
 
 /// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
-    let Secrets::Set(new) = wanted else { return Ok(None) };
+    let new = match wanted {
+        Secrets::Set(new) => new,
+        Secrets::Keep(Keeping::Encrypt) => return keeping::new_passphrase().map(Some),
+        _ => return Ok(None),
+    };
     let value = match io::stdin().is_terminal() {
         true => prompt::ask(&format!("{} of {} (not shown): ", new.key, new.server))?,
-        false => from_stdin()?,
+        false => from_stdin("the value", MAX_VALUE)?,
     };
     match wrong_value(new.kind, &value) {
         Some(expected) => Err(Failure::Usage(format!("the value of {}: expected {expected}", new.key))),
@@ -35,11 +40,11 @@ pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
 }
 
 /// One newline at the end is `echo`'s, not the secret's.
-fn from_stdin() -> Result<Secret, Failure> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_VALUE + 3));
-    let failed = |error| Failure::Io("read the value from stdin", error);
-    io::stdin().take(MAX_VALUE as u64 + 3).read_to_end(&mut bytes).map_err(failed)?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| Failure::Usage("the value is not UTF-8".into()))?;
+fn from_stdin(what: &str, longest: usize) -> Result<Secret, Failure> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 3));
+    let failed = |error| Failure::Io("read from stdin", error);
+    io::stdin().take(longest as u64 + 3).read_to_end(&mut bytes).map_err(failed)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| Failure::Usage(format!("{what} is not UTF-8")))?;
     let text = text.strip_suffix('\n').map_or(text, |line| line.strip_suffix('\r').unwrap_or(line));
     Ok(Secret::new(text.to_owned()))
 }
@@ -51,11 +56,15 @@ pub fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     match (wanted, value) {
-        (Secrets::List(server), _) => list(client, server.as_deref(), screen),
+        (Secrets::List(server), _) => {
+            list(client, server.as_deref(), screen)?;
+            keeping::remind(client)
+        }
         (Secrets::Check(server), _) => check(client, server, screen),
         (Secrets::Remove { server, key }, _) => remove(client, server, key, screen),
         (Secrets::Set(new), Some(value)) => set(client, new, &value, screen),
         (Secrets::Set(_), None) => Ok(()),
+        (Secrets::Keep(wanted), passphrase) => keeping::run(client, *wanted, passphrase, screen),
     }
 }
 
