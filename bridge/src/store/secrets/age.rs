@@ -72,7 +72,7 @@ pub fn is_age(bytes: &[u8]) -> bool {
 pub fn seal(text: &[u8], passphrase: &Secret, work: u8, random: &Random) -> Option<Vec<u8>> {
     let key = stretched(passphrase, &random.salt, work)?;
     let mut sealed = random.file_key.to_vec();
-    let tag = cipher(&*key).encrypt_in_place_detached(&Nonce::default(), b"", &mut sealed).ok()?;
+    let tag = cipher(&key).encrypt_in_place_detached(&Nonce::default(), b"", &mut sealed).ok()?;
     sealed.extend_from_slice(&tag);
     let (salt, sealed) = (STANDARD_NO_PAD.encode(random.salt), STANDARD_NO_PAD.encode(sealed));
     let header = format!("{VERSION}\n-> scrypt {salt} {work}\n{sealed}\n---");
@@ -95,7 +95,7 @@ pub fn open(bytes: &[u8], passphrase: &Secret) -> Result<Zeroizing<Vec<u8>>, Clo
     let mut file_key = Zeroizing::new([0; FILE_KEY]);
     file_key.copy_from_slice(sealed);
     let opened =
-        cipher(&*key).decrypt_in_place_detached(&Nonce::default(), b"", &mut *file_key, Tag::from_slice(tag));
+        cipher(&key).decrypt_in_place_detached(&Nonce::default(), b"", &mut *file_key, Tag::from_slice(tag));
     opened.map_err(|_| Closed::Wrong)?;
     let mac = header_mac(&*file_key, header.signed).ok_or(Closed::Wrong)?;
     mac.verify_slice(&header.mac).map_err(|_| Closed::Wrong)?;

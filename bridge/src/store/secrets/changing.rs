@@ -118,7 +118,7 @@ impl Secrets {
     /// The key that the keyring has, or a new one.
     fn key_in_keyring(&self) -> Result<Secret, StoreError> {
         let item = self.keys.item();
-        let found = item.find(super::keyring::WITH_A_PERSON).map_err(StoreError::Locked)?;
+        let found = item.find(super::keyring::BY_ITSELF).map_err(StoreError::Locked)?;
         let key = match found {
             Some(key) => key,
             None => {

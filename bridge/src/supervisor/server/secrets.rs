@@ -56,6 +56,7 @@ impl Server {
                 Credentials::default()
             }
         };
+        self.barred.set(false);
         match secrets.missing(&self.definition().secrets) {
             missing if missing.is_empty() => Ok(secrets),
             missing => Err(Unprepared { missing, ..Unprepared::default() }),

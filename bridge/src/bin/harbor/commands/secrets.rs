@@ -6,6 +6,7 @@ mod keeping;
 mod prompt;
 
 use std::io::{self, IsTerminal as _, Read as _};
+use std::time::Duration;
 
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::secret::Secret;
@@ -21,6 +22,9 @@ use crate::reply::Members;
 use crate::screen::{Screen, remark};
 use crate::table::Table;
 use crate::when::{now, until, utc};
+
+/// The keyring may ask its person.
+const PATIENT: Duration = Duration::from_secs(120);
 
 /// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
@@ -79,7 +83,7 @@ fn set(client: &mut Client, new: &NewSecret, value: &Secret, screen: &mut Screen
     if let Some(at) = new.expires_at {
         ask = ask.number("expires_at", at);
     }
-    let answer = client.request(&ask, QUICK);
+    let answer = client.request(&ask, PATIENT);
     ask.wipe();
     let answer = answer?;
     print(screen, &answer, |answer| {

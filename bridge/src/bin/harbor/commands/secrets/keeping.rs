@@ -3,12 +3,11 @@
 //! Owns asking for a passphrase. Must never print one.
 
 use std::io::{self, IsTerminal as _};
-use std::time::Duration;
 
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::secret_store::{LONGEST_PASSPHRASE, wrong_passphrase};
 
-use super::{from_stdin, prompt};
+use super::{PATIENT, from_stdin, prompt};
 use crate::args::Keeping;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
@@ -16,9 +15,6 @@ use crate::commands::print;
 use crate::errors::Failure;
 use crate::reply::Members;
 use crate::screen::{Screen, remark};
-
-/// A keyring may ask its person.
-const PATIENT: Duration = Duration::from_secs(120);
 
 /// A new passphrase, typed twice; from stdin once.
 pub fn new_passphrase() -> Result<Secret, Failure> {
