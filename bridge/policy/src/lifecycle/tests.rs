@@ -272,7 +272,7 @@ impl World {
     fn can(&self, event: Event) -> bool {
         match event {
             Event::Installed => self.installing,
-            Event::Connected => self.alive && !self.installing && !self.connected,
+            Event::Connected | Event::Barred => self.alive && !self.installing && !self.connected,
             Event::Ended => self.alive,
             _ => true,
         }
@@ -289,6 +289,8 @@ impl World {
             // It ran well until nobody needed it.
             Event::Idle if stable => self.restarts = 0,
             Event::Connected => self.connected = true,
+            // It was never begun.
+            Event::Barred if before == State::Starting => self.alive = false,
             Event::Installed | Event::Ended => (self.alive, self.installing) = (false, false),
             _ => {}
         }
@@ -378,7 +380,7 @@ proptest! {
     fn laws(
         which in 0usize..6,
         missing: bool,
-        events in prop::collection::vec((0usize..9, 0u64..40_000), 0..300),
+        events in prop::collection::vec((0usize..EVENTS.len(), 0u64..40_000), 0..300),
     ) {
         let mut machine = Lifecycle::new(all_rules().swap_remove(which), missing, 1, 0);
         let (mut world, mut now) = (World::default(), 0);
