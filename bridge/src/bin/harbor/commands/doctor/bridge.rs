@@ -195,6 +195,7 @@ mod tests {
             [
                 (State::Ok, "bridge"),
                 (State::Warning, "kernel"),
+                (State::Ok, "secrets"),
                 (State::Warning, "servers"),
                 (State::Broken, "bridge"),
                 (State::Warning, "servers"),
@@ -207,6 +208,6 @@ mod tests {
         assert!(uncontained(&Members::parse(br#"{"containment":"pid_namespace"}"#).unwrap()).is_none());
         let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
         let found = findings(&Members::parse(well.as_bytes()).unwrap());
-        assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 3);
+        assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 4);
     }
 }
