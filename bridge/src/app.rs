@@ -179,7 +179,7 @@ impl Bridge {
                 .map_err(AppError::Store)?,
             runtimes: Arc::new(Runtimes::default()),
             written: Written::open(database, journal).await.map_err(AppError::Store)?,
-            secrets: Secrets::at(&paths.credentials()),
+            secrets: Secrets::at(&paths.credentials(), settings.host.secrets.clone()),
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
             config: config.clone(),
@@ -207,11 +207,13 @@ impl Bridge {
         let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);
         let exporter = Rc::new(exporter.map_err(AppError::Metrics)?);
         tokio::task::spawn_local(supervisor.clone().begin());
+        tokio::task::spawn_local(start_unlocked(supervisor.clone(), Rc::downgrade(&router)));
         tokio::task::spawn_local(keep_catalog(supervisor.clone(), catalog.clone()));
         tokio::task::spawn_local(follow_config(
             paths.config_file(),
             config,
             traces.clone(),
+            supervisor.secrets().clone(),
             Rc::downgrade(&router),
             Rc::downgrade(&exporter),
         ));
@@ -318,6 +320,16 @@ async fn keep_catalog(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>) {
     catalog.begin().await;
 }
 
+/// Servers that could not have their secrets start when they can.
+async fn start_unlocked(supervisor: Rc<Supervisor>, router: Weak<Router>) {
+    loop {
+        supervisor.secrets().unlocked().await;
+        supervisor.start_barred();
+        let Some(router) = router.upgrade() else { return };
+        router.clients.all().iter().for_each(|client| client.note_bridge());
+    }
+}
+
 /// What happens to servers, grants, tools and the catalog is told to the host, and to the clients that are interested.
 fn listen(supervisor: &Rc<Supervisor>, host: &Rc<Host>, router: &Rc<Router>, catalog: &Catalog) {
     let of_catalog = Rc::downgrade(router);
@@ -357,6 +369,7 @@ async fn follow_config(
     path: PathBuf,
     config: Rc<LiveConfig>,
     traces: Rc<Traces>,
+    secrets: Secrets,
     router: Weak<Router>,
     exporter: Weak<Exporter>,
 ) {
@@ -387,6 +400,7 @@ async fn follow_config(
         let (Some(router), Some(exporter)) = (router.upgrade(), exporter.upgrade()) else { return };
         exporter.follow(config.now().metrics_listen);
         traces.follow(&config.now());
+        secrets.follow(config.now().secrets.clone());
         router.catalog.follow_config();
         router.clients.all().iter().for_each(|client| client.note_bridge());
     }

@@ -91,6 +91,8 @@ codes! {
     /// The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`,
     /// `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`.
     CatalogUnavailable = "catalog_unavailable", -32012;
+    /// Secrets are encrypted, and their key is not at hand: `unlock_secrets`, or what the message says.
+    SecretsLocked = "secrets_locked", -32013;
     /// Harbor itself failed; the log says more.
     Internal = "ERR_INTERNAL", -32603;
 }

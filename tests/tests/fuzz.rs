@@ -63,6 +63,7 @@ targets! {
     denied,
     sandbox_settings,
     lowered,
+    secret_store,
     registry_page,
     awesome_list,
 }

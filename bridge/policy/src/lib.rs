@@ -25,6 +25,7 @@ pub mod runs;
 pub mod runtimes;
 pub mod sandbox;
 pub mod scope;
+pub mod secret_store;
 pub mod settings;
 pub mod slots;
 pub mod stats;

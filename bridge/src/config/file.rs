@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::server_id::{RULE, ServerId};
 use harbor_policy::origin::Origin;
+use harbor_policy::secret_store::Choice;
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use toml::de::DeTable;
@@ -35,6 +36,7 @@ use super::catalog::{
 };
 use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 use super::metrics::{LISTEN_RULE, listen_address};
+use super::secrets::{FILE_RULE, SecretsConfig, passphrase_file};
 use super::traces::{ENDPOINT_RULE, Endpoint};
 
 /// The file's name, with which every message about a line of it begins.
@@ -82,6 +84,20 @@ const TRACES: &[Key<HostConfig>] = &[
     }),
     Key::number("sample", 1..=100, |host, n| host.traces_sample = n),
     Key::flag("origins", |host, on| host.traces_of_origins = on),
+];
+
+const SECRETS: &[Key<SecretsConfig>] = &[
+    Key::word(
+        "store",
+        &[
+            ("file", |secrets| secrets.store = Choice::File),
+            ("keyring", |secrets| secrets.store = Choice::Keyring),
+        ],
+    ),
+    Key::text("passphraseFile", FILE_RULE, |secrets, text| {
+        secrets.passphrase_file = passphrase_file(text);
+        secrets.passphrase_file.is_some()
+    }),
 ];
 
 const CATALOG: &[Key<CatalogConfig>] = &[
@@ -193,7 +209,7 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces", "catalog", "oauth"])?;
+    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces", "catalog", "oauth", "secrets"])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;
@@ -202,6 +218,7 @@ pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     file.table("traces")?.read_only(TRACES, &mut host)?;
     file.table("catalog")?.read_only(CATALOG, &mut host.catalog)?;
     file.table("oauth")?.read_only(OAUTH, &mut host)?;
+    file.table("secrets")?.read_only(SECRETS, &mut host.secrets)?;
     let limits = file.table("limits")?;
     let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);
     limits.knows(names.chain(RUNS.iter().map(|key| key.name)).chain(["origin", "server"]))?;

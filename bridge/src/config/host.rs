@@ -9,6 +9,7 @@ use std::time::Duration;
 use harbor_policy::limits::CALL_TIMEOUT;
 
 use super::catalog::CatalogConfig;
+use super::secrets::SecretsConfig;
 use super::traces::Endpoint;
 
 /// The person at the command line or at Harbor's own pages, as an origin.
@@ -43,6 +44,8 @@ pub struct HostConfig {
     pub client_document: Option<String>,
     /// The catalog of servers.
     pub catalog: CatalogConfig,
+    /// Where secrets are kept.
+    pub secrets: SecretsConfig,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
     /// The limits of servers that have none of their own.
@@ -131,6 +134,7 @@ impl Default for HostConfig {
             traces_of_origins: false,
             client_document: None,
             catalog: CatalogConfig::default(),
+            secrets: SecretsConfig::default(),
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),
             origins: BTreeMap::new(),

@@ -9,6 +9,7 @@ mod live;
 mod manager;
 pub mod metrics;
 mod paths;
+mod secrets;
 pub mod traces;
 pub mod watch;
 
@@ -24,6 +25,7 @@ pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, Se
 pub use self::live::LiveConfig;
 pub use self::manager::ServiceManager;
 pub use self::paths::Paths;
+pub use self::secrets::SecretsConfig;
 pub use self::traces::TracesEnvironment;
 
 /// The environment's switches, and where everything is. They are read at the start only.

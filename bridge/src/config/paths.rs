@@ -109,6 +109,12 @@ impl Paths {
         self.home.join("secrets").join("credentials.json")
     }
 
+    /// Their key, where a passphrase protects them.
+    #[must_use]
+    pub fn credentials_key(&self) -> PathBuf {
+        self.credentials().with_file_name("key.age")
+    }
+
     /// The catalog of servers; its worker writes it.
     #[must_use]
     pub fn catalog(&self) -> PathBuf {

@@ -61,7 +61,7 @@ pub use news::{Listener, News};
 pub use permissions::{Permissions, Wish};
 pub use registry::Registry;
 pub use runs::Runs;
-pub use status::{Exporting, Presence};
+pub use status::{Exporting, Presence, secret_store};
 pub use trail::Trail;
 
 use admission::Admission;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::client::{
     AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, KernelStatus,
-    STATUS_VERSION, ServerStatus, StatusView, StoreSizes, UsageSample,
+    STATUS_VERSION, SecretStoreView, ServerStatus, StatusView, StoreSizes, UsageSample,
 };
 use harbor_policy::health::{AuditFacts, DatabaseFacts, Facts, ServerFacts, reasons, worst};
 use harbor_policy::lifecycle::State;
@@ -19,6 +19,7 @@ use harbor_policy::sandbox::of_kernel;
 use super::Host;
 use super::counts::counts;
 use crate::clock::wall_clock;
+use crate::store::secrets::Standing;
 use crate::supervisor::{ListKind, Measured, Server, Stores, Used};
 
 /// What is known of the clients.
@@ -105,6 +106,7 @@ impl Host {
             calls: counts(self.stats.borrow().total()),
             audit: AuditHealth { failing, unaudited },
             usage: measured.map(|measured| sample(&measured, &measured.bridge)),
+            secrets: secret_store(self.supervisor.secrets().standing()),
             metrics: self.exporting.borrow().at.map(|at| at.to_string()),
         }
     }
@@ -160,6 +162,19 @@ impl Host {
     /// Measures what processes use, unless that was done less than `max_age` ago.
     pub async fn measure(&self, max_age: Duration) {
         self.supervisor.measure(max_age).await;
+    }
+}
+
+/// Where secrets are kept.
+#[must_use]
+pub fn secret_store(standing: Standing) -> SecretStoreView {
+    let Standing { choice, form, is_locked, asks } = standing;
+    SecretStoreView {
+        store: choice.as_str(),
+        encryption: form.as_str(),
+        locked: is_locked,
+        asks,
+        misplaced: form.misplaced(choice).map(ToOwned::to_owned),
     }
 }
 

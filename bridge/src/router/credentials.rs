@@ -234,10 +234,16 @@ pub(super) fn about(server: &ServerId, key: &str) -> Record {
 
 fn unread(error: &StoreError) -> ErrorBody {
     tracing::error!(%error, "the secrets could not be read");
-    ErrorBody::new(Code::Internal, format!("could not {error}"))
+    refused(error)
 }
 
-fn unstored(error: &StoreError) -> ErrorBody {
+pub(super) fn unstored(error: &StoreError) -> ErrorBody {
     tracing::error!(%error, "the secrets could not be changed");
-    ErrorBody::new(Code::Internal, format!("could not {error}"))
+    refused(error)
+}
+
+fn refused(error: &StoreError) -> ErrorBody {
+    let is_locked = matches!(error, StoreError::Locked(_));
+    let code = if is_locked { Code::SecretsLocked } else { Code::Internal };
+    ErrorBody::new(code, format!("could not {error}"))
 }

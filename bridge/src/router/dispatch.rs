@@ -15,7 +15,8 @@ use harbor_policy::access::Pass;
 use super::client::Client;
 use super::{
     Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics, oauth,
-    origins, questions, remotes, sandbox, servers, session, sources, status, supervision, upgrades, watching,
+    origins, questions, remotes, sandbox, secret_store, servers, session, sources, status, supervision,
+    upgrades, watching,
 };
 use crate::host::asker::Caller;
 
@@ -113,6 +114,14 @@ impl<'a> Turn<'a> {
                 credentials::delete(router, client, message).await
             }
             CredentialRequest::ListCredentials(message) => credentials::list(router, message).await,
+            CredentialRequest::GetSecretStore(_) => secret_store::get(router),
+            CredentialRequest::UnlockSecrets(message) => secret_store::unlock(router, client, message).await,
+            CredentialRequest::LockSecrets(_) => secret_store::lock(router, client).await,
+            CredentialRequest::EncryptSecrets(message) => {
+                secret_store::encrypt(router, client, message).await
+            }
+            CredentialRequest::DecryptSecrets(_) => secret_store::decrypt(router, client).await,
+            CredentialRequest::MoveSecrets(_) => secret_store::move_over(router, client).await,
         }
     }
 

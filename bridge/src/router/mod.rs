@@ -23,6 +23,7 @@ mod origins;
 mod questions;
 mod remotes;
 mod sandbox;
+mod secret_store;
 mod servers;
 mod session;
 mod sources;

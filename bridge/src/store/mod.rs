@@ -62,6 +62,8 @@ pub enum StoreError {
     },
     /// The thread that owns the database is gone.
     Gone,
+    /// The secrets are encrypted, and their key is not at hand; the text says why, and what to do.
+    Locked(String),
 }
 
 impl StoreError {
@@ -106,6 +108,7 @@ impl std::fmt::Display for StoreError {
                  changed: see to that file and its disk, or put an empty file in its place to go on without its servers"
             ),
             Self::Gone => f.write_str("harbor.db: its thread has ended"),
+            Self::Locked(why) => write!(f, "use the secrets: {why}"),
         }
     }
 }

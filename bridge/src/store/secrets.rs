@@ -2,33 +2,51 @@
 //!
 //! ```text
 //!  put, remove, forget ─► one at a time: read ─► change ─► credentials.new (0600) ─► fsync ─► rename
-//!  a start, a list ─────► read
+//!  a start, a list ─────► read ─┬─ plain
+//!                               └─ a file of age ─► its key: in memory, else key.age and a passphrase, else the keyring
 //! ```
 //!
 //! Owns that only this user can read the file, from its first byte on, and that it is always whole. Must never overwrite a
-//! file that it cannot read, follow a link, or keep a value in memory: each start reads the file.
+//! file that it cannot read, follow a link, or keep a value in memory: each start reads the file. Of an encrypted one it
+//! keeps the key, until the bridge ends or the person locks it.
 
+pub mod age;
+mod changing;
+mod file;
 mod form;
+mod given;
+mod keyring;
+mod keys;
 mod origin;
 
-use std::fs::OpenOptions;
-use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harbor_policy::credentials::{Credential, Credentials};
-use nix::errno::Errno;
-use nix::fcntl::OFlag;
-use nix::unistd::geteuid;
-use zeroize::Zeroizing;
+use harbor_policy::secret_store::{Choice, Form};
+use tokio::sync::Notify;
 
+pub use file::check;
 pub use form::All;
 
+use self::file::MAX_FILE;
+use self::keys::Keys;
 use super::{StoreError, failed, own_directory, temporary, write_durably};
+use crate::config::SecretsConfig;
 
-/// A longer file is not read, in bytes.
-const MAX_FILE: u64 = 32 << 20;
+/// How they are kept at present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Where the person wants them.
+    pub choice: Choice,
+    /// How the file is.
+    pub form: Form,
+    /// Whether it takes a passphrase, or the keyring, to read it.
+    pub is_locked: bool,
+    /// Whether that passphrase is to be asked for.
+    pub asks: bool,
+}
 
 /// The file.
 #[derive(Debug, Clone)]
@@ -36,15 +54,61 @@ pub struct Secrets {
     path: Arc<PathBuf>,
     /// Whoever changes it has this.
     turn: Arc<Mutex<()>>,
+    keys: Arc<Keys>,
+    /// How it was when it was last looked at.
+    form: Arc<Mutex<Form>>,
+    unlocked: Arc<Notify>,
 }
 
 impl Secrets {
     /// The file at this path, which need not exist.
     #[must_use]
-    pub fn at(path: &Path) -> Self {
+    pub fn at(path: &Path, wanted: SecretsConfig) -> Self {
+        let unlocked = Arc::<Notify>::default();
+        let keys = Arc::new(Keys::beside(path, wanted, unlocked.clone()));
         // What a bridge that was killed had begun to write has secrets in it. As a rule there is nothing.
-        let _ = std::fs::remove_file(temporary(path));
-        Self { path: Arc::new(path.to_owned()), turn: Arc::default() }
+        for path in [path, keys.file()] {
+            let _ = std::fs::remove_file(temporary(path));
+        }
+        let secrets = Self {
+            path: Arc::new(path.to_owned()),
+            turn: Arc::default(),
+            keys,
+            form: Arc::default(),
+            unlocked,
+        };
+        // What is wrong with it is told by whoever needs it.
+        let _ = secrets.load();
+        secrets
+    }
+
+    /// Takes over what `config.toml` says now.
+    pub fn follow(&self, wanted: SecretsConfig) {
+        self.keys.follow(wanted);
+    }
+
+    /// Waits until they could be read that could not before.
+    pub async fn unlocked(&self) {
+        self.unlocked.notified().await;
+    }
+
+    /// How they are kept, as far as that is known without the disk.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        let form = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_locked = form.is_encrypted() && !self.keys.is_open();
+        let asks = is_locked && form == Form::Passphrase && !self.keys.is_given();
+        Standing { choice: self.keys.choice(), form, is_locked, asks }
+    }
+
+    /// Whether a server may have secrets, as far as that is known without reading them.
+    pub async fn may_have(&self, server: &str) -> bool {
+        let server = server.to_owned();
+        let looked = tokio::task::spawn_blocking({
+            let secrets = self.clone();
+            move || secrets.noted_names().is_none_or(|names| names.contains(&server))
+        });
+        looked.await.unwrap_or(true)
     }
 
     /// The secrets of a server.
@@ -61,7 +125,7 @@ impl Secrets {
     /// # Errors
     /// The same.
     pub fn read_of(&self, server: &str) -> Result<Credentials, StoreError> {
-        Ok(read(&self.path)?.remove(server).unwrap_or_default())
+        Ok(self.read()?.all.remove(server).unwrap_or_default())
     }
 
     /// Those of all servers.
@@ -69,7 +133,7 @@ impl Secrets {
     /// # Errors
     /// The same.
     pub async fn all(&self) -> Result<All, StoreError> {
-        self.off_the_loop(|secrets| read(&secrets.path)).await
+        self.off_the_loop(|secrets| Ok(secrets.read()?.all)).await
     }
 
     /// Stores secrets of a server, in the place of those of the same names. Gives all that it has then.
@@ -78,7 +142,7 @@ impl Secrets {
     /// The same; or when there are too many, or it cannot be written.
     pub async fn put(&self, server: &str, new: Vec<(String, Credential)>) -> Result<Credentials, StoreError> {
         let server = server.to_owned();
-        self.change(move |all| {
+        self.change(true, move |all| {
             let of_server = all.entry(server).or_default();
             of_server.0.extend(new);
             match of_server.overfull() {
@@ -99,7 +163,7 @@ impl Secrets {
     /// As `put`.
     pub async fn renew(&self, server: &str, key: &'static str, new: Credential) -> Result<bool, StoreError> {
         let server = server.to_owned();
-        let renewed = self.change(move |all| {
+        let renewed = self.change(false, move |all| {
             let granted_at =
                 |credential: &Credential| credential.origin.as_ref().map(|origin| origin.granted_at);
             let old = all.get_mut(&server).and_then(|of_server| of_server.0.get_mut(key));
@@ -115,7 +179,7 @@ impl Secrets {
     /// As `put`.
     pub async fn remove(&self, server: &str, key: &str) -> Result<bool, StoreError> {
         let (server, key) = (server.to_owned(), key.to_owned());
-        let removed = self.change(move |all| {
+        let removed = self.change(false, move |all| {
             let Some(of_server) = all.get_mut(&server) else { return Ok(None) };
             let removed = of_server.0.remove(&key);
             if of_server.0.is_empty() {
@@ -131,37 +195,44 @@ impl Secrets {
     /// # Errors
     /// As `put`.
     pub async fn forget(&self, server: &str) -> Result<usize, StoreError> {
-        let server = server.to_owned();
-        let removed = self.change(move |all| Ok(all.remove(&server).map(|of_server| of_server.0.len())));
-        Ok(removed.await?.unwrap_or_default())
+        let (server, of) = (server.to_owned(), server.to_owned());
+        let removed =
+            self.change(false, move |all| Ok(all.remove(&server).map(|of_server| of_server.0.len())));
+        match removed.await {
+            // What nobody can read has nothing of it.
+            Err(StoreError::Locked(_)) if !self.may_have(&of).await => Ok(0),
+            removed => Ok(removed?.unwrap_or_default()),
+        }
     }
 
     /// Changes the file, unless `change` gives nothing.
     async fn change<T: Send + 'static>(
         &self,
+        adds: bool,
         change: impl FnOnce(&mut All) -> Result<Option<T>, StoreError> + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
         self.off_the_loop(move |secrets| {
-            let _turn = secrets.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut all = read(&secrets.path)?;
+            let _turn = secrets.turn();
+            let read = secrets.read()?;
+            let form = match read.form.of_new(secrets.keys.choice()) {
+                Ok(form) => form,
+                // What is taken away is taken away wherever it is.
+                Err(_) if !adds => read.form,
+                Err(why) => return Err(refused(&secrets.path, why)),
+            };
+            let before = read.all.keys().cloned().collect();
+            let mut all = read.all;
             let changed = change(&mut all)?;
             if changed.is_some() {
-                secrets.write(&all)?;
+                secrets.write(&all, &before, form)?;
             }
             Ok(changed)
         })
         .await
     }
 
-    fn write(&self, all: &All) -> Result<(), StoreError> {
-        let text = form::text(all);
-        if text.len() as u64 > MAX_FILE {
-            return Err(refused(&self.path, "it would be too long; remove secrets that nobody needs"));
-        }
-        if let Some(directory) = self.path.parent() {
-            own_directory(directory)?;
-        }
-        write_durably(&self.path, &text)
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn off_the_loop<T: Send + 'static>(
@@ -172,45 +243,6 @@ impl Secrets {
         let done = tokio::task::spawn_blocking(move || work(&secrets)).await;
         done.unwrap_or_else(|error| Err(failed("read", &self.path)(io::Error::other(error))))
     }
-}
-
-/// Whether the file is this user's alone and can be read; also when there is none.
-///
-/// # Errors
-/// Why not, and what to do.
-pub fn check(path: &Path) -> Result<(), StoreError> {
-    read(path).map(drop)
-}
-
-fn read(path: &Path) -> Result<All, StoreError> {
-    // A link, or without a writer a FIFO, is not opened at all.
-    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
-    let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(All::default()),
-        Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
-            return Err(refused(path, "it is a symbolic link; put the file itself there"));
-        }
-        opened => opened.map_err(failed("read", path))?,
-    };
-    let about = file.metadata().map_err(failed("read", path))?;
-    if !about.is_file() || about.uid() != geteuid().as_raw() {
-        return Err(refused(path, "it is no file of yours; move it away and set the secrets again"));
-    }
-    if about.mode() & 0o077 != 0 {
-        let why = format!("others may use it; `chmod 600 {}`, or `harbor doctor --fix`", path.display());
-        return Err(refused(path, &why));
-    }
-    if about.len() > MAX_FILE {
-        return Err(refused(path, "it is too long; move it away and set the secrets again"));
-    }
-    let mut text = Zeroizing::new(Vec::with_capacity(usize::try_from(about.len()).unwrap_or_default() + 1));
-    file.by_ref().take(MAX_FILE).read_to_end(&mut text).map_err(failed("read", path))?;
-    form::parse(&text).map_err(|why| {
-        refused(
-            path,
-            &format!("{why}; nothing was changed: mend it, or move it away and set the secrets again"),
-        )
-    })
 }
 
 fn refused(path: &Path, why: &str) -> StoreError {

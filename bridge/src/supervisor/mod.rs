@@ -52,7 +52,9 @@ pub use installs::{Claim, Installed, Plan, Trial};
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
-pub use server::{Confined, Denied, NEEDS_BUILD, Note, PERSON, Server, Status, TrialOf, Unavailable, Wanted, Why};
+pub use server::{
+    Confined, Denied, NEEDS_BUILD, Note, PERSON, Server, Status, TrialOf, Unavailable, Wanted, Why,
+};
 pub use told::{Change, Listener, Told};
 
 use runners::Runners;

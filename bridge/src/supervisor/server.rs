@@ -128,6 +128,8 @@ pub struct Server {
     renewing: tokio::sync::Mutex<()>,
     /// What it has said of whom it refuses.
     challenge: RefCell<Option<String>>,
+    /// Its last start was given up because its secrets are locked.
+    barred: Cell<bool>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
     /// Its tools as last listed, also of an earlier start.
@@ -244,6 +246,7 @@ impl Server {
             granted_at: Cell::default(),
             renewing: tokio::sync::Mutex::default(),
             challenge: RefCell::default(),
+            barred: Cell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
             known_tools: RefCell::default(),

@@ -74,6 +74,19 @@ define_sent! {
         /// Whether it has ended.
         is_expired: bool,
     }
+    /// Where secrets are kept. Says nothing of what there is.
+    "SecretStore" SecretStoreView {
+        /// What `config.toml` says: `file` or `keyring`.
+        store: &'static str,
+        /// What has their key: `none` (the file is plain), `passphrase` or `keyring`.
+        encryption: &'static str,
+        /// Whether they cannot be read at present.
+        locked: bool,
+        /// Whether `unlock_secrets` needs a passphrase.
+        asks: bool,
+        /// Why they are not as `config.toml` says, and what to do; absent where they are.
+        misplaced: Option<String>,
+    }
     /// Whether a server has the secrets that it needs.
     "CredentialStatus" CredentialStatus {
         /// The server.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::{
     CATALOG_OBJECTS, CREDENTIAL_OBJECTS, HOST_OBJECTS, INSTALL_OBJECTS, MessageDoc, OAUTH_OBJECTS, OBJECTS,
-    PUSHES, REPLIES, REQUESTS, SANDBOX_OBJECTS, STATS_OBJECTS, STATUS_OBJECTS, SandboxSettings, Supervision,
+    PUSHES, REPLIES, REQUESTS, SANDBOX_OBJECTS, SECRET_REPLIES, STATS_OBJECTS, STATUS_OBJECTS,
+    SandboxSettings, Supervision,
 };
 use crate::codes::Code;
 
@@ -36,7 +37,7 @@ pub fn render() -> String {
     out.push_str("\n## Requests\n");
     for request in REQUESTS {
         section(&mut out, request, "Field");
-        if let Some(reply) = REPLIES.iter().find(|reply| reply.tag == request.tag) {
+        if let Some(reply) = REPLIES.iter().chain(SECRET_REPLIES).find(|reply| reply.tag == request.tag) {
             let _ = writeln!(out, "\nReply `{}_result`: {}\n", reply.tag, one_line(reply.doc));
             table(&mut out, reply, "Reply field");
         }
@@ -95,7 +96,7 @@ mod tests {
             tags.sort_unstable();
             tags
         };
-        assert_eq!(tags(REQUESTS), tags(REPLIES));
+        assert_eq!(tags(REQUESTS), tags(&[REPLIES, SECRET_REPLIES].concat()));
         assert!(tags(REQUESTS).windows(2).all(|two| two[0] != two[1]));
     }
 

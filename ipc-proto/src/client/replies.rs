@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::{
-    AuthorizationView, CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus,
-    ConnectionInfo, ConnectionView, CredentialStatus, CredentialView, GrantView, HealthView, ImageView,
-    InstalledView, LogLine, OffersView, Provenance, ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerView,
-    StatsView, StatusView, ToolChange, UpgradeView, UsableServer, define_sent,
+    CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus, ConnectionInfo,
+    ConnectionView, GrantView, HealthView, ImageView, InstalledView, LogLine, OffersView, Provenance,
+    ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerView, StatsView, StatusView, ToolChange,
+    UpgradeView, UsableServer, define_sent,
 };
 use crate::json::{Json, Pieces};
 
+mod secrets;
+
+pub use secrets::*;
+
 define_sent! {
-    /// Every reply, by the type of its request.
+    /// Every other reply, by the type of its request.
     REPLIES:
     /// The first frame was accepted.
     "attach" AttachResult {
@@ -105,79 +109,6 @@ define_sent! {
         secrets: u32,
         /// Why its secrets, if it has any, are still on disk; absent when they are not.
         secrets_left: Option<String>,
-    }
-    /// The secret is on disk.
-    "set_credential" SetCredentialResult {
-        /// What is told of it.
-        credential: CredentialView,
-        /// Whether the server is up: a restart gives it the new one.
-        running: bool,
-    }
-    /// The secrets are on disk.
-    "set_server_secrets" SetServerSecretsResult {
-        /// What the server has now.
-        status: CredentialStatus,
-        /// As in `set_credential`.
-        running: bool,
-    }
-    /// What the server has.
-    "get_credential_status" GetCredentialStatusResult {
-        /// By name.
-        status: CredentialStatus,
-    }
-    /// What is wrong.
-    "validate_credentials" ValidateCredentialsResult {
-        /// Whether nothing keeps the server from its secrets.
-        valid: bool,
-        /// What does, a sentence each.
-        errors: Vec<String>,
-        /// What is to be minded, a sentence each.
-        warnings: Vec<String>,
-    }
-    /// The secret is gone.
-    "delete_credential" DeleteCredentialResult {
-        /// False when there was none.
-        deleted: bool,
-        /// Whether the server is up: it has the secret until it is stopped.
-        running: bool,
-    }
-    /// The secrets.
-    "list_credentials" ListCredentialsResult {
-        /// By server and name.
-        credentials: Vec<CredentialView>,
-    }
-    /// The person is to be asked.
-    "oauth_start" OauthStartResult {
-        /// What they are to open in a browser: `https://…`, or `http://…` on this machine.
-        authorization_url: String,
-        /// Where their browser comes back to.
-        redirect_uri: String,
-        /// Until when, in milliseconds since 1970.
-        expires_at: u64,
-    }
-    /// The person has let Harbor in.
-    "oauth_finish" OauthFinishResult {
-        /// As far as they have.
-        authorization: AuthorizationView,
-    }
-    /// No authorization is under way any more.
-    "oauth_cancel" OauthCancelResult {
-        /// False when none was.
-        cancelled: bool,
-    }
-    /// What the person has let Harbor do.
-    "oauth_status" OauthStatusResult {
-        /// Absent where that is nothing.
-        authorization: Option<AuthorizationView>,
-    }
-    /// The tokens are deleted.
-    "oauth_revoke" OauthRevokeResult {
-        /// False when there were none.
-        revoked: bool,
-        /// Whether the authorization server knows.
-        told: bool,
-        /// Why not, when not.
-        why: Option<String>,
     }
     /// All definitions, by id.
     "list_servers" ListServersResult {

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::docs::one_line;
-use super::{FieldDoc, MessageDoc, STATS_OBJECTS, STATUS_OBJECTS, STATUS_VERSION};
+use super::{CREDENTIAL_OBJECTS, FieldDoc, MessageDoc, STATS_OBJECTS, STATUS_OBJECTS, STATUS_VERSION};
 
 /// The root of the schema.
 const ROOT: &str = "Status";
@@ -35,7 +35,7 @@ pub fn status_schema() -> Value {
 }
 
 fn object(name: &str) -> Option<&'static MessageDoc> {
-    STATUS_OBJECTS.iter().chain(STATS_OBJECTS).find(|object| object.tag == name)
+    STATUS_OBJECTS.iter().chain(STATS_OBJECTS).chain(CREDENTIAL_OBJECTS).find(|object| object.tag == name)
 }
 
 fn schema_of(object: &MessageDoc) -> Value {

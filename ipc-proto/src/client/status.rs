@@ -3,7 +3,7 @@
 //! docs/status.schema.json is made from these types. What changes in them in a way that a reader could stumble over has
 //! another [`STATUS_VERSION`]; a field that is added has not.
 
-use super::{AuditHealth, CallCounts, RateLimits, define_sent};
+use super::{AuditHealth, CallCounts, RateLimits, SecretStoreView, define_sent};
 
 /// The version of these objects.
 pub const STATUS_VERSION: u32 = 1;
@@ -78,6 +78,8 @@ define_sent! {
         audit: AuditHealth,
         /// What it uses; absent until it was measured.
         usage: Option<UsageSample>,
+        /// Where secrets are kept.
+        secrets: SecretStoreView,
         /// Where metrics are served over HTTP, `127.0.0.1:9464`; absent where nowhere.
         metrics: Option<String>,
     }

@@ -37,6 +37,7 @@ mod permissions;
 mod recipes;
 mod rounds;
 mod sandbox;
+mod secret_store;
 mod supervision;
 mod tools;
 mod traces;
@@ -104,6 +105,7 @@ pub const TARGETS: &[Target] = &[
     sandbox::DENIED,
     sandbox::SANDBOX_SETTINGS,
     sandbox::LOWERED,
+    secret_store::SECRET_STORE,
     catalog::REGISTRY_PAGE,
     catalog::AWESOME_LIST,
 ];

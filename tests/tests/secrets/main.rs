@@ -3,6 +3,8 @@
 
 mod hiding;
 mod keeping;
+mod keyring;
+mod locked;
 mod typing;
 
 use std::fs;

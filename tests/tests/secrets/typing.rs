@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use super::{VALUE, environment, file, files_with};
 
 /// Stdout and exit code of `harbor` with this on its stdin.
-fn given(home: &Home, args: &[&str], input: &str) -> (String, Option<i32>) {
+pub fn given(home: &Home, args: &[&str], input: &str) -> (String, Option<i32>) {
     let mut command = home.command("harbor");
     let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();

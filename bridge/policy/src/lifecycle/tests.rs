@@ -15,11 +15,11 @@ const EVENTS: [Event; 10] = [
     Event::Stop,
     Event::Idle,
     Event::Hung,
+    Event::Barred,
     Event::Installed,
     Event::Connected,
     Event::Ended,
     Event::Tick,
-    Event::Barred,
 ];
 const MINUTE: Millis = 60_000;
 
@@ -66,38 +66,38 @@ fn the_table() {
     type Cell = (State, &'static [Action]);
     let wrong = |state| -> Cell { (state, &[CountIllegal]) };
     let down: Cell = (Stopping, &[Halt, AnnounceDown]);
-    // Start, Demand, Stop, Idle, Hung, Installed, Connected, Ended
+    // Start, Demand, Stop, Idle, Hung, Barred, Installed, Connected, Ended
     let stay = |state| -> Cell { (state, &[]) };
-    let rows: [(State, [Cell; 8]); 7] = [
+    let rows: [(State, [Cell; 9]); 7] = [
         (Stopped, {
             let s = stay(Stopped);
-            [(Starting, &[Launch]), s, s, s, s, wrong(Stopped), wrong(Stopped), wrong(Stopped)]
+            [(Starting, &[Launch]), s, s, s, s, s, wrong(Stopped), wrong(Stopped), wrong(Stopped)]
         }),
         (Installing, {
             let s = stay(Installing);
             let failed: Cell = (Failed, &[AnnounceDown]);
-            [s, s, down, s, s, (Starting, &[Launch]), wrong(Installing), failed]
+            [s, s, down, s, s, s, (Starting, &[Launch]), wrong(Installing), failed]
         }),
         (Starting, {
             let s = stay(Starting);
             let failed: Cell = (Failed, &[AnnounceDown]);
-            [s, s, down, s, s, wrong(Starting), (Running, &[AnnounceRunning]), failed]
+            [s, s, down, s, s, failed, wrong(Starting), (Running, &[AnnounceRunning]), failed]
         }),
         (Running, {
             let (s, w) = (stay(Running), wrong(Running));
-            [s, s, down, down, (Stopping, &[Kill, AnnounceCrash]), w, w, (Crashed, &[AnnounceCrash])]
+            [s, s, down, down, (Stopping, &[Kill, AnnounceCrash]), s, w, w, (Crashed, &[AnnounceCrash])]
         }),
         (Crashed, {
             let (s, w) = (stay(Crashed), wrong(Crashed));
-            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w]
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, s, w, w, w]
         }),
         (Stopping, {
             let s = stay(Stopping);
-            [s, s, s, s, s, stay(Stopped), s, stay(Stopped)]
+            [s, s, s, s, s, s, stay(Stopped), s, stay(Stopped)]
         }),
         (Failed, {
             let (s, w) = (stay(Failed), wrong(Failed));
-            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w]
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, s, w, w, w]
         }),
     ];
     for (from, cells) in rows {
@@ -378,7 +378,7 @@ proptest! {
     fn laws(
         which in 0usize..6,
         missing: bool,
-        events in prop::collection::vec((0usize..9, 0u64..40_000), 0..300),
+        events in prop::collection::vec((0usize..EVENTS.len(), 0u64..40_000), 0..300),
     ) {
         let mut machine = Lifecycle::new(all_rules().swap_remove(which), missing, 1, 0);
         let (mut world, mut now) = (World::default(), 0);
@@ -413,4 +413,17 @@ fn what_only_a_person_can_help_is_not_tried_again() {
             assert_eq!(crash == [Action::AnnounceCrash], when != RestartWhen::Never);
         }
     }
+}
+
+/// Whoever had been up is not tried again either: each try would meet the same.
+#[test]
+fn a_barred_start_is_given_up_at_once_until_it_is_wanted_anew() {
+    let mut machine =
+        after(rules(RestartWhen::Always, false), false, &[Event::Start, Event::Connected, Event::Ended]);
+    let due = machine.deadline().unwrap();
+    assert_eq!(machine.on(Event::Tick, due), [Action::Launch]);
+    assert_eq!(machine.on(Event::Barred, due + 1), [Action::AnnounceDown]);
+    assert_eq!((machine.state(), machine.deadline()), (State::Failed, None));
+    assert_eq!(machine.on(Event::Start, due + 2), [Action::Launch]);
+    assert_eq!(machine.attempt(), 0);
 }

@@ -42,7 +42,7 @@ pub use self::offers::{Prompt, Reading, Whose};
 use self::remote::OF_REMOTE;
 pub use self::remote::Remote;
 pub use self::sandbox::{Sandbox, option_of, options_of};
-pub use self::secrets::{NewSecret, Secrets};
+pub use self::secrets::{Keeping, NewSecret, Secrets};
 pub use self::set::Set;
 pub use self::supervision::supervision_option;
 use self::values::{checked_id, variable};

@@ -112,7 +112,7 @@ impl Refusal {
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
-        let is_said = |cause: &str| ["missing_secrets", "install_failed"].contains(&cause);
+        let is_said = |cause: &str| is_for_a_person(cause) || cause == "install_failed";
         match cause.filter(|cause| of_server && !self.message.contains(cause) && !is_said(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.in_options(),
@@ -143,9 +143,7 @@ impl Refusal {
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
             Code::ConnectionFailed | Code::ServerUnavailable
-                if self.text("cause").is_some_and(|cause| {
-                    ["missing_secrets", "needs_authorization"].contains(&cause.as_str())
-                }) =>
+                if self.text("cause").is_some_and(|cause| is_for_a_person(&cause)) =>
             {
                 return None;
             }
@@ -232,6 +230,11 @@ impl Refusal {
         let typed = typed.map(|name| format!("`{name}:=VALUE` gives a value as JSON, such as {name}:=1; "));
         Some(format!("{}`harbor tools {server}/TOOL` shows the schema", typed.unwrap_or_default()))
     }
+}
+
+/// Whether the message has the next step: the server itself has said nothing.
+fn is_for_a_person(cause: &str) -> bool {
+    matches!(cause, "missing_secrets" | "secrets_locked" | "needs_authorization")
 }
 
 /// Why a command failed.

@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::super::CatalogConfig;
 use super::super::host::{ChangedTools, HostConfig, OriginLimits, ServerLimits};
+use super::super::{CatalogConfig, SecretsConfig};
 
 /// The whole file.
 #[must_use]
@@ -44,6 +44,7 @@ pub fn show(config: &HostConfig) -> String {
     if let Some(document) = &config.client_document {
         let _ = write!(out, "\n[oauth]\nclientMetadataUrl = \"{document}\"\n");
     }
+    of_secrets(&mut out, &config.secrets);
     out.push_str("\n[limits]\n");
     of_origin(&mut out, every_origin);
     number(&mut out, "callsPerMinutePerServer", every_server.per_minute.or(Some(0)));
@@ -57,6 +58,13 @@ pub fn show(config: &HostConfig) -> String {
         of_server(&mut out, limits);
     }
     out
+}
+
+fn of_secrets(out: &mut String, secrets: &SecretsConfig) {
+    let _ = write!(out, "\n[secrets]\nstore = \"{}\"\n", secrets.store.as_str());
+    if let Some(path) = &secrets.passphrase_file {
+        let _ = writeln!(out, "passphraseFile = \"{}\"", path.display());
+    }
 }
 
 fn of_catalog(out: &mut String, catalog: &CatalogConfig) {
@@ -134,6 +142,9 @@ mod tests {
             awesomeUrl = ""
             githubApiUrl = "http://127.0.0.1:1"
             npmDownloadsUrl = "https://npm.example/{name}"
+            [secrets]
+            store = "keyring"
+            passphraseFile = "/run/harbor passphrase"
             [limits]
             maxCallsPerRun = 7
             callsPerMinutePerOrigin = 0

@@ -70,6 +70,10 @@ awesomeUrl = ""
 githubApiUrl = "http://localhost:1"
 npmDownloadsUrl = "https://npm.example/{name}"
 pypiDownloadsUrl = "https://pypi.example/{name}/recent"
+
+[secrets]
+store = "keyring"
+passphraseFile = "/run/secrets/harbor"
 "#;
 
 const DEFAULT_LIMITS: OriginLimits = OriginLimits {
@@ -106,6 +110,7 @@ fn an_empty_file_means_the_defaults() {
         traces_of_origins: false,
         client_document: None,
         catalog: CatalogConfig::default(),
+        secrets: SecretsConfig { store: Choice::File, passphrase_file: None },
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
@@ -165,6 +170,10 @@ fn every_key_is_read() {
             traces_sample: 10,
             traces_of_origins: true,
             client_document: Some("https://example.com/harbor.json".into()),
+            secrets: SecretsConfig {
+                store: Choice::Keyring,
+                passphrase_file: Some("/run/secrets/harbor".into()),
+            },
             catalog: CatalogConfig {
                 enabled: false,
                 interval: Duration::from_secs(604_800),
@@ -283,6 +292,14 @@ fn a_value_of_another_kind_is_told_by_line_and_key() {
             "config.toml:2: traces.endpoint: expected the address of a collector that takes OTLP over plain HTTP, such \
              as \"http://127.0.0.1:4318\"; for https have a collector on this machine that passes them on",
         ),
+        (
+            "[secrets]\nstore = \"keychain\"\n",
+            "config.toml:2: secrets.store: expected \"file\" or \"keyring\"",
+        ),
+        (
+            "[secrets]\npassphraseFile = \"~/p\"\n",
+            "config.toml:2: secrets.passphraseFile: expected the absolute path of a file with the passphrase",
+        ),
         ("[host]\nchangedTools = true\n", "config.toml:2: host.changedTools: expected \"block\" or \"warn\""),
         ("\nlimits = 5\n", "config.toml:2: limits: expected a table"),
         ("[[limits]]\n", "config.toml:1: limits: expected a table"),
@@ -318,7 +335,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "onceSeconds = 1\n",
             "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, metrics, \
-             traces, catalog",
+             traces, catalog, secrets",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -340,7 +357,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "z = 1\na = 2\n",
             "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, metrics, \
-             traces, catalog",
+             traces, catalog, secrets",
         ),
     ] {
         assert_eq!(complaint(text), wanted, "{text}");

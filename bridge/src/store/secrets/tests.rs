@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
 
 use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::link::oauth::{Client, Proof};
@@ -12,6 +13,12 @@ use nix::sys::stat::Mode;
 use proptest::prelude::*;
 
 use super::*;
+
+mod encrypted;
+
+fn at(path: &Path) -> Secrets {
+    Secrets::at(path, SecretsConfig::default())
+}
 
 fn credential(value: &str) -> Credential {
     Credential {
@@ -55,13 +62,13 @@ fn mode(path: &Path) -> u32 {
 #[tokio::test(flavor = "local")]
 async fn secrets_survive_are_replaced_and_are_gone_when_they_are_removed() {
     let (_home, path) = place();
-    let secrets = Secrets::at(&path);
+    let secrets = at(&path);
     assert_eq!(secrets.all().await.unwrap(), All::default());
     assert!(!path.exists());
     secrets.put("a", keys(&["K", "L"])).await.unwrap();
     secrets.put("b", keys(&["K"])).await.unwrap();
     let replaced = secrets.put("a", vec![("K".into(), credential("another"))]).await.unwrap();
-    let again = Secrets::at(&path);
+    let again = at(&path);
     assert_eq!(again.of("a").await.unwrap(), replaced);
     assert_eq!(replaced.0["K"], credential("another"));
     assert_eq!(replaced.0["L"], credential("value of L"));
@@ -81,7 +88,7 @@ async fn secrets_survive_are_replaced_and_are_gone_when_they_are_removed() {
 async fn nobody_else_may_read_it_at_any_time() {
     let (home, path) = place();
     let directory = path.parent().unwrap();
-    let secrets = Secrets::at(&path);
+    let secrets = at(&path);
     secrets.put("a", keys(&["K"])).await.unwrap();
     assert_eq!((mode(directory), mode(&path)), (0o700, 0o600));
     let watcher = Inotify::init(InitFlags::IN_NONBLOCK).unwrap();
@@ -116,7 +123,7 @@ async fn nobody_else_may_read_it_at_any_time() {
 #[tokio::test(flavor = "local")]
 async fn what_is_not_this_users_alone_is_refused_with_what_to_do() {
     let (home, path) = place();
-    let secrets = Secrets::at(&path);
+    let secrets = at(&path);
     secrets.put("a", keys(&["K"])).await.unwrap();
     let why = async |secrets: &Secrets| {
         let put = secrets.put("a", keys(&["L"])).await.unwrap_err().to_string();
@@ -147,7 +154,7 @@ async fn what_is_not_this_users_alone_is_refused_with_what_to_do() {
 #[tokio::test(flavor = "local")]
 async fn what_cannot_be_read_is_never_overwritten_nor_quoted() {
     let (_home, path) = place();
-    let secrets = Secrets::at(&path);
+    let secrets = at(&path);
     secrets.put("a", keys(&["K"])).await.unwrap();
     let whole = fs::read(&path).unwrap();
     let unknown = String::from_utf8(whole.clone()).unwrap().replace("set_at", "hunter2");
@@ -168,13 +175,13 @@ async fn what_cannot_be_read_is_never_overwritten_nor_quoted() {
 #[tokio::test(flavor = "local")]
 async fn there_is_a_bound_and_a_torn_write_is_swept_away() {
     let (_home, path) = place();
-    let secrets = Secrets::at(&path);
+    let secrets = at(&path);
     let many: Vec<_> = (0..257).map(|n| (format!("K{n}"), credential("v"))).collect();
     assert!(secrets.put("a", many).await.unwrap_err().to_string().contains("at most 256 secrets"));
     assert!(!path.exists());
     secrets.put("a", keys(&["K"])).await.unwrap();
     fs::write(temporary(&path), "half a secret").unwrap();
-    let secrets = Secrets::at(&path);
+    let secrets = at(&path);
     assert!(!temporary(&path).exists());
     assert_eq!(secrets.of("a").await.unwrap().0.len(), 1);
 }

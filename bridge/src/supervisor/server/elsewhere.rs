@@ -30,25 +30,21 @@ impl Server {
         remote: &Remote,
         secrets: Result<Credentials, Unprepared>,
     ) {
-        if let Err(end) = self.send_launch_to(remote, secrets) {
+        let sent = match secrets {
+            Ok(secrets) => self.send_launch_to(remote, &secrets),
+            Err(unprepared) => return self.ended_unprepared(unprepared),
+        };
+        if let Err(end) = sent {
             self.ended_because(end);
         }
     }
 
-    fn send_launch_to(
-        self: &Rc<Self>,
-        remote: &Remote,
-        secrets: Result<Credentials, Unprepared>,
-    ) -> Result<(), EndReport> {
+    fn send_launch_to(self: &Rc<Self>, remote: &Remote, secrets: &Credentials) -> Result<(), EndReport> {
         let failed = |what: String| EndReport::because("spawn_failed", format!("could not {what}"));
-        let secrets = secrets.map_err(|unprepared| match unprepared.missing.is_empty() {
-            true => failed(unprepared.why),
-            false => self.lacks(&unprepared.missing),
-        })?;
-        let remote = self.filled(remote, &secrets).map_err(|key| self.lacks(&[key]))?;
+        let remote = self.filled(remote, secrets).map_err(|key| self.lacks(&[key]))?;
         // From now on they are hidden in what is told of it.
         let headers: Vec<_> = remote.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
-        self.give_in_headers(&secrets, &headers);
+        self.give_in_headers(secrets, &headers);
         self.granted_at.set(remote.grant.as_ref().map(|grant| grant.granted_at));
         let place = self.runners.place(self).map_err(|error| failed(format!("start a runner: {error}")))?;
         let message = ToRunner::Connect { server: place.number, launch: self.launch_to(remote) };

@@ -67,6 +67,8 @@ pub(super) struct Unprepared {
     pub package_lost: bool,
     /// Secrets that it needs and that are not set: then that is why.
     pub missing: Vec<String>,
+    /// Its secrets cannot be read before a person has unlocked them.
+    pub locked: bool,
 }
 
 impl From<String> for Unprepared {
@@ -122,10 +124,17 @@ impl Server {
             if unprepared.package_lost {
                 self.machine.borrow_mut().package_is_lost();
             }
-            self.ended_because(match unprepared.missing.as_slice() {
-                [] => EndReport::because("spawn_failed", format!("could not {}", unprepared.why)),
-                missing => self.lacks(missing),
-            });
+            self.ended_unprepared(unprepared);
+        }
+    }
+
+    /// It could not even be tried.
+    pub(super) fn ended_unprepared(self: &Rc<Self>, unprepared: Unprepared) {
+        match unprepared.missing.as_slice() {
+            _ if unprepared.locked => self.bar(unprepared.why),
+            [] => self
+                .ended_because(EndReport::because("spawn_failed", format!("could not {}", unprepared.why))),
+            missing => self.ended_because(self.lacks(missing)),
         }
     }
 

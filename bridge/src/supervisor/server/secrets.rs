@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  start (not of an installer) ─► store::secrets ─► missing ones? ─► environment of the launch
-//!                                                              └──► redactor: its log, its end, its progress
+//!             │ locked                                       └──► redactor: its log, its end, its progress
+//!             └──► barred: not tried again, and started when they are unlocked
 //! ```
 //!
 //! Owns what a start knows of them. Must never give them to an installer, nor to another server.
@@ -13,12 +14,14 @@ use std::rc::Rc;
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
 use harbor_policy::credentials::Credentials;
 use harbor_policy::environment::wrong_variable;
+use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::redaction::Redactor;
 use zeroize::Zeroize as _;
 
 use super::Server;
 use super::launch::Unprepared;
 use crate::link::EndReport;
+use crate::store::StoreError;
 use crate::store::secrets::Secrets;
 
 /// What the last start was given.
@@ -40,8 +43,15 @@ impl Server {
 
     /// The secrets for its next start. Where they cannot be read, a server that needs none starts without, and says so.
     pub(super) async fn secrets(&self) -> Result<Credentials, Unprepared> {
-        let mut secrets = match self.runners.shared.secrets.of(self.id.as_str()).await {
+        let store = &self.runners.shared.secrets;
+        let mut secrets = match store.of(self.id.as_str()).await {
             Ok(secrets) => secrets,
+            Err(StoreError::Locked(why)) => {
+                if self.needs_secrets() || store.may_have(self.id.as_str()).await {
+                    return Err(Unprepared { why, locked: true, ..Unprepared::default() });
+                }
+                Credentials::default()
+            }
             Err(error) if self.needs_secrets() => return Err(format!("read its secrets: {error}").into()),
             Err(error) => {
                 self.remark(format!("it starts without secrets, if it has any: could not {error}"));
@@ -49,9 +59,25 @@ impl Server {
             }
         };
         secrets.0.extend(self.trial.iter().flat_map(|trial| trial.secrets.0.clone()));
+        self.barred.set(false);
         match secrets.missing(&self.definition().secrets) {
             missing if missing.is_empty() => Ok(secrets),
             missing => Err(Unprepared { missing, ..Unprepared::default() }),
+        }
+    }
+
+    /// Gives up a start whose secrets are locked, until they are not any more.
+    pub(super) fn bar(self: &Rc<Self>, why: String) {
+        let message = format!("it needs its secrets: {why}; it starts when they are unlocked");
+        self.note_exit(Rc::new(EndReport::because("secrets_locked", message)));
+        self.barred.set(true);
+        self.apply(Event::Barred);
+    }
+
+    /// Its secrets can be read now.
+    pub(in crate::supervisor) fn unbar(self: &Rc<Self>) {
+        if self.barred.take() && self.state() == State::Failed {
+            self.apply(Event::Start);
         }
     }
 
@@ -119,6 +145,11 @@ impl super::super::Supervisor {
     #[must_use]
     pub fn secrets(&self) -> &Secrets {
         &self.runners.shared.secrets
+    }
+
+    /// Starts the servers whose secrets were locked.
+    pub fn start_barred(&self) {
+        self.all().iter().for_each(Server::unbar);
     }
 }
 

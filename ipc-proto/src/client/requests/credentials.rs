@@ -52,4 +52,22 @@ define_requests! {
         /// Only those of this server.
         server_id: Option<ServerId>,
     }
+    /// Says where secrets are kept, and whether they can be read.
+    "get_secret_store" GetSecretStore {}
+    /// Has encrypted secrets readable until the bridge ends or `lock_secrets`; servers that waited for it start.
+    "unlock_secrets" UnlockSecrets {
+        /// Their passphrase; absent where a file gives it, or the keyring has the key.
+        passphrase: Option<Secret>,
+    }
+    /// Has the bridge forget the key of encrypted secrets. Servers that run go on.
+    "lock_secrets" LockSecrets {}
+    /// Encrypts secrets with a passphrase, or takes another one.
+    "encrypt_secrets" EncryptSecrets {
+        /// The new passphrase: 8 characters or more, one line, up to 1 KiB.
+        passphrase: Secret,
+    }
+    /// Makes a plain file of encrypted secrets.
+    "decrypt_secrets" DecryptSecrets {}
+    /// Puts secrets where `secrets.store` in `config.toml` says.
+    "move_secrets" MoveSecrets {}
 }

@@ -10,7 +10,7 @@ use super::Words;
 use super::times::ahead;
 use super::values::checked_id;
 
-const VERBS: [&str; 4] = ["list", "set", "remove", "check"];
+const VERBS: [&str; 9] = ["list", "set", "remove", "check", "encrypt", "decrypt", "unlock", "lock", "move"];
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,28 @@ pub enum Secrets {
         key: String,
     },
     Check(String),
+    /// Of all of them.
+    Keep(Keeping),
+}
+
+/// What is to become of the file of all secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    Encrypt,
+    Decrypt,
+    Unlock,
+    Lock,
+    Move,
+}
+
+impl Keeping {
+    const ALL: [(&str, Self); 5] = [
+        ("encrypt", Self::Encrypt),
+        ("decrypt", Self::Decrypt),
+        ("unlock", Self::Unlock),
+        ("lock", Self::Lock),
+        ("move", Self::Move),
+    ];
 }
 
 /// A secret whose value is yet to be read.
@@ -59,8 +81,17 @@ impl Words {
             }
             "set" => Secrets::Set(self.new_secret()?),
             other => {
+                if let Some((_, keeping)) = Keeping::ALL.iter().find(|(verb, _)| *verb == other) {
+                    if self.plain.len() > 1 {
+                        return Err("a passphrase is not typed here, where other programs and the shell's history see \
+                                    it: leave it out, and it is asked for"
+                            .into());
+                    }
+                    return Ok(Secrets::Keep(*keeping));
+                }
                 return Err(format!(
-                    "{other}: say list, set, remove or check{}",
+                    "{other}: say {}{}",
+                    VERBS.join(", "),
                     hint(other, VERBS.iter().copied())
                 ));
             }
@@ -124,6 +155,9 @@ mod tests {
         let password = ["secrets", "set", "a", "K", "--type", "password", "--username", "ada"];
         let wanted = NewSecret { kind: CredentialType::Password, username: Some("ada".into()), ..new };
         assert_eq!(command(&password), Command::Secrets(Secrets::Set(wanted)));
+        for (verb, keeping) in Keeping::ALL {
+            assert_eq!(command(&["secrets", verb]), Command::Secrets(Secrets::Keep(keeping)));
+        }
         for (line, said) in [
             (&["secrets", "set", "a"][..], "which secret?"),
             (&["secrets", "set", "a", "K", "hunter2"], "a value is not typed here"),
@@ -134,8 +168,12 @@ mod tests {
             (&["secrets", "set", "a", "K", "--type", "x"], "--type x: use api_key"),
             (&["secrets", "set", "a", "K", "--expires", "x"], "--expires x: use"),
             (&["secrets", "list", "--type", "oauth"], "--type goes with `set` only"),
-            (&["secrets", "lst"], "lst: say list, set, remove or check; did you mean list?"),
+            (
+                &["secrets", "lst"],
+                "lst: say list, set, remove, check, encrypt, decrypt, unlock, lock, move; did you mean list?",
+            ),
             (&["secrets", "check"], "which server?"),
+            (&["secrets", "unlock", "hunter2"], "a passphrase is not typed here"),
         ] {
             let complaint = complaint(line);
             assert!(complaint.starts_with(said) && !complaint.contains("hunter2"), "{complaint}");

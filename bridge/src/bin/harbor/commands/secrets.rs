@@ -2,10 +2,12 @@
 //!
 //! Owns where a value comes from: a prompt without echo, or stdin. Must never print one.
 
+mod keeping;
 pub mod prompt;
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _};
+use std::time::Duration;
 
 use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::codes::Code;
@@ -14,7 +16,7 @@ use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_value};
 use zeroize::Zeroizing;
 
 use super::{count, print};
-use crate::args::{NewSecret, Secrets};
+use crate::args::{Keeping, NewSecret, Secrets};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
@@ -23,9 +25,16 @@ use crate::screen::{Screen, remark};
 use crate::table::Table;
 use crate::when::{now, until, utc};
 
+/// The keyring may ask its person.
+const PATIENT: Duration = Duration::from_secs(120);
+
 /// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
-    let Secrets::Set(new) = wanted else { return Ok(None) };
+    let new = match wanted {
+        Secrets::Set(new) => new,
+        Secrets::Keep(Keeping::Encrypt) => return keeping::new_passphrase().map(Some),
+        _ => return Ok(None),
+    };
     Ok(ask(&new.server, std::slice::from_ref(&new.key), new.kind)?.pop())
 }
 
@@ -33,7 +42,7 @@ pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
 pub fn values(server: &str, keys: &[String]) -> Result<BTreeMap<String, Secret>, Failure> {
     let values = match (keys, io::stdin().is_terminal()) {
         (_, true) | ([], _) => ask(server, keys, CredentialType::ApiKey)?,
-        ([key], false) => match from_stdin()? {
+        ([key], false) => match from_stdin("the value", MAX_VALUE)? {
             none if none.is_empty() => Vec::new(),
             value => vec![right(key, CredentialType::ApiKey, value)?],
         },
@@ -58,7 +67,7 @@ fn ask(server: &str, keys: &[String], kind: CredentialType) -> Result<Vec<Secret
             let question = |key: &String| format!("{key} of {server} (not shown): ");
             prompt::ask(&keys.iter().map(question).collect::<Vec<_>>())?
         }
-        (_, false) => vec![from_stdin()?],
+        (_, false) => vec![from_stdin("the value", MAX_VALUE)?],
     };
     keys.iter().zip(values).map(|(key, value)| right(key, kind, value)).collect()
 }
@@ -74,16 +83,16 @@ fn right(key: &str, kind: CredentialType, value: Secret) -> Result<Secret, Failu
 pub fn read(question: &str) -> Result<Secret, Failure> {
     match io::stdin().is_terminal() {
         true => prompt::ask_for(question),
-        false => from_stdin(),
+        false => from_stdin("the value", MAX_VALUE),
     }
 }
 
 /// One newline at the end is `echo`'s, not the secret's.
-fn from_stdin() -> Result<Secret, Failure> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_VALUE + 3));
-    let failed = |error| Failure::Io("read the value from stdin", error);
-    io::stdin().take(MAX_VALUE as u64 + 3).read_to_end(&mut bytes).map_err(failed)?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| Failure::Usage("the value is not UTF-8".into()))?;
+fn from_stdin(what: &str, longest: usize) -> Result<Secret, Failure> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 3));
+    let failed = |error| Failure::Io("read from stdin", error);
+    io::stdin().take(longest as u64 + 3).read_to_end(&mut bytes).map_err(failed)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| Failure::Usage(format!("{what} is not UTF-8")))?;
     let text = text.strip_suffix('\n').map_or(text, |line| line.strip_suffix('\r').unwrap_or(line));
     Ok(Secret::new(text.to_owned()))
 }
@@ -95,11 +104,15 @@ pub fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     match (wanted, value) {
-        (Secrets::List(server), _) => list(client, server.as_deref(), screen),
+        (Secrets::List(server), _) => {
+            list(client, server.as_deref(), screen)?;
+            keeping::remind(client)
+        }
         (Secrets::Check(server), _) => check(client, server, screen),
         (Secrets::Remove { server, key }, _) => remove(client, server, key, screen),
         (Secrets::Set(new), Some(value)) => set(client, new, &value, screen),
         (Secrets::Set(_), None) => Ok(()),
+        (Secrets::Keep(wanted), passphrase) => keeping::run(client, *wanted, passphrase, screen),
     }
 }
 
@@ -114,7 +127,7 @@ fn set(client: &mut Client, new: &NewSecret, value: &Secret, screen: &mut Screen
     if let Some(at) = new.expires_at {
         ask = ask.number("expires_at", at);
     }
-    let answer = client.request(&ask, QUICK);
+    let answer = client.request(&ask, PATIENT);
     ask.wipe();
     let answer = answer?;
     print(screen, &answer, |answer| {

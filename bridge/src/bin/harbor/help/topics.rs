@@ -115,7 +115,17 @@ pub const TOPICS: &[Topic] = &[
         ..topic("sandbox", "NAME", "show or change what a server may do")
     },
     Topic {
-        forms: &["list [NAME]", "set NAME KEY", "remove NAME KEY", "check NAME"],
+        forms: &[
+            "list [NAME]",
+            "set NAME KEY",
+            "remove NAME KEY",
+            "check NAME",
+            "encrypt",
+            "decrypt",
+            "unlock",
+            "lock",
+            "move",
+        ],
         options: &[
             opt(
                 "--type",
@@ -132,7 +142,12 @@ pub const TOPICS: &[Topic] = &[
         notes: "`set` asks for the value, which is not shown, or reads it from stdin, without one newline at its end. It is\n\
                 never an argument: other programs see those. The server has it as the environment variable KEY from its\n\
                 next start on; in its log, KEY stands where the value would. `list` and `check` show no values. `check`\n\
-                says what is missing or has expired: exit code 1. docs/secrets.md says more.\n\
+                says what is missing or has expired: exit code 1.\n\
+                \n\
+                `encrypt` asks for a passphrase and encrypts all secrets on the disk; again, it takes another one. `decrypt`\n\
+                undoes it. Encrypted secrets are locked after each start of the bridge, and servers wait, until `unlock`\n\
+                asks for the passphrase; `lock` has the bridge forget it. `move` follows a change of `store` under\n\
+                [secrets] in config.toml: \"file\", or \"keyring\" for the session's keyring. docs/secrets.md says more.\n\
                 \n\
                 harbor secrets set weather API_KEY < key.txt",
         ..topic("secrets", "", "keep keys and passwords of servers")

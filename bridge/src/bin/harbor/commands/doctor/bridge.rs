@@ -40,6 +40,7 @@ fn findings(status: &Members) -> Vec<Finding> {
         ),
     )];
     all.extend(kernel(&bridge));
+    all.push(secrets(&bridge.object("secrets")));
     let reasons = status.object("health").objects("reasons");
     // What was lost is found in its files, with what to do.
     all.extend(reasons.iter().filter(|reason| reason.text("code") != "database_rebuilt").map(reason));
@@ -63,6 +64,28 @@ fn kernel(bridge: &Members) -> Vec<Finding> {
     }
     let next = "docs/sandbox.md says what needs which kernel; `--required` has a server refused rather than held less";
     missing.into_iter().map(|what| Finding::wrong(State::Warning, "kernel", what, next)).collect()
+}
+
+/// Where secrets are kept. Says nothing of what there is.
+fn secrets(store: &Members) -> Finding {
+    let kept = match store.text("encryption").as_str() {
+        "passphrase" => "they are encrypted, with a passphrase",
+        "keyring" => "they are encrypted, and the keyring has the key",
+        _ if store.text("store") == "keyring" => "the keyring is to have their key",
+        _ => "they are in a file of yours alone, not encrypted",
+    };
+    match () {
+        () if store.raw("misplaced").is_some() => {
+            Finding::wrong(State::Warning, "secrets", store.text("misplaced"), "")
+        }
+        () if store.value("locked") == true => Finding::wrong(
+            State::Warning,
+            "secrets",
+            format!("{kept}; they are locked, and servers that need some wait"),
+            "`harbor secrets unlock`",
+        ),
+        () => Finding::ok("secrets", kept),
+    }
 }
 
 /// A source that cannot be reached is no fault of this machine's, as long as it is not for days.
@@ -123,6 +146,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn where_secrets_are_kept_is_told() {
+        let found = |text: &str| secrets(&Members::parse(text.as_bytes()).unwrap());
+        for (text, state, said) in [
+            (r#"{"store":"file","encryption":"none","locked":false}"#, State::Ok, "not encrypted"),
+            (r#"{"store":"keyring","encryption":"none","locked":false}"#, State::Ok, "is to have their key"),
+            (r#"{"store":"file","encryption":"passphrase","locked":false}"#, State::Ok, "with a passphrase"),
+            (
+                r#"{"store":"keyring","encryption":"keyring","locked":true}"#,
+                State::Warning,
+                "they are locked",
+            ),
+            (
+                r#"{"store":"keyring","encryption":"none","locked":false,"misplaced":"no"}"#,
+                State::Warning,
+                "no",
+            ),
+        ] {
+            let finding = found(text);
+            assert!(finding.state == state && finding.what.contains(said), "{finding:?}");
+        }
+    }
+
+    #[test]
     fn a_catalog_that_is_broken_failing_or_stale_is_told() {
         let found = |text: &str| catalog(&Members::parse(text.as_bytes()).unwrap());
         let now = when::now();
@@ -165,6 +211,7 @@ mod tests {
             [
                 (State::Ok, "bridge"),
                 (State::Warning, "kernel"),
+                (State::Ok, "secrets"),
                 (State::Warning, "servers"),
                 (State::Broken, "bridge"),
                 (State::Warning, "servers"),
@@ -182,6 +229,6 @@ mod tests {
         );
         let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
         let found = findings(&Members::parse(well.as_bytes()).unwrap());
-        assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 3);
+        assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 4);
     }
 }

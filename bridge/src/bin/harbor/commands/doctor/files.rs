@@ -49,6 +49,7 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
         all.extend(private(&path, FILE, fix));
     }
     all.extend(credentials(&paths.credentials(), fix));
+    all.extend(private(&paths.credentials_key(), FILE, fix));
     if all.is_empty() {
         all.push(Finding::ok("home", format!("{} is yours alone", home.display())));
     }

@@ -1,0 +1,77 @@
+//! Messages about where secrets are kept: locked, encrypted, moved.
+//!
+//! Owns that each change is written down. Must never say what is kept there.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    DecryptSecretsResult, EncryptSecrets, EncryptSecretsResult, GetSecretStoreResult, LockSecretsResult,
+    MoveSecretsResult, SecretStoreView, UnlockSecrets, UnlockSecretsResult,
+};
+use harbor_policy::secret_store::wrong_passphrase;
+
+use super::client::Client;
+use super::credentials::unstored;
+use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::host::secret_store;
+use crate::store::StoreError;
+use crate::store::audit::Record;
+use crate::store::secrets::{Secrets, Standing};
+
+pub(super) fn get(router: &Router) -> Handled {
+    reply(GetSecretStoreResult { secret_store: secret_store(router.supervisor.secrets().standing()) })
+}
+
+pub(super) async fn unlock(router: &Rc<Router>, client: &Client, message: UnlockSecrets) -> Handled {
+    let work = async |secrets: Secrets| secrets.unlock(message.passphrase).await;
+    let secret_store = changed(router, client, "unlock_secrets", true, work).await?;
+    reply(UnlockSecretsResult { secret_store })
+}
+
+pub(super) async fn lock(router: &Rc<Router>, client: &Client) -> Handled {
+    let secret_store =
+        changed(router, client, "lock_secrets", false, async |secrets: Secrets| secrets.lock().await).await?;
+    reply(LockSecretsResult { secret_store })
+}
+
+pub(super) async fn encrypt(router: &Rc<Router>, client: &Client, message: EncryptSecrets) -> Handled {
+    let passphrase = message.passphrase;
+    if let Some(expected) = wrong_passphrase(&passphrase) {
+        return Err(invalid("passphrase", expected));
+    }
+    let work = async |secrets: Secrets| secrets.encrypt(passphrase).await;
+    let secret_store = changed(router, client, "encrypt_secrets", false, work).await?;
+    reply(EncryptSecretsResult { secret_store })
+}
+
+pub(super) async fn decrypt(router: &Rc<Router>, client: &Client) -> Handled {
+    let work = async |secrets: Secrets| secrets.decrypt().await;
+    let secret_store = changed(router, client, "decrypt_secrets", true, work).await?;
+    reply(DecryptSecretsResult { secret_store })
+}
+
+pub(super) async fn move_over(router: &Rc<Router>, client: &Client) -> Handled {
+    let work = async |secrets: Secrets| secrets.move_over().await;
+    let secret_store = changed(router, client, "move_secrets", true, work).await?;
+    reply(MoveSecretsResult { secret_store })
+}
+
+/// Does it to its end, whoever leaves meanwhile. `opens` says whether somebody may read more then.
+async fn changed(
+    router: &Rc<Router>,
+    client: &Client,
+    event: &'static str,
+    opens: bool,
+    work: impl AsyncFnOnce(Secrets) -> Result<Standing, StoreError> + 'static,
+) -> Result<SecretStoreView, ErrorBody> {
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        router.host.trail.decided(event, &sender, Record::default(), opens).await?;
+        let standing = work(router.supervisor.secrets().clone()).await;
+        let standing = standing.map_err(|error| unstored(&error))?;
+        router.clients.all().iter().for_each(|client| client.note_bridge());
+        Ok(secret_store(standing))
+    })
+    .await
+}

@@ -1,0 +1,306 @@
+//! Reading and writing the file in its form, and turning one form into another.
+//!
+//! ```text
+//!  plain ── encrypt: key.age, then the file ──► passphrase ── move: the keyring, then key.age goes ──► keyring
+//!    ▲ └── move: the keyring, then the file ─────────────────────────────────────────────────────────► ▲  │
+//!    └──── decrypt, move: the file, then its key ──────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! Owns the order: at each moment there is a whole file, and where it is encrypted, its key. A file of age belongs to the
+//! passphrase while there is a `key.age`, else to the keyring.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::secret_store::{Choice, Form};
+use zeroize::Zeroizing;
+
+use super::age::{self, OF_A_KEY, Random};
+use super::{
+    All, MAX_FILE, Secrets, Standing, StoreError, failed, file, form, own_directory, refused, write_durably,
+};
+
+/// A key's random bytes.
+const KEY: usize = 32;
+
+/// What was read.
+pub(super) struct Read {
+    pub(super) form: Form,
+    pub(super) all: All,
+}
+
+impl Secrets {
+    /// The bytes, and how they are to be understood.
+    pub(super) fn load(&self) -> Result<(Form, Zeroizing<Vec<u8>>), StoreError> {
+        let bytes = file::read(&self.path)?;
+        let form = match &bytes {
+            None => Form::None,
+            Some(bytes) if !age::is_age(bytes) => Form::Plain,
+            Some(_) if self.keys.file().exists() => Form::Passphrase,
+            Some(_) => Form::Keyring,
+        };
+        self.note_form(form);
+        Ok((form, bytes.unwrap_or_default()))
+    }
+
+    pub(super) fn read(&self) -> Result<Read, StoreError> {
+        let (form, bytes) = self.load()?;
+        let all = match form {
+            Form::None => All::default(),
+            Form::Plain => file::parsed(&self.path, &bytes)?,
+            Form::Passphrase | Form::Keyring => self.opened(&bytes, &self.keys.get(form)?)?,
+        };
+        Ok(Read { form, all })
+    }
+
+    fn opened(&self, bytes: &[u8], key: &Secret) -> Result<All, StoreError> {
+        let why = "its key does not open it, or it is damaged; nothing was changed: put the right one back, or move it \
+                   away and set the secrets again";
+        let text = age::open(bytes, key).map_err(|_| refused(&self.path, why))?;
+        file::parsed(&self.path, &text)
+    }
+
+    /// Writes all of it. Whose secrets there were `before` is still noted while it is not certain which file there is.
+    pub(super) fn write(&self, all: &All, before: &BTreeSet<String>, form: Form) -> Result<(), StoreError> {
+        let text = form::text(all);
+        if text.len() as u64 > MAX_FILE / 2 {
+            return Err(refused(&self.path, "it would be too long; remove secrets that nobody needs"));
+        }
+        if let Some(directory) = self.path.parent() {
+            own_directory(directory)?;
+        }
+        if !form.is_encrypted() {
+            write_durably(&self.path, &text)?;
+            self.note_form(form);
+            return Ok(());
+        }
+        let key = match self.load()?.0 {
+            // The first secret of all.
+            Form::None => self.key_in_keyring()?,
+            _ => self.keys.get(form)?,
+        };
+        let now: BTreeSet<_> = all.keys().cloned().collect();
+        self.note_names(&before.union(&now).cloned().collect())?;
+        self.write_sealed(&text, &key)?;
+        self.note_form(form);
+        if now != *before { self.note_names(&now) } else { Ok(()) }
+    }
+
+    fn write_sealed(&self, text: &[u8], key: &Secret) -> Result<(), StoreError> {
+        let encrypt = failed("encrypt", &self.path);
+        let random = random().map_err(&encrypt)?;
+        let sealed = age::seal(text, key, OF_A_KEY, &random);
+        write_durably(&self.path, &sealed.ok_or_else(|| encrypt(io::Error::other("it failed")))?)
+    }
+
+    fn note_form(&self, form: Form) {
+        *self.form.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = form;
+    }
+
+    /// The file with the ids of the servers that have secrets, for whoever cannot read those.
+    fn names(&self) -> PathBuf {
+        self.path.with_file_name("servers")
+    }
+
+    pub(super) fn noted_names(&self) -> Option<BTreeSet<String>> {
+        let text = String::from_utf8(file::read(&self.names()).ok()??.to_vec()).ok()?;
+        Some(text.lines().map(ToOwned::to_owned).collect())
+    }
+
+    fn note_names(&self, names: &BTreeSet<String>) -> Result<(), StoreError> {
+        let lines: String = names.iter().map(|name| format!("{name}\n")).collect();
+        write_durably(&self.names(), lines.as_bytes())
+    }
+
+    /// The key that the keyring has, or a new one.
+    fn key_in_keyring(&self) -> Result<Secret, StoreError> {
+        let item = self.keys.item();
+        let found = item.find(super::keyring::BY_ITSELF).map_err(StoreError::Locked)?;
+        let key = match found {
+            Some(key) => key,
+            None => {
+                let key = new_key().map_err(failed("make a key for", &self.path))?;
+                item.store(&key).map_err(StoreError::Locked)?;
+                key
+            }
+        };
+        // One that was left would be taken for the key of what is written now.
+        self.keys.remove_file()?;
+        self.keys.keep(key.clone());
+        Ok(key)
+    }
+
+    /// Encrypts them with a passphrase, or takes another one.
+    ///
+    /// # Errors
+    /// Why not; then they are as they were.
+    pub async fn encrypt(&self, passphrase: Secret) -> Result<Standing, StoreError> {
+        self.off_the_loop(move |secrets| {
+            let _turn = secrets.turn();
+            if secrets.keys.choice() == Choice::Keyring {
+                let why =
+                    "config.toml says `store = \"keyring\"`, which has their key; say \"file\" there first";
+                return Err(refused(&secrets.path, why));
+            }
+            let Read { form, all } = secrets.read()?;
+            if form.is_encrypted() {
+                secrets.keys.put_under(&passphrase, &secrets.keys.get(form)?)?;
+            } else {
+                let key = new_key().map_err(failed("make a key for", &secrets.path))?;
+                secrets.keys.put_under(&passphrase, &key)?;
+                secrets.keys.keep(key);
+                secrets.note_names(&all.keys().cloned().collect())?;
+                let text = form::text(&all);
+                secrets.keys.get(Form::Passphrase).and_then(|key| secrets.write_sealed(&text, &key))?;
+            }
+            secrets.note_form(Form::Passphrase);
+            if form == Form::Keyring {
+                secrets.leave_keyring();
+            }
+            Ok(secrets.standing())
+        })
+        .await
+    }
+
+    /// Makes a plain file of them.
+    ///
+    /// # Errors
+    /// Why not; then they are as they were.
+    pub async fn decrypt(&self) -> Result<Standing, StoreError> {
+        self.off_the_loop(|secrets| {
+            let _turn = secrets.turn();
+            if secrets.keys.choice() == Choice::Keyring {
+                let why = "config.toml says `store = \"keyring\"`; say \"file\" there first, then `harbor secrets decrypt`";
+                return Err(refused(&secrets.path, why));
+            }
+            secrets.make_plain()
+        })
+        .await
+    }
+
+    fn make_plain(&self) -> Result<Standing, StoreError> {
+        let Read { form, all } = self.read()?;
+        if !form.is_encrypted() {
+            return Err(refused(&self.path, "the secrets are not encrypted; there is nothing to do"));
+        }
+        write_durably(&self.path, &form::text(&all))?;
+        self.note_form(Form::Plain);
+        self.keys.remove_file()?;
+        if form == Form::Keyring {
+            self.leave_keyring();
+        }
+        self.keys.forget();
+        // Plain ones are read without it.
+        let _ = std::fs::remove_file(self.names());
+        Ok(self.standing())
+    }
+
+    /// An item that stays there opens nothing any more.
+    fn leave_keyring(&self) {
+        if let Err(why) = self.keys.item().remove() {
+            tracing::warn!(why, "the keyring still has an item of Harbor that nothing needs");
+        }
+    }
+
+    /// Puts them where `config.toml` says.
+    ///
+    /// # Errors
+    /// Why not; then they are as they were.
+    pub async fn move_over(&self) -> Result<Standing, StoreError> {
+        self.off_the_loop(|secrets| {
+            let _turn = secrets.turn();
+            let (form, choice) = (secrets.load()?.0, secrets.keys.choice());
+            match (form, choice) {
+                (Form::Keyring, Choice::File) => return secrets.make_plain(),
+                (Form::Plain, Choice::Keyring) => secrets.move_plain_to_keyring()?,
+                (Form::Passphrase, Choice::Keyring) => {
+                    // It stays the same key, so the file stays as it is.
+                    let key = secrets.keys.get(form)?;
+                    secrets.keys.item().store(&key).map_err(StoreError::Locked)?;
+                    secrets.keys.remove_file()?;
+                    secrets.note_form(Form::Keyring);
+                }
+                _ => {
+                    return Err(refused(
+                        &secrets.path,
+                        "the secrets are where config.toml says; there is nothing to do",
+                    ));
+                }
+            }
+            Ok(secrets.standing())
+        })
+        .await
+    }
+
+    fn move_plain_to_keyring(&self) -> Result<(), StoreError> {
+        let all = self.read()?.all;
+        let key = self.key_in_keyring()?;
+        self.note_names(&all.keys().cloned().collect())?;
+        self.write_sealed(&form::text(&all), &key)?;
+        self.note_form(Form::Keyring);
+        Ok(())
+    }
+
+    /// Has the key at hand from now on.
+    ///
+    /// # Errors
+    /// When the passphrase is wrong, or nobody has the key.
+    pub async fn unlock(&self, passphrase: Option<Secret>) -> Result<Standing, StoreError> {
+        self.off_the_loop(move |secrets| {
+            let (form, bytes) = secrets.load()?;
+            if !form.is_encrypted() {
+                return Err(refused(
+                    &secrets.path,
+                    "the secrets are not encrypted; there is nothing to unlock",
+                ));
+            }
+            let key = secrets.keys.ask(form, passphrase.as_ref())?;
+            secrets.opened(&bytes, &key)?;
+            secrets.keys.keep(key);
+            Ok(secrets.standing())
+        })
+        .await
+    }
+
+    /// Forgets the key.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn lock(&self) -> Result<Standing, StoreError> {
+        self.off_the_loop(|secrets| {
+            if !secrets.load()?.0.is_encrypted() {
+                let why = "the secrets are not encrypted, so there is nothing to lock; `harbor secrets encrypt` encrypts them";
+                return Err(refused(&secrets.path, why));
+            }
+            secrets.keys.put_away();
+            Ok(secrets.standing())
+        })
+        .await
+    }
+}
+
+fn filled<const N: usize>() -> io::Result<Zeroizing<[u8; N]>> {
+    let mut bytes = Zeroizing::new([0; N]);
+    File::open("/dev/urandom")?.read_exact(&mut *bytes)?;
+    Ok(bytes)
+}
+
+/// What is random in one file.
+pub(super) fn random() -> io::Result<Random> {
+    Ok(Random { salt: *filled()?, file_key: filled()?, nonce: *filled()? })
+}
+
+fn new_key() -> io::Result<Secret> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let bytes = filled::<KEY>()?;
+    let mut text = String::with_capacity(2 * KEY);
+    for byte in bytes.iter() {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS.get(usize::from(digit)).copied().unwrap_or_default()));
+        }
+    }
+    Ok(Secret::new(text))
+}
