@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use harbor_ipc_proto::link::oauth::{Grant, Wish};
+use harbor_ipc_proto::link::oauth::{Given, Grant, Wish};
 use harbor_ipc_proto::link::runner::{EndCause, FromRunner};
 use harbor_ipc_proto::secret::Secret;
 use tokio::sync::oneshot;
@@ -49,7 +49,10 @@ impl Petition {
 
 /// What is under way besides servers, by the bridge's numbers.
 #[derive(Debug, Default)]
-pub(crate) struct Petitions(RefCell<HashMap<u32, (Option<oneshot::Sender<Secret>>, AbortHandle)>>);
+pub(crate) struct Petitions(RefCell<HashMap<u32, Begun>>);
+
+/// Who waits for the person's answer, until it is there; and the task.
+type Begun = (Option<oneshot::Sender<Secret>>, AbortHandle);
 
 impl Petitions {
     /// Begins one; its end is told.
@@ -98,7 +101,11 @@ pub(crate) fn owned(wish: Wish<'_>) -> Wish<'static> {
     let own = |text: std::borrow::Cow<'_, str>| text.into_owned().into();
     Wish {
         redirect_uri: own(wish.redirect_uri),
-        client: wish.client.map(|(id, secret, issuer)| (own(id), secret, issuer.map(own))),
+        client: wish.client.map(|Given { id, secret, issuer }| Given {
+            id: own(id),
+            secret,
+            issuer: issuer.map(own),
+        }),
         client_document: wish.client_document.map(own),
         scopes: wish.scopes.into_iter().map(own).collect(),
         challenge: wish.challenge.map(own),

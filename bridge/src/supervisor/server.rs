@@ -192,14 +192,9 @@ impl Server {
 
     fn make(stored: Stored, runners: Rc<Runners>, trial: Option<TrialOf>) -> Rc<Self> {
         let Stored { server_id: id, definition, era } = stored;
-        let package = match &trial {
-            Some(trial) => trial.package.clone(),
-            None => definition.package(),
-        };
-        let locked = |package| runners.shared.locks.of(&id, package);
-        let lock = match &trial {
-            Some(trial) => trial.planned.clone(),
-            None => package.as_ref().and_then(locked).map(|found| found.current),
+        let (package, lock) = match &trial {
+            Some(trial) => (trial.package.clone(), trial.planned.clone()),
+            None => used(&definition, &id, &runners),
         };
         let settings = settings(&definition, package.is_some()).unwrap_or_else(|field| {
             tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
@@ -456,6 +451,13 @@ impl Server {
     pub fn slot(&self) -> Option<Slot> {
         self.slots.take()
     }
+}
+
+/// The package of a definition, and which version of it is used.
+fn used(definition: &Definition, id: &ServerId, runners: &Runners) -> (Option<Package>, Option<Rc<Lock>>) {
+    let package = definition.package();
+    let locked = package.as_ref().and_then(|package| runners.shared.locks.of(id, package));
+    (package, locked.map(|found| found.current))
 }
 
 /// A package in its locked version.

@@ -57,14 +57,24 @@ pub enum Proof {
     Post,
 }
 
+/// A client that a person has named.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+pub struct Given<'a> {
+    /// Its name.
+    pub id: Cow<'a, str>,
+    /// What proves it.
+    pub secret: Option<Secret>,
+    /// The authorization server that it is of, where that is known.
+    pub issuer: Option<Cow<'a, str>>,
+}
+
 /// A person is to be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Wish<'a> {
     /// Where the person's browser brings the answer.
     pub redirect_uri: Cow<'a, str>,
-    /// The client that the person says Harbor is there: its name, what proves it, and the authorization server that it is
-    /// of, where that is known.
-    pub client: Option<(Cow<'a, str>, Option<Secret>, Option<Cow<'a, str>>)>,
+    /// The client that the person says Harbor is there.
+    pub client: Option<Given<'a>>,
     /// The https URL of a document that says who Harbor is.
     pub client_document: Option<Cow<'a, str>>,
     /// What it needs besides what the server asks for at first: granted before, or found to be missing.

@@ -114,6 +114,20 @@ impl Issuer {
         })
     }
 
+    /// Reads that of a server's own host, which nobody has named: it says itself what it is called, at the same host.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn read_at_home(text: &[u8], base: &Url, reach: Reach) -> Result<Self, Unusable> {
+        let said: Written = serde_json::from_slice(text).map_err(|_| Unusable::Garbled)?;
+        let is_here = Url::parse(&said.issuer).is_ok_and(|issuer| issuer.origin() == base.origin());
+        match is_here {
+            true => Self::read(text, &said.issuer, reach),
+            false if said.issuer.is_empty() => Err(Unusable::Garbled),
+            false => Err(Unusable::Another),
+        }
+    }
+
     /// That of a server of 2025-03-26 without any document: at the places that MCP gave then.
     #[must_use]
     pub fn by_default(base: &Url) -> Self {

@@ -19,7 +19,7 @@
 //! the authorization server that the person was sent to.
 
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::oauth::{Client, Grant, Proof, Wish};
+use harbor_ipc_proto::link::oauth::{Client, Given, Grant, Proof, Wish};
 use harbor_ipc_proto::link::runner::RemoteEnd;
 use harbor_ipc_proto::secret::Secret;
 use serde::Deserialize;
@@ -165,7 +165,11 @@ impl Flow {
             }
             (Stage::Resource(left), Event::Unanswered(_)) => self.next_resource(left),
             (Stage::Issuer(left), Event::Answered(200, body)) => {
-                match Issuer::read(body, &self.issuer, self.reach) {
+                let read = match self.is_named {
+                    true => Issuer::read(body, &self.issuer, self.reach),
+                    false => Issuer::read_at_home(body, &places::base(&self.server), self.reach),
+                };
+                match read {
                     Ok(about) => self.take_issuer(about),
                     Err(Unusable::Garbled) => self.next_issuer(left),
                     Err(why) => self.unusable(why),
@@ -238,7 +242,7 @@ impl Flow {
         }
         self.supported = said.scopes_supported;
         // One that the person has an account for at hand, if it is among them; else the first that may be asked.
-        let wanted = self.wish.client.as_ref().and_then(|(_, _, issuer)| issuer.as_deref());
+        let wanted = self.wish.client.as_ref().and_then(|given| given.issuer.as_deref());
         let known = said.authorization_servers.iter().find(|issuer| Some(issuer.as_str()) == wanted);
         let mut refused = None;
         for issuer in known.into_iter().chain(&said.authorization_servers) {
@@ -303,6 +307,7 @@ impl Flow {
     }
 
     fn take_issuer(&mut self, about: Issuer) -> Action {
+        self.issuer.clone_from(&about.issuer);
         let first = if self.challenge.scopes.is_empty() { &self.supported } else { &self.challenge.scopes };
         let offline = about.offers_offline.then_some(OFFLINE);
         let wanted = self.wish.scopes.iter().map(|scope| &**scope);
@@ -314,14 +319,14 @@ impl Flow {
         let proofs = about.proofs.clone();
         self.about = Some(about);
         match (given, document.filter(|_| documents), register) {
-            (Some((_, _, Some(of))), ..) if of != self.issuer => {
+            (Some(Given { issuer: Some(of), .. }), ..) if *of != self.issuer => {
                 let why = format!(
                     "the client that was given is of another authorization server than {host}; give one of that by \
                      `--client-id`"
                 );
                 over(RemoteEnd::NotAuthorized, why)
             }
-            (Some((id, secret, _)), ..) => {
+            (Some(Given { id, secret, .. }), ..) => {
                 let proof = match (&secret, proofs) {
                     (None, _) => Proof::None,
                     (Some(_), Some(all)) if !all.iter().any(|proof| proof == "client_secret_basic") => {

@@ -335,7 +335,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "onceSeconds = 1\n",
             "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, metrics, \
-             traces, catalog, secrets",
+             traces, catalog, oauth, secrets",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -357,7 +357,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "z = 1\na = 2\n",
             "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, metrics, \
-             traces, catalog, secrets",
+             traces, catalog, oauth, secrets",
         ),
     ] {
         assert_eq!(complaint(text), wanted, "{text}");

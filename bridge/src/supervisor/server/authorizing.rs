@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::oauth::{Grant, Wish};
+use harbor_ipc_proto::link::oauth::{Given, Grant, Wish};
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{Credential, Credentials};
@@ -118,11 +118,11 @@ impl Server {
 
     fn wish(&self, wanted: Wanted, before: Option<Grant>, redirect_uri: &str) -> Wish<'static> {
         let own = |text: String| Cow::<'static, str>::Owned(text);
-        let said = wanted.client.map(|(id, secret)| (own(id), secret, None));
+        let said = wanted.client.map(|(id, secret)| Given { id: own(id), secret, issuer: None });
         let known = before.as_ref().filter(|before| before.client.is_given);
         let known = known.map(|before| {
             let client = before.client.clone();
-            (own(client.id), client.secret, Some(own(before.issuer.clone())))
+            Given { id: own(client.id), secret: client.secret, issuer: Some(own(before.issuer.clone())) }
         });
         let granted = before.map(|before| before.scopes).unwrap_or_default();
         Wish {

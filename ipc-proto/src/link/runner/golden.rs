@@ -2,7 +2,7 @@
 
 use super::super::codec::{CodecError, get_message, put_message};
 use super::*;
-use crate::link::oauth::{Client, Proof};
+use crate::link::oauth::{Client, Given, Proof};
 use crate::link::sandbox::{Filter, Limits, Mounts, Network, PathAccess, PathRule};
 
 fn bytes<M: Encode>(message: &M) -> Vec<u8> {
@@ -79,7 +79,7 @@ fn golden_bytes_of_authorizations() {
     let of_grant = b"\x01a\x01\x01r\x01\x05\x01\x01s\x06\x01c\x00\x02\x01\x01i\x01t\x00\x01u";
     let wish = Wish {
         redirect_uri: "h".into(),
-        client: Some(("c".into(), Some(secret("s")), None)),
+        client: Some(Given { id: "c".into(), secret: Some(secret("s")), issuer: None }),
         client_document: None,
         scopes: vec!["s".into()],
         challenge: None,

@@ -121,7 +121,8 @@ fn the_whole_way_with_a_client_that_registers() {
 fn who_one_is_there_is_said_by_the_person_by_a_document_or_by_registration() {
     let given = |issuer: Option<&str>| {
         let secret = Some(Secret::new("s".into()));
-        Wish { client: Some(("me".into(), secret, issuer.map(|text| text.to_owned().into()))), ..wish() }
+        let issuer = issuer.map(|text| text.to_owned().into());
+        Wish { client: Some(Given { id: "me".into(), secret, issuer }), ..wish() }
     };
     let document = || Wish { client_document: Some("https://h.example/c.json".into()), ..wish() };
     let mut about = issuer();
@@ -193,6 +194,24 @@ fn without_a_challenge_the_well_known_places_are_asked() {
     // As of 2025-03-26.
     let Action::Register(url, _) = text(404, &mut flow, "") else { panic!("no registration") };
     assert_eq!(url.as_str(), "https://a.example/register");
+    // Nobody has named it: it calls itself as it likes, at this host.
+    let at_home = |issuer: &str| {
+        let (mut flow, _) = begin(wish());
+        let _ = flow.on(Event::Probed(401, ""), 0);
+        let _ = (text(404, &mut flow, ""), text(404, &mut flow, ""));
+        answer(
+            &mut flow,
+            &json!({
+                "issuer": issuer,
+                "authorization_endpoint": "https://a.example/o/authorize",
+                "token_endpoint": "https://a.example/o/token",
+                "registration_endpoint": "https://a.example/o/register",
+                "code_challenge_methods_supported": ["S256"],
+            }),
+        )
+    };
+    assert!(matches!(at_home("https://a.example/o"), Action::Register(..)));
+    assert_eq!(failure(at_home("https://b.example")).kind, RemoteEnd::Forbidden);
     // A server that refuses nobody has no such places.
     let (mut flow, _) = begin(wish());
     let _ = flow.on(Event::Probed(200, ""), 0);
@@ -207,7 +226,7 @@ fn scopes_are_those_that_are_wanted_now_and_those_that_were_granted() {
     let mut about = issuer();
     about["scopes_supported"] = json!(["offline_access"]);
     let known = |text: &str| Wish {
-        client: Some(("me".into(), None, None)),
+        client: Some(Given { id: "me".into(), secret: None, issuer: None }),
         challenge: Some(text.to_owned().into()),
         scopes: vec!["old".into()],
         ..wish()
@@ -265,7 +284,7 @@ fn documents_that_mislead_end_it() {
 fn a_wrong_answer_sends_no_code_anywhere() {
     let mut about = issuer();
     about["authorization_response_iss_parameter_supported"] = json!(true);
-    let wish = || Wish { client: Some(("me".into(), None, None)), ..wish() };
+    let wish = || Wish { client: Some(Given { id: "me".into(), secret: None, issuer: None }), ..wish() };
     for (query, kind) in [
         ("code=c", RemoteEnd::Forbidden),
         ("code=c&iss=https://evil.example", RemoteEnd::Forbidden),

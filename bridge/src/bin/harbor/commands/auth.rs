@@ -38,9 +38,9 @@ pub fn secret(wanted: &Auth) -> Result<Option<Secret>, Failure> {
 }
 
 pub fn run(
-    client: &mut Client,
     wanted: &Auth,
     secret: Option<Secret>,
+    client: &mut Client,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     match wanted {

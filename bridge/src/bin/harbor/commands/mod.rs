@@ -115,10 +115,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             let value = secrets::value(&wanted)?;
             secrets::run(&mut connect()?, &wanted, value, screen)
         }
-        Command::Auth(wanted) => {
-            let secret = auth::secret(&wanted)?;
-            auth::run(&mut connect()?, &wanted, secret, screen)
-        }
+        Command::Auth(wanted) => auth::run(&wanted, auth::secret(&wanted)?, &mut connect()?, screen),
         Command::Catalog(wanted) => catalog::run(&mut connect()?, &wanted, screen),
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
