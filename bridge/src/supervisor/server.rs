@@ -47,6 +47,7 @@ use super::logs::Ring;
 use super::runners::{Place, Runners};
 use super::told::Told;
 use crate::clock::wall_clock;
+use crate::config::Paths;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::Lock;
@@ -201,14 +202,12 @@ impl Server {
             Settings::default()
         });
         let paths = &runners.shared.paths;
-        let is_installed = |package: &Package, lock: &Lock| {
-            let dir = paths.server_package(id.as_str()).join(lock.place.to_string());
-            packages::is_installed(&pinned(package, lock), &dir)
-        };
         let missing = match (&definition.image, &package) {
             (Some(image), _) => images::pinned(image, &paths.server_image(id.as_str())).is_none(),
             (None, Some(_)) if trial.is_some() => true,
-            (None, Some(package)) => !lock.as_ref().is_some_and(|lock| is_installed(package, lock)),
+            (None, Some(package)) => {
+                !lock.as_ref().is_some_and(|lock| is_installed(package, lock, &id, paths))
+            }
             (None, None) => false,
         };
         let seed = wall_clock() ^ u64::from(std::process::id());
@@ -458,6 +457,12 @@ fn used(definition: &Definition, id: &ServerId, runners: &Runners) -> (Option<Pa
     let package = definition.package();
     let locked = package.as_ref().and_then(|package| runners.shared.locks.of(id, package));
     (package, locked.map(|found| found.current))
+}
+
+/// Whether a package is there in its locked version.
+fn is_installed(package: &Package, lock: &Lock, id: &ServerId, paths: &Paths) -> bool {
+    let dir = paths.server_package(id.as_str()).join(lock.place.to_string());
+    packages::is_installed(&pinned(package, lock), &dir)
 }
 
 /// A package in its locked version.
