@@ -11,9 +11,11 @@ use super::oauth::{Grant, Wish};
 use super::sandbox::{Offer, Sandbox};
 use crate::secret::Secret;
 
+mod end;
 mod lack;
 mod remote;
 
+pub use end::{EndCause, Resource};
 pub use lack::Lack;
 pub use remote::{Remote, RemoteEnd, Transport};
 
@@ -540,96 +542,6 @@ pub enum AskAnswer<'a> {
         /// The sentence.
         message: Cow<'a, str>,
     },
-}
-
-/// Why a server is gone.
-#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
-pub enum EndCause<'a> {
-    /// It was told to stop.
-    Stopped,
-    /// It exited by itself.
-    Exited {
-        /// Its exit code.
-        code: i32,
-    },
-    /// A signal ended it.
-    Signalled {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// It could not be started.
-    SpawnFailed {
-        /// Which step failed: operation and subject.
-        what: Cow<'a, str>,
-        /// The operating system's error number.
-        errno: i32,
-    },
-    /// It exited, or closed stdout, before contact was made.
-    ExitedBeforeContact {
-        /// Its exit code; none when a signal ended it or it only closed stdout.
-        code: Option<i32>,
-        /// The signal that ended it.
-        signal: Option<i32>,
-    },
-    /// Contact took too long.
-    ContactTimeout {
-        /// The limit in milliseconds.
-        limit_ms: u64,
-    },
-    /// It answered contact with an error.
-    ContactRefused {
-        /// JSON-RPC's number.
-        code: i64,
-        /// Its sentence.
-        message: Cow<'a, str>,
-    },
-    /// It answered contact with something that is no MCP.
-    ContactMalformed(Cow<'a, str>),
-    /// It speaks only revisions that Harbor does not.
-    UnknownProtocolVersion(Cow<'a, str>),
-    /// It closed its stdout while its process went on; it was ended.
-    ClosedStdout,
-    /// It ran out of memory.
-    OutOfMemory {
-        /// Its exit code; none when a signal ended it.
-        code: Option<i32>,
-        /// The signal that ended it.
-        signal: Option<i32>,
-    },
-    /// It gave no sign of life and was killed.
-    Hung,
-    /// A run took too long and was ended.
-    Overdue {
-        /// The limit in milliseconds.
-        limit_ms: u64,
-    },
-    /// It used up more than it may, and was killed.
-    OverLimit {
-        /// Of what.
-        resource: Resource,
-        /// How much it may: bytes, or processes.
-        limit: u64,
-        /// How much it was seen to use.
-        used: u64,
-    },
-    /// It runs elsewhere, and is not to be reached.
-    Remote {
-        /// Of which kind that is.
-        kind: RemoteEnd,
-        /// One sentence for people, without secrets.
-        why: Cow<'a, str>,
-    },
-}
-
-/// What a runner watches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
-pub enum Resource {
-    /// Memory of all its processes.
-    Memory,
-    /// Its processes and threads.
-    Processes,
-    /// What it has written.
-    Disk,
 }
 
 #[cfg(test)]

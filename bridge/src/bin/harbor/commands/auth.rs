@@ -135,7 +135,8 @@ fn described(server: &str, authorization: &Members, now: u64) -> String {
         authorization.text("issuer"),
         authorization.text("client_id"),
         rights(authorization),
-        utc(authorization.number("granted_at").unwrap_or_default()),
+        utc(authorization.number("granted_at").unwrap_or_default()).chars().take(16).collect::<String>()
+            + "Z",
     )
 }
 
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(
             ran.printed,
             "a: Harbor is let in\nby        https://b.example\nas        c\nmay       x y\n\
-             since     2026-11-21 12:00:00Z\nthe token is renewed by itself\n"
+             since     2026-11-21 12:00Z\nthe token is renewed by itself\n"
         );
         let ran =
             command(false, &[r#"{"type":"oauth_status_result","request_id":"1"}"#], |c, s| status(c, "a", s));
