@@ -12,7 +12,11 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
+# What the suite takes for a client's own document.
+CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json"
 HARBOR = os.path.join(os.environ["HARBOR_CONFORMANCE_BIN"], "harbor")
 
 
@@ -130,6 +134,46 @@ def answer_rounds():
     client.end()
 
 
+def succeeds(*words):
+    return subprocess.run([HARBOR, *words], capture_output=True, check=False).returncode == 0
+
+
+def authorize():
+    """What a person does who lets Harbor in."""
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    known, secret = context.get("client_id"), context.get("client_secret")
+    words = ["--client-id", known] * bool(known) + ["--client-secret"] * bool(secret)
+    auth = subprocess.Popen([HARBOR, "auth", "s", "--no-browser", *words], stdin=subprocess.PIPE,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    auth.stdin.write(secret or "")
+    auth.stdin.close()
+    for line in auth.stderr:
+        if line.startswith("http"):
+            # Its redirect leads to where Harbor listens, whatever is said there.
+            try:
+                urllib.request.urlopen(line.strip(), timeout=30).close()
+            except urllib.error.HTTPError:
+                pass
+            break
+    auth.stderr.read()
+    auth.wait()
+
+
+def let_in():
+    """Each tool is called, and Harbor let in where that is wanted: at the start, and for more than was granted."""
+    def until(done):
+        # A server may refuse what it has just granted, and want to be asked once more.
+        for _ in range(2):
+            if done():
+                return True
+            authorize()
+        return done()
+
+    if until(lambda: succeeds("start", "s")) and until(lambda: succeeds("tools", "s")):
+        for tool in json.loads(harbor("tools", "s", "--json"))["tools"]:
+            until(lambda: succeeds("call", f"s/{tool['name']}", "{}"))
+
+
 SCENARIOS = {
     "http-standard-headers": use_all,
     # Its server has nothing but the list.
@@ -146,9 +190,15 @@ def main():
     for name in [name for name in os.environ if name.startswith("HARBOR_")]:
         del os.environ[name]
     os.environ |= {"HARBOR_HOME": home, "HARBOR_CATALOG_WORKER": "0"}
+    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
+    wants_auth = scenario.startswith("auth/")
+    if scenario == "auth/basic-cimd":
+        with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as config:
+            config.write(f'[oauth]\nclientMetadataUrl = "{CLIENT_DOCUMENT}"\n')
     try:
-        harbor("add", "s", "--url", sys.argv[1], "--allow-private", "--allow-http", "--auto-start")
-        SCENARIOS.get(os.environ["MCP_CONFORMANCE_SCENARIO"], call_all)()
+        start = "--no-start" if wants_auth else "--auto-start"
+        harbor("add", "s", "--url", sys.argv[1], "--allow-private", "--allow-http", start)
+        SCENARIOS.get(scenario, let_in if wants_auth else call_all)()
     finally:
         harbor("shutdown", fails=True)
 

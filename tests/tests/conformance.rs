@@ -12,8 +12,11 @@ use harbor_tests::programs::product_dir;
 use serde_json::Value;
 
 /// What Harbor does not pass, and why.
-const LEFT_OUT: [(&str, &str); 2] = [
-    ("auth/", "needs OAuth"),
+const LEFT_OUT: [(&str, &str); 6] = [
+    ("auth/client-credentials-", "an extension without a person: nobody lets Harbor in there"),
+    ("auth/enterprise-managed-authorization", "an extension for companies, whose own server lets Harbor in"),
+    ("auth/dpop", "an extension that binds tokens to a key of the client"),
+    ("auth/wif-jwt-bearer", "an extension without a person, for programs of a cloud"),
     (
         "sep-2640-client-",
         "needs the skills extension, which Harbor does not announce: it never asks for `skills/list`, and loads no skill",
@@ -50,6 +53,36 @@ passed! {
     schema_without_dereference: "json-schema-ref-no-deref", "2026-07-28", [];
     schema_as_it_was: "json-schema-2020-12-preservation", "2026-07-28", [];
     schema_as_it_was_before: "json-schema-2020-12-preservation", "2025-11-25", [];
+    auth_metadata_default: "auth/metadata-default", "2026-07-28", [];
+    auth_metadata_var1: "auth/metadata-var1", "2026-07-28", [];
+    auth_metadata_var2: "auth/metadata-var2", "2026-07-28", [];
+    auth_metadata_var3: "auth/metadata-var3", "2026-07-28", [];
+    auth_basic_cimd: "auth/basic-cimd", "2026-07-28", [];
+    auth_scope_from_www_authenticate: "auth/scope-from-www-authenticate", "2026-07-28", [];
+    auth_scope_from_scopes_supported: "auth/scope-from-scopes-supported", "2026-07-28", [];
+    auth_scope_omitted_when_undefined: "auth/scope-omitted-when-undefined", "2026-07-28", [];
+    auth_scope_step_up: "auth/scope-step-up", "2026-07-28", [];
+    auth_scope_retry_limit: "auth/scope-retry-limit", "2026-07-28", [];
+    auth_token_endpoint_auth_basic: "auth/token-endpoint-auth-basic", "2026-07-28", [];
+    auth_token_endpoint_auth_post: "auth/token-endpoint-auth-post", "2026-07-28", [];
+    auth_token_endpoint_auth_none: "auth/token-endpoint-auth-none", "2026-07-28", [];
+    auth_pre_registration: "auth/pre-registration", "2026-07-28", [];
+    auth_resource_mismatch: "auth/resource-mismatch", "2026-07-28", [];
+    auth_offline_access_scope: "auth/offline-access-scope", "2026-07-28", [];
+    auth_offline_access_not_supported: "auth/offline-access-not-supported", "2026-07-28", [];
+    auth_authorization_server_migration: "auth/authorization-server-migration", "2026-07-28", [];
+    auth_iss_supported: "auth/iss-supported", "2026-07-28", [];
+    auth_iss_not_advertised: "auth/iss-not-advertised", "2026-07-28", [];
+    auth_iss_supported_missing: "auth/iss-supported-missing", "2026-07-28", [];
+    auth_iss_wrong_issuer: "auth/iss-wrong-issuer", "2026-07-28", [];
+    auth_iss_unexpected: "auth/iss-unexpected", "2026-07-28", [];
+    auth_iss_normalized: "auth/iss-normalized", "2026-07-28", [];
+    auth_metadata_issuer_mismatch: "auth/metadata-issuer-mismatch", "2026-07-28", [];
+    auth_metadata_default_before: "auth/metadata-default", "2025-11-25", [];
+    auth_scope_step_up_before: "auth/scope-step-up", "2025-11-25", [];
+    auth_pre_registration_before: "auth/pre-registration", "2025-11-25", [];
+    auth_metadata_long_before: "auth/2025-03-26-oauth-metadata-backcompat", "2025-03-26", [];
+    auth_endpoints_long_before: "auth/2025-03-26-oauth-endpoint-fallback", "2025-03-26", [];
 }
 
 fn installed(path: &str) -> PathBuf {
