@@ -70,13 +70,13 @@ fn the_table() {
     let stay = |state| -> Cell { (state, &[]) };
     let rows: [(State, [Cell; 9]); 7] = [
         (Stopped, {
-            let s = stay(Stopped);
-            [(Starting, &[Launch]), s, s, s, s, s, wrong(Stopped), wrong(Stopped), wrong(Stopped)]
+            let (s, w) = (stay(Stopped), wrong(Stopped));
+            [(Starting, &[Launch]), s, s, s, s, w, w, w, w]
         }),
         (Installing, {
             let s = stay(Installing);
             let failed: Cell = (Failed, &[AnnounceDown]);
-            [s, s, down, s, s, s, (Starting, &[Launch]), wrong(Installing), failed]
+            [s, s, down, s, s, failed, (Starting, &[Launch]), wrong(Installing), failed]
         }),
         (Starting, {
             let s = stay(Starting);
@@ -85,19 +85,21 @@ fn the_table() {
         }),
         (Running, {
             let (s, w) = (stay(Running), wrong(Running));
-            [s, s, down, down, (Stopping, &[Kill, AnnounceCrash]), s, w, w, (Crashed, &[AnnounceCrash])]
+            let killed: Cell = (Stopping, &[Kill, AnnounceCrash]);
+            let barred: Cell = (Failed, &[AnnounceDown]);
+            [s, s, down, down, killed, barred, w, w, (Crashed, &[AnnounceCrash])]
         }),
         (Crashed, {
             let (s, w) = (stay(Crashed), wrong(Crashed));
-            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, s, w, w, w]
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w, w]
         }),
         (Stopping, {
             let s = stay(Stopping);
-            [s, s, s, s, s, s, stay(Stopped), s, stay(Stopped)]
+            [s, s, s, s, s, stay(Stopped), stay(Stopped), s, stay(Stopped)]
         }),
         (Failed, {
             let (s, w) = (stay(Failed), wrong(Failed));
-            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, s, w, w, w]
+            [(Starting, &[Launch]), s, (Stopped, &[AnnounceDown]), s, s, w, w, w, w]
         }),
     ];
     for (from, cells) in rows {
