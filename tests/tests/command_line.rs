@@ -249,7 +249,6 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
             told_of("grant", Value::Null),
             told_of("refused", json!("ERR_PERMISSION_DENIED")),
             told_of("revoke", Value::Null),
-            told_of("revoke", Value::Null),
             told_of("call", Value::Null),
         ]
     );

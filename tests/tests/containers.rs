@@ -105,10 +105,10 @@ fn an_image_runs_held_by_its_engine() {
 
     // What `harbor secrets` keeps goes the same way as a variable, and by the same rules.
     let secret_of = |key: &str| json!({"server_id": "s", "key": key, "value": secret});
-    bridge.call("set_credential", &secret_of("LD_PRELOAD")).unwrap();
+    bridge.call("set_credential", &secret_of("DOCKER_HOST")).unwrap();
     let error = bridge.fail_to_connect("s");
-    assert!(error.message.contains("LD_PRELOAD cannot be given to a container"), "{error:?}");
-    bridge.call("delete_credential", &json!({"server_id": "s", "key": "LD_PRELOAD"})).unwrap();
+    assert!(error.message.contains("DOCKER_HOST cannot be given to a container"), "{error:?}");
+    bridge.call("delete_credential", &json!({"server_id": "s", "key": "DOCKER_HOST"})).unwrap();
     bridge.call("set_credential", &secret_of("KEPT")).unwrap();
     bridge.connect("s");
     assert_eq!(call(&bridge, "env", &json!({"name": "KEPT"})), secret);
