@@ -13,8 +13,8 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::home::Place;
-use crate::processes::{Process, descendants};
-use crate::{Client, DOWN_LIMIT, Home, Program};
+use crate::processes::{Process, descendants, wait_until};
+use crate::{Client, DOWN_LIMIT, Home, LIMIT, Program};
 
 /// A running bridge. Dereferences to its first client: on `--stdio` the owner, else one on the socket.
 #[derive(Debug)]
@@ -48,11 +48,19 @@ impl Bridge {
         Self::start_as(home, command.args(["serve", "--stdio"]).envs(env.iter().copied()))
     }
 
-    /// `harbor-bridge serve --stdio`, however this command comes to it.
+    /// `harbor-bridge serve --stdio`, however this command comes to it. In a home that nobody had it is there when this
+    /// returns: a command that is typed next would start a bridge of its own otherwise.
     #[must_use]
     pub fn start_as(home: &Home, command: &mut Command) -> Self {
+        let is_new = home.locked_by().is_none();
         let mut program = Program::start(command);
         let (stdin, stdout) = program.pipes();
+        if is_new {
+            let mut has_ended = || program.wait(Duration::ZERO).is_some();
+            wait_until("the bridge to have its lock, or to end", LIMIT, || {
+                home.locked_by().is_some() || has_ended()
+            });
+        }
         let client = Client::over_pipes(stdout, stdin);
         Self { client, program, place: home.place(), stdio: true, ended: false }
     }
