@@ -114,7 +114,8 @@ fn pass(scenario: &str, revision: &str, skipped: &[&str]) {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    let place = std::fs::read_dir(&results).unwrap().next().expect("a result").unwrap().path();
+    let group = scenario.rsplit_once('/').map_or("", |(group, _)| group);
+    let place = std::fs::read_dir(results.join(group)).unwrap().next().expect("a result").unwrap().path();
     let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap_or_default();
     assert!(output.status.success(), "{said}\n{}", read("stderr.txt"));
     let checks: Vec<Value> = serde_json::from_str(&read("checks.json")).unwrap();

@@ -391,10 +391,12 @@ pub fn resolve(
     may_build: bool,
 ) -> Vec<Step> {
     match (package.ecosystem, content) {
-        (Ecosystem::Npm, _) => vec![npm::resolve(dir, &package.spec)],
+        (Ecosystem::Npm, _) => vec![npm::resolve(dir, &package.spec, may_build)],
         (Ecosystem::Pypi, _) => vec![pypi::resolve(dir, &package.spec, has_uv, may_build)],
         (_, Some(Content::Node { locked: true, .. }) | None) => Vec::new(),
-        (_, Some(Content::Node { locked: false, .. })) => vec![npm::resolve_source(&git::source_dir(dir))],
+        (_, Some(Content::Node { locked: false, .. })) => {
+            vec![npm::resolve_source(&git::source_dir(dir), may_build)]
+        }
         (_, Some(Content::Python)) => pypi::resolve_source(dir, &git::source_dir(dir), has_uv),
     }
 }

@@ -41,6 +41,14 @@ impl Newcomers {
 }
 
 impl Host {
+    /// What an AI client gets whose name is new, in a word: as the configuration has it, or `closed`.
+    pub(super) fn first_use(&self) -> &'static str {
+        match self.nobody_is_new {
+            true => "closed",
+            false => self.config.now().first_use.as_str(),
+        }
+    }
+
     /// An AI client has come. Gives whether it got its first grants, of these tools or of all.
     ///
     /// # Errors

@@ -90,6 +90,8 @@ pub struct Host {
     stats: RefCell<Stats>,
     listeners: Rc<Listeners>,
     newcomers: Newcomers,
+    /// It was lost which AI clients had been here.
+    nobody_is_new: bool,
     /// Whether metrics are served; whoever serves them says so.
     pub exporting: RefCell<Exporting>,
     database: Rc<Database>,
@@ -123,7 +125,8 @@ impl Host {
         let grants = GrantFile::new(database.clone()).await?;
         let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.clone()).await?;
         let registry = Registry::open(Pins::new(database.clone()).await?, config.clone()).await?;
-        let newcomers = Newcomers::new(MetClients::open(database.clone()).await?);
+        let met = MetClients::open(database.clone()).await?;
+        let nobody_is_new = met.is_closed().await?;
         let host = Rc::new(Self {
             supervisor,
             runs: Runs::new(config.clone()),
@@ -134,7 +137,8 @@ impl Host {
             admission: Admission::new(),
             stats: RefCell::default(),
             listeners,
-            newcomers,
+            newcomers: Newcomers::new(met),
+            nobody_is_new,
             exporting: RefCell::default(),
             database: database.clone(),
             lost: lost.map(ToString::to_string),

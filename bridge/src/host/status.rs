@@ -107,6 +107,7 @@ impl Host {
             audit: AuditHealth { failing, unaudited },
             usage: measured.map(|measured| sample(&measured, &measured.bridge)),
             secrets: secret_store(self.supervisor.secrets().standing()),
+            first_use: self.first_use(),
             metrics: self.exporting.borrow().at.map(|at| at.to_string()),
         }
     }
@@ -124,7 +125,11 @@ impl Host {
         let running = status.state == State::Running;
         let (stats, measured) = (self.stats.borrow(), self.supervisor.measured());
         let used = measured.as_ref().filter(|_| running);
-        let used = used.and_then(|measured| Some(sample(measured, measured.servers.get(server.id())?)));
+        // What was measured of the process before is none of this one's.
+        let is_it = |used: &Used| Some(used.root) == status.runner_pid || Some(used.root) == status.pid;
+        let used = used.and_then(|measured| {
+            Some(sample(measured, measured.servers.get(server.id()).filter(|used| is_it(used))?))
+        });
         ServerStatus {
             id: server.id().to_string(),
             label: server.label().to_owned(),

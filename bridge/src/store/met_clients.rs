@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::StoreError;
 use super::database::Database;
@@ -47,11 +47,17 @@ impl MetClients {
         let noted = self.0.run(move |connection| {
             let rows =
                 connection.execute("INSERT OR IGNORE INTO met_clients VALUES (?1, ?2)", params![name, at])?;
-            let sql = "SELECT EXISTS (SELECT 1 FROM met_clients WHERE name = '*')";
-            let is_closed: bool = connection.query_row(sql, [], |row| row.get(0))?;
-            Ok(rows == 1 && !is_closed)
+            Ok(rows == 1 && !closed(connection)?)
         });
         noted.await
+    }
+
+    /// Whether nobody is new any more.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn is_closed(&self) -> Result<bool, StoreError> {
+        self.0.run(closed).await
     }
 
     /// Takes a note back of which nothing came.
@@ -66,6 +72,11 @@ impl MetClients {
         });
         forgotten.await
     }
+}
+
+fn closed(connection: &mut Connection) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM met_clients WHERE name = '*')";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 #[cfg(test)]
@@ -94,6 +105,6 @@ mod tests {
         let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());
         let met = MetClients::open(database.clone()).await.unwrap();
         database.create(CLOSE).await.unwrap();
-        assert!(!met.note("client://a", 5).await.unwrap());
+        assert!(!met.note("client://a", 5).await.unwrap() && met.is_closed().await.unwrap());
     }
 }

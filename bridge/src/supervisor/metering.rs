@@ -45,7 +45,7 @@ pub struct Measured {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Used {
     /// The first of them: when it is another one, the numbers begin anew.
-    root: u32,
+    pub root: u32,
     /// Bytes, what is shared counted once.
     pub memory: u64,
     /// Processor time, in milliseconds.

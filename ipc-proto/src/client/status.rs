@@ -80,6 +80,9 @@ define_sent! {
         usage: Option<UsageSample>,
         /// Where secrets are kept.
         secrets: SecretStoreView,
+        /// What an AI client gets whose name is new: `all`, `ask` or `none`, as `mcp.firstUse` says; `closed`: nothing, since
+        /// it was lost who had been here.
+        first_use: &'static str,
         /// Where metrics are served over HTTP, `127.0.0.1:9464`; absent where nowhere.
         metrics: Option<String>,
     }

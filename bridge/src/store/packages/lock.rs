@@ -58,6 +58,9 @@ pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Resu
     let content = source.as_ref().map(|source| source.content);
     let is_node = is_node(package, content);
     let tree = if is_node { node_tree(dir, content)? } else { python_tree(dir)? };
+    if is_node {
+        all_pinned(&tree)?;
+    }
     if tree.len() > MAX_TREE {
         return Err("its list of packages is too long to be kept".into());
     }
@@ -147,11 +150,38 @@ struct NodePackage {
     #[serde(default)]
     integrity: String,
     #[serde(default)]
+    resolved: String,
+    #[serde(default)]
+    link: bool,
+    #[serde(default, rename = "inBundle")]
+    in_bundle: bool,
+    #[serde(default)]
     dependencies: BTreeMap<String, String>,
 }
 
 fn node_packages(tree: &str) -> Result<NodePackages, String> {
     serde_json::from_str(tree).map_err(|_| format!("{} is not what npm writes", npm::LOCK))
+}
+
+impl NodePackage {
+    /// Whether the lock says which file it is: by its hash, its commit, or since it lies in another one.
+    fn is_pinned(&self) -> bool {
+        !self.integrity.is_empty() || self.link || self.in_bundle || self.resolved.starts_with("git+")
+    }
+}
+
+/// Each package of the tree is pinned: a repository brings its own lock.
+fn all_pinned(tree: &str) -> Result<(), String> {
+    let packages = node_packages(tree)?.packages;
+    let installed = packages.iter().filter(|(place, _)| place.contains("node_modules/"));
+    let loose = installed.filter(|(_, package)| !package.is_pinned()).map(|(place, _)| place).next();
+    loose.map_or(Ok(()), |place| {
+        Err(format!(
+            "{} gives no hash of {place}: another file could come in its place; whoever publishes it has to write it anew \
+             with `npm install --package-lock-only`",
+            npm::LOCK
+        ))
+    })
 }
 
 fn of_npm(package: &Package, tree: &str) -> Result<((String, String), usize), String> {
@@ -303,6 +333,24 @@ mod tests {
         assert_eq!(manifest, r#"{"dependencies":{"@a/b":"1.2.3"}}"#);
         std::fs::write(dir.path().join(npm::LOCK), r#"{"packages":{}}"#).unwrap();
         assert!(resolved(&package, dir.path(), None).unwrap_err().contains("does not say"));
+    }
+
+    #[test]
+    fn what_could_be_another_file_tomorrow_is_no_lock() {
+        let of = |entry: &str| {
+            all_pinned(&format!(r#"{{"packages":{{"":{{}},"node_modules/dep":{{{entry}}}}}}}"#))
+        };
+        for pinned in [
+            r#""resolved":"https://h/d.tgz","integrity":"sha512-x""#,
+            r#""resolved":"git+ssh://git@h/d.git#0123""#,
+            r#""resolved":"packages/dep","link":true"#,
+            r#""version":"1.0.0","inBundle":true"#,
+        ] {
+            assert_eq!(of(pinned), Ok(()), "{pinned}");
+        }
+        for loose in [r#""version":"1.0.0""#, r#""resolved":"http://h/d.tgz""#] {
+            assert!(of(loose).unwrap_err().contains("no hash of node_modules/dep"), "{loose}");
+        }
     }
 
     #[test]

@@ -257,6 +257,9 @@ impl Secrets {
                     "the secrets are not encrypted; there is nothing to unlock",
                 ));
             }
+            if passphrase.is_none() && secrets.keys.is_open() {
+                return Ok(secrets.standing());
+            }
             let key = secrets.keys.ask(form, passphrase.as_ref())?;
             secrets.opened(&bytes, &key)?;
             secrets.keys.keep(key);

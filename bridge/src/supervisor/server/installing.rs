@@ -20,7 +20,7 @@ use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
 use harbor_policy::package::failure::{Unresolved, not_there, reason, unresolved};
 use harbor_policy::package::{
-    Content, Ecosystem, Package, Step, git, install, must_build, prepare, pypi, resolve,
+    Content, Ecosystem, Package, Step, git, install, must_build, npm, prepare, pypi, resolve,
 };
 use tokio::sync::oneshot;
 
@@ -189,8 +189,12 @@ impl Server {
         self.on_the_disk(package, dir, write_wanted).await?;
         for step in resolve(package, &dir.to_string_lossy(), uv, content, may_build) {
             if let Err(report) = self.run_step(&step).await {
-                let is_known = may_build || package.ecosystem != Ecosystem::Pypi;
-                return Err(if is_known { report } else { self.why_unresolved(package, dir, report).await });
+                return Err(match package.ecosystem {
+                    _ if may_build => report,
+                    Ecosystem::Pypi => self.why_unresolved(package, dir, report).await,
+                    _ if npm::wanted_a_repository(&report.stderr_tail) => needs_build(),
+                    Ecosystem::Npm | Ecosystem::Git => report,
+                });
             }
         }
         let found =

@@ -21,6 +21,8 @@ pub use self::file::{Found, failed};
 use self::undo::Note;
 use super::unseen;
 use crate::args::{Clients, Install, Uninstall};
+use crate::ask::Ask;
+use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::screen::{Screen, remark, reveal};
 
@@ -147,21 +149,22 @@ fn tell_installed(
         return Ok(screen.json(&answer.to_string())?);
     }
     let verb = if changed { "is now in" } else { "was already in" };
-    let first_use = config::read(&paths.config_file()).map(|host| host.first_use).unwrap_or(FirstUse::All);
-    let allowed = match (first_use, wanted.only.as_slice()) {
-        (FirstUse::All, []) => {
+    let by_hand = format!(
+        "`harbor grant {origin} mcp:tools.list --always` and `harbor grant {origin} mcp:tools.call --always` have it list and \
+         call tools"
+    );
+    let allowed = match (first_use(paths).as_str(), wanted.only.as_slice()) {
+        ("all", []) => {
             format!("{origin} gets all tools when it first comes; `harbor grants {origin}` shows it then")
         }
-        (FirstUse::All, only) => {
+        ("all", only) => {
             format!(
                 "{origin} gets {} when it first comes; `harbor grants {origin}` shows it then",
                 only.join(", ")
             )
         }
-        _ => format!(
-            "{origin} gets nothing by itself, says mcp.firstUse in config.toml; `harbor grant {origin} mcp:tools.call \
-             --always` allows it to call tools"
-        ),
+        ("closed", _) => format!("{origin} gets nothing by itself since harbor.db was lost; {by_hand}"),
+        _ => format!("{origin} gets nothing by itself, says mcp.firstUse in config.toml; {by_hand}"),
     };
     let undo = match &wanted.file {
         Some(_) => format!("`harbor mcp uninstall {} --file {file}`", client.id),
@@ -176,6 +179,16 @@ fn tell_installed(
     screen.text(&lines.join("\n"))?;
     unseen::here(paths).iter().for_each(|text| remark(text));
     Ok(())
+}
+
+/// What a new AI client gets: as the bridge that runs has it, else as config.toml has it.
+fn first_use(paths: &Paths) -> String {
+    let asked = Client::connect_running(paths).ok().flatten().and_then(|mut client| {
+        let status = client.request(&Ask::new("status"), QUICK).ok()?.object("status");
+        Some(status.object("bridge").text("first_use"))
+    });
+    let written = || config::read(&paths.config_file()).map(|host| host.first_use).unwrap_or(FirstUse::All);
+    asked.filter(|word| !word.is_empty()).unwrap_or_else(|| written().as_str().to_owned())
 }
 
 /// The change, and nothing that stands around it.

@@ -20,7 +20,7 @@ use crate::consent;
 use crate::errors::{Exit, Failure};
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
-use crate::table::Table;
+use crate::table::{Table, flatten};
 
 /// What is said after a no.
 const NOTHING_INSTALLED: &str = "nothing was installed";
@@ -176,11 +176,12 @@ fn describe_installed(installed: &Members) -> String {
         lines.push(format!("{set} asks for it, `harbor start {name}` starts it then"));
         return lines.join("\n");
     }
-    let named = tools.iter().take(MAX_TOOLS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let named = tools.iter().take(MAX_TOOLS).map(|tool| flatten(tool)).collect::<Vec<_>>().join(", ");
     let more = if tools.len() > MAX_TOOLS { ", …" } else { "" };
     match tools.first() {
         None => lines.push("it offers no tools".into()),
         Some(first) => {
+            let first = flatten(first);
             lines.push(format!("it has {}: {named}{more}", count(tools.len(), "tool")));
             lines.push(format!(
                 "`harbor call {name}/{first}` calls one, `harbor tools {name}` says what they take"

@@ -16,6 +16,9 @@ use crate::screen::{Screen, remark};
 use crate::table::{Table, flatten};
 use crate::when;
 
+/// What was measured longer ago is shown with its age, in milliseconds: who subscribes has it measured every ten seconds.
+const OLD_MS: u64 = 12_000;
+
 pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> Result<(), Failure> {
     if wanted.follow {
         return follow_it(client, screen);
@@ -31,6 +34,11 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
     if !servers.is_empty() {
         screen.text("")?;
         screen.table(&tabulate(&servers))?;
+    }
+    let oldest = servers.iter().filter_map(|server| server.object("usage").number("age_ms")).max();
+    if let Some(age) = oldest.filter(|age| *age >= OLD_MS) {
+        let age = when::lasting(age);
+        remark(&format!("memory, processor and files were measured {age} ago; --fresh measures them now"));
     }
     if !wanted.fresh
         && servers.iter().any(|server| server.raw("usage").is_none() && server.raw("pid").is_some())
@@ -98,7 +106,9 @@ fn headlines(status: &Members) -> String {
 fn usage(usage: &Members) -> String {
     let memory = usage.number("memory").map(|bytes| format!(", {}", mib(bytes))).unwrap_or_default();
     let cpu = usage.number("cpu_permille").map(|permille| format!(", {} of a processor", percent(permille)));
-    format!("{memory}{}", cpu.unwrap_or_default())
+    let age = usage.number("age_ms").filter(|age| *age >= OLD_MS);
+    let age = age.map(|age| format!(" ({} ago)", when::lasting(age))).unwrap_or_default();
+    format!("{memory}{}{age}", cpu.unwrap_or_default())
 }
 
 fn clients(clients: &Members) -> String {

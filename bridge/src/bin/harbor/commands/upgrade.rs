@@ -136,14 +136,14 @@ fn versions(server: &str, upgrade: &Members) -> String {
 
 fn describe_upgrade(server: &str, upgrade: &Members) -> String {
     let mut lines = vec![versions(server, upgrade)];
-    let list = |name: &str| upgrade.strings(name).join(", ");
+    let list = |name: &str| flatten(&upgrade.strings(name).join(", "));
     for (name, what) in [("added", "new tools  "), ("removed", "gone tools ")] {
         if !list(name).is_empty() {
             lines.push(format!("{what}{}", list(name)));
         }
     }
     for change in upgrade.objects("changed") {
-        lines.push(format!("changed    {}", change.text("tool_name")));
+        lines.push(format!("changed    {}", flatten(&change.text("tool_name"))));
         lines.extend(changes::differences(&change));
     }
     if lines.len() == 1 {

@@ -358,7 +358,7 @@ pub const TOPICS: &[Topic] = &[
         ..topic("metrics", "", "print the numbers for a monitoring system")
     },
     Topic {
-        options: &[opt("--fix", "", "mend modes of files, and remove a socket that nobody listens on")],
+        options: &[opt("--fix", "", "mend modes of files, stale sockets, and what browsers know of Harbor")],
         notes: "Looks at the files of HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers need,\n\
                 what this kernel can hold servers to, and servers that fail; starts a bridge if none runs. The exit code is\n\
                 1 when something is broken, 0 with warnings. With --json: {broken, warnings, findings}.",

@@ -41,6 +41,7 @@ fn findings(status: &Members) -> Vec<Finding> {
     )];
     all.extend(kernel(&bridge));
     all.push(secrets(&bridge.object("secrets")));
+    all.extend(newcomers(&bridge));
     let reasons = status.object("health").objects("reasons");
     // What was lost is found in its files, with what to do.
     all.extend(reasons.iter().filter(|reason| reason.text("code") != "database_rebuilt").map(reason));
@@ -86,6 +87,13 @@ fn secrets(store: &Members) -> Finding {
         ),
         () => Finding::ok("secrets", kept),
     }
+}
+
+/// It stays so; nothing is broken.
+fn newcomers(bridge: &Members) -> Option<Finding> {
+    let what = "new ones get nothing by themselves since harbor.db was lost; \
+                `harbor grant client://NAME mcp:tools.list --always`, and the same of mcp:tools.call, lets one in";
+    (bridge.text("first_use") == "closed").then(|| Finding::ok("AI clients", what))
 }
 
 /// A source that cannot be reached is no fault of this machine's, as long as it is not for days.
