@@ -108,7 +108,7 @@ fn first_the_versions_are_found_then_exactly_they_are_installed() {
     };
     let quiet = "--no-audit --no-fund --no-progress --loglevel=http --fetch-retry-mintimeout=1000";
     let npm = format!(
-        "npm install --prefix /d --package-lock-only --save-exact --ignore-scripts {quiet} -- @a/b@1"
+        "npm install --prefix /d --package-lock-only --save-exact --ignore-scripts --git=git {quiet} -- @a/b@1"
     );
     assert_eq!(all("npx @a/b@1", true), [npm, format!("npm ci --prefix /d {quiet}")]);
     let [venv, report, pip] = all("uvx a@1", false).try_into().unwrap();
@@ -143,7 +143,9 @@ fn nothing_is_built_before_somebody_says_so() {
     for (line, content) in [("npm:a", None), ("git:https://h/a", Some(node))] {
         assert!(!must_build(content));
         let steps = resolve(&of(line).unwrap(), "/d", false, content, false);
-        assert!(steps.iter().all(|step| step.contains(&"--ignore-scripts".into())), "{steps:?}");
+        let is_safe =
+            |step: &Step| ["--ignore-scripts", "--git=false"].iter().all(|one| step.contains(&(*one).into()));
+        assert!(steps.iter().all(is_safe), "{steps:?}");
     }
     assert!(must_build(Some(Content::Python)));
 }
