@@ -193,6 +193,7 @@ def main():
     scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
     wants_auth = scenario.startswith("auth/")
     if scenario == "auth/basic-cimd":
+        os.makedirs(home, mode=0o700, exist_ok=True)
         with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as config:
             config.write(f'[oauth]\nclientMetadataUrl = "{CLIENT_DOCUMENT}"\n')
     try:

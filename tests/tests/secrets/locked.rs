@@ -185,10 +185,10 @@ fn a_bridge_that_is_killed_while_it_encrypts_leaves_the_one_or_the_other() {
         if store["locked"] == true {
             bridge.call("unlock_secrets", &json!({"passphrase": PASSPHRASE})).unwrap();
         }
-        let _ = bridge.request(tag, &request);
-        // Each round at another step: as soon as there is one more file, or none more.
+        // Each round at another step: as soon as there is one more file, or one less.
         let files = || fs::read_dir(file(&home).parent().unwrap()).unwrap().count();
         let (before, at_once) = (files(), round < 2);
+        let _ = bridge.request(tag, &request);
         wait_until("a step", LIMIT, || at_once || files() != before);
         bridge.kill();
         drop(bridge);
