@@ -86,6 +86,11 @@ fn demand_rebuilt(home: &Home, what: &str) {
     assert_eq!(reasons(&bridge), ["database_rebuilt"], "{what}");
     assert_eq!(bridge.all_grants(), [Value::Null; 0], "{what}");
     assert_eq!((begin(home, "known"), begin(home, "new")), (json!(false), json!(false)), "{what}");
+    assert_eq!(
+        bridge.call("status", &json!({})).unwrap()["status"]["bridge"]["first_use"],
+        "closed",
+        "{what}"
+    );
     let told = bridge.audit(&json!({"limit": 20}));
     assert!(told.iter().any(|line| line["event"] == "database_rebuilt" && line["count"] == 1), "{told:?}");
     assert!(bridge.stderr().contains("harbor.db was lost at"), "{what}: {}", bridge.stderr());

@@ -63,6 +63,14 @@ fn the_status_fits_its_schema_and_says_what_happens() {
     );
     wait_until("the runner to answer", LIMIT, || server(&status(&bridge, false), "sound")["ipc_us"].is_u64());
 
+    let _ = bridge.call("mcp_disconnect", &json!({"server_id": "sound"}));
+    bridge.connect("sound");
+    assert_eq!(
+        server(&status(&bridge, false), "sound")["usage"],
+        Value::Null,
+        "nothing of this process is known"
+    );
+
     let dies = server(&measured, "dies");
     assert_eq!((&dies["state"], &dies["last_cause"]), (&json!("failed"), &json!("exited")));
     assert_eq!((&dies["usage"], dies["log_lines"].as_u64()), (&Value::Null, Some(2)));
