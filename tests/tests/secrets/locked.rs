@@ -1,7 +1,8 @@
 //! Encrypted with a passphrase: typed, given by a file, wrong, forgotten; and servers that wait for it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{DirEntryExt as _, PermissionsExt as _};
 
 use harbor_tests::{Bridge, Double, Home, LIMIT, Terminal, wait_until};
 use serde_json::{Value, json};
@@ -185,8 +186,11 @@ fn a_bridge_that_is_killed_while_it_encrypts_leaves_the_one_or_the_other() {
         if store["locked"] == true {
             bridge.call("unlock_secrets", &json!({"passphrase": PASSPHRASE})).unwrap();
         }
-        // Each round at another step: as soon as there is one more file, or one less.
-        let files = || fs::read_dir(file(&home).parent().unwrap()).unwrap().count();
+        // Each round at another step: as soon as a file has come, has gone, or another one is in its place.
+        let files = || {
+            let entries = fs::read_dir(file(&home).parent().unwrap()).unwrap().map(Result::unwrap);
+            entries.map(|entry| (entry.file_name(), entry.ino())).collect::<BTreeSet<_>>()
+        };
         let (before, at_once) = (files(), round < 2);
         let _ = bridge.request(tag, &request);
         wait_until("a step", LIMIT, || at_once || files() != before);
