@@ -186,7 +186,6 @@ impl Client {
     pub(super) fn cancel(&self, id: &str) -> bool {
         let Some(open) = self.open.borrow_mut().remove(id) else { return false };
         open.task.abort();
-        self.questions.end_of(id);
         let error = ErrorBody::new(Code::Cancelled, "the request was cancelled by its client");
         self.send_error(&open.envelope, &error);
         true
@@ -195,7 +194,6 @@ impl Client {
     /// Answers a request, unless it was cancelled meanwhile.
     pub(super) fn finish(&self, id: &str, tag: &str, result: Handled) {
         let open = self.open.borrow_mut().remove(id);
-        self.questions.end_of(id);
         if let Some(open) = open {
             self.send_result(&open.envelope, tag, result);
         }
@@ -331,7 +329,6 @@ impl Client {
     /// Ends all open requests without answers: the client is gone.
     pub fn end(&self) {
         self.left.set(true);
-        self.questions.end_all();
         for (_, open) in self.open.borrow_mut().drain() {
             open.task.abort();
         }

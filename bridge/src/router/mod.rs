@@ -160,6 +160,8 @@ impl Router {
         let task = tokio::task::spawn_local({
             let id = id.clone();
             async move {
+                // First here, so that it is dropped last.
+                let _questions = owner.questions().end_with(&id);
                 let _bulk = match long_answer(&request) {
                     Some(of_origin) => Some(owner.bulk_turn(of_origin).await),
                     None => None,

@@ -46,14 +46,23 @@ impl Questions {
         self.next.get()
     }
 
-    /// A request has ended: so have the questions about it.
-    pub(super) fn end_of(&self, request_id: &str) {
-        self.open.borrow_mut().retain(|_, (about, _)| about != request_id);
+    /// The end of those about a request. Its server must hear of the request's own end first: it could take a refusal for
+    /// what the person has said, and go on.
+    pub(super) fn end_with<'a>(&'a self, request_id: &'a str) -> End<'a> {
+        End { questions: self, request_id }
     }
+}
 
-    /// The client has gone.
-    pub(super) fn end_all(&self) {
-        self.open.borrow_mut().clear();
+/// Refuses the open questions about a request when it is dropped.
+#[derive(Debug)]
+pub(super) struct End<'a> {
+    questions: &'a Questions,
+    request_id: &'a str,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.questions.open.borrow_mut().retain(|_, (about, _)| about != self.request_id);
     }
 }
 

@@ -80,7 +80,10 @@ impl Server {
         let (method, params) = (message.text("method"), message.object("params"));
         match id {
             Some(id) if !method.is_empty() => self.on_request(&Request { id, method, params }),
-            Some(id) => self.asks.on_answer(&id, &message),
+            Some(id) => {
+                self.journal.write(&format!("answered {id}"));
+                self.asks.on_answer(&id, &message);
+            }
             None => self.on_notification(&method, &params),
         }
     }
