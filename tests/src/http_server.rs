@@ -24,8 +24,8 @@ impl HttpServer {
         let program = Program::start(command.args(["mcp", "--http", "127.0.0.1:0"]).args(args));
         let mut port = None;
         wait_until("its address", LIMIT, || {
-            let said = program.stderr();
-            let address = said.lines().find_map(|line| line.split_once("http://127.0.0.1:"));
+            let said = program.said();
+            let address = said.iter().find_map(|line| line.split_once("http://127.0.0.1:"));
             port = address.and_then(|(_, rest)| rest.trim_end_matches("/mcp").parse().ok());
             port.is_some()
         });

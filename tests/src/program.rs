@@ -2,9 +2,11 @@
 //!
 //! Must never outlive its owner: dropping it kills it.
 
-use std::io::Read;
+use std::env;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,14 +14,15 @@ use nix::sys::signal::Signal;
 
 use crate::Process;
 
-/// More than this of a program's stderr is not kept, in bytes.
-const STDERR_KEPT: usize = 1024 * 1024;
+/// More than this of a program's stderr is not shown, in bytes.
+const STDERR_SHOWN: usize = 1024 * 1024;
 
-/// A running program with pipes on all three standard streams.
+/// A running program with pipes for its stdin and stdout.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
-    stderr: Arc<Mutex<Vec<u8>>>,
+    /// A file: what was written before an answer is there when the answer is.
+    stderr: File,
 }
 
 impl Program {
@@ -29,18 +32,12 @@ impl Program {
     /// When it cannot be started.
     #[must_use]
     pub fn start(command: &mut Command) -> Self {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let stderr = Arc::new(Mutex::new(Vec::new()));
-        let (mut pipe, kept) = (child.stderr.take().expect("piped"), Arc::clone(&stderr));
-        thread::spawn(move || {
-            let mut piece = [0; 4096];
-            while let Ok(n @ 1..) = pipe.read(&mut piece) {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                let room = STDERR_KEPT.saturating_sub(kept.len()).min(n);
-                kept.extend_from_slice(&piece[..room]);
-            }
-        });
+        let stderr = nameless_file();
+        let theirs = stderr.try_clone().expect("a descriptor is to be had");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(theirs);
+        let child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        // A command can be started again, and holds no descriptor until then.
+        command.stderr(Stdio::null());
         Self { child, stderr }
     }
 
@@ -78,8 +75,20 @@ impl Program {
     /// What it wrote to stderr so far.
     #[must_use]
     pub fn stderr(&self) -> String {
-        let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&kept).into_owned()
+        let mut bytes = vec![0; STDERR_SHOWN];
+        let mut length = 0;
+        while let Ok(n @ 1..) = self.stderr.read_at(&mut bytes[length..], length as u64) {
+            length += n;
+        }
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+
+    /// The same, as lines; not one that is still being written.
+    #[must_use]
+    pub fn said(&self) -> Vec<String> {
+        let text = self.stderr();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().map(str::to_owned).collect()
     }
 
     /// How it ended; `None` when it still runs after `limit`.
@@ -106,4 +115,14 @@ impl Drop for Program {
             eprintln!("stderr of process {}:\n{}", self.pid(), self.stderr());
         }
     }
+}
+
+/// A file that goes with its last descriptor.
+fn nameless_file() -> File {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let path = env::temp_dir().join(format!("harbor-test-stderr-{}-{number}", std::process::id()));
+    let file = File::options().read(true).append(true).create_new(true).open(&path);
+    let _ = fs::remove_file(&path);
+    file.expect("a file can be made")
 }

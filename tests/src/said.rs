@@ -28,7 +28,7 @@ impl Home {
     #[must_use]
     pub fn done(&self, args: &[&str]) -> String {
         let (out, err, code) = self.harbor(args);
-        assert_eq!((code, err.as_str()), (Some(0), ""), "{args:?}");
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{args:?} {out}");
         out
     }
 

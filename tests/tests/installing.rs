@@ -88,7 +88,7 @@ fn a_package_that_is_not_there_fails_with_the_installers_words() {
     assert_eq!(error.details["cause"], "install_failed", "{error:?}");
     assert!(error.details["stderr_tail"].as_str().unwrap().contains("404"), "{error:?}");
     let said = bridge.stderr();
-    assert!(said.contains("cause=\"install_failed\"") && !said.contains("404"), "{said}");
+    assert!(said.contains("cause=\"install_failed\"") && !said.contains("E404"), "{said}");
     assert_eq!(bridge.server("s")["state"], "failed");
 }
 

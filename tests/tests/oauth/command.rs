@@ -14,7 +14,7 @@ use super::sound;
 fn page(program: &Program) -> String {
     let mut page = None;
     wait_until("the page", LIMIT, || {
-        page = program.stderr().lines().find(|line| line.starts_with("http://127.0.0.1:")).map(str::to_owned);
+        page = program.said().into_iter().find(|line| line.starts_with("http://127.0.0.1:"));
         page.is_some()
     });
     page.unwrap()

@@ -59,9 +59,9 @@ impl Collector {
         let program = Program::start(Command::new(python).args(["-c", COLLECTOR]).arg(&kept));
         let mut port = None;
         wait_until("the collector to listen", LIMIT, || {
-            let said = program.stderr();
-            assert!(!said.contains("Error"), "{said}");
-            port = said.lines().find_map(|line| line.strip_prefix("port ")?.parse().ok());
+            let said = program.said();
+            assert!(!said.iter().any(|line| line.contains("Error")), "{said:?}");
+            port = said.iter().find_map(|line| line.strip_prefix("port ")?.parse().ok());
             port.is_some()
         });
         Self { program, kept, port: port.unwrap() }
