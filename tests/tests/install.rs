@@ -227,7 +227,10 @@ fn nothing_is_installed_without_a_yes() {
     assert!(said.contains("no terminal to ask on; --yes says yes"), "{said}");
     // What is wrong with the source is said first.
     let (said, _) = home.refused(&["install", "what:x"]);
-    assert!(said.contains("not of a kind that this Harbor knows: npm:, pypi:, git:, oci:"), "{said}");
+    assert!(
+        said.contains("not of a kind that this Harbor knows: npm:, pypi:, git:, binary:, oci:"),
+        "{said}"
+    );
     assert_eq!(registry.fetched(), 0);
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", "npm:tiny"]));

@@ -1,7 +1,8 @@
 //! Which package a command line runs, and how that package is installed instead.
 //!
 //! ```text
-//!  npm:…, pypi:…, git:… ─┐            ┌─ prepare ─ (resolve ─► lock) ─ install     the commands of each step
+//!  npm:…, pypi:…, git:…,
+//!  binary:… ─────────────┐            ┌─ prepare ─ (resolve ─► lock) ─ install     the commands of each step
 //!  npx …, uvx … ─────────┴─► Package ─┴─ the program of the package
 //! ```
 //!
@@ -13,6 +14,7 @@
 use std::collections::BTreeMap;
 
 pub mod apart;
+pub mod binary;
 pub mod failure;
 pub mod git;
 pub mod npm;
@@ -48,6 +50,8 @@ pub enum Ecosystem {
     Pypi,
     /// A repository with a package of either of them.
     Git,
+    /// A program, or an archive with one, that somebody offers for download.
+    Binary,
 }
 
 impl Ecosystem {
@@ -58,6 +62,7 @@ impl Ecosystem {
             Self::Npm => "npm",
             Self::Pypi => "pypi",
             Self::Git => "git",
+            Self::Binary => "binary",
         }
     }
 }
@@ -333,7 +338,9 @@ pub fn no_program<'a>(package: &Package, programs: impl IntoIterator<Item = &'a 
     let choose = match package.ecosystem {
         Ecosystem::Npm => "npx --package",
         Ecosystem::Pypi => "uvx --from",
-        Ecosystem::Git => return format!("the package {name} {why}; it has {}", listed.join(", ")),
+        Ecosystem::Git | Ecosystem::Binary => {
+            return format!("the package {name} {why}; it has {}", listed.join(", "));
+        }
     };
     let listed = listed.join(", ");
     format!(
@@ -372,6 +379,7 @@ pub fn prepare(package: &Package, dir: &str, has_uv: bool) -> Vec<Step> {
         Ecosystem::Npm => Vec::new(),
         Ecosystem::Pypi => vec![pypi::environment(dir, has_uv)],
         Ecosystem::Git => git::fetch(package, dir),
+        Ecosystem::Binary => binary::fetch(package, dir),
     }
 }
 
@@ -393,6 +401,7 @@ pub fn resolve(
     match (package.ecosystem, content) {
         (Ecosystem::Npm, _) => vec![npm::resolve(dir, &package.spec, may_build)],
         (Ecosystem::Pypi, _) => vec![pypi::resolve(dir, &package.spec, has_uv, may_build)],
+        // What is downloaded has said all of itself by then.
         (_, Some(Content::Node { locked: true, .. }) | None) => Vec::new(),
         (_, Some(Content::Node { locked: false, .. })) => {
             vec![npm::resolve_source(&git::source_dir(dir), may_build)]

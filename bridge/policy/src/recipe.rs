@@ -26,7 +26,7 @@ pub const MOST: usize = 64;
 /// One server that can be had, in one way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recipe {
-    /// As `harbor install` takes it: `npm:…`, `pypi:…`, `git:…`, `oci:…` or a URL, whose placeholders are filled in.
+    /// As `harbor install` takes it: `npm:…`, `pypi:…`, `git:…`, `binary:…`, `oci:…` or a URL, whose placeholders are filled in.
     pub source: String,
     /// What its server is called where the person says nothing; made of the source when absent.
     pub name: Option<String>,

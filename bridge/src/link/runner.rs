@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -65,6 +65,7 @@ impl Executable {
 pub struct Executables {
     local: Executable,
     remote: Executable,
+    fetcher: PathBuf,
 }
 
 impl Executables {
@@ -74,7 +75,14 @@ impl Executables {
     /// When one is missing.
     pub fn open(directory: &Path) -> io::Result<Self> {
         let open = |name| Executable::open(directory, name);
-        Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)? })
+        let fetcher = directory.join(RUNNER_HTTP);
+        Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)?, fetcher })
+    }
+
+    /// Where the program is that fetches for installers: a sandbox reaches it by its path. It says when it is of another build.
+    #[must_use]
+    pub fn fetcher(&self) -> &Path {
+        &self.fetcher
     }
 
     fn of(&self, kind: Kind) -> (&File, &'static str) {

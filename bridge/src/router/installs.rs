@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AddServer, CheckRuntimesResult, InstallServer, InstallServerResult, InstalledView, ListInstalledResult,
-    LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer, UninstallServerResult,
-    UpdateServerArgs, UpdateServerArgsResult,
+    AddServer, CheckRuntimesResult, FileView, InstallServer, InstallServerResult, InstalledView,
+    ListInstalledResult, LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer,
+    UninstallServerResult, UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
@@ -32,6 +32,7 @@ use crate::link::ToolList;
 use crate::runtimes::{Looked, version_of};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
+use crate::store::packages::binary::Unpacked;
 use crate::store::packages::lock::OF_COMMIT;
 use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
 
@@ -258,15 +259,15 @@ fn names(tools: &ToolList) -> Vec<String> {
 }
 
 pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> InstalledView {
-    let name = match package.address() {
-        (address, _) if package.ecosystem == Ecosystem::Git => address.to_owned(),
-        _ => package.name.clone(),
-    };
     let spec = lock.map_or(&package.spec, |lock| &lock.spec);
+    let name = match package.ecosystem {
+        Ecosystem::Git | Ecosystem::Binary => spec.split('#').next().unwrap_or(spec),
+        Ecosystem::Npm | Ecosystem::Pypi => &package.name,
+    };
     InstalledView {
         server_id: id.to_string(),
         kind: package.ecosystem.as_str(),
-        name,
+        name: name.to_owned(),
         source: format!("{}:{spec}", package.ecosystem.as_str()),
         version: lock.map(|lock| lock.version.clone()),
         integrity: lock.map(|lock| lock.integrity.clone()),
@@ -279,8 +280,16 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         settings: None,
         planned: None,
         needs_build: None,
+        file: file(package, lock),
         server: None,
     }
+}
+
+/// What is known of a file that was downloaded.
+fn file(package: &Package, lock: Option<&Lock>) -> Option<FileView> {
+    let (binary, unpacked) = (package.binary()?, Unpacked::of_tree(&lock?.tree)?);
+    let vouched_by = binary.vouched_by().into_iter().map(str::to_owned).collect();
+    Some(FileView { size: unpacked.size, program: unpacked.program, vouched_by })
 }
 
 pub(super) fn installed(router: &Router, server: &Rc<Server>) -> Option<InstalledView> {

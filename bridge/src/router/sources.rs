@@ -121,6 +121,7 @@ impl Whole {
             settings: None,
             planned: None,
             needs_build: None,
+            file: None,
             server: None,
         }
     }

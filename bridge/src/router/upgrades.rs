@@ -17,6 +17,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
+use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
 use super::installs::{AS_BEFORE, claim, failed, installed, locked, needs_build};
@@ -55,6 +56,13 @@ pub(super) async fn upgrade(
             _ => Err(gone("apply")),
         };
     }
+    let package = match &locked {
+        // Where an upgrade has led to another address, the next one begins there.
+        Some(locked) if package.ecosystem == Ecosystem::Binary => {
+            Package { spec: locked.current.spec.clone(), ..package }
+        }
+        _ => package,
+    };
     let attempt = Attempt {
         router,
         client,
@@ -66,7 +74,7 @@ pub(super) async fn upgrade(
     };
     let planned = match &message.planned {
         None => Planned::of(match &message.to {
-            Some(to) => package.exactly(to).ok_or_else(|| invalid("to", "a version"))?,
+            Some(to) => package.exactly(to).ok_or_else(|| invalid("to", versions_of(&package)))?,
             None if package.is_exact() => package.newest(),
             None => package,
         }),
@@ -77,6 +85,16 @@ pub(super) async fn upgrade(
         },
     };
     attempt.go(planned, message.plan == Some(true)).await
+}
+
+/// What names one.
+fn versions_of(package: &Package) -> &'static str {
+    match package.ecosystem {
+        Ecosystem::Binary => {
+            "the SHA-256 of what is at the same address, or another address: https://…#sha256=…"
+        }
+        Ecosystem::Npm | Ecosystem::Pypi | Ecosystem::Git => "a version",
+    }
 }
 
 impl Attempt<'_> {

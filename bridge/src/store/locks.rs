@@ -37,17 +37,18 @@ pub(super) const TABLES: &str = "
 /// An installation, and what makes it the same again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
-    /// `npm`, `pypi` or `git`.
+    /// `npm`, `pypi`, `git` or `binary`.
     pub kind: String,
     /// What the definition wants: it holds for no other.
     pub requested: String,
     /// The same in exactly this version, as the installer is given it.
     pub spec: String,
-    /// The version; of git the commit.
+    /// The version; of git the commit, of what is downloaded its SHA-256.
     pub version: String,
     /// The hash of the package itself, as its registry gives it.
     pub integrity: String,
-    /// The versions and hashes of everything: package-lock.json, or requirements of Python with hashes.
+    /// The versions and hashes of everything: package-lock.json, or requirements of Python with hashes; of what is downloaded
+    /// what was unpacked.
     pub tree: String,
     /// How many packages that are.
     pub packages: u32,

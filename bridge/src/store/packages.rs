@@ -4,6 +4,7 @@
 //! data: it is read within a limit, and what leads out of the directory is not used. Must never run an installer, nor
 //! be asked while the loop waits: to remove a tree takes a while.
 
+pub mod binary;
 pub mod lock;
 pub mod repository;
 
@@ -14,6 +15,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use harbor_policy::package::binary::FILES;
 use harbor_policy::package::{Bins, Ecosystem, Package, no_program, npm_program};
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
@@ -54,6 +56,7 @@ pub fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
         Ecosystem::Npm => npm_entry(package, &root),
         Ecosystem::Pypi => python_entry(package, &root),
         Ecosystem::Git => repository::entry(package, &root),
+        Ecosystem::Binary => binary::entry(package, &root),
     };
     let file = found?;
     runs(&file).map_err(|why| format!("the program of the package {} cannot be run: {why}", package.name))?;
@@ -71,6 +74,7 @@ pub fn program_dir(package: &Package, dir: &Path) -> PathBuf {
         Ecosystem::Npm => dir.join("node_modules").join(".bin"),
         Ecosystem::Git if !dir.join("venv").is_dir() => dir.join("src").join("node_modules").join(".bin"),
         Ecosystem::Pypi | Ecosystem::Git => dir.join("venv").join("bin"),
+        Ecosystem::Binary => dir.join(FILES),
     }
 }
 

@@ -66,5 +66,6 @@ fn entry(server: &Rc<Server>) -> Option<Value> {
         "version": lock.version,
         "integrity": lock.integrity,
         "packages": lock.packages,
+        "binaryUrl": package.binary().map(|binary| binary.address()),
     }))
 }

@@ -10,13 +10,13 @@ define_sent! {
     "Installed" InstalledView {
         /// The server's id.
         server_id: String,
-        /// `npm`, `pypi`, `git`, `oci` or `remote`.
+        /// `npm`, `pypi`, `git`, `binary`, `oci` or `remote`.
         kind: &'static str,
-        /// The package; of git the address; the image; the URL without what stands behind `?`.
+        /// The package; of git and of what is downloaded the address; the image; the URL without what stands behind `?`.
         name: String,
         /// What `install_server` takes for exactly this version.
         source: String,
-        /// The version; of git the commit. Absent while it is not installed.
+        /// The version; of git the commit, of what is downloaded its SHA-256. Absent while it is not installed.
         version: Option<String>,
         /// The hash of the package, as its registry gives it.
         integrity: Option<String>,
@@ -38,8 +38,19 @@ define_sent! {
         planned: Option<String>,
         /// In a plan, true: code of the package would have to run to find out what it needs (`build`).
         needs_build: Option<bool>,
+        /// Of what is downloaded.
+        file: Option<FileView>,
         /// The server as `list_servers` shows it; absent in a plan.
         server: Option<ServerView>,
+    }
+    /// A program that was downloaded, or an archive with one.
+    "File" FileView {
+        /// Its size, in bytes.
+        size: u64,
+        /// Which file of it is the program.
+        program: String,
+        /// What says that it is the right file: `checksum` (of one version), `signature` (of each). Empty: nothing but its address.
+        vouched_by: Vec<String>,
     }
     /// A server that can be had.
     "Resolved" ResolvedView {

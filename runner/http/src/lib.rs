@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   harbor-runner-http BRIDGE_PID isolated|shared MARK    link on stdin; see harbor_runner::program
+//!   harbor-runner-http fetch …, unpack …                  a step of an installer; see download
 //!
 //!   Wire ──lines──► connection ─┬─► exchange: a POST, and the answer to it ─┐
 //!                               ├─► standing: the stream of a session      ─┼─► http ─► server
@@ -15,6 +16,7 @@
 mod address;
 mod carrier;
 mod connection;
+pub mod download;
 mod endpoint;
 mod exchange;
 mod held;
@@ -34,5 +36,9 @@ use std::rc::Rc;
 pub fn run() -> ExitCode {
     // A provider that is there already is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(code) = download::run(&arguments) {
+        return code;
+    }
     harbor_runner::program::run_with(c"harbor-http", Rc::new(carrier::Http))
 }

@@ -3,7 +3,7 @@
 //! Owns the reading of that. It is other people's text: what it is taken for is shown, and nothing follows from it but the
 //! question whether a package may be built.
 
-use super::{Ecosystem, Package, is_npm_name, is_python_name};
+use super::{Ecosystem, Package, binary, is_npm_name, is_python_name};
 
 /// Words of a connection that could not be made.
 const UNREACHABLE: &[&str] = &[
@@ -72,6 +72,9 @@ pub fn unresolved(said: &str) -> Unresolved {
 /// installer's own words have to do.
 #[must_use]
 pub fn reason(package: &Package, said: &str) -> Option<String> {
+    if package.ecosystem == Ecosystem::Binary {
+        return of_binary(said);
+    }
     if is_unreachable(said) {
         let what =
             if package.ecosystem == Ecosystem::Git { "what it is fetched from" } else { "its registry" };
@@ -81,6 +84,7 @@ pub fn reason(package: &Package, said: &str) -> Option<String> {
         Ecosystem::Npm => of_npm(package, said),
         Ecosystem::Pypi => of_pypi(package, said),
         Ecosystem::Git => of_git(said).or_else(|| of_npm(package, said)).or_else(|| of_pypi(package, said)),
+        Ecosystem::Binary => None,
     }
 }
 
@@ -96,6 +100,11 @@ pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str)
 
 fn is_unreachable(said: &str) -> bool {
     UNREACHABLE.iter().any(|words| said.contains(words))
+}
+
+/// Harbor's own program says it as it is to be shown.
+fn of_binary(said: &str) -> Option<String> {
+    said.lines().rev().find_map(|line| line.strip_prefix(binary::SAID)).map(ToOwned::to_owned)
 }
 
 fn of_npm(package: &Package, said: &str) -> Option<String> {

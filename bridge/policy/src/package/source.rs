@@ -1,4 +1,4 @@
-//! What a person writes to install a server: `npm:…`, `pypi:…`, `git:…`.
+//! What a person writes to install a server: `npm:…`, `pypi:…`, `git:…`, `binary:…`.
 //!
 //! Owns the reading of that, and the name that a server gets when the person says none. Must never let a word through
 //! that an installer would take for an option, a path or another way of transport.
@@ -6,10 +6,10 @@
 use harbor_ipc_proto::server_id::ServerId;
 use url::Url;
 
-use super::{Ecosystem, Package, is_word, npm_spec, python_spec};
+use super::{Ecosystem, Package, binary, is_word, npm_spec, python_spec};
 
 /// What can be installed, for sentences.
-pub const KINDS: &str = "npm:, pypi:, git:";
+pub const KINDS: &str = "npm:, pypi:, git:, binary:";
 
 /// Longer than any address that is meant.
 const MAX_URL: usize = 1000;
@@ -35,12 +35,14 @@ pub fn read(source: &str, args: &[String]) -> Result<Package, String> {
         "npm" => (Ecosystem::Npm, npm_spec(rest)),
         "pypi" => (Ecosystem::Pypi, python_spec(rest)),
         "git" => (Ecosystem::Git, Some(git_spec(rest)?)),
+        "binary" => (Ecosystem::Binary, Some(binary::spec(rest)?)),
         _ => return Err(format!("{source} is not of a kind that this Harbor knows: {KINDS}")),
     };
     let example = match ecosystem {
         Ecosystem::Npm => "npm:@scope/name@1.2.3",
         Ecosystem::Pypi => "pypi:name==1.2.3",
         Ecosystem::Git => "git:https://host/repository#branch",
+        Ecosystem::Binary => "binary:https://host/program#sha256=…",
     };
     let (name, spec) = found.ok_or_else(|| format!("{source} names no package; write it as {example}"))?;
     Ok(Package { ecosystem, spec, name, program: None, args: args.to_vec() })
@@ -49,7 +51,7 @@ pub fn read(source: &str, args: &[String]) -> Result<Package, String> {
 /// Whether a command is meant as a source.
 #[must_use]
 pub fn is_source(command: &str) -> bool {
-    ["npm:", "pypi:", "git:"].iter().any(|kind| command.starts_with(kind))
+    ["npm:", "pypi:", "git:", "binary:"].iter().any(|kind| command.starts_with(kind))
 }
 
 /// The last part of the address, and the whole.
@@ -93,7 +95,7 @@ impl Package {
         format!("{}:{}", self.ecosystem.as_str(), self.spec)
     }
 
-    /// The address and what is wanted of it, of a package of git.
+    /// The address and what is wanted of it, of a package of git or one that is downloaded.
     #[must_use]
     pub fn address(&self) -> (&str, Option<&str>) {
         self.spec.split_once('#').map_or((&self.spec, None), |(url, at)| (url, Some(at)))
@@ -118,6 +120,7 @@ impl Package {
                 of(format!("pypi:{named}=={version}"))
             }
             Ecosystem::Git => of(format!("git:{}#{version}", self.address().0)),
+            Ecosystem::Binary => of(format!("binary:{}", self.binary()?.exactly(version)?.spec())),
         };
         found.map(|found| Self { program: self.program.clone(), ..found })
     }
@@ -131,6 +134,9 @@ impl Package {
                 self.spec.split_once(']').map_or_else(|| self.name.clone(), |(named, _)| format!("{named}]"))
             }
             Ecosystem::Git => self.address().0.to_owned(),
+            Ecosystem::Binary => {
+                self.binary().map_or_else(|| self.spec.clone(), |binary| binary.newest().spec())
+            }
         };
         Self { spec, ..self.clone() }
     }
@@ -147,6 +153,7 @@ impl Package {
             Ecosystem::Npm => self.spec.get(self.name.len() + 1..).is_some_and(is_version),
             Ecosystem::Pypi => self.spec.split_once("==").is_some_and(|(_, version)| is_version(version)),
             Ecosystem::Git => self.address().1.is_some_and(is_commit),
+            Ecosystem::Binary => self.binary().is_some_and(|binary| binary.sha256.is_some()),
         }
     }
 }

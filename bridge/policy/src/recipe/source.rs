@@ -13,7 +13,7 @@ use crate::remote;
 const MAX: usize = 4096;
 
 /// Everything that can be named, for sentences.
-pub const KINDS: &str = "npm:, pypi:, git:, oci:, https://, or an id of `harbor catalog search`";
+pub const KINDS: &str = "npm:, pypi:, git:, binary:, oci:, https://, or an id of `harbor catalog search`";
 
 /// Where repositories live whose pages are not servers: `https://HOST/OWNER/NAME`.
 const FORGES: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
@@ -21,7 +21,7 @@ const FORGES: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
 /// What is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A package: `npm:…`, `pypi:…` or `git:…`.
+    /// A package: `npm:…`, `pypi:…`, `git:…` or `binary:…`.
     Package(String),
     /// An image, without the `oci:`.
     Image(String),

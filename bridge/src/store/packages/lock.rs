@@ -3,6 +3,7 @@
 //! ```text
 //!  package-lock.json ───────────────────────► version, integrity, tree
 //!  report.json of pip ─► requirements.txt ──►   (as for uv, which writes the latter itself)
+//!  unpacked.json of what is downloaded ─────►   (see `binary`)
 //! ```
 //!
 //! Owns reading and writing those files. What installers write is other people's data: it is read within a limit, and what
@@ -15,7 +16,7 @@ use harbor_policy::package::{Content, Ecosystem, Package, git, npm, pypi};
 use serde::Deserialize;
 
 use super::repository::{self, Checkout};
-use super::{inside, read_to};
+use super::{binary, inside, read_to};
 use crate::store::write_atomically;
 
 /// More of a lock is not read: the largest trees that are known have a tenth of it.
@@ -45,7 +46,7 @@ pub struct Resolved {
 pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
     match package.ecosystem {
         Ecosystem::Pypi => write(&dir.join(pypi::WANTED), &format!("{}\n", package.spec)),
-        Ecosystem::Npm | Ecosystem::Git => Ok(()),
+        Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => Ok(()),
     }
 }
 
@@ -55,6 +56,9 @@ pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
 /// # Errors
 /// A sentence about what is wrong with it.
 pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Result<Resolved, String> {
+    if package.ecosystem == Ecosystem::Binary {
+        return binary::resolved(dir);
+    }
     let content = source.as_ref().map(|source| source.content);
     let is_node = is_node(package, content);
     let tree = if is_node { node_tree(dir, content)? } else { python_tree(dir)? };
@@ -67,8 +71,8 @@ pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Resu
     let (found, packages) = match (package.ecosystem, source) {
         (Ecosystem::Npm, _) => of_npm(package, &tree)?,
         (Ecosystem::Pypi, _) => of_pypi(package, &tree)?,
-        (Ecosystem::Git, None) => return Err("it is not checked out".into()),
-        (Ecosystem::Git, Some(Checkout { commit, .. })) => {
+        (Ecosystem::Git | Ecosystem::Binary, None) => return Err("it is not checked out".into()),
+        (Ecosystem::Git | Ecosystem::Binary, Some(Checkout { commit, .. })) => {
             let packages = match is_node {
                 true => node_packages(&tree)?.packages.len().saturating_sub(1),
                 false => requirements(&tree).count(),
@@ -103,6 +107,8 @@ pub fn write_lock(package: &Package, dir: &Path, content: Option<Content>, tree:
             let _ = std::fs::remove_file(&place);
             write(&place, tree)
         }
+        // Its hash stands in what is fetched.
+        (Ecosystem::Binary, _) => Ok(()),
         _ => write(&dir.join(pypi::LOCK), tree),
     }
 }

@@ -18,6 +18,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
+use harbor_policy::package::binary::FETCHER;
 use harbor_policy::package::failure::{Unresolved, not_there, reason, unresolved};
 use harbor_policy::package::{
     Content, Ecosystem, Package, Step, git, install, must_build, npm, prepare, pypi, resolve,
@@ -193,7 +194,7 @@ impl Server {
                     _ if may_build => report,
                     Ecosystem::Pypi => self.why_unresolved(package, dir, report).await,
                     _ if npm::wanted_a_repository(&report.stderr_tail) => needs_build(),
-                    Ecosystem::Npm | Ecosystem::Git => report,
+                    Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => report,
                 });
             }
         }
@@ -309,7 +310,7 @@ impl Server {
     /// Runs one command of the installer to its end.
     async fn run_step(self: &Rc<Self>, command: &Step) -> Ended<()> {
         let broken = |what: String| Rc::new(failed(&what));
-        let start = Start { installer: Some(command.clone()) };
+        let start = Start { installer: Some(self.with_its_path(command)) };
         let prepared = self
             .prepared(start)
             .await
@@ -331,6 +332,15 @@ impl Server {
             ("stopped", _) => Err(report),
             _ => Err(Rc::new(self.step_failed(command, &report))),
         }
+    }
+
+    /// Harbor's own program is on no PATH.
+    fn with_its_path(&self, command: &Step) -> Step {
+        let mut command = command.clone();
+        if let Some(program) = command.first_mut().filter(|program| *program == FETCHER) {
+            *program = self.runners.executables.fetcher().to_string_lossy().into_owned();
+        }
+        command
     }
 
     fn step_failed(&self, command: &Step, report: &EndReport) -> EndReport {

@@ -14,8 +14,8 @@ define_requests! {
     /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started. A plan runs no code of any
     /// package, unless `build`.
     "install_server" InstallServer {
-        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT]`, `oci:IMAGE`, the URL of a server
-        /// that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along.
+        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT]`, `binary:URL[#…]` (see docs/install.md),
+        /// `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along.
         source: String,
         /// Of an entry: which of its ways, as `resolve_server` counts them from 0; the first one that can be gone when absent.
         package: Option<u64>,
@@ -69,7 +69,7 @@ define_requests! {
     "upgrade_server" UpgradeServer {
         /// The server's id.
         server_id: ServerId,
-        /// Which version, of git a branch, tag or commit; the newest that the definition admits when absent.
+        /// Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent.
         to: Option<String>,
         /// True: only says which version that is.
         plan: Option<bool>,

@@ -29,8 +29,8 @@ fn sources_name_their_package() {
 #[test]
 fn what_is_no_source_is_refused_with_a_reason() {
     for (source, why) in [
-        ("oci:docker.io/x", "npm:, pypi:, git:"),
-        ("time", "npm:, pypi:, git:"),
+        ("oci:docker.io/x", "npm:, pypi:, git:, binary:"),
+        ("time", "npm:, pypi:, git:, binary:"),
         ("npm:", "write it as"),
         ("npm:-x", "write it as"),
         ("npm:../x", "write it as"),

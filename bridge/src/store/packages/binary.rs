@@ -1,0 +1,51 @@
+//! What was downloaded and unpacked: the report of the program that did it.
+//!
+//! Owns the reading of that. The report is Harbor's own, the files beside it are other people's.
+
+use std::path::{Path, PathBuf};
+
+use harbor_policy::package::Package;
+use harbor_policy::package::binary::{FILES, REPORT};
+use serde::{Deserialize, Serialize};
+
+use super::lock::Resolved;
+use super::{inside, not_installed, read};
+
+/// What is said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unpacked {
+    /// Of the file as it came.
+    pub sha256: String,
+    /// The same, in bytes.
+    pub size: u64,
+    /// The path of the program, below the files.
+    pub program: String,
+}
+
+impl Unpacked {
+    /// As the lock has it.
+    #[must_use]
+    pub fn of_tree(tree: &str) -> Option<Self> {
+        serde_json::from_str(tree).ok()
+    }
+}
+
+fn unpacked(dir: &Path) -> Result<Unpacked, String> {
+    let text = read(&dir.join(REPORT)).map_err(|why| format!("{REPORT} {why}"))?;
+    serde_json::from_slice(&text).map_err(|_| format!("{REPORT} is of another Harbor"))
+}
+
+/// Its version is its hash.
+pub(super) fn resolved(dir: &Path) -> Result<Resolved, String> {
+    let found = unpacked(dir)?;
+    let tree = serde_json::to_string(&found).map_err(|error| error.to_string())?;
+    Ok(Resolved { integrity: format!("sha256:{}", found.sha256), version: found.sha256, tree, packages: 1 })
+}
+
+/// The program.
+pub(super) fn entry(package: &Package, root: &Path) -> Result<PathBuf, String> {
+    let program = unpacked(root).map_err(|_| not_installed(package))?.program;
+    let files = root.join(FILES);
+    inside(&files, &files.join(&program))
+        .map_err(|why| format!("the program {program} of {} {why}", package.name))
+}

@@ -1,0 +1,228 @@
+//! Fetches one file, and says whether it is the one that is meant.
+//!
+//! ```text
+//!  URL.minisig ─► signature, if a key was given ┐
+//!  URL ─► redirects, each looked at ─► pieces ──┴─► disk, SHA-256, signature ─► fetched.json
+//! ```
+//!
+//! Owns the limits. Must never follow a redirect to a place that the person would have to allow and has not.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::ops::Deref;
+use std::time::Duration;
+
+use harbor_ipc_proto::link::runner::{Remote, Transport};
+use harbor_policy::remote::{parse, place};
+use reqwest::header::LOCATION;
+use reqwest::{Response, StatusCode};
+use sha2::{Digest as _, Sha256};
+use tokio::time::timeout;
+use url::Url;
+
+use super::signature::Signed;
+use super::{DOWNLOAD, FETCHED, Fetched, Options, amount, say};
+use crate::http::client;
+use crate::trouble::{Trouble, of_status, wait_of};
+
+/// More is not fetched, in bytes.
+const MAX_FILE: u64 = 256 << 20;
+
+/// The same of a signature.
+const MAX_SIGNATURE: u64 = 8 << 10;
+
+/// From the lookup to the last byte; the bridge's own limit for a step is above it.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// How long nothing may come.
+const SILENCE: Duration = Duration::from_secs(60);
+
+const MAX_REDIRECTS: usize = 5;
+
+/// How much comes between two lines about it.
+const TOLD: u64 = 4 << 20;
+
+/// The step.
+pub(super) fn fetch(options: &Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let url = options.get("url").unwrap_or_default();
+        let late = || Err(format!("it has not come within {} s", LIMIT.as_secs()));
+        timeout(LIMIT, perform(options, url)).await.unwrap_or_else(|_| late())
+    })
+}
+
+async fn perform(options: &Options, url: &str) -> Result<(), String> {
+    let way = Way::of(options);
+    let url = parse(url).map_err(|expected| format!("its address is none: expected {expected}"))?;
+    let signed = match options.get("minisign") {
+        Some(key) => Some(Signed::new(key, &way.signature(&url).await?)?),
+        None => None,
+    };
+    let mut answer =
+        way.get(&url).await?.ok_or_else(|| format!("there is no such file at {} (HTTP 404)", place(&url)))?;
+    let path = options.dir().join(DOWNLOAD);
+    let wrote = |error: std::io::Error| format!("it cannot be written: {error}");
+    let mut file = File::create(&path).map_err(wrote)?;
+    let (mut hash, mut told) = (Sha256::new(), 0);
+    let whole = answer.content_length();
+    let mut pieces = Pieces { place: place(answer.url()), most: MAX_FILE, size: 0 };
+    while let Some(piece) = pieces.next(&mut answer).await? {
+        hash.update(&*piece);
+        file.write_all(&piece).map_err(wrote)?;
+        if pieces.size >= told + TOLD {
+            told = pieces.size;
+            let of = whole.map(|whole| format!(" of {}", amount(whole))).unwrap_or_default();
+            say(&format!("fetched {}{of}", amount(told)));
+        }
+    }
+    let fetched = Fetched { sha256: hex(&hash.finalize()), size: pieces.size };
+    is_meant(&fetched, options.get("sha256"))?;
+    if let Some(signed) = signed {
+        signed.check(&path)?;
+        say("its signature is good");
+    }
+    say(&format!("fetched {}, SHA-256 {}", amount(fetched.size), fetched.sha256));
+    let text = serde_json::to_vec(&fetched).map_err(|error| error.to_string())?;
+    std::fs::write(options.dir().join(FETCHED), text).map_err(wrote)
+}
+
+fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
+    match wanted {
+        Some(wanted) if wanted != fetched.sha256 => Err(format!(
+            "what its address gives now is not the file that was meant: its SHA-256 is {}, and not {wanted}. If whoever \
+             publishes it has replaced it, `harbor upgrade NAME` of an installed server takes it on purpose",
+            fetched.sha256
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Where may be fetched from.
+struct Way {
+    allow_http: bool,
+    allow_private: bool,
+    env: Vec<(String, String)>,
+}
+
+impl Way {
+    fn of(options: &Options) -> Self {
+        let env = std::env::vars_os();
+        let env = env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self {
+            allow_http: options.has("allow-http"),
+            allow_private: options.has("allow-private"),
+            env: env.collect(),
+        }
+    }
+
+    /// The signature that lies beside a file.
+    async fn signature(&self, url: &Url) -> Result<String, String> {
+        let mut beside = url.clone();
+        beside.set_path(&format!("{}.minisig", url.path()));
+        let found = self.get(&beside).await?;
+        let mut answer = found.ok_or_else(|| {
+            format!(
+                "it is not signed: {} has no {}; without a key it would be taken as it is",
+                place(url),
+                beside.path()
+            )
+        })?;
+        let mut pieces = Pieces { place: place(url), most: MAX_SIGNATURE, size: 0 };
+        let mut text = Vec::new();
+        while let Some(piece) = pieces.next(&mut answer).await? {
+            text.extend_from_slice(&piece);
+        }
+        String::from_utf8(text).map_err(|_| "its signature is no text of minisign".into())
+    }
+
+    /// The answer with a file; none where there is none.
+    async fn get(&self, url: &Url) -> Result<Option<Response>, String> {
+        let mut url = url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let answer = self.ask(&url).await?;
+            let (status, there) = (answer.status(), place(&url));
+            if status.is_redirection() {
+                url = self.follow(&url, &answer)?;
+                continue;
+            }
+            return match status {
+                StatusCode::OK => Ok(Some(answer)),
+                StatusCode::NOT_FOUND | StatusCode::GONE => Ok(None),
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                    Err(format!("{there} gives it to nobody without a key (HTTP {})", status.as_u16()))
+                }
+                status => Err(of_status(status, wait_of(answer.headers()), &there)),
+            };
+        }
+        Err(format!("{} redirects again and again", place(&url)))
+    }
+
+    async fn ask(&self, url: &Url) -> Result<Response, String> {
+        let server = Remote {
+            url: url.as_str().into(),
+            transport: Transport::Http,
+            headers: Vec::new(),
+            allow_private: self.allow_private,
+            allow_http: self.allow_http,
+            grant: None,
+        };
+        let said = |trouble: Trouble| trouble.why;
+        let (client, url) = client(&server, &self.env).map_err(said)?;
+        let there = place(&url);
+        let asked = timeout(SILENCE, client.get(url).send()).await;
+        let answered = asked.map_err(|_| format!("{there} did not answer in time"))?;
+        answered.map_err(|error| said(Trouble::from_request(&error, &there)))
+    }
+
+    /// Where a redirect leads. Whether its address is private is seen by who connects there.
+    fn follow(&self, from: &Url, answer: &Response) -> Result<Url, String> {
+        let here = place(from);
+        let to = answer.headers().get(LOCATION).and_then(|to| from.join(to.to_str().ok()?).ok());
+        let to =
+            to.ok_or_else(|| format!("{here} redirects to nowhere (HTTP {})", answer.status().as_u16()))?;
+        let to =
+            parse(to.as_str()).map_err(|_| format!("{here} redirects to what is no address of a file"))?;
+        match to.scheme() {
+            "https" => Ok(to),
+            _ if self.allow_http => Ok(to),
+            _ => Err(format!(
+                "{here} redirects to {}, which is without TLS; --allow-http allows that",
+                place(&to)
+            )),
+        }
+    }
+}
+
+/// The pieces of one answer, counted.
+struct Pieces {
+    place: String,
+    most: u64,
+    size: u64,
+}
+
+impl Pieces {
+    async fn next(
+        &mut self,
+        answer: &mut Response,
+    ) -> Result<Option<impl Deref<Target = [u8]> + use<>>, String> {
+        let too_large =
+            |most| Err(format!("it is larger than {}, which is more than is fetched", amount(most)));
+        if answer.content_length().is_some_and(|length| length > self.most) {
+            return too_large(self.most);
+        }
+        let piece = timeout(SILENCE, answer.chunk()).await;
+        let piece = piece
+            .map_err(|_| format!("nothing more came from {} for {} s", self.place, SILENCE.as_secs()))?;
+        let piece = piece.map_err(|_| {
+            format!("the connection to {} was lost after {}; try again", self.place, amount(self.size))
+        })?;
+        self.size += piece.as_deref().map_or(0, |piece| piece.len() as u64);
+        if self.size > self.most { too_large(self.most) } else { Ok(piece) }
+    }
+}
