@@ -25,6 +25,7 @@ pub mod bridge;
 pub mod client;
 pub mod direct;
 pub mod double;
+pub mod downloads;
 pub mod faults;
 pub mod fuzz;
 pub mod home;
@@ -40,6 +41,7 @@ pub mod rights;
 pub mod said;
 pub mod scripted;
 pub mod terminal;
+pub mod tls;
 
 use std::time::Duration;
 
@@ -49,6 +51,7 @@ pub use bridge::{Bridge, Relay};
 pub use client::{Answer, Asker, Client, ErrorValue, Pending, Speaker};
 pub use direct::Direct;
 pub use double::{Double, Journal};
+pub use downloads::Downloads;
 pub use faults::Fault;
 pub use home::Home;
 pub use http_server::{HttpServer, token};

@@ -44,6 +44,7 @@ targets! {
     package,
     package_json,
     image,
+    archive,
     source,
     server_json,
     config,

@@ -10,6 +10,7 @@
 //! into parsers only: through processes it would see hundreds of inputs a second instead of many thousands.
 //! A target must never do I/O, or keep anything from one input to the next.
 
+mod archives;
 mod browsers;
 mod catalog;
 mod client;
@@ -86,6 +87,7 @@ pub const TARGETS: &[Target] = &[
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
     images::IMAGE,
+    archives::ARCHIVE,
     recipes::SOURCE,
     recipes::SERVER_JSON,
     config::CONFIG,

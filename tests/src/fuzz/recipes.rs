@@ -20,6 +20,7 @@ pub(super) const SOURCE: Target = Target {
         b"filesystem",
         b"git:ext::sh -c x",
         b"https://u:p@h/",
+        b"binary:https://h/a-{os}-{arch}.zip#sha256=0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a&bin=b/c&allow=private",
     ],
 };
 

@@ -2,66 +2,21 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
-use harbor_tests::{Bridge, Home, LIMIT, Program, wait_until};
+use harbor_tests::tls::{FUTURE, PAST, Tls};
+use harbor_tests::{Bridge, Home};
 use serde_json::json;
 
 use super::failure;
 
-const PAST: &str = "20200102000000Z";
-const FUTURE: &str = "20491231235959Z";
-
-/// A server with a certificate of its own making, for these names and until then; and that certificate.
-struct Tls {
-    _program: Program,
-    port: u16,
-    certificate: PathBuf,
-}
-
-impl Tls {
-    fn start(home: &Home, names: &str, until: &str) -> Self {
-        let dir = home.scratch("tls");
-        std::fs::create_dir_all(&dir).unwrap();
-        let config = "[ca]\ndefault_ca=own\n[own]\ndatabase=issued\nnew_certs_dir=.\ndefault_md=sha256\npolicy=any\n\
-             rand_serial=yes\n[any]\ncommonName=supplied\n";
-        let extensions = format!("subjectAltName={names}\nbasicConstraints=critical,CA:FALSE\n");
-        for (name, text) in [("config", config), ("extensions", &extensions), ("issued", "")] {
-            std::fs::write(dir.join(name), text).unwrap();
-        }
-        let openssl = |words: &str| {
-            let mut command = Command::new("openssl");
-            let output = command.args(words.split(' ')).current_dir(&dir).output().unwrap();
-            assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
-        };
-        openssl("req -new -newkey rsa:2048 -nodes -subj /CN=harbor-tests -keyout key.pem -out request.pem");
-        openssl(&format!(
-            "ca -selfsign -batch -notext -config config -extfile extensions -keyfile key.pem -in request.pem \
-             -out certificate.pem -startdate 20200101000000Z -enddate {until}"
-        ));
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut command = Command::new("openssl");
-        command.args(["s_server", "-quiet", "-key", "key.pem", "-cert", "certificate.pem"]);
-        command.args(["-accept", &port.to_string()]).current_dir(&dir).stderr(Stdio::null());
-        let program = Program::start(&mut command);
-        wait_until("it listens", LIMIT, || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Self { _program: program, port, certificate: dir.join("certificate.pem") }
-    }
-
-    fn url(&self) -> String {
-        format!("https://localhost:{}/mcp", self.port)
-    }
-}
-
 /// What is said of such a server; its certificate is an authority where it is `trusted`.
 fn told(names: &str, until: &str, trusted: bool) -> String {
     let home = Home::new();
-    let server = Tls::start(&home, names, until);
+    let server = Tls::start(&home, names, until, &[]);
     let authority = server.certificate.to_str().unwrap();
     let environment = [("SSL_CERT_FILE", authority)];
     let bridge = Bridge::start_with(&home, if trusted { &environment } else { &[] });
-    let (cause, said) = failure(&bridge, &server.url(), &json!({}));
+    let (cause, said) = failure(&bridge, &server.url("/mcp"), &json!({}));
     assert_eq!(cause, "tls", "{said}");
     said.replace(&server.port.to_string(), "PORT")
 }

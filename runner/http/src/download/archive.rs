@@ -74,15 +74,15 @@ struct Unpacking<'p> {
     left: u64,
 }
 
-/// Unpacks a tar that gzip has packed; gives its files.
+/// Unpacks a tar that gzip has packed, `most` bytes in all; gives its files.
 ///
 /// # Errors
 /// A sentence about what is wrong with it.
-pub fn read_tar(packed: impl Read, place: &mut dyn Place) -> Result<Vec<Entry>, String> {
+pub fn read_tar(packed: impl Read, most: u64, place: &mut dyn Place) -> Result<Vec<Entry>, String> {
     // What stands between the files counts, too: names may be of any length.
-    let plain = Bounded { inner: MultiGzDecoder::new(packed), left: MAX_BYTES };
+    let plain = Bounded { inner: MultiGzDecoder::new(packed), left: most };
     let mut archive = tar::Archive::new(plain);
-    let mut unpacking = Unpacking::into(place);
+    let mut unpacking = Unpacking::into(place, most);
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;
         let kind = entry.header().entry_type();
@@ -112,9 +112,9 @@ pub fn read_tar(packed: impl Read, place: &mut dyn Place) -> Result<Vec<Entry>, 
 ///
 /// # Errors
 /// The same.
-pub fn read_zip(packed: impl Read + Seek, place: &mut dyn Place) -> Result<Vec<Entry>, String> {
+pub fn read_zip(packed: impl Read + Seek, most: u64, place: &mut dyn Place) -> Result<Vec<Entry>, String> {
     let mut archive = ZipArchive::new(packed).map_err(of_zip)?;
-    let mut unpacking = Unpacking::into(place);
+    let mut unpacking = Unpacking::into(place, most);
     for at in 0..archive.len() {
         let mut entry = archive.by_index(at).map_err(of_zip)?;
         let mode = entry.unix_mode().unwrap_or(0);
@@ -140,8 +140,8 @@ pub fn read_zip(packed: impl Read + Seek, place: &mut dyn Place) -> Result<Vec<E
 }
 
 impl<'p> Unpacking<'p> {
-    fn into(place: &'p mut dyn Place) -> Self {
-        Self { place, files: Vec::new(), entries: 0, left: MAX_BYTES }
+    fn into(place: &'p mut dyn Place, left: u64) -> Self {
+        Self { place, files: Vec::new(), entries: 0, left }
     }
 
     /// The path of the next entry; none of the top itself.
@@ -233,10 +233,7 @@ impl<R: Read> Read for Bounded<R> {
 }
 
 fn too_large() -> String {
-    format!(
-        "the archive is more than {} MB when it is unpacked, which is more than is taken",
-        MAX_BYTES / 1_000_000
-    )
+    "the archive is larger when it is unpacked than what is taken: 1 GiB".into()
 }
 
 fn at(path: &str, error: &io::Error) -> String {

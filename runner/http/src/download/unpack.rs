@@ -12,7 +12,7 @@ use harbor_child::sandbox::limits::{self, Limits};
 use harbor_policy::package::binary::{FILES, REPORT};
 use serde_json::json;
 
-use super::archive::{Entry, read_tar, read_zip};
+use super::archive::{Entry, MAX_BYTES, read_tar, read_zip};
 use super::choice::program;
 use super::disk::Disk;
 use super::machine::{Form, START, foreign, form};
@@ -49,8 +49,8 @@ fn place(file: &Path, files: &Path, name: &str, wanted: Option<&str>) -> Result<
     let form = form(&start);
     let mut disk = Disk::new(files).map_err(unread)?;
     let entries: Vec<Entry> = match form {
-        Form::Gzip => read_tar(opened()?, &mut disk)?,
-        Form::Zip => read_zip(opened()?, &mut disk)?,
+        Form::Gzip => read_tar(opened()?, MAX_BYTES, &mut disk)?,
+        Form::Zip => read_zip(opened()?, MAX_BYTES, &mut disk)?,
         form => return alone(file, files, name, &form, wanted),
     };
     disk.finish()?;

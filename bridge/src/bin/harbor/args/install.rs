@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use harbor_policy::package::binary::Binary;
 use harbor_policy::recipe::source::KINDS;
 
 use super::values::checked_id;
 use super::{Definition, Remote, Words, variable};
+
+/// What is said of a program that is downloaded.
+const OF_DOWNLOAD: &[&str] = &["--sha256", "--minisign-key", "--bin"];
 
 /// What is to be installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +43,7 @@ pub struct Upgrade {
 impl Words {
     pub(super) fn package(&self) -> Result<Package, String> {
         self.at_most(1)?;
-        let source = self.plain.first().ok_or_else(|| format!("which server? Name it as {KINDS}"))?;
+        let source = self.source()?;
         let way = self.whole("--package", 64)?.map(|counted| counted - 1);
         let name = self.option("--name").map(checked_id).transpose()?.unwrap_or_default();
         let definition = Definition {
@@ -52,8 +56,26 @@ impl Words {
             args: self.behind.clone().unwrap_or_default(),
             ..Definition::default()
         };
-        let (inputs, elsewhere) = (self.inputs()?, self.spoken(source)?);
-        Ok(Package { source: source.clone(), way, inputs, elsewhere, yes: self.has("--yes"), definition })
+        let (inputs, elsewhere) = (self.inputs()?, self.spoken(&source)?);
+        Ok(Package { source, way, inputs, elsewhere, yes: self.has("--yes"), definition })
+    }
+
+    /// With all that is said of a download.
+    fn source(&self) -> Result<String, String> {
+        let source = self.plain.first().ok_or_else(|| format!("which server? Name it as {KINDS}"))?;
+        let Some(text) = source.strip_prefix("binary:") else {
+            self.none_of(OF_DOWNLOAD, "is for a program that is downloaded: binary:URL")?;
+            return Ok(source.clone());
+        };
+        self.none_of(&["--transport", "--header"], "is for a server that runs elsewhere")?;
+        let said = [("sha256", "--sha256"), ("minisign", "--minisign-key"), ("bin", "--bin")];
+        let said = said.iter().filter_map(|(name, option)| Some(format!("{name}={}", self.option(option)?)));
+        let allowed = [("allow=http", "--allow-http"), ("allow=private", "--allow-private")];
+        let allowed =
+            allowed.iter().filter(|(_, option)| self.has(option)).map(|(word, _)| (*word).to_owned());
+        let between = if text.contains('#') { "&" } else { "#" };
+        let whole = format!("{text}{between}{}", said.chain(allowed).collect::<Vec<_>>().join("&"));
+        Binary::read(&whole).map(|binary| format!("binary:{}", binary.spec()))
     }
 
     fn inputs(&self) -> Result<BTreeMap<String, Vec<String>>, String> {
@@ -110,6 +132,24 @@ mod tests {
         assert!(complaint(&["install", "npm:x", "--header", "x: y"]).contains("runs elsewhere"));
         assert!(complaint(&["install", "https://example.com/mcp", "--read", "/a"]).contains("not held here"));
         assert!(complaint(&["install", "npm:x", "--name", "a/b"]).contains("a/b"));
+    }
+
+    #[test]
+    fn what_is_said_of_a_download_stands_in_its_source() {
+        let source = |words: &[&str]| match command(&[&["install"], words].concat()) {
+            Command::Install(package) => package.source,
+            _ => panic!("install"),
+        };
+        let hex = "0a".repeat(32);
+        let plain = "binary:https://h/a.zip";
+        assert_eq!(source(&[plain]), plain);
+        let all = source(&[plain, "--sha256", &hex.to_uppercase(), "--bin", "x/a", "--allow-private"]);
+        assert_eq!(all, format!("{plain}#sha256={hex}&bin=x/a&allow=private"));
+        assert_eq!(source(&[&all, "--allow-http"]), all.replace("allow=", "allow=http&allow="));
+        assert!(complaint(&["install", &all, "--bin", "b"]).contains("stands twice"));
+        assert!(complaint(&["install", "binary:http://h/a"]).contains("--allow-http"));
+        assert!(complaint(&["install", "npm:a", "--sha256", &hex]).contains("that is downloaded"));
+        assert!(complaint(&["install", plain, "--header", "x: y"]).contains("runs elsewhere"));
     }
 
     #[test]

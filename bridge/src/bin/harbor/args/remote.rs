@@ -72,6 +72,8 @@ impl Words {
                 self.way_there("", parse(&url).ok().as_ref())
             }
             Ok(Source::Entry(_)) => self.way_there("", None),
+            // Where a download may come from stands in its source.
+            Ok(Source::Package(package)) if package.starts_with("binary:") => Ok(Remote::default()),
             _ => {
                 self.none_of(OF_REMOTE, "is for a server that runs elsewhere")?;
                 Ok(Remote::default())

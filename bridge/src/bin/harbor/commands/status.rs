@@ -192,7 +192,7 @@ fn of_catalog(catalog: &Members) -> String {
     }
 }
 
-fn mib(bytes: u64) -> String {
+pub fn mib(bytes: u64) -> String {
     format!("{}.{} MiB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20)
 }
 

@@ -4,7 +4,9 @@
 
 mod options;
 
-use self::options::{CALLS, REMOTE, RESTART, SANDBOX, SANDBOX_LEVEL, SANDBOX_OF_ADD, SAVE, SCOPES, START};
+use self::options::{
+    CALLS, DOWNLOAD, REMOTE, RESTART, SANDBOX, SANDBOX_LEVEL, SANDBOX_OF_ADD, SAVE, SCOPES, START,
+};
 use super::{Opt, Topic, opt, topic};
 
 /// Every command, in the order of the help.
@@ -20,6 +22,7 @@ pub const TOPICS: &[Topic] = &[
             opt("--secret", "KEY", "a secret without which it is not started, asked for; repeat for more"),
         ],
         groups: &[
+            ("a program that is downloaded", DOWNLOAD),
             ("a server that runs elsewhere", REMOTE),
             ("start and stop", START),
             ("after a crash", RESTART),
@@ -27,8 +30,9 @@ pub const TOPICS: &[Topic] = &[
             ("what it may do on this machine", SANDBOX_OF_ADD),
             ("what it may reach", SANDBOX),
         ],
-        notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT], oci:IMAGE, the URL of a\n\
-                server that runs elsewhere, or an ID that `harbor catalog` shows. Behind -- are the server's own arguments, or\n\
+        notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT], binary:URL (a program, or a\n\
+                .tar.gz or .zip with one), oci:IMAGE, the URL of a server that runs elsewhere, or an ID that `harbor catalog`\n\
+                shows. --allow-private and --allow-http are for a binary:URL, too. Behind -- are the server's own arguments, or\n\
                 what an entry asks for, if that is one thing. What it is and may do is shown, asked for, and locked with the\n\
                 hashes of all that comes with it. The value of a --secret comes from a prompt, or from stdin, as with\n\
                 `harbor secrets set`. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
@@ -40,7 +44,11 @@ pub const TOPICS: &[Topic] = &[
     },
     Topic {
         options: &[
-            opt("--to", "VERSION", "this one instead of the newest; of git a branch, tag or commit"),
+            opt(
+                "--to",
+                "VERSION",
+                "this one instead of the newest; of git a branch, tag or commit, of binary: another URL",
+            ),
             opt("--undo", "", "back to the version before the last upgrade"),
             opt("--yes", "", "do not ask"),
         ],

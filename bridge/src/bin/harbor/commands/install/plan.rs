@@ -2,7 +2,10 @@
 //!
 //! Owns the words. What an entry says of itself is other people's: it is shown as text.
 
+use harbor_policy::package::binary::Binary;
+
 use super::super::count;
+use super::super::status::mib;
 use crate::reply::Members;
 use crate::table::flatten;
 
@@ -23,6 +26,7 @@ pub fn describe(plan: &Members, about: Option<&Members>) -> String {
     match plan.text("kind").as_str() {
         "oci" => lines.push(format!("image      {name}, as it is now; pinned by its id")),
         "remote" => lines.push(format!("elsewhere  {name}")),
+        "binary" => lines.push(describe_file(plan, &name)),
         kind => {
             let packages = usize::try_from(plan.number("packages").unwrap_or(0)).unwrap_or(usize::MAX);
             lines.push(format!("package    {name} {} ({kind})", plan.text("version")));
@@ -34,6 +38,29 @@ pub fn describe(plan: &Members, about: Option<&Members>) -> String {
         }
     }
     lines.push(format!("may        {}", may(plan)));
+    lines.join("\n")
+}
+
+/// Of what is downloaded.
+fn describe_file(plan: &Members, address: &str) -> String {
+    let (file, hash) = (plan.object("file"), plan.text("version"));
+    let size = mib(file.number("size").unwrap_or(0));
+    let source = plan.text("source");
+    let source = source.strip_prefix("binary:").and_then(|text| Binary::read(text).ok()).unwrap_or_default();
+    let said = file.strings("vouched_by");
+    let mut lines = vec![
+        format!("program    {} of {address} ({size})", flatten(&file.text("program"))),
+        format!("sha256     {hash}"),
+    ];
+    if said.iter().any(|said| said == "checksum") {
+        lines.push("checked    it is the SHA-256 that you gave".into());
+    }
+    if let Some(key) = source.key.filter(|_| said.iter().any(|said| said == "signature")) {
+        lines.push(format!("signed     by {key}, as each later version has to be"));
+    }
+    if said.is_empty() {
+        lines.push("checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures".into());
+    }
     lines.join("\n")
 }
 
@@ -79,6 +106,35 @@ mod tests {
             ),
             "{}",
             describe(&plan, Some(&about))
+        );
+    }
+
+    #[test]
+    fn of_a_download_it_is_said_who_vouches_for_it() {
+        let plan = |source: &str, by: &str| {
+            let json = format!(
+                r#"{{"server_id":"notes","kind":"binary","name":"https://h/n","source":"binary:https://h/n#{source}","version":"0a","file":{{"size":1572864,"program":"bin/n","vouched_by":[{by}]}},"sandbox":{{"level":"standard","network":"all"}}}}"#
+            );
+            describe(&parsed(&json), None)
+        };
+        let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+        let text = |checked: &str| {
+            format!(
+                "server     notes\nprogram    bin/n of https://h/n (1.5 MiB)\nsha256     0a\n{checked}\n\
+                 may        sandbox standard, network all"
+            )
+        };
+        assert_eq!(
+            plan("", ""),
+            text(
+                "checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures"
+            )
+        );
+        assert_eq!(
+            plan(&format!("minisign={key}"), r#""checksum","signature""#),
+            text(&format!(
+                "checked    it is the SHA-256 that you gave\nsigned     by {key}, as each later version has to be"
+            ))
         );
     }
 

@@ -80,6 +80,17 @@ pub const REMOTE: &[Opt] = &[
     opt("--allow-http", "", "without TLS, although it is not on this machine"),
 ];
 
+/// A program that is downloaded.
+pub const DOWNLOAD: &[Opt] = &[
+    opt("--sha256", "HEX", "what the SHA-256 of the file has to be"),
+    opt(
+        "--minisign-key",
+        "KEY",
+        "a public key that this version and each later one has to be signed by: URL.minisig",
+    ),
+    opt("--bin", "PATH", "which file of an archive is the program, where there are several"),
+];
+
 /// What a server may reach and use, beyond its level.
 pub const SANDBOX: &[Opt] = &[
     opt("--required", "", "rather do not start it than with less than its level"),
