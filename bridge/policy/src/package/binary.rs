@@ -91,8 +91,14 @@ impl Binary {
             ("sha256", value) => once(&mut self.sha256, sha256(value)?),
             ("minisign", value) => once(&mut self.key, key(value)?),
             ("bin", value) => once(&mut self.program, path(value)?),
-            ("allow", "http") => Ok(self.allow_http = true),
-            ("allow", "private") => Ok(self.allow_private = true),
+            ("allow", "http") => {
+                self.allow_http = true;
+                Ok(())
+            }
+            ("allow", "private") => {
+                self.allow_private = true;
+                Ok(())
+            }
             _ => Err(format!(
                 "{word:?} is not known behind the # of binary:; there may be sha256=HEX, minisign=KEY, bin=PATH, allow=http, \
                  allow=private"
