@@ -228,9 +228,9 @@ fn is_of(definition: &Definition, source: &Source) -> bool {
     match source {
         Source::Package(text) => {
             let wanted = package::source::read(text, &[]).ok();
-            let same = |has: package::Package| {
-                wanted.is_some_and(|wanted| (wanted.ecosystem, wanted.name) == (has.ecosystem, has.name))
-            };
+            // Files of all kinds of servers are called `server`.
+            let of = |one: package::Package| (one.ecosystem, one.binary().map(|binary| binary.url), one.name);
+            let same = |has| wanted.is_some_and(|wanted| of(wanted) == of(has));
             definition.package().is_some_and(same)
         }
         Source::Image(image) => definition.image.as_ref().is_some_and(|has| has.reference == *image),

@@ -133,6 +133,27 @@ fn a_python_program_is_found_or_the_others_are_listed() {
 }
 
 #[test]
+fn the_program_of_a_download_is_where_its_report_says_and_inside() {
+    let (dir, line) = (tempfile::tempdir().unwrap(), "binary:https://h/srv.zip");
+    assert!(refusal(line, dir.path()).contains("not installed"));
+    script(&dir.path().join("files/bin/srv"), "#!/bin/sh\n");
+    script(&dir.path().join("outside"), "#!/bin/sh\n");
+    let report = |program: &str| {
+        let text = format!(r#"{{"sha256":"0a","size":7,"program":"{program}"}}"#);
+        std::fs::write(dir.path().join("unpacked.json"), text).unwrap();
+    };
+    report("bin/srv");
+    let root = dir.path().canonicalize().unwrap();
+    assert_eq!(entry(&package(line), dir.path()), Ok(root.join("files/bin/srv")));
+    let found = lock::resolved(&package(line), dir.path(), None).unwrap();
+    assert_eq!((found.version.as_str(), found.integrity.as_str(), found.packages), ("0a", "sha256:0a", 1));
+    report("../outside");
+    assert!(refusal(line, dir.path()).contains("leads out"));
+    report("gone");
+    assert!(refusal(line, dir.path()).contains("is not there"));
+}
+
+#[test]
 fn only_a_whole_installation_of_this_package_counts() {
     let dir = python(&["srv"]);
     let (one, two, stamp) = (package("uvx srv==1"), package("uvx srv==2"), dir.path().join(STAMP));

@@ -119,7 +119,7 @@ pub fn read_zip(packed: impl Read + Seek, most: u64, place: &mut dyn Place) -> R
         let mut entry = archive.by_index(at).map_err(of_zip)?;
         let mode = entry.unix_mode().unwrap_or(0);
         let is_directory = entry.name_raw().ends_with(b"/");
-        let Some(path) = unpacking.next(&entry.name_raw().to_vec())? else { continue };
+        let Some(path) = unpacking.next(entry.name_raw())? else { continue };
         match mode & KIND {
             LINK => {
                 let mut target = Vec::new();
@@ -209,7 +209,7 @@ fn target_of<'t>(path: &str, target: &'t [u8]) -> Result<&'t str, String> {
     let target = std::str::from_utf8(target).map_err(|_| refused())?;
     let parts: Vec<_> = target.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let up = parts.iter().take_while(|part| **part == "..").count();
-    let is_inside = up <= path.split('/').count() - 1 && !parts[up..].contains(&"..");
+    let is_inside = up < path.split('/').count() && !parts[up..].contains(&"..");
     let is_name = !target.is_empty() && target.len() <= MAX_PATH && !target.chars().any(char::is_control);
     match is_inside && is_name && !target.starts_with('/') {
         true => Ok(target),

@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(of(&two, Some("bin/b")), Ok("bin/b".into()));
         assert!(of(&two, Some("c")).unwrap_err().contains("no file c in the archive; it has bin/a, bin/b"));
         assert!(of(&[entry("a", true, mac())], None).unwrap_err().contains("a is a program for macOS"));
-        assert!(of(&[readme.clone()], Some("README")).unwrap_err().contains("is no program"));
+        assert!(of(std::slice::from_ref(&readme), Some("README")).unwrap_err().contains("is no program"));
         assert!(of(&[readme], None).unwrap_err().contains("no program in the archive"));
     }
 }
