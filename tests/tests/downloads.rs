@@ -141,7 +141,7 @@ fn what_was_shown_is_what_is_installed_after_a_yes() {
     let wrong = format!("{source}&sha256={}", sha256(b"other"));
     let (said, _) = home.refused(&["install", &wrong, "--name", "s2", "--yes"]);
     assert!(said.contains(&sha256(&first)) && said.contains(&sha256(b"other")), "{said}");
-    assert!(is_gone(&home, "s2"));
+    wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "s2"));
 }
 
 #[test]
