@@ -31,7 +31,7 @@ use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
 use crate::store::packages::lock::{Resolved, resolved, write_lock, write_wanted};
-use crate::store::packages::repository::{Checkout, checkout, make_executable};
+use crate::store::packages::repository::{Checkout, checkout, look, make_executable};
 use crate::store::removal::remove_tree;
 
 /// The cause of an end that only says that the versions are known.
@@ -79,6 +79,11 @@ impl Server {
         let dir = self.empty_directory(locked.as_deref()).await?;
         let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
         self.run_prepare(&package, &text, uv).await?;
+        if self.trial.as_ref().is_some_and(|trial| trial.look_only) {
+            let (commit, files) = self.on_the_disk(&package, &dir, look).await?;
+            (*self.commit.borrow_mut(), *self.files.borrow_mut()) = (Some(commit), Some(Rc::new(files)));
+            return Err(Rc::new(EndReport::because(PLANNED, "its repository is read")));
+        }
         let source = self.checkout_of(&package, &dir).await?;
         let content = source.as_ref().map(|source| source.content);
         if content == Some(Content::Python) {
@@ -105,7 +110,7 @@ impl Server {
     }
 
     /// Another version than the one that was locked is taken on purpose, or not at all.
-    fn version_is_known(&self) -> Ended<()> {
+    pub(super) fn version_is_known(&self) -> Ended<()> {
         let lost = self.runners.shared.locks.lost(&self.id).filter(|_| self.trial.is_none());
         let Some(why) = lost else { return Ok(()) };
         let id = &self.id;
