@@ -88,6 +88,7 @@ pub const TARGETS: &[Target] = &[
     images::IMAGE,
     recipes::SOURCE,
     recipes::SERVER_JSON,
+    recipes::SERVER_MANIFEST,
     config::CONFIG,
     foreign::FOREIGN,
     browsers::NATIVE_MANIFEST,

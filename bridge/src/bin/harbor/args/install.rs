@@ -20,6 +20,8 @@ pub struct Package {
     pub elsewhere: Remote,
     /// Whether nobody is asked.
     pub yes: bool,
+    /// Whether it is only said what would be installed.
+    pub dry_run: bool,
     /// How its server is run; its name is empty where none was said, and so is its command.
     pub definition: Definition,
 }
@@ -53,7 +55,8 @@ impl Words {
             ..Definition::default()
         };
         let (inputs, elsewhere) = (self.inputs()?, self.spoken(source)?);
-        Ok(Package { source: source.clone(), way, inputs, elsewhere, yes: self.has("--yes"), definition })
+        let (yes, dry_run) = (self.has("--yes"), self.has("--dry-run"));
+        Ok(Package { source: source.clone(), way, inputs, elsewhere, yes, dry_run, definition })
     }
 
     fn inputs(&self) -> Result<BTreeMap<String, Vec<String>>, String> {
