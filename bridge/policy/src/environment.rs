@@ -213,6 +213,9 @@ const OF_THE_PERSON: &[&str] = &[
     "PYTHONSTARTUP",
 ];
 
+/// Names on the lists above that change only how things are shown.
+const HARMLESS: &[&str] = &["LANG", "LANGUAGE", "TERM", "TZ"];
+
 /// Why somebody else's recipe cannot ask for a variable of this name; `None` when it can.
 #[must_use]
 pub fn wrong_of_others(name: &str) -> Option<&'static str> {
@@ -222,9 +225,10 @@ pub fn wrong_of_others(name: &str) -> Option<&'static str> {
         && name.len() <= MAX_NAME;
     let upper = name.to_ascii_uppercase();
     let is_family = ["LD_", "DYLD_", "HARBOR_", "NPM_CONFIG_"].iter().any(|start| upper.starts_with(start));
+    let is_shared = (is_of_system(name) || is_passed(name)) && !HARMLESS.contains(&name) && !name.starts_with("LC_");
     if !is_name {
         Some("that is no name of a variable")
-    } else if is_family || is_of_system(name) || is_passed(name) || OF_THE_PERSON.contains(&name) {
+    } else if is_family || is_shared || OF_THE_PERSON.contains(&name) {
         Some("only you may set that one, since it changes what programs do")
     } else {
         None

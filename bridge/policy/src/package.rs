@@ -408,7 +408,9 @@ pub fn install(package: &Package, dir: &str, has_uv: bool, content: Option<Conte
         (Ecosystem::Npm, _) => vec![npm::install(dir)],
         (Ecosystem::Pypi, _) => vec![pypi::install(dir, has_uv)],
         (_, None) => Vec::new(),
-        (_, Some(Content::Node { builds, .. })) => npm::install_source(&git::package_dir(package, dir), builds),
+        (_, Some(Content::Node { builds, .. })) => {
+            npm::install_source(&git::package_dir(package, dir), builds)
+        }
         (_, Some(Content::Python)) => pypi::install_source(dir, &git::package_dir(package, dir), has_uv),
     }
 }

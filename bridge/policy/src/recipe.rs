@@ -143,7 +143,9 @@ impl Kind {
         let (is_right, expected) = match self {
             Self::Text => (true, ""),
             Self::Path => (value.starts_with('/'), "a whole path, from / on"),
-            Self::Url => (Url::parse(value).is_ok_and(|url| url.has_host()), "an address such as https://host/"),
+            Self::Url => {
+                (Url::parse(value).is_ok_and(|url| url.has_host()), "an address such as https://host/")
+            }
             Self::Number => (value.parse().is_ok_and(f64::is_finite), "a number"),
             Self::Boolean => (["true", "false", "1", "0"].contains(&value), "true or false"),
         };

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AddServer, CheckRuntimesResult, GetServerStatusResult, InstallServer, InstallServerResult, InstalledView, ListInstalledResult,
-    LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer, UninstallServerResult,
-    UpdateServerArgs, UpdateServerArgsResult,
+    AddServer, CheckRuntimesResult, GetServerStatusResult, InstallServer, InstallServerResult, InstalledView,
+    ListInstalledResult, LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer,
+    UninstallServerResult, UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
@@ -130,7 +130,9 @@ pub(super) fn planned(
 ) -> Result<Planned, ErrorBody> {
     let Some(token) = token else { return Ok(Planned::of(wanted.package.clone())) };
     if let Some(planned) = router.staged.planned(client, &wanted.id, token) {
-        return Some(planned).filter(|planned| planned.wanted == wanted.package).ok_or_else(|| gone("planned"));
+        return Some(planned)
+            .filter(|planned| planned.wanted == wanted.package)
+            .ok_or_else(|| gone("planned"));
     }
     let looked = router.staged.looked(client, token).ok_or_else(|| gone("planned"))?;
     let package = looked.exactly(&wanted.package);
@@ -304,7 +306,8 @@ pub(super) async fn status(router: &Router, id: &ServerId) -> Handled {
         true => Some((Vec::new(), busy(id).message)),
         false => server.cannot_start().await,
     };
-    let (missing_secrets, why_not) = why_not.map_or((Vec::new(), None), |(missing, why)| (missing, Some(why)));
+    let (missing_secrets, why_not) =
+        why_not.map_or((Vec::new(), None), |(missing, why)| (missing, Some(why)));
     reply(GetServerStatusResult {
         server: view(router, &server),
         package,

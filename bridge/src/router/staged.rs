@@ -105,7 +105,8 @@ impl Staged {
         let mine = id.clone();
         let waiting = Waiting { client: Rc::downgrade(client), id, token: token.clone(), what };
         let mut all = self.waiting.borrow_mut();
-        let mut gone: Vec<_> = all.extract_if(.., |one| one.is_of(client) && mine.is_some() && one.id == mine).collect();
+        let mut gone: Vec<_> =
+            all.extract_if(.., |one| one.is_of(client) && mine.is_some() && one.id == mine).collect();
         let others = all.iter().filter(|one| one.is_of(client)).count();
         if others >= MOST
             && let Some(oldest) = all.iter().position(|one| one.is_of(client))

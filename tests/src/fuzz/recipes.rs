@@ -101,7 +101,8 @@ fn ways(all: &[Way]) {
         assert!(recipe.sandbox == Default::default() && recipe.inputs.len() <= MOST);
         let inputs = recipe.inputs.iter().map(|input| (input.name.clone(), vec!["/v".to_owned()])).collect();
         let secrets: Vec<_> = recipe.secrets.iter().map(|secret| secret.name.clone()).collect();
-        let wrong = recipe.secrets.iter().filter_map(|secret| recipe.wrong_secret(&secret.name, "s3cret-value"));
+        let wrong =
+            recipe.secrets.iter().filter_map(|secret| recipe.wrong_secret(&secret.name, "s3cret-value"));
         wrong.for_each(|why| assert!(!why.is_empty()));
         let env = recipe.env.iter().map(|one| (one.name.clone(), "v".to_owned())).collect::<BTreeMap<_, _>>();
         let given = Given { inputs: &inputs, env: &env, secrets: &secrets, data: "/d" };

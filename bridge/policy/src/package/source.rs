@@ -76,7 +76,9 @@ fn git_spec(text: &str) -> Result<(String, String), String> {
         return Err("behind # stands a branch, a tag or a commit, and &subdirectory=DIRECTORY".into());
     }
     if directory.is_some_and(|directory| !is_directory(directory)) {
-        return Err("behind subdirectory= stands a directory of the repository, such as packages/server".into());
+        return Err(
+            "behind subdirectory= stands a directory of the repository, such as packages/server".into()
+        );
     }
     let name = url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let name = name.strip_suffix(".git").unwrap_or(name).to_owned();
@@ -102,9 +104,11 @@ fn parts(spec: &str) -> (&str, Option<&str>, Option<&str>) {
 /// Goes down from the top, and not to where git keeps what is its own.
 fn is_directory(directory: &str) -> bool {
     let part = |part: &str| {
-        is_word(part, |b| b.is_ascii_alphanumeric() || b"_@.".contains(&b), |b| {
-            b.is_ascii_alphanumeric() || b"_@.+-".contains(&b)
-        }) && ![".", ".."].contains(&part)
+        is_word(
+            part,
+            |b| b.is_ascii_alphanumeric() || b"_@.".contains(&b),
+            |b| b.is_ascii_alphanumeric() || b"_@.+-".contains(&b),
+        ) && ![".", ".."].contains(&part)
             && !part.eq_ignore_ascii_case(".git")
     };
     directory.len() <= MAX_REFERENCE && directory.split('/').all(part)

@@ -22,6 +22,8 @@ pub const MAX: usize = 256 << 10;
 const MAX_NAME: usize = 100;
 const MAX_WORDS: usize = 500;
 const MAX_VALUE: usize = 2000;
+/// More ways are not looked at.
+const MOST_WAYS: usize = 16;
 
 /// What a manifest says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,7 +76,7 @@ pub fn of_value(value: &Value, here: Option<&str>) -> Result<Manifest, String> {
     let declared = declared(value, &mut notes);
     let (said, package) = (|name| words(value, name, MAX_WORDS), &value["package"]);
     let alternatives = package["alternatives"].as_array().into_iter().flatten();
-    let packages = std::iter::once(package).chain(alternatives).take(MOST);
+    let packages = std::iter::once(package).chain(alternatives).take(MOST_WAYS);
     let ways = packages.map(|package| way(package, here, &declared, &value["execution"]));
     let minimum = words(&value["runtime"], "minimumVersion", MAX_NAME);
     Ok(Manifest {
@@ -89,7 +91,11 @@ pub fn of_value(value: &Value, here: Option<&str>) -> Result<Manifest, String> {
 
 fn repository(value: &Value) -> Option<String> {
     let named = &value["repository"];
-    let found = if named.is_object() { words(named, "url", MAX_WORDS) } else { words(value, "repository", MAX_WORDS) };
+    let found = if named.is_object() {
+        words(named, "url", MAX_WORDS)
+    } else {
+        words(value, "repository", MAX_WORDS)
+    };
     (!found.is_empty()).then_some(found)
 }
 
@@ -160,7 +166,8 @@ impl Declared {
             kind.expected(value).is_none() && (choices.is_empty() || choices.contains(value))
         };
         let value = scalar(&declared["default"]).map(|value| visible(&value, MAX_VALUE)).filter(fits);
-        let (description, required) = (words(declared, "description", MAX_WORDS), declared["required"] == true);
+        let (description, required) =
+            (words(declared, "description", MAX_WORDS), declared["required"] == true);
         self.recipe.env.push(Variable { name, description, required, value, kind: *kind, choices });
     }
 
@@ -219,7 +226,8 @@ fn secret(declared: &Value, notes: &mut Vec<String>) -> Secret {
 
 /// Harbor obtains no tokens of a provider for programs that run here: what such a program reads them from is a secret.
 fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
-    let (provider, description) = (words(oauth, "provider", MAX_NAME), words(oauth, "description", MAX_WORDS));
+    let (provider, description) =
+        (words(oauth, "provider", MAX_NAME), words(oauth, "description", MAX_WORDS));
     let (host, user) = (&oauth["hostMode"], &oauth["userMode"]);
     let named = |mode: &Value, name: &str| Some(words(mode, name, MAX_NAME)).filter(|name| !name.is_empty());
     let wanted = [(host, "tokenEnvVar"), (user, "tokenStorageEnvVar"), (user, "clientCredentialsEnvVar")];
@@ -236,7 +244,8 @@ fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
         return;
     };
     let scopes = list(&oauth["scopes"]).map(|scope| visible(&scope, MAX_NAME)).collect::<Vec<_>>().join(" ");
-    let scopes = if scopes.is_empty() { scopes } else { format!(", with the scopes {}", visible(&scopes, MAX_WORDS)) };
+    let scopes =
+        if scopes.is_empty() { scopes } else { format!(", with the scopes {}", visible(&scopes, MAX_WORDS)) };
     notes.push(format!(
         "it wants an authorization of {provider}{scopes}; Harbor obtains none for programs that run here: give it yours as \
          the secret {name}"
@@ -292,7 +301,9 @@ fn repository_of(url: &str, here: Option<&str>) -> Result<String, String> {
     };
     match here {
         Some(here) if url.is_empty() || plain(url) == plain(here) => Ok(here.to_owned()),
-        None if url.is_empty() => Err("its manifest means the repository that it lies in; install that".into()),
+        None if url.is_empty() => {
+            Err("its manifest means the repository that it lies in; install that".into())
+        }
         _ if url.chars().any(is_hidden) => Err("its manifest names a repository that is none".into()),
         _ => Ok(format!("git:{}", url.trim_start_matches("git+").trim_start_matches("git:"))),
     }

@@ -49,7 +49,9 @@ mod tests {
     fn what_would_cost_is_cheap_or_not_used() {
         let value = "a".repeat(60_000) + "!";
         assert!(expected("^(a+)+$", None, &value).is_some());
-        for pattern in ["(?=x)y", r"(a)\1", "((((a{99}){99}){99}){99}){99}", &"(".repeat(40), &"a".repeat(600), "["] {
+        for pattern in
+            ["(?=x)y", r"(a)\1", "((((a{99}){99}){99}){99}){99}", &"(".repeat(40), &"a".repeat(600), "["]
+        {
             assert!(!is_usable(pattern), "{pattern}");
             assert_eq!(expected(pattern, None, "x"), None);
         }

@@ -100,7 +100,9 @@ fn member(text: &[u8], here: &str) -> Result<Option<Manifest>, String> {
     let value: Value = serde_json::from_slice(text).unwrap_or_default();
     let member = &value["mcp"];
     match is_meant(member) {
-        true => manifest::of_value(member, Some(here)).map(Some).map_err(|why| format!("mcp in its package.json {why}")),
+        true => manifest::of_value(member, Some(here))
+            .map(Some)
+            .map_err(|why| format!("mcp in its package.json {why}")),
         false => Ok(None),
     }
 }
@@ -163,7 +165,12 @@ impl Found {
 }
 
 /// What this machine lacks for a source.
-fn lacking(text: &str, own: Option<Content>, minimum: Option<&str>, programs: &Programs<'_>) -> Option<String> {
+fn lacking(
+    text: &str,
+    own: Option<Content>,
+    minimum: Option<&str>,
+    programs: &Programs<'_>,
+) -> Option<String> {
     let (needed, runtime): (&[&[&str]], _) = match (sort(text).ok()?, text.split(':').next()?, own) {
         (Source::Image(_), ..) => (&[&["podman", "docker"]], None),
         (Source::Package(_), "npm", _) => (&[&["node"], &["npm"]], Some("node")),
@@ -171,22 +178,30 @@ fn lacking(text: &str, own: Option<Content>, minimum: Option<&str>, programs: &P
         (Source::Package(_), "git", Some(Content::Node { .. })) => {
             (&[&["git"], &["node"], &["npm"]], Some("node"))
         }
-        (Source::Package(_), "git", Some(Content::Python)) => (&[&["git"], &["uv", "python"]], Some("python")),
+        (Source::Package(_), "git", Some(Content::Python)) => {
+            (&[&["git"], &["uv", "python"]], Some("python"))
+        }
         (Source::Package(_), "git", None) => (&[&["git"]], None),
         _ => return None,
     };
     let missing = needed.iter().find(|any| any.iter().all(|program| !programs.contains_key(program)));
     if let Some(missing) = missing {
-        return Some(format!("there is no {} here; `harbor runtimes` says where it was looked for", missing.join(" or ")));
+        return Some(format!(
+            "there is no {} here; `harbor runtimes` says where it was looked for",
+            missing.join(" or ")
+        ));
     }
     let (runtime, minimum) = (runtime?, minimum?);
     let Some(wanted) = numbers(minimum) else {
         return Some(format!("its manifest wants {runtime} {minimum}, which is no version"));
     };
     // uv gets another Python where this one is too old.
-    let found = programs.get(runtime)?.as_deref().filter(|_| runtime != "python" || !programs.contains_key("uv"))?;
+    let found =
+        programs.get(runtime)?.as_deref().filter(|_| runtime != "python" || !programs.contains_key("uv"))?;
     let is_older = numbers(found).is_some_and(|found| found < wanted);
-    is_older.then(|| format!("it needs {runtime} {minimum} or newer, and here is {found}; `harbor runtimes` says where"))
+    is_older.then(|| {
+        format!("it needs {runtime} {minimum} or newer, and here is {found}; `harbor runtimes` says where")
+    })
 }
 
 /// `>=20.1` is 20, 1.

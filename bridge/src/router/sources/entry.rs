@@ -21,8 +21,8 @@ use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::recipe::{Given, Kind, Recipe, Unfilled};
 use harbor_policy::suggest::closest;
 
-use crate::catalog::CatalogError;
 use super::looking::{self, Looked};
+use crate::catalog::CatalogError;
 use crate::router::client::Client;
 use crate::router::servers::note;
 use crate::router::staged::What;
@@ -349,7 +349,8 @@ pub(super) async fn expanded(
     let given = || message.secret_values.iter().flat_map(|given| &given.0);
     let wrong = given().find_map(|(name, value)| Some((name, recipe.wrong_secret(name, value.expose())?)));
     if let Some((name, expected)) = wrong {
-        let message = format!("{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any");
+        let message =
+            format!("{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any");
         return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "secret_values"));
     }
     let secrets: Vec<_> = given().map(|(name, _)| name.clone()).collect();

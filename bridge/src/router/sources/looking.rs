@@ -55,7 +55,11 @@ pub(super) fn repository(text: &str) -> Option<Package> {
 }
 
 /// Reads a repository.
-pub(super) async fn look(router: &Rc<Router>, package: Package, note: Option<Note>) -> Result<Looked, ErrorBody> {
+pub(super) async fn look(
+    router: &Rc<Router>,
+    package: Package,
+    note: Option<Note>,
+) -> Result<Looked, ErrorBody> {
     let here = package.source();
     let claim = router.supervisor.claim_any().ok_or_else(|| {
         let message = "too many repositories are being looked at; try again when that is over";

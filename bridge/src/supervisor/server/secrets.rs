@@ -86,7 +86,8 @@ impl Server {
             return Some(none(report.message.clone()));
         }
         // It is held to nothing of this machine where it runs elsewhere.
-        let held = if self.definition().remote.is_some() { None } else { Some(self.would_be_confined().await) };
+        let held =
+            if self.definition().remote.is_some() { None } else { Some(self.would_be_confined().await) };
         held.and_then(Result::err).map(none)
     }
 

@@ -21,11 +21,7 @@ fn sources_name_their_package() {
         ("git:file:///home/me/c", "c", false),
         ("git:https://h/a#subdirectory=packages/x", "a/x", false),
         ("git:https://h/a#v1&subdirectory=x", "a/x", false),
-        (
-            "git:https://h/a#0123456789abcdef0123456789abcdef01234567&subdirectory=x",
-            "a/x",
-            true,
-        ),
+        ("git:https://h/a#0123456789abcdef0123456789abcdef01234567&subdirectory=x", "a/x", true),
     ] {
         let package = of(source);
         assert_eq!((package.name.as_str(), package.is_exact()), (name, exact), "{source}");

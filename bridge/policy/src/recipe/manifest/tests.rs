@@ -37,7 +37,10 @@ fn packages_become_sources() {
         assert_eq!((way.recipe.source.as_str(), way.why_not), (source, None));
     }
     for (declared, why) in [
-        (json!({"type": "binary", "binaryUrl": "https://h/{os}-{arch}"}), "binary:https://h/{os}-{arch} is not of a kind"),
+        (
+            json!({"type": "binary", "binaryUrl": "https://h/{os}-{arch}"}),
+            "binary:https://h/{os}-{arch} is not of a kind",
+        ),
         (json!({"type": "npm", "name": "--registry=x"}), "names no package"),
         (json!({"type": "npm", "name": "../x"}), "names no package"),
         (json!({"type": "npm", "name": "x\u{1b}[2J"}), "that is no name"),
@@ -67,7 +70,8 @@ fn variables_have_types_defaults_and_choices() {
         {"name": "DIR"},
     ]);
     let recipe = with("environment", &environment).ways[0].recipe.clone();
-    let seen: Vec<_> = recipe.env.iter().map(|one| (one.name.as_str(), one.kind.as_str(), one.value.as_deref())).collect();
+    let seen: Vec<_> =
+        recipe.env.iter().map(|one| (one.name.as_str(), one.kind.as_str(), one.value.as_deref())).collect();
     let wanted = [
         ("DIR", "path", None),
         ("PORT", "number", Some("80")),
@@ -77,7 +81,8 @@ fn variables_have_types_defaults_and_choices() {
     ];
     assert_eq!(seen, wanted, "a default that its own type refuses is none");
     let fill = |pairs: &[(&str, &str)]| {
-        let env: BTreeMap<_, _> = pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let env: BTreeMap<_, _> =
+            pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
         recipe.fill(Given { inputs: &BTreeMap::new(), env: &env, secrets: &[], data: "/d" })
     };
     assert_eq!(fill(&[]).unwrap_err().to_string(), "it needs --env DIR=VALUE (where)");
@@ -119,8 +124,12 @@ fn authorizations_become_secrets_or_a_reason() {
         "hostMode": {"tokenEnvVar": "TOKEN", "refreshTokenEnvVar": "REFRESH", "clientIdEnvVar": "ID"}});
     let manifest = with("oauth", &oauth);
     let secrets = &manifest.ways[0].recipe.secrets;
-    let seen: Vec<_> = secrets.iter().map(|one| (one.name.as_str(), one.required, one.description.as_str())).collect();
-    assert_eq!(seen, [("TOKEN", true, "to read mail"), ("REFRESH", false, "to read mail"), ("ID", false, "to read mail")]);
+    let seen: Vec<_> =
+        secrets.iter().map(|one| (one.name.as_str(), one.required, one.description.as_str())).collect();
+    assert_eq!(
+        seen,
+        [("TOKEN", true, "to read mail"), ("REFRESH", false, "to read mail"), ("ID", false, "to read mail")]
+    );
     let note = "it wants an authorization of google, with the scopes mail.read; Harbor obtains none for programs that run here: \
                 give it yours as the secret TOKEN";
     assert_eq!(manifest.notes, [note]);
@@ -134,7 +143,18 @@ fn authorizations_become_secrets_or_a_reason() {
 
 #[test]
 fn what_changes_programs_is_not_asked_for() {
-    for name in ["LD_PRELOAD", "PATH", "HOME", "NODE_OPTIONS", "https_proxy", "HARBOR_HOME", "A B", "1A", "", "SSL_CERT_FILE"] {
+    for name in [
+        "LD_PRELOAD",
+        "PATH",
+        "HOME",
+        "NODE_OPTIONS",
+        "https_proxy",
+        "HARBOR_HOME",
+        "A B",
+        "1A",
+        "",
+        "SSL_CERT_FILE",
+    ] {
         for member in ["environment", "secrets"] {
             let said = why_not(member, &json!([{"name": name, "default": "/tmp/x.so"}]));
             assert!(said.contains("asks for the variable"), "{member} {name}: {said}");
@@ -142,6 +162,7 @@ fn what_changes_programs_is_not_asked_for() {
         let said = why_not("oauth", &json!({"hostMode": {"tokenEnvVar": name}}));
         assert!(!said.is_empty(), "{name}");
     }
+    assert_eq!(why_not("environment", &json!([{"name": "TZ", "default": "UTC"}])), "");
     assert!(why_not("execution", &json!({"transport": "http"})).contains("speaks http"));
     assert!(why_not("environment", &json!([{"name": "A", "type": "object"}])).contains("of the type object"));
 }
@@ -149,10 +170,14 @@ fn what_changes_programs_is_not_asked_for() {
 #[test]
 fn words_are_bounded_and_hide_nothing() {
     let long = "x".repeat(10_000);
-    let manifest = of(&json!({"manifestVersion": "1.2", "name": "a\u{1b}[31m\u{202e}b\nc", "description": long,
+    let manifest =
+        of(&json!({"manifestVersion": "1.2", "name": "a\u{1b}[31m\u{202e}b\nc", "description": long,
         "repository": {"url": "https://h/"}, "package": {"type": "npm", "name": "x"}}));
     assert_eq!(manifest.title, "a\\u{1b}[31m\\u{202e}b c");
-    assert_eq!((manifest.description.chars().count(), manifest.repository.as_deref()), (501, Some("https://h/")));
+    assert_eq!(
+        (manifest.description.chars().count(), manifest.repository.as_deref()),
+        (501, Some("https://h/"))
+    );
     let many: Vec<_> = (0..1000).map(|at| json!({"name": format!("V{at}")})).collect();
     assert_eq!(with("environment", &json!(many)).ways[0].recipe.env.len(), MOST);
 }
@@ -184,8 +209,12 @@ fn any_value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 40, 6, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            prop::collection::btree_map("name|type|default|required|pattern|choices|url|hostMode|tokenEnvVar", inner, 0..6)
-                .prop_map(|map| Value::from_iter(map)),
+            prop::collection::btree_map(
+                "name|type|default|required|pattern|choices|url|hostMode|tokenEnvVar",
+                inner,
+                0..6
+            )
+            .prop_map(|map| Value::from_iter(map)),
         ]
     })
 }

@@ -27,9 +27,13 @@ fn manifest(package: &Value) -> Value {
 
 #[test]
 fn the_manifest_comes_first_and_the_package_last() {
-    let server = ("server.json", json!({"name": "io.example/x", "packages": [{"registryType": "npm", "identifier": "s"}]}));
+    let server = (
+        "server.json",
+        json!({"name": "io.example/x", "packages": [{"registryType": "npm", "identifier": "s"}]}),
+    );
     let plain = ("package.json", json!({"name": "p", "description": "d"}));
-    let member = ("package.json", json!({"name": "p", "mcp": manifest(&json!({"type": "npm", "name": "m"}))}));
+    let member =
+        ("package.json", json!({"name": "p", "mcp": manifest(&json!({"type": "npm", "name": "m"}))}));
     let first = ("mcp-manifest.json", manifest(&json!({"type": "git"})));
     let hidden = (".mcp/manifest.json", manifest(&json!({"type": "pypi", "name": "h"})));
     for (documents, found_in, source) in [
@@ -51,15 +55,22 @@ fn the_manifest_comes_first_and_the_package_last() {
 fn what_is_broken_is_said_and_nothing_else_is_taken() {
     let broken = |text: Result<&[u8], &str>| {
         let text = text.map(<[u8]>::to_vec).map_err(str::to_owned);
-        find(&Files { documents: vec![("mcp-manifest.json", text)], ..files(&[], Ok(NODE)) }, HERE).unwrap_err()
+        find(&Files { documents: vec![("mcp-manifest.json", text)], ..files(&[], Ok(NODE)) }, HERE)
+            .unwrap_err()
     };
     assert!(broken(Ok(b"{")).starts_with("its mcp-manifest.json is not the JSON"));
-    assert_eq!(broken(Err("leads out of its own directory")), "its mcp-manifest.json leads out of its own directory");
+    assert_eq!(
+        broken(Err("leads out of its own directory")),
+        "its mcp-manifest.json leads out of its own directory"
+    );
     let library = Files { is_package: true, ..files(&[], Err("it is a library, not a server")) };
     assert_eq!(find(&library, HERE).unwrap_err(), "it is a library, not a server");
     let go = Files { languages: vec![LANGUAGES[0]], ..files(&[], Err("x")) };
     let said = find(&go, HERE).unwrap_err();
-    assert!(said.contains("there is no mcp-manifest.json") && said.contains("it has a go.mod (Go)"), "{said}");
+    assert!(
+        said.contains("there is no mcp-manifest.json") && said.contains("it has a go.mod (Go)"),
+        "{said}"
+    );
     assert!(said.contains("harbor add NAME -- PROGRAM"), "{said}");
 }
 

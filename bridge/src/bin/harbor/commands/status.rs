@@ -67,7 +67,9 @@ fn describe_one(answer: &Members) -> String {
         format!("state      {}", flatten(&server.text("state"))),
     ];
     let installed = flatten(&format!("{} {}", package.text("name"), package.text("version")));
-    lines.extend((!installed.is_empty()).then(|| format!("package    {installed} ({})", package.text("kind"))));
+    lines.extend(
+        (!installed.is_empty()).then(|| format!("package    {installed} ({})", package.text("kind"))),
+    );
     let last = flatten(&server.text("last_error"));
     lines.extend((!last.is_empty()).then(|| format!("last end   {last}")));
     lines.push(match answer.value("can_start") == true {

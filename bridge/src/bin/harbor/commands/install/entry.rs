@@ -111,7 +111,10 @@ impl Complete {
         let all = |name: &str| self.about.iter().flat_map(|about| about.objects(name)).collect::<Vec<_>>();
         let needed = |one: &&Members| one.value("required") == true;
         all("inputs").iter().filter(needed).any(|one| !inputs.contains_key(&one.text("name")))
-            || all("variables").iter().filter(needed).any(|one| !definition.env.contains_key(&one.text("name")))
+            || all("variables")
+                .iter()
+                .filter(needed)
+                .any(|one| !definition.env.contains_key(&one.text("name")))
     }
 }
 
@@ -306,7 +309,10 @@ mod tests {
     #[test]
     fn what_stands_behind_is_the_one_thing_that_is_asked_for() {
         let (found, asked) = completed(&with_behind(&["/a", "b"]), FILES);
-        assert_eq!(asked, [r#"{"type":"resolve_server","request_id":"1","source":"filesystem","progress":true}"#]);
+        assert_eq!(
+            asked,
+            [r#"{"type":"resolve_server","request_id":"1","source":"filesystem","progress":true}"#]
+        );
         let Complete { package, secrets, .. } = found.unwrap();
         let directories = &package.inputs["directory"];
         assert!(directories[0] == "/a" && directories[1].starts_with('/') && directories[1].ends_with("/b"));

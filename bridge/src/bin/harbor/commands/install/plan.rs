@@ -66,7 +66,8 @@ pub fn describe_source(about: &Members) -> String {
 
 /// Why none of its ways can be gone here.
 pub fn why_not(about: &Members) -> String {
-    let reason = |way: &Members| format!("{}: {}", flatten(&way.text("source")), flatten(&way.text("why_not")));
+    let reason =
+        |way: &Members| format!("{}: {}", flatten(&way.text("source")), flatten(&way.text("why_not")));
     let reasons = about.objects("ways").iter().map(reason).collect::<Vec<_>>().join("\n");
     format!("{} cannot be installed here\n{reasons}", flatten(&about.text("source")))
 }
