@@ -225,7 +225,8 @@ pub fn wrong_of_others(name: &str) -> Option<&'static str> {
         && name.len() <= MAX_NAME;
     let upper = name.to_ascii_uppercase();
     let is_family = ["LD_", "DYLD_", "HARBOR_", "NPM_CONFIG_"].iter().any(|start| upper.starts_with(start));
-    let is_shared = (is_of_system(name) || is_passed(name)) && !HARMLESS.contains(&name) && !name.starts_with("LC_");
+    let is_shared =
+        (is_of_system(name) || is_passed(name)) && !HARMLESS.contains(&name) && !name.starts_with("LC_");
     if !is_name {
         Some("that is no name of a variable")
     } else if is_family || is_shared || OF_THE_PERSON.contains(&name) {

@@ -9,6 +9,7 @@
 //!
 //! Owns which way a source goes. Must never store a secret of what is not kept.
 
+mod declared;
 mod entry;
 mod looking;
 

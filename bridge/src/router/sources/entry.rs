@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{
-    CatalogDetails, DeclaredView, InstallServer, ResolvedView, SandboxSettings, WayView,
-};
+use harbor_ipc_proto::client::{CatalogDetails, InstallServer, ResolvedView, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{JsonObject, put_object};
 use harbor_ipc_proto::json::Json;
@@ -18,9 +16,10 @@ use harbor_policy::curated::{self, CURATED, Curated};
 use harbor_policy::package;
 use harbor_policy::recipe::server_json::{Way, first, ways};
 use harbor_policy::recipe::source::{Source, default_name, sort};
-use harbor_policy::recipe::{Given, Kind, Recipe, Unfilled};
+use harbor_policy::recipe::{Given, Recipe, Unfilled};
 use harbor_policy::suggest::closest;
 
+use super::declared;
 use super::looking::{self, Looked};
 use crate::catalog::CatalogError;
 use crate::router::client::Client;
@@ -229,10 +228,10 @@ impl Found {
             repository: self.repository,
             from: self.from,
             installed: with_source(router, &recipe.source),
-            inputs: recipe.inputs.into_iter().map(input).collect(),
-            variables: recipe.env.into_iter().map(variable).collect(),
-            secrets: recipe.secrets.into_iter().map(secret).collect(),
-            ways: self.ways.into_iter().map(shown).collect(),
+            inputs: recipe.inputs.into_iter().map(declared::input).collect(),
+            variables: recipe.env.into_iter().map(declared::variable).collect(),
+            secrets: recipe.secrets.into_iter().map(declared::secret).collect(),
+            ways: self.ways.into_iter().map(declared::way).collect(),
             source: self.source,
             way,
         })
@@ -243,61 +242,6 @@ impl Found {
 fn name_of(last: &str) -> Option<ServerId> {
     let text = format!("npm:{}", last.to_ascii_lowercase());
     default_name(&sort(&text).ok()?)
-}
-
-fn shown(way: Way) -> WayView {
-    WayView { source: way.recipe.source, why_not: way.why_not }
-}
-
-fn input(input: harbor_policy::recipe::Input) -> DeclaredView {
-    DeclaredView {
-        required: input.required && input.default.is_none(),
-        name: input.name,
-        description: input.description,
-        many: input.many,
-        path: input.path,
-        default: input.default,
-        choices: input.choices,
-        value_type: input.path.then_some("path"),
-        pattern: None,
-        placeholder: None,
-        help_url: None,
-        header: None,
-    }
-}
-
-fn variable(variable: harbor_policy::recipe::Variable) -> DeclaredView {
-    DeclaredView {
-        required: variable.required && variable.value.is_none(),
-        name: variable.name,
-        description: variable.description,
-        many: false,
-        path: variable.kind == Kind::Path,
-        default: variable.value,
-        choices: variable.choices,
-        value_type: (variable.kind != Kind::Text).then(|| variable.kind.as_str()),
-        pattern: None,
-        placeholder: None,
-        help_url: None,
-        header: None,
-    }
-}
-
-fn secret(secret: harbor_policy::recipe::Secret) -> DeclaredView {
-    DeclaredView {
-        required: secret.required,
-        name: secret.name,
-        description: secret.description,
-        many: false,
-        path: false,
-        default: None,
-        choices: Vec::new(),
-        value_type: None,
-        pattern: secret.pattern,
-        placeholder: secret.placeholder,
-        help_url: secret.help_url,
-        header: secret.header.map(|(header, _)| header),
-    }
 }
 
 /// The servers here that are of this source, whatever version.

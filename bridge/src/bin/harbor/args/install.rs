@@ -109,6 +109,8 @@ mod tests {
             panic!("install")
         };
         assert_eq!((entry.way, &entry.inputs["dir"][..]), (Some(1), &["/a".to_owned(), "/b=c".into()][..]));
+        let Command::Install(dry) = command(&["install", "alice/x", "--dry-run"]) else { panic!("install") };
+        assert!(dry.dry_run && !dry.yes);
         assert!(complaint(&["install", "files", "--input", "dir"]).contains("NAME=VALUE"));
         assert!(complaint(&["install", "npm:x", "--header", "x: y"]).contains("runs elsewhere"));
         assert!(complaint(&["install", "https://example.com/mcp", "--read", "/a"]).contains("not held here"));

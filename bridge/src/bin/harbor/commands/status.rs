@@ -243,6 +243,22 @@ mod tests {
     }
 
     #[test]
+    fn one_server_says_what_keeps_it_from_its_start() {
+        let of = |json: &str| describe_one(&Members::parse(json.as_bytes()).unwrap());
+        let server = r#""server":{"server_id":"a","state":"failed","last_error":"it\nended"}"#;
+        assert_eq!(
+            of(&format!(r#"{{{server},"can_start":true}}"#)),
+            "server     a\nstate      failed\nlast end   it ended\nstart      nothing is known that keeps it from starting"
+        );
+        let package = r#""package":{"name":"x","version":"1","kind":"npm"}"#;
+        let said = of(&format!(r#"{{{server},{package},"can_start":false,"why_not":"it needs K"}}"#));
+        assert!(
+            said.contains("package    x 1 (npm)") && said.ends_with("start      not as it is: it needs K"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn people_get_a_table_and_programs_the_object() {
         let wanted = StatusWanted { fresh: true, ..StatusWanted::default() };
         let ran = command(false, &[&answer("status")], |client, screen| show(client, &wanted, screen));

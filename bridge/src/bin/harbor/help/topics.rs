@@ -342,11 +342,7 @@ pub const TOPICS: &[Topic] = &[
         notes: "With NAME: its state, its package, and what keeps it from its next start.\n\
                 From memory: what has to be measured is as old as it says. With --json: the object of\n\
                 docs/status.schema.json; with --follow one JSON object per line, the first one the whole status.",
-        ..topic(
-            "status",
-            "[NAME]",
-            "show the bridge, the servers, and how they do",
-        )
+        ..topic("status", "[NAME]", "show the bridge, the servers, and how they do")
     },
     Topic {
         notes: "Servers with their state, calls, latency and memory, each second; Enter opens one with its log, its tools and\n\

@@ -118,6 +118,20 @@ mod tests {
     }
 
     #[test]
+    fn a_repository_says_what_it_wants_or_why_not() {
+        let about = parsed(
+            r#"{"source":"git:https://h/a","from":"repository","found_in":"mcp-manifest.json","commit":"abc","description":"d\u001b[1m","notes":["n"],"way":0,"ways":[{"source":"npm:x"}],"inputs":[],"variables":[{"name":"ZONE","description":"where","required":true}],"secrets":[{"name":"KEY","required":false}]}"#,
+        );
+        assert_eq!(
+            describe_source(&about),
+            "found      mcp-manifest.json of git:https://h/a at abc\nsays       d\\u{1b}[1m\nnote       n\nsource     npm:x\n\
+             needs      --env ZONE: where\nmay have   the secret KEY"
+        );
+        let none = parsed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
+        assert_eq!(why_not(&none), "s cannot be installed here\nnpm:x: a b");
+    }
+
+    #[test]
     fn what_is_no_package_has_neither_version_nor_hash() {
         let image = parsed(
             r#"{"server_id":"t","kind":"oci","name":"mcp/time","sandbox":{"level":"standard","network":"all"}}"#,
