@@ -46,6 +46,7 @@ targets! {
     image,
     source,
     server_json,
+    server_manifest,
     config,
     foreign,
     native_manifest,

@@ -86,6 +86,9 @@ impl Server {
         }
         let source = self.checkout_of(&package, &dir).await?;
         let content = source.as_ref().map(|source| source.content);
+        if locked.is_none() && must_build(content) && !self.may_build() {
+            return Err(needs_build());
+        }
         if content == Some(Content::Python) {
             self.run_step(&pypi::environment_of_source(&text, uv)).await?;
         }
@@ -107,6 +110,10 @@ impl Server {
             self.run_step(&step).await.map_err(|report| other_hash(&package, report))?;
         }
         self.finish(&package, &dir, lock).await
+    }
+
+    fn may_build(&self) -> bool {
+        self.trial.as_ref().is_none_or(|trial| trial.may_build)
     }
 
     /// Another version than the one that was locked is taken on purpose, or not at all.
@@ -187,10 +194,7 @@ impl Server {
         source: Option<Checkout>,
     ) -> Ended<Lock> {
         let content = source.as_ref().map(|source| source.content);
-        let may_build = self.trial.as_ref().is_none_or(|trial| trial.may_build);
-        if must_build(content) && !may_build {
-            return Err(needs_build());
-        }
+        let may_build = self.may_build();
         self.on_the_disk(package, dir, write_wanted).await?;
         for step in resolve(package, &dir.to_string_lossy(), uv, content, may_build) {
             if let Err(report) = self.run_step(&step).await {
