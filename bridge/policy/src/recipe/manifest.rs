@@ -304,8 +304,13 @@ fn repository_of(url: &str, here: Option<&str>) -> Result<String, String> {
         None if url.is_empty() => {
             Err("its manifest means the repository that it lies in; install that".into())
         }
-        _ if url.chars().any(is_hidden) => Err("its manifest names a repository that is none".into()),
-        _ => Ok(format!("git:{}", url.trim_start_matches("git+").trim_start_matches("git:"))),
+        // An installer may read a repository of this machine: that is for the person to name.
+        _ => match url.trim_start_matches("git+").trim_start_matches("git:") {
+            url if url.starts_with("https://") && !url.chars().any(is_hidden) => Ok(format!("git:{url}")),
+            _ => {
+                Err("its manifest names a repository of its own, which has to be an https:// address".into())
+            }
+        },
     }
 }
 

@@ -44,7 +44,9 @@ fn packages_become_sources() {
         (json!({"type": "npm", "name": "--registry=x"}), "names no package"),
         (json!({"type": "npm", "name": "../x"}), "names no package"),
         (json!({"type": "npm", "name": "x\u{1b}[2J"}), "that is no name"),
-        (json!({"type": "git", "url": "ext::sh -c x"}), "fetches by https://"),
+        (json!({"type": "git", "url": "ext::sh -c x"}), "has to be an https:// address"),
+        (json!({"type": "git", "url": "file:///home/me/other"}), "has to be an https:// address"),
+        (json!({"type": "git", "url": "https://me:pass@h/a"}), "password"),
         (json!({"type": "docker", "image": "--privileged"}), "expected an image"),
         (json!({"type": "wasm"}), "of the type wasm"),
         (Value::Null, "names no package"),
@@ -214,7 +216,7 @@ fn any_value() -> impl Strategy<Value = Value> {
                 inner,
                 0..6
             )
-            .prop_map(|map| Value::from_iter(map)),
+            .prop_map(Value::from_iter),
         ]
     })
 }
