@@ -47,6 +47,7 @@ targets! {
     archive,
     source,
     server_json,
+    server_manifest,
     config,
     foreign,
     native_manifest,

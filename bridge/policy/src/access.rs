@@ -124,6 +124,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("mcp_begin", Reach::Client),
     ("install_server", Reach::Owner),
     ("resolve_server", Reach::Owner),
+    ("get_server_status", Reach::Owner),
     ("get_curated_list", Reach::Owner),
     ("upgrade_server", Reach::Owner),
     ("undo_upgrade", Reach::Owner),

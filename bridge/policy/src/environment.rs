@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+/// Longer than any name that is meant.
+const MAX_NAME: usize = 128;
+
 /// Names that are passed on when they are set.
 const PASSED: &[&str] = &[
     "ALL_PROXY",
@@ -195,6 +198,42 @@ fn is_passed(name: &str) -> bool {
 
 fn is_registry(name: &str) -> bool {
     REGISTRIES.contains(&name.to_ascii_uppercase().as_str())
+}
+
+/// Names by which a variable changes which programs run, or what they load; a person may set them, somebody else may not.
+const OF_THE_PERSON: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "GCONV_PATH",
+    "IFS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+];
+
+/// Names on the lists above that change only how things are shown.
+const HARMLESS: &[&str] = &["LANG", "LANGUAGE", "TERM", "TZ"];
+
+/// Why somebody else's recipe cannot ask for a variable of this name; `None` when it can.
+#[must_use]
+pub fn wrong_of_others(name: &str) -> Option<&'static str> {
+    let letter = |b: u8| b.is_ascii_alphabetic() || b == b'_';
+    let is_name = name.bytes().next().is_some_and(letter)
+        && name.bytes().all(|b| letter(b) || b.is_ascii_digit())
+        && name.len() <= MAX_NAME;
+    let upper = name.to_ascii_uppercase();
+    let is_family = ["LD_", "DYLD_", "HARBOR_", "NPM_CONFIG_"].iter().any(|start| upper.starts_with(start));
+    let is_shared =
+        (is_of_system(name) || is_passed(name)) && !HARMLESS.contains(&name) && !name.starts_with("LC_");
+    if !is_name {
+        Some("that is no name of a variable")
+    } else if is_family || is_shared || OF_THE_PERSON.contains(&name) {
+        Some("only you may set that one, since it changes what programs do")
+    } else {
+        None
+    }
 }
 
 /// Why an environment variable of a definition cannot be used; `None` when it can.

@@ -404,9 +404,9 @@ pub fn resolve(
         // What is downloaded has said all of itself by then.
         (_, Some(Content::Node { locked: true, .. }) | None) => Vec::new(),
         (_, Some(Content::Node { locked: false, .. })) => {
-            vec![npm::resolve_source(&git::source_dir(dir), may_build)]
+            vec![npm::resolve_source(&git::package_dir(package, dir), may_build)]
         }
-        (_, Some(Content::Python)) => pypi::resolve_source(dir, &git::source_dir(dir), has_uv),
+        (_, Some(Content::Python)) => pypi::resolve_source(dir, &git::package_dir(package, dir), has_uv),
     }
 }
 
@@ -417,8 +417,10 @@ pub fn install(package: &Package, dir: &str, has_uv: bool, content: Option<Conte
         (Ecosystem::Npm, _) => vec![npm::install(dir)],
         (Ecosystem::Pypi, _) => vec![pypi::install(dir, has_uv)],
         (_, None) => Vec::new(),
-        (_, Some(Content::Node { builds, .. })) => npm::install_source(&git::source_dir(dir), builds),
-        (_, Some(Content::Python)) => pypi::install_source(dir, &git::source_dir(dir), has_uv),
+        (_, Some(Content::Node { builds, .. })) => {
+            npm::install_source(&git::package_dir(package, dir), builds)
+        }
+        (_, Some(Content::Python)) => pypi::install_source(dir, &git::package_dir(package, dir), has_uv),
     }
 }
 

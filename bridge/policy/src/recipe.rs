@@ -13,10 +13,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use harbor_ipc_proto::client::SandboxSettings;
+use url::Url;
 
 use crate::suggest::hint;
 
 mod curated;
+pub mod manifest;
+pub mod pattern;
+pub mod repository;
 pub mod server_json;
 pub mod source;
 
@@ -76,6 +80,8 @@ pub struct Variable {
     pub required: bool,
     /// What it is where the person says nothing; may have placeholders.
     pub value: Option<String>,
+    /// What it has to be.
+    pub kind: Kind,
     /// What it may be, where that is a list.
     pub choices: Vec<String>,
 }
@@ -93,6 +99,58 @@ pub struct Secret {
     pub header: Option<(String, String)>,
     /// Where a person gets one.
     pub help_url: Option<String>,
+    /// What one looks like, for people.
+    pub placeholder: Option<String>,
+    /// What it must match, as `pattern` reads it.
+    pub pattern: Option<String>,
+}
+
+/// What a value has to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Anything.
+    #[default]
+    Text,
+    /// A path of this machine, from / on.
+    Path,
+    /// An address with its scheme.
+    Url,
+    /// A number as JSON has it.
+    Number,
+    /// True or false.
+    Boolean,
+}
+
+impl Kind {
+    /// All, by their names.
+    pub const ALL: &[(&str, Self)] = &[
+        ("string", Self::Text),
+        ("path", Self::Path),
+        ("url", Self::Url),
+        ("number", Self::Number),
+        ("boolean", Self::Boolean),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("string", |(name, _)| name)
+    }
+
+    /// What is expected instead of a value; `None` when it is right.
+    #[must_use]
+    pub fn expected(self, value: &str) -> Option<&'static str> {
+        let (is_right, expected) = match self {
+            Self::Text => (true, ""),
+            Self::Path => (value.starts_with('/'), "a whole path, from / on"),
+            Self::Url => {
+                (Url::parse(value).is_ok_and(|url| url.has_host()), "an address such as https://host/")
+            }
+            Self::Number => (value.parse().is_ok_and(f64::is_finite), "a number"),
+            Self::Boolean => (["true", "false", "1", "0"].contains(&value), "true or false"),
+        };
+        (!is_right).then_some(expected)
+    }
 }
 
 /// What the person gave.
@@ -193,7 +251,7 @@ impl Recipe {
         let mut env = given.env.clone();
         for variable in &self.env {
             match env.get(&variable.name) {
-                Some(value) => allowed(&variable.name, value, &variable.choices)?,
+                Some(value) => variable.allows(value)?,
                 None => env.extend(
                     variable.value.as_ref().and_then(one).map(|value| (variable.name.clone(), value)),
                 ),
@@ -211,6 +269,13 @@ impl Recipe {
             sandbox: self.sandbox_with(&values),
             env,
         })
+    }
+
+    /// What is wrong with a secret's value, without the value; `None` when nothing is.
+    #[must_use]
+    pub fn wrong_secret(&self, name: &str, value: &str) -> Option<String> {
+        let secret = self.secrets.iter().find(|secret| secret.name == name)?;
+        pattern::expected(secret.pattern.as_deref()?, secret.placeholder.as_deref(), value)
     }
 
     fn input(&self, name: &str) -> Option<&Input> {
@@ -262,6 +327,14 @@ impl Input {
         }
         values.iter().try_for_each(|value| allowed(&self.name, value, &self.choices))?;
         Ok(values)
+    }
+}
+
+impl Variable {
+    fn allows(&self, value: &String) -> Result<(), Unfilled> {
+        let expected = self.kind.expected(value);
+        expected.map_or(Ok(()), |expected| Err(Unfilled::Wrong(self.name.clone(), expected.to_owned())))?;
+        allowed(&self.name, value, &self.choices)
     }
 }
 

@@ -63,6 +63,7 @@ impl<'a> Turn<'a> {
             ServerRequest::AddRemoteServer(message) => remotes::add(router, client, message).await,
             ServerRequest::RemoveServer(message) => servers::remove(router, client, message).await,
             ServerRequest::ListServers(_) => servers::list(router),
+            ServerRequest::GetServerStatus(message) => installs::status(router, &message.server_id).await,
             ServerRequest::ConnectServer(message) => servers::connect(router, client, id, &message).await,
             ServerRequest::DisconnectServer(message) => servers::disconnect(router, &message.server_id).await,
             ServerRequest::GetSandbox(message) => sandbox::get(router, &message.server_id).await,
@@ -75,7 +76,7 @@ impl<'a> Turn<'a> {
         let (router, client, id) = (self.router, self.client, self.id);
         match request {
             InstallRequest::InstallServer(message) => sources::install(router, client, id, message).await,
-            InstallRequest::ResolveServer(message) => sources::resolve(router, &message).await,
+            InstallRequest::ResolveServer(message) => sources::resolve(router, client, id, message).await,
             InstallRequest::GetCuratedList(_) => sources::curated(router),
             InstallRequest::UpgradeServer(message) => upgrades::upgrade(router, client, id, message).await,
             InstallRequest::UndoUpgrade(message) => upgrades::undo(router, client, &message.server_id).await,

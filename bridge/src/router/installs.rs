@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AddServer, CheckRuntimesResult, FileView, InstallServer, InstallServerResult, InstalledView,
-    ListInstalledResult, LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer,
+    AddServer, CheckRuntimesResult, FileView, GetServerStatusResult, InstallServer, InstallServerResult,
+    InstalledView, ListInstalledResult, LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer,
     UninstallServerResult, UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
@@ -107,6 +107,7 @@ pub(super) async fn install(
         package: Some(planned.package.clone()),
         planned: planned.lock.clone(),
         plan_only,
+        look_only: false,
         may_build,
         alone: false,
         secrets: Credentials(wanted.given.iter().cloned().collect()),
@@ -129,8 +130,14 @@ pub(super) fn planned(
     token: Option<&str>,
 ) -> Result<Planned, ErrorBody> {
     let Some(token) = token else { return Ok(Planned::of(wanted.package.clone())) };
-    let planned = router.staged.planned(client, &wanted.id, token);
-    planned.filter(|planned| planned.wanted == wanted.package).ok_or_else(|| gone("planned"))
+    if let Some(planned) = router.staged.planned(client, &wanted.id, token) {
+        return Some(planned)
+            .filter(|planned| planned.wanted == wanted.package)
+            .ok_or_else(|| gone("planned"));
+    }
+    let looked = router.staged.looked(client, token).ok_or_else(|| gone("planned"))?;
+    let package = looked.exactly(&wanted.package);
+    Ok(Planned { package, looked: Some(looked), ..Planned::of(wanted.package.clone()) })
 }
 
 /// Finds out the versions, and keeps them for the client.
@@ -298,6 +305,25 @@ pub(super) fn installed(router: &Router, server: &Rc<Server>) -> Option<Installe
     let previous = previous.filter(|previous| previous.is_of(&package)).map(|lock| lock.version.clone());
     let seen = shown(server.id(), &package, server.lock().as_deref());
     Some(InstalledView { previous, server: Some(view(router, server)), ..seen })
+}
+
+/// One server, and whether its next start could succeed.
+pub(super) async fn status(router: &Router, id: &ServerId) -> Handled {
+    let server = router.host.server(id)?;
+    let package = installed(router, &server).map(|package| InstalledView { server: None, ..package });
+    let why_not = match router.supervisor.is_claimed(id) {
+        true => Some((Vec::new(), busy(id).message)),
+        false => server.cannot_start().await,
+    };
+    let (missing_secrets, why_not) =
+        why_not.map_or((Vec::new(), None), |(missing, why)| (missing, Some(why)));
+    reply(GetServerStatusResult {
+        server: view(router, &server),
+        package,
+        missing_secrets,
+        can_start: why_not.is_none(),
+        why_not,
+    })
 }
 
 pub(super) fn list(router: &Router) -> Handled {

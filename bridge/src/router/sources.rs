@@ -1,7 +1,7 @@
 //! `install_server` of every source, and what is to be known before: `resolve_server`, `get_curated_list`.
 //!
 //! ```text
-//!  source ─► sorted ─┬─ an entry ─► its recipe, filled in ─► one of the others
+//!  source ─► sorted ─┬─ an entry, a repository, a manifest ─► its recipe, filled in ─► one of the others
 //!                    ├─ a package ─► installs
 //!                    └─ an image, a server elsewhere ─► tried out ─► definition, server      dropped before: nothing is left
 //!  a secret is missing ─► only the definition: it is started once that is set
@@ -9,7 +9,9 @@
 //!
 //! Owns which way a source goes. Must never store a secret of what is not kept.
 
+mod declared;
 mod entry;
+mod looking;
 
 use std::rc::Rc;
 
@@ -34,13 +36,15 @@ use crate::host::asker::Sender;
 use crate::store::definitions::{Definition, Stored};
 use crate::supervisor::{Server, TrialOf};
 
+pub(super) use looking::Looked;
+
 pub(super) async fn install(
     router: &Rc<Router>,
     client: &Rc<Client>,
     request_id: &str,
     message: InstallServer,
 ) -> Handled {
-    let message = entry::expanded(router, message).await?;
+    let message = entry::expanded(router, client, request_id, message).await?;
     match sorted(&message.source)? {
         Source::Package(source) => {
             let message = InstallServer { source, ..message };
@@ -62,12 +66,20 @@ pub(super) async fn install(
     }
 }
 
-pub(super) async fn resolve(router: &Router, message: &ResolveServer) -> Handled {
-    let server = match sorted(&message.source)? {
-        Source::Entry(id) => entry::find(router, &id).await?.view(router, message.package)?,
-        plain => entry::Found::of_person(&message.source, &plain).view(router, message.package)?,
+pub(super) async fn resolve(
+    router: &Rc<Router>,
+    client: &Rc<Client>,
+    request_id: &str,
+    message: ResolveServer,
+) -> Handled {
+    let ResolveServer { source, manifest, package, progress } = message;
+    let wanted = entry::Wanted { source: &source, manifest: manifest.as_ref(), planned: None };
+    let found = wanted.find(router, client, note(client, request_id, progress)).await?;
+    let found = match found {
+        Some(found) => found,
+        None => entry::Found::of_person(&source, &sorted(&source)?),
     };
-    reply(ResolveServerResult { server })
+    reply(ResolveServerResult { server: found.view(router, package)? })
 }
 
 pub(super) fn curated(router: &Router) -> Handled {

@@ -1,7 +1,7 @@
-//! What waits for a person's yes: versions that were found out, and upgrades that were tried out.
+//! What waits for a person's yes: repositories that were read, versions that were found out, and upgrades that were tried out.
 //!
 //! ```text
-//!  plan ─► Planned ─► installed as it was planned, or tried out ─► Alone, Tried ─► used
+//!  look ─► Looked ─► plan ─► Planned ─► installed as it was planned, or tried out ─► Alone, Tried ─► used
 //! ```
 //!
 //! Owns that it is its client's alone, and goes with it. Must never be taken for a yes.
@@ -16,6 +16,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
 
 use super::client::Client;
+use super::sources::Looked;
 use crate::store::locks::Lock;
 use crate::supervisor::{Installed, Plan, Trial};
 
@@ -32,7 +33,8 @@ pub(super) struct Staged {
 #[derive(Debug)]
 struct Waiting {
     client: Weak<Client>,
-    id: ServerId,
+    /// Its server; none of what has no name yet.
+    id: Option<ServerId>,
     token: String,
     what: What,
 }
@@ -40,6 +42,8 @@ struct Waiting {
 /// What waits.
 #[derive(Debug)]
 pub(super) enum What {
+    /// What a repository or a manifest says.
+    Looked(Rc<Looked>),
     /// Nothing of it has run.
     Planned(Planned),
     /// It is installed, and does not do with nothing of the person's.
@@ -57,6 +61,8 @@ pub(super) struct Planned {
     pub package: Package,
     /// All of it; none before something is built.
     pub lock: Option<Rc<Lock>>,
+    /// Where its repository or manifest was read: what that said.
+    pub looked: Option<Rc<Looked>>,
 }
 
 /// An upgrade that was tried out.
@@ -70,7 +76,7 @@ pub(super) struct Tried {
 impl Planned {
     /// Nothing is known yet.
     pub(super) fn of(package: Package) -> Self {
-        Self { wanted: package.clone(), package, lock: None }
+        Self { wanted: package.clone(), package, lock: None, looked: None }
     }
 
     /// What was found out.
@@ -87,12 +93,20 @@ impl Planned {
 
 impl Staged {
     /// Keeps something for a client, in the place of what it had of this server; by what it can be named.
-    pub(super) fn keep(&self, client: &Rc<Client>, id: &ServerId, what: What) -> String {
+    pub(super) fn keep<'i>(
+        &self,
+        client: &Rc<Client>,
+        id: impl Into<Option<&'i ServerId>>,
+        what: What,
+    ) -> String {
+        let id = id.into().cloned();
         self.last.set(self.last.get() + 1);
         let token = self.last.get().to_string();
-        let waiting = Waiting { client: Rc::downgrade(client), id: id.clone(), token: token.clone(), what };
+        let mine = id.clone();
+        let waiting = Waiting { client: Rc::downgrade(client), id, token: token.clone(), what };
         let mut all = self.waiting.borrow_mut();
-        let mut gone: Vec<_> = all.extract_if(.., |one| one.is_of(client) && one.id == *id).collect();
+        let mut gone: Vec<_> =
+            all.extract_if(.., |one| one.is_of(client) && mine.is_some() && one.id == mine).collect();
         let others = all.iter().filter(|one| one.is_of(client)).count();
         if others >= MOST
             && let Some(oldest) = all.iter().position(|one| one.is_of(client))
@@ -112,7 +126,7 @@ impl Staged {
 
     /// Somebody does something else with this server.
     pub(super) fn drop_of(&self, id: &ServerId) {
-        self.drop_if(|one| one.id == *id);
+        self.drop_if(|one| one.id.as_ref() == Some(id));
     }
 
     /// What goes is dropped once nobody looks at the others.
@@ -126,6 +140,16 @@ impl Staged {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is(client, id, token)).and_then(|one| match &one.what {
             What::Planned(planned) => Some(planned.clone()),
+            What::Looked(_) | What::Alone(_) | What::Tried(_) => None,
+        })
+    }
+
+    /// What a repository or a manifest said, by its own token or that of a plan that was made of it.
+    pub(super) fn looked(&self, client: &Client, token: &str) -> Option<Rc<Looked>> {
+        let all = self.waiting.borrow();
+        all.iter().find(|one| one.is_of(client) && one.token == token).and_then(|one| match &one.what {
+            What::Looked(looked) => Some(looked.clone()),
+            What::Planned(planned) => planned.looked.clone(),
             What::Alone(_) | What::Tried(_) => None,
         })
     }
@@ -144,7 +168,7 @@ impl Waiting {
     }
 
     fn is(&self, client: &Client, id: &ServerId, token: &str) -> bool {
-        self.is_of(client) && self.id == *id && self.token == token
+        self.is_of(client) && self.id.as_ref() == Some(id) && self.token == token
     }
 }
 

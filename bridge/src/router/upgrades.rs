@@ -109,6 +109,7 @@ impl Attempt<'_> {
             package: Some(planned.package.clone()),
             planned: planned.lock.clone(),
             plan_only,
+            look_only: false,
             may_build: self.may_build,
             alone: true,
             secrets: Credentials::default(),

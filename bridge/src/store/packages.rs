@@ -16,7 +16,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use harbor_policy::package::binary::FILES;
-use harbor_policy::package::{Bins, Ecosystem, Package, no_program, npm_program};
+use harbor_policy::package::{Bins, Ecosystem, Package, git, no_program, npm_program};
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,7 +72,9 @@ fn not_installed(package: &Package) -> String {
 pub fn program_dir(package: &Package, dir: &Path) -> PathBuf {
     match package.ecosystem {
         Ecosystem::Npm => dir.join("node_modules").join(".bin"),
-        Ecosystem::Git if !dir.join("venv").is_dir() => dir.join("src").join("node_modules").join(".bin"),
+        Ecosystem::Git if !dir.join("venv").is_dir() => {
+            Path::new(&git::package_dir(package, &dir.to_string_lossy())).join("node_modules").join(".bin")
+        }
         Ecosystem::Pypi | Ecosystem::Git => dir.join("venv").join("bin"),
         Ecosystem::Binary => dir.join(FILES),
     }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::recipe::repository::Files;
 
 use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
 use super::{StartError, Supervisor, Told};
@@ -27,11 +28,22 @@ use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
 use crate::store::removal::remove_tree;
 
+/// So many repositories are looked at, at once.
+const MOST_LOOKED_AT: u32 = 16;
+
 /// A name that somebody installs or upgrades: nobody else does meanwhile.
 #[derive(Debug)]
 pub struct Claim {
     supervisor: Rc<Supervisor>,
     id: ServerId,
+}
+
+impl Claim {
+    /// The name.
+    #[must_use]
+    pub fn id(&self) -> &ServerId {
+        &self.id
+    }
 }
 
 impl Drop for Claim {
@@ -76,6 +88,14 @@ impl Supervisor {
     pub fn claim(self: &Rc<Self>, id: &ServerId) -> Option<Claim> {
         let is_free = self.claimed.borrow_mut().insert(id.clone());
         is_free.then(|| Claim { supervisor: self.clone(), id: id.clone() })
+    }
+
+    /// Takes a name that nobody has or uses, for something that is only looked at.
+    #[must_use]
+    pub fn claim_any(self: &Rc<Self>) -> Option<Claim> {
+        let names = (1..=MOST_LOOKED_AT).filter_map(|at| ServerId::parse(&format!("looked-at-{at}")));
+        let free = names.filter(|id| self.get(id).is_none() && !self.data_directory(id).exists());
+        free.into_iter().find_map(|id| self.claim(&id))
     }
 
     /// Whether a name is being installed or upgraded.
@@ -220,6 +240,21 @@ impl Trial {
             }
             Err(StartError::Failed(report)) if report.cause == NEEDS_BUILD => {
                 Ok(Plan::NeedsBuild { commit: self.server.commit() })
+            }
+            Err(error) => Err(error),
+            Ok(()) => Err(StartError::Stopped),
+        }
+    }
+
+    /// Fetches its repository, and reads what says there how it is had: the commit, and the files.
+    ///
+    /// # Errors
+    /// Why it cannot be fetched or read.
+    pub async fn look(&self, note: Option<Note>) -> Result<(String, Rc<Files>), StartError> {
+        match self.server.start(note).await {
+            Err(StartError::Failed(report)) if report.cause == PLANNED => {
+                let found = self.server.commit().zip(self.server.files());
+                found.ok_or(StartError::Failed(report))
             }
             Err(error) => Err(error),
             Ok(()) => Err(StartError::Stopped),

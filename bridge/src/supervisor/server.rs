@@ -36,6 +36,7 @@ use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
 use harbor_policy::limits;
 use harbor_policy::liveness::Liveness;
 use harbor_policy::package::{self, Package};
+use harbor_policy::recipe::repository::Files;
 use harbor_policy::settings::Settings;
 use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Notify, oneshot};
@@ -78,6 +79,8 @@ pub struct TrialOf {
     pub planned: Option<Rc<Lock>>,
     /// Only its versions are to be found out.
     pub plan_only: bool,
+    /// Only what its repository says of it is to be found out.
+    pub look_only: bool,
     /// Whether code of it may run to find out what it needs.
     pub may_build: bool,
     /// Whether it is started with nothing of the person's: no secrets, no variables, no grants.
@@ -107,6 +110,8 @@ pub struct Server {
     alone: Cell<bool>,
     /// The commit that its installation has checked out, as it was before any code of it ran.
     commit: RefCell<Option<String>>,
+    /// What says in its repository how it is had.
+    files: RefCell<Option<Rc<Files>>>,
     era: Cell<Option<Era>>,
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
@@ -221,6 +226,7 @@ impl Server {
             lock: RefCell::new(lock),
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
             commit: RefCell::default(),
+            files: RefCell::default(),
             trial,
             era: Cell::new(era),
             runners,
@@ -359,6 +365,11 @@ impl Server {
     /// The commit that its installation has checked out.
     pub(super) fn commit(&self) -> Option<String> {
         self.commit.borrow().clone()
+    }
+
+    /// What says in its repository how it is had, once that was looked at.
+    pub(super) fn files(&self) -> Option<Rc<Files>> {
+        self.files.borrow().clone()
     }
 
     /// Where it is in its life.

@@ -64,8 +64,14 @@ define_sent! {
         description: Option<String>,
         /// Where its code is.
         repository: Option<String>,
-        /// Who names it: `curated`, `registry`, `awesome`, or `person`.
+        /// Who names it: `curated`, `registry`, `awesome`, `repository`, `manifest`, or `person`.
         from: String,
+        /// Of a repository or a manifest: the file that says how it is had.
+        found_in: Option<String>,
+        /// Of a repository: the commit that was read.
+        commit: Option<String>,
+        /// What is to be known beside that, a sentence each.
+        notes: Vec<String>,
         /// How it can be had, one after the other.
         ways: Vec<WayView>,
         /// Which of them this is about: what follows is its. Absent when none can be gone here.
@@ -78,6 +84,8 @@ define_sent! {
         secrets: Vec<DeclaredView>,
         /// The servers here that have the same source.
         installed: Vec<String>,
+        /// Of a repository or a manifest: for `planned` of `install_server`, while the client is connected.
+        planned: Option<String>,
     }
     /// One way to have a server.
     "Way" WayView {
@@ -102,6 +110,12 @@ define_sent! {
         default: Option<String>,
         /// What it may be; anything when empty.
         choices: Vec<String>,
+        /// What a value has to be: `path`, `url`, `number` or `boolean`; any text when absent.
+        value_type: Option<&'static str>,
+        /// A regular expression that the value of a secret has to match.
+        pattern: Option<String>,
+        /// What one looks like.
+        placeholder: Option<String>,
         /// Where a person gets one.
         help_url: Option<String>,
         /// Of a secret of a server elsewhere: the header that it goes into.

@@ -115,6 +115,19 @@ define_sent! {
         /// The servers.
         servers: Vec<ServerView>,
     }
+    /// How it is.
+    "get_server_status" GetServerStatusResult {
+        /// The server as `list_servers` shows it.
+        server: ServerView,
+        /// Its package, as `list_installed` shows it but for `server`; absent where it has none.
+        package: Option<InstalledView>,
+        /// Secrets that it needs and that are not set.
+        missing_secrets: Vec<String>,
+        /// Whether nothing is known that keeps it from its next start.
+        can_start: bool,
+        /// What does, and what to do; absent when nothing does.
+        why_not: Option<String>,
+    }
     /// The server is running.
     "connect_server" ConnectServerResult {
         /// The server as `list_servers` shows it.

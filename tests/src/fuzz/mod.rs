@@ -90,6 +90,7 @@ pub const TARGETS: &[Target] = &[
     archives::ARCHIVE,
     recipes::SOURCE,
     recipes::SERVER_JSON,
+    recipes::SERVER_MANIFEST,
     config::CONFIG,
     foreign::FOREIGN,
     browsers::NATIVE_MANIFEST,

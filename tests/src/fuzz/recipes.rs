@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use harbor_policy::environment::wrong_of_others;
+use harbor_policy::package::Content;
+use harbor_policy::recipe::repository::{DOCUMENTS, Files, find, of_document};
+use harbor_policy::recipe::server_json::{self, Way};
 use harbor_policy::recipe::source::{Source, default_name, sort};
-use harbor_policy::recipe::{Given, MOST, server_json};
+use harbor_policy::recipe::{Given, MOST};
 use harbor_policy::sandbox::settings::checked;
 
 use super::Target;
@@ -35,6 +39,17 @@ pub(super) const SERVER_JSON: Target = Target {
     ],
 };
 
+pub(super) const SERVER_MANIFEST: Target = Target {
+    name: "server_manifest",
+    run: manifest,
+    corpus: &[
+        br#"{"manifestVersion":"1.0.0","name":"a","package":{"type":"npm","name":"@a/b","alternatives":[{"type":"docker","image":"a/b:1"},{"type":"binary","binaryUrl":"https://h/{os}/{arch}"}]},"runtime":{"minimumVersion":">=20.1"},"environment":[{"name":"A","type":"path","required":true},{"name":"B","choices":["x",1],"default":1}],"secrets":[{"name":"K","pattern":"^(a+)+$","placeholder":"a","helpUrl":"https://h/"}]}"#,
+        br#"{"manifestVersion":"1","package":{"type":"git","url":"git+https://h/a.git"},"execution":{"transport":"stdio"},"oauth":{"provider":"google","supportedSources":["host"],"scopes":["x"],"hostMode":{"tokenEnvVar":"T","refreshTokenEnvVar":"LD_PRELOAD"}}}"#,
+        br#"{"name":"p","mcp":{"manifestVersion":"1","package":{"type":"pypi","name":"x"}}}"#,
+        br#"{"name":"io.example/x","packages":[{"registryType":"npm","identifier":"b"}],"remotes":null}"#,
+    ],
+};
+
 /// What is sorted is sorted the same way again, and no option of a program.
 fn source(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
@@ -49,14 +64,47 @@ fn source(bytes: &[u8]) {
     let _ = default_name(&found);
 }
 
-/// Whatever is filled in has Harbor's own sandbox, and a way that can be gone leads somewhere.
 fn entry(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    for way in server_json::ways(&text, &text) {
+    ways(&server_json::ways(&text, &text));
+}
+
+/// Each document of a repository, and one that somebody has. What a manifest asks for changes no programs.
+fn manifest(bytes: &[u8]) {
+    let here = "git:https://example.com/a/b";
+    for name in DOCUMENTS {
+        let files = Files {
+            documents: vec![(name, Ok(bytes.to_vec()))],
+            languages: Vec::new(),
+            own: Ok(Content::Python),
+            is_package: true,
+        };
+        let Ok(mut found) = find(&files, here) else { continue };
+        found.fits(files.own.ok(), here, &[("node", Some("20.1".into())), ("npm", None)].into());
+        ways(&found.says.ways);
+        if *name != "server.json" {
+            let names = found.says.ways.iter().flat_map(|way| {
+                let secrets = way.recipe.secrets.iter().map(|secret| &secret.name);
+                way.recipe.env.iter().map(|variable| &variable.name).chain(secrets)
+            });
+            names.for_each(|name| assert_eq!(wrong_of_others(name), None));
+        }
+    }
+    if let Ok(found) = of_document(bytes) {
+        ways(&found.says.ways);
+    }
+}
+
+/// Whatever is filled in has Harbor's own sandbox, and a way that can be gone leads somewhere.
+fn ways(all: &[Way]) {
+    for way in all {
         let recipe = &way.recipe;
         assert!(recipe.sandbox == Default::default() && recipe.inputs.len() <= MOST);
         let inputs = recipe.inputs.iter().map(|input| (input.name.clone(), vec!["/v".to_owned()])).collect();
         let secrets: Vec<_> = recipe.secrets.iter().map(|secret| secret.name.clone()).collect();
+        let wrong =
+            recipe.secrets.iter().filter_map(|secret| recipe.wrong_secret(&secret.name, "s3cret-value"));
+        wrong.for_each(|why| assert!(!why.is_empty()));
         let env = recipe.env.iter().map(|one| (one.name.clone(), "v".to_owned())).collect::<BTreeMap<_, _>>();
         let given = Given { inputs: &inputs, env: &env, secrets: &secrets, data: "/d" };
         match recipe.fill(given) {

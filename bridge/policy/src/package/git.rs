@@ -1,6 +1,6 @@
 //! The commands of git.
 //!
-//! One commit is fetched, without history, hooks or submodules, and by no transport that runs a program which the address
+//! One commit is fetched, without history, hooks, filters or submodules, and by no transport that runs a program which the address
 //! names.
 
 use super::source::is_commit;
@@ -22,6 +22,13 @@ const SAFE: &[&str] = &[
     "core.fsmonitor=false",
     "-c",
     "submodule.recurse=false",
+    // What the machine's own settings may have repositories run on files.
+    "-c",
+    "filter.lfs.process=",
+    "-c",
+    "filter.lfs.smudge=",
+    "-c",
+    "filter.lfs.required=false",
     "-c",
     "protocol.version=2",
 ];
@@ -30,6 +37,13 @@ const SAFE: &[&str] = &[
 #[must_use]
 pub fn source_dir(dir: &str) -> String {
     format!("{dir}/src")
+}
+
+/// Where its package is.
+#[must_use]
+pub fn package_dir(package: &Package, dir: &str) -> String {
+    let source = source_dir(dir);
+    package.directory().map_or(source.clone(), |directory| format!("{source}/{directory}"))
 }
 
 /// The commit, once it is known, stands in the package itself.

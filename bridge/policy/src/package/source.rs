@@ -13,8 +13,10 @@ pub const KINDS: &str = "npm:, pypi:, git:, binary:";
 
 /// Longer than any address that is meant.
 const MAX_URL: usize = 1000;
-/// Longer than any branch or tag that is meant.
+/// Longer than any branch, tag or directory that is meant.
 const MAX_REFERENCE: usize = 200;
+/// What stands before a directory in a repository, as pip writes it.
+const SUBDIRECTORY: &str = "subdirectory=";
 
 /// Ways by which git may fetch. Others run programs that the address names.
 const TRANSPORTS: &[&str] = &["https", "ssh", "file"];
@@ -56,7 +58,7 @@ pub fn is_source(command: &str) -> bool {
 
 /// The last part of the address, and the whole.
 fn git_spec(text: &str) -> Result<(String, String), String> {
-    let (address, reference) = text.split_once('#').map_or((text, None), |(url, at)| (url, Some(at)));
+    let (address, reference, directory) = parts(text);
     let url =
         Url::parse(address).map_err(|_| format!("{address} is no address; write it whole: https://…"))?;
     // What a reader of addresses forgives, git reads as something else: `https:/host` is a path on the host `https`.
@@ -73,12 +75,45 @@ fn git_spec(text: &str) -> Result<(String, String), String> {
         return Err(format!("{address} is no address of a repository"));
     }
     if reference.is_some_and(|reference| !is_reference(reference)) {
-        return Err("behind # stands a branch, a tag or a commit".into());
+        return Err("behind # stands a branch, a tag or a commit, and &subdirectory=DIRECTORY".into());
+    }
+    if directory.is_some_and(|directory| !is_directory(directory)) {
+        return Err(
+            "behind subdirectory= stands a directory of the repository, such as packages/server".into()
+        );
     }
     let name = url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let name = name.strip_suffix(".git").unwrap_or(name).to_owned();
     let is_named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    // Several of one repository are told apart by it.
+    let last = directory.and_then(|directory| directory.rsplit('/').next());
+    let name = last.map_or_else(|| name.clone(), |last| format!("{name}/{last}"));
     is_named.then(|| (name, text.to_owned())).ok_or_else(|| format!("{address} ends in no name"))
+}
+
+/// The address, the branch, tag or commit, and the directory.
+fn parts(spec: &str) -> (&str, Option<&str>, Option<&str>) {
+    let Some((address, behind)) = spec.split_once('#') else { return (spec, None, None) };
+    if let Some(directory) = behind.strip_prefix(SUBDIRECTORY) {
+        return (address, None, Some(directory));
+    }
+    match behind.split_once('&').and_then(|(at, more)| Some((at, more.strip_prefix(SUBDIRECTORY)?))) {
+        Some((reference, directory)) => (address, Some(reference), Some(directory)),
+        None => (address, Some(behind), None),
+    }
+}
+
+/// Goes down from the top, and not to where git keeps what is its own.
+fn is_directory(directory: &str) -> bool {
+    let part = |part: &str| {
+        is_word(
+            part,
+            |b| b.is_ascii_alphanumeric() || b"_@.".contains(&b),
+            |b| b.is_ascii_alphanumeric() || b"_@.+-".contains(&b),
+        ) && ![".", ".."].contains(&part)
+            && !part.eq_ignore_ascii_case(".git")
+    };
+    directory.len() <= MAX_REFERENCE && directory.split('/').all(part)
 }
 
 fn is_reference(reference: &str) -> bool {
@@ -98,7 +133,24 @@ impl Package {
     /// The address and what is wanted of it, of a package of git or one that is downloaded.
     #[must_use]
     pub fn address(&self) -> (&str, Option<&str>) {
-        self.spec.split_once('#').map_or((&self.spec, None), |(url, at)| (url, Some(at)))
+        let (address, reference, _) = parts(&self.spec);
+        (address, reference)
+    }
+
+    /// The directory that the package is in, of a repository with several.
+    #[must_use]
+    pub fn directory(&self) -> Option<&str> {
+        parts(&self.spec).2.filter(|_| self.ecosystem == Ecosystem::Git)
+    }
+
+    /// The repository at a branch, tag or commit, or as it is, with the same directory.
+    fn at(&self, reference: Option<&str>) -> String {
+        let directory = self.directory().map(|directory| format!("{SUBDIRECTORY}{directory}"));
+        let behind: Vec<_> = reference.into_iter().chain(directory.as_deref()).collect();
+        match behind.is_empty() {
+            true => self.address().0.to_owned(),
+            false => format!("{}#{}", self.address().0, behind.join("&")),
+        }
     }
 
     /// The directory of a repository that is on this machine.
@@ -119,7 +171,7 @@ impl Package {
                 let named = extras.as_deref().unwrap_or(&self.name);
                 of(format!("pypi:{named}=={version}"))
             }
-            Ecosystem::Git => of(format!("git:{}#{version}", self.address().0)),
+            Ecosystem::Git => of(format!("git:{}", self.at(Some(version)))),
             Ecosystem::Binary => of(format!("binary:{}", self.binary()?.exactly(version)?.spec())),
         };
         found.map(|found| Self { program: self.program.clone(), ..found })
@@ -133,7 +185,7 @@ impl Package {
             Ecosystem::Pypi => {
                 self.spec.split_once(']').map_or_else(|| self.name.clone(), |(named, _)| format!("{named}]"))
             }
-            Ecosystem::Git => self.address().0.to_owned(),
+            Ecosystem::Git => self.at(None),
             Ecosystem::Binary => {
                 self.binary().map_or_else(|| self.spec.clone(), |binary| binary.newest().spec())
             }

@@ -230,7 +230,7 @@ fn add_variable(recipe: &mut Recipe, variable: &Value) {
     let fixed = variable["value"].as_str();
     fixed.iter().for_each(|fixed| add_inputs(recipe, fixed, &variable["variables"]));
     let value = fixed.map(str::to_owned).or(default);
-    recipe.env.push(Variable { name, description, required, value, choices });
+    recipe.env.push(Variable { name, description, required, value, choices, ..Variable::default() });
 }
 
 fn add_header(recipe: &mut Recipe, header: &Value) {

@@ -13,7 +13,8 @@ use crate::remote;
 const MAX: usize = 4096;
 
 /// Everything that can be named, for sentences.
-pub const KINDS: &str = "npm:, pypi:, git:, binary:, oci:, https://, or an id of `harbor catalog search`";
+pub const KINDS: &str =
+    "npm:, pypi:, git:, binary:, oci:, https://, OWNER/NAME of GitHub, or an id of `harbor catalog search`";
 
 /// Where repositories live whose pages are not servers: `https://HOST/OWNER/NAME`.
 const FORGES: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
@@ -64,11 +65,26 @@ pub fn sort(text: &str) -> Result<Source, String> {
         })?;
         return Ok(Source::Package(text.to_owned()));
     }
+    if let Some(repository) = of_github(text) {
+        return Ok(Source::Package(repository));
+    }
     match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     {
         true => Ok(Source::Entry(text.to_owned())),
         false => Err(format!("{text} names nothing that can be installed; use {KINDS}")),
     }
+}
+
+/// `OWNER/NAME`, with or without `#…`. No id has a `/`, and a scope of npm stands behind `npm:`.
+fn of_github(text: &str) -> Option<String> {
+    let (owner, name) = text.split('#').next()?.split_once('/')?;
+    let is_owner = !owner.is_empty()
+        && owner.len() <= 39
+        && owner.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && !owner.starts_with('-');
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
+    (is_owner && is_name).then(|| repository(&format!("https://github.com/{text}"))).flatten()
 }
 
 /// The package of a repository, if this is the address of one.
@@ -135,6 +151,11 @@ mod tests {
             ("https://github.com/mcp", Source::Remote("https://github.com/mcp".into())),
             ("http://localhost:3000/mcp", Source::Remote("http://localhost:3000/mcp".into())),
             ("oci:mcp/time:1", Source::Image("mcp/time:1".into())),
+            ("alice/time-mcp", Source::Package("git:https://github.com/alice/time-mcp".into())),
+            (
+                "alice/all#v1&subdirectory=packages/time",
+                Source::Package("git:https://github.com/alice/all#v1&subdirectory=packages/time".into()),
+            ),
             ("time", Source::Entry("time".into())),
             ("00ff00ff00ff00ff", Source::Entry("00ff00ff00ff00ff".into())),
         ] {
@@ -149,6 +170,12 @@ mod tests {
             ("a\u{1b}", "names nothing"),
             ("", "names nothing"),
             ("../x", "names nothing"),
+            ("./a/b", "names nothing"),
+            ("@a/b", "names nothing"),
+            ("a/b/c", "names nothing"),
+            ("-a/b", "names nothing"),
+            ("a/..", "names nothing"),
+            ("a/b#--x", "names nothing"),
         ] {
             assert!(sort(text).unwrap_err().contains(said), "{text}: {:?}", sort(text));
         }

@@ -159,8 +159,10 @@ pub struct Logs {
 }
 
 /// What of the status is wanted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StatusWanted {
+    /// Of this server only, and whether it can be started.
+    pub server: Option<String>,
     /// Whether what processes use is measured first.
     pub fresh: bool,
     /// Whether what changes is wanted, too.
@@ -281,12 +283,12 @@ impl Words {
             "help" => self.help_wanted()?,
             "completions" => Command::Completions(self.completions()?),
             "complete" => Command::Complete(self.wanted()?),
+            "status" => Command::Status(self.status_wanted()?),
             name => {
                 self.at_most(0)?;
                 match name {
                     "list" => Command::List,
                     "runtimes" => Command::Runtimes,
-                    "status" => Command::Status(self.status_wanted()?),
                     "top" => Command::Top,
                     "health" => Command::Health,
                     "metrics" => Command::Metrics,
@@ -310,9 +312,14 @@ impl Words {
     }
 
     fn status_wanted(&self) -> Result<StatusWanted, String> {
+        self.at_most(1)?;
+        let server = self.plain.first().cloned();
         match (self.has("--fresh"), self.has("--follow")) {
             (true, true) => Err("--follow measures by itself; leave --fresh out".into()),
-            (fresh, follow) => Ok(StatusWanted { fresh, follow }),
+            (fresh, follow) if server.is_some() && (fresh || follow) => {
+                Err("--fresh and --follow are for the status of everything: leave NAME out".into())
+            }
+            (fresh, follow) => Ok(StatusWanted { server, fresh, follow }),
         }
     }
 

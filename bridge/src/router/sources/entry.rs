@@ -1,14 +1,13 @@
-//! Entries: what Harbor brings along, and what the catalog has.
+//! Entries: what Harbor brings along, what the catalog has, and what a repository says of itself.
 //!
 //! Owns the way from an id to a recipe, and from a recipe to `install_server` with everything said. Must never take a word of an
 //! entry for the person's: its texts are shown as texts, its sandbox is Harbor's default.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{
-    CatalogDetails, DeclaredView, InstallServer, ResolvedView, SandboxSettings, WayView,
-};
+use harbor_ipc_proto::client::{CatalogDetails, InstallServer, ResolvedView, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{JsonObject, put_object};
 use harbor_ipc_proto::json::Json;
@@ -20,9 +19,15 @@ use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::recipe::{Given, Recipe, Unfilled};
 use harbor_policy::suggest::closest;
 
+use super::declared;
+use super::looking::{self, Looked};
 use crate::catalog::CatalogError;
+use crate::router::client::Client;
+use crate::router::servers::note;
+use crate::router::staged::What;
 use crate::router::{Router, invalid};
 use crate::store::definitions::Definition;
+use crate::supervisor::Note;
 
 /// What an id, or a source, means.
 #[derive(Debug, Default)]
@@ -34,6 +39,48 @@ pub(super) struct Found {
     repository: Option<String>,
     from: String,
     ways: Vec<Way>,
+    looked: Option<Rc<Looked>>,
+    /// By what it can be named, where it was read.
+    planned: Option<String>,
+}
+
+/// What somebody names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub source: &'a str,
+    pub manifest: Option<&'a JsonObject>,
+    pub planned: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    /// What says how it is had; `None` where nothing but the source does.
+    pub(super) async fn find(
+        self,
+        router: &Rc<Router>,
+        client: &Rc<Client>,
+        note: Option<Note>,
+    ) -> Result<Option<Found>, ErrorBody> {
+        if let Some(token) = self.planned
+            && let Some(looked) = router.staged.looked(client, token)
+        {
+            return Ok(Some(Found::of_looked(looked, token)));
+        }
+        let looked = match (self.manifest, sort(self.source)) {
+            (Some(manifest), _) => looking::read(router, self.source, manifest).await?,
+            (None, Ok(Source::Entry(id))) => return find(router, &id).await.map(Some),
+            (None, sorted) => match (sorted.map_err(|why| super::wrong(&why))?, self.planned) {
+                (Source::Package(text), None) => match looking::repository(&text) {
+                    Some(package) => looking::look(router, package, note).await?,
+                    None => return Ok(None),
+                },
+                _ => return Ok(None),
+            },
+        };
+        let looked = Rc::new(looked);
+        let id = Found::of_looked(looked.clone(), "").server_id;
+        let token = router.staged.keep(client, id.as_ref(), What::Looked(looked.clone()));
+        Ok(Some(Found::of_looked(looked, &token)))
+    }
 }
 
 /// The entry of an id: first what Harbor brings along, then the catalog's.
@@ -78,6 +125,7 @@ impl Found {
             repository: Some(curated.repository.into()),
             from: "curated".into(),
             ways: vec![Way { recipe: Recipe::from(curated), why_not: None }],
+            ..Self::default()
         }
     }
 
@@ -90,6 +138,25 @@ impl Found {
             from: "person".into(),
             ways: vec![Way { recipe, why_not: None }],
             ..Self::default()
+        }
+    }
+
+    /// What was read of a repository or a manifest.
+    fn of_looked(looked: Rc<Looked>, token: &str) -> Self {
+        let says = &looked.found.says;
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let own = sort(&looked.source).ok().filter(|_| looked.package.is_some());
+        let named = says.title.rsplit('/').next().and_then(name_of);
+        Self {
+            source: looked.source.clone(),
+            server_id: own.as_ref().and_then(default_name).or(named),
+            title: some(&says.title),
+            description: some(&says.description),
+            repository: says.repository.clone(),
+            from: if looked.package.is_some() { "repository" } else { "manifest" }.into(),
+            ways: says.ways.clone(),
+            planned: Some(token.to_owned()),
+            looked: Some(looked),
         }
     }
 
@@ -110,6 +177,8 @@ impl Found {
             repository: details.repository,
             from: entry.source,
             ways: ways(details.packages.as_str(), details.remotes.as_str()),
+            looked: None,
+            planned: None,
         })
     }
 
@@ -147,17 +216,22 @@ impl Found {
         };
         let recipe = way.map(|(_, recipe)| recipe.clone()).unwrap_or_default();
         let way = way.map(|(at, _)| at as u64);
+        let looked = self.looked.as_deref();
         Ok(ResolvedView {
+            found_in: looked.map(|looked| looked.found.found_in.clone()),
+            commit: looked.and_then(Looked::commit),
+            notes: looked.map(|looked| looked.found.says.notes.clone()).unwrap_or_default(),
+            planned: self.planned,
             server_id: self.server_id.map(|id| id.to_string()),
             title: self.title,
             description: self.description,
             repository: self.repository,
             from: self.from,
             installed: with_source(router, &recipe.source),
-            inputs: recipe.inputs.into_iter().map(input).collect(),
-            variables: recipe.env.into_iter().map(variable).collect(),
-            secrets: recipe.secrets.into_iter().map(secret).collect(),
-            ways: self.ways.into_iter().map(shown).collect(),
+            inputs: recipe.inputs.into_iter().map(declared::input).collect(),
+            variables: recipe.env.into_iter().map(declared::variable).collect(),
+            secrets: recipe.secrets.into_iter().map(declared::secret).collect(),
+            ways: self.ways.into_iter().map(declared::way).collect(),
             source: self.source,
             way,
         })
@@ -168,52 +242,6 @@ impl Found {
 fn name_of(last: &str) -> Option<ServerId> {
     let text = format!("npm:{}", last.to_ascii_lowercase());
     default_name(&sort(&text).ok()?)
-}
-
-fn shown(way: Way) -> WayView {
-    WayView { source: way.recipe.source, why_not: way.why_not }
-}
-
-fn input(input: harbor_policy::recipe::Input) -> DeclaredView {
-    DeclaredView {
-        required: input.required && input.default.is_none(),
-        name: input.name,
-        description: input.description,
-        many: input.many,
-        path: input.path,
-        default: input.default,
-        choices: input.choices,
-        help_url: None,
-        header: None,
-    }
-}
-
-fn variable(variable: harbor_policy::recipe::Variable) -> DeclaredView {
-    DeclaredView {
-        required: variable.required && variable.value.is_none(),
-        name: variable.name,
-        description: variable.description,
-        many: false,
-        path: false,
-        default: variable.value,
-        choices: variable.choices,
-        help_url: None,
-        header: None,
-    }
-}
-
-fn secret(secret: harbor_policy::recipe::Secret) -> DeclaredView {
-    DeclaredView {
-        required: secret.required,
-        name: secret.name,
-        description: secret.description,
-        many: false,
-        path: false,
-        default: None,
-        choices: Vec::new(),
-        help_url: secret.help_url,
-        header: secret.header.map(|(header, _)| header),
-    }
 }
 
 /// The servers here that are of this source, whatever version.
@@ -240,14 +268,21 @@ fn is_of(definition: &Definition, source: &Source) -> bool {
 }
 
 /// The message with the source of the entry that it names, and all that comes with it. One that names none is as it was.
-pub(super) async fn expanded(router: &Router, message: InstallServer) -> Result<InstallServer, ErrorBody> {
-    let Source::Entry(id) = super::sorted(&message.source)? else {
+pub(super) async fn expanded(
+    router: &Rc<Router>,
+    client: &Rc<Client>,
+    request_id: &str,
+    message: InstallServer,
+) -> Result<InstallServer, ErrorBody> {
+    let planned = message.planned.as_deref();
+    let wanted = Wanted { source: &message.source, manifest: message.manifest.as_ref(), planned };
+    let Some(found) = wanted.find(router, client, note(client, request_id, message.progress)).await? else {
         return match (&message.inputs, message.package) {
             (None, None) => Ok(message),
             _ => Err(invalid("inputs", "said of an entry of the catalog only")),
         };
     };
-    let found = find(router, &id).await?;
+    let id = found.source.clone();
     let (_, recipe) = found.chosen(message.package)?;
     let source = sort(&recipe.source).ok();
     let name = message.server_id.clone().or(found.server_id.clone());
@@ -255,7 +290,14 @@ pub(super) async fn expanded(router: &Router, message: InstallServer) -> Result<
         let message = format!("no name can be made of {id}; say one with --name");
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
     })?;
-    let secrets: Vec<_> = message.secret_values.iter().flat_map(|given| given.0.keys().cloned()).collect();
+    let given = || message.secret_values.iter().flat_map(|given| &given.0);
+    let wrong = given().find_map(|(name, value)| Some((name, recipe.wrong_secret(name, value.expose())?)));
+    if let Some((name, expected)) = wrong {
+        let message =
+            format!("{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any");
+        return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "secret_values"));
+    }
+    let secrets: Vec<_> = given().map(|(name, _)| name.clone()).collect();
     let data = router.supervisor.data_directory(&name);
     let given = Given {
         inputs: &message.inputs.clone().unwrap_or_default(),
@@ -267,6 +309,8 @@ pub(super) async fn expanded(router: &Router, message: InstallServer) -> Result<
     let sse = recipe.sse.then(|| "sse".to_owned());
     Ok(InstallServer {
         source: filled.source,
+        manifest: None,
+        planned: message.planned.or(found.planned),
         package: None,
         inputs: None,
         server_id: Some(name),

@@ -61,7 +61,7 @@ pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Resu
     }
     let content = source.as_ref().map(|source| source.content);
     let is_node = is_node(package, content);
-    let tree = if is_node { node_tree(dir, content)? } else { python_tree(dir)? };
+    let tree = if is_node { node_tree(package, dir, content)? } else { python_tree(dir)? };
     if is_node {
         all_pinned(&tree)?;
     }
@@ -102,7 +102,7 @@ pub fn write_lock(package: &Package, dir: &Path, content: Option<Content>, tree:
             write(&dir.join(npm::LOCK), tree)
         }
         (Ecosystem::Git, true) => {
-            let place = repository::source(dir)?.join(npm::LOCK);
+            let place = repository::home(package, dir)?.join(npm::LOCK);
             // A link of the repository's would be written through.
             let _ = std::fs::remove_file(&place);
             write(&place, tree)
@@ -124,10 +124,10 @@ fn text(root: &Path, path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| format!("{name} is no text"))
 }
 
-fn node_tree(dir: &Path, content: Option<Content>) -> Result<String, String> {
+fn node_tree(package: &Package, dir: &Path, content: Option<Content>) -> Result<String, String> {
     let root = dir.canonicalize().map_err(|error| format!("its directory is not there: {error}"))?;
     let place = match content {
-        Some(_) => Path::new(&git::source_dir(&root.to_string_lossy())).join(npm::LOCK),
+        Some(_) => Path::new(&git::package_dir(package, &root.to_string_lossy())).join(npm::LOCK),
         None => root.join(npm::LOCK),
     };
     let text = text(&root, &place)?;

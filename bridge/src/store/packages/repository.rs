@@ -1,4 +1,4 @@
-//! What a repository turned out to hold: a package of npm, or one of Python.
+//! What a repository turned out to hold: what its author says of its server, a package of npm, or one of Python.
 //!
 //! Owns where its program is. All of it is other people's data: it is read within a limit, and nothing that leads out of
 //! the directory is used.
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_policy::package::source::is_commit;
 use harbor_policy::package::{Content, Package, git, no_program, npm, npm_program};
+use harbor_policy::recipe::repository::{DOCUMENTS, Files, LANGUAGES};
 use serde::Deserialize;
 use toml::de::DeTable;
 
@@ -20,6 +21,18 @@ pub(super) fn source(dir: &Path) -> Result<PathBuf, String> {
     let source = PathBuf::from(git::source_dir(&root.to_string_lossy()));
     let is_directory = source.symlink_metadata().is_ok_and(|found| found.is_dir());
     is_directory.then_some(source).ok_or_else(|| "it is not checked out".into())
+}
+
+/// Where its package is: at its top, or in a directory of it that is named.
+pub(super) fn home(package: &Package, dir: &Path) -> Result<PathBuf, String> {
+    let source = source(dir)?;
+    let Some(directory) = package.directory() else { return Ok(source) };
+    let real = source.join(directory).canonicalize();
+    let real = real.map_err(|_| format!("the repository has no directory {directory}"))?;
+    match real.starts_with(&source) && real.is_dir() {
+        true => Ok(real),
+        false => Err(format!("{directory} is no directory of the repository")),
+    }
 }
 
 /// A repository as it was fetched.
@@ -40,11 +53,29 @@ pub fn checkout(package: &Package, dir: &Path) -> Result<Checkout, String> {
     let commit = commit(dir)?;
     let wanted = package.address().1.filter(|wanted| is_commit(wanted));
     match wanted.is_none_or(|wanted| wanted == commit) {
-        true => Ok(Checkout { commit, content: content(dir)? }),
+        true => Ok(Checkout { commit, content: content(&home(package, dir)?)? }),
         false => {
             Err(format!("what was fetched is the commit {commit}, which is not the one that was wanted"))
         }
     }
+}
+
+/// Which commit is checked out, and what says there how its server is had. Nothing of it runs.
+///
+/// # Errors
+/// When it cannot be found out.
+pub fn look(package: &Package, dir: &Path) -> Result<(String, Files), String> {
+    let (commit, source) = (commit(dir)?, home(package, dir)?);
+    let has = |name: &str| source.join(name).symlink_metadata().is_ok();
+    let read = |name: &str| inside(&source, &source.join(name)).and_then(|path| read(&path));
+    let there = DOCUMENTS.iter().filter(|name| has(name));
+    let files = Files {
+        documents: there.map(|name| (*name, read(name))).collect(),
+        languages: LANGUAGES.iter().filter(|(name, _)| has(name)).copied().collect(),
+        own: content(&source).and_then(|content| program(package, &source, content).map(|_| content)),
+        is_package: ["package.json", "pyproject.toml", "setup.py"].into_iter().any(has),
+    };
+    Ok((commit, files))
 }
 
 fn commit(dir: &Path) -> Result<String, String> {
@@ -71,8 +102,7 @@ fn manifest(source: &Path) -> Result<(Manifest, Vec<u8>), String> {
 }
 
 /// Which kind of package is there.
-fn content(dir: &Path) -> Result<Content, String> {
-    let source = source(dir)?;
+fn content(source: &Path) -> Result<Content, String> {
     let has = |name: &str| source.join(name).symlink_metadata().is_ok();
     if has("pyproject.toml") || has("setup.py") {
         return Ok(Content::Python);
@@ -80,27 +110,41 @@ fn content(dir: &Path) -> Result<Content, String> {
     if !has("package.json") {
         return Err("the repository has neither a package.json nor a pyproject.toml at its top".into());
     }
-    let scripts = manifest(&source)?.0.scripts;
+    let scripts = manifest(source)?.0.scripts;
     let builds = scripts.contains_key("build") && !scripts.contains_key("prepare");
     Ok(Content::Node { locked: has(npm::LOCK), builds })
 }
 
 /// The program.
 pub(super) fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
-    let source = source(dir)?;
-    match content(dir)? {
-        Content::Node { .. } => node_entry(package, &source),
-        Content::Python => python_entry(package, dir, &source),
+    let source = home(package, dir)?;
+    let content = content(&source)?;
+    let (name, path) = program(package, &source, content)?;
+    let (root, place) = match content {
+        Content::Node { .. } => (source.clone(), source.join(path)),
+        Content::Python => {
+            let root = dir.canonicalize().map_err(|_| "it is not installed")?;
+            (root.clone(), root.join("venv/bin").join(path))
+        }
+    };
+    inside(&root, &place).map_err(|why| format!("the program {name} of {} {why}", package.name))
+}
+
+/// Which program it says that it has, and its path: in the repository, or among those of its environment.
+fn program(package: &Package, source: &Path, content: Content) -> Result<(String, String), String> {
+    match content {
+        Content::Node { .. } => node_program(package, source),
+        Content::Python => python_program(package, source).map(|name| (name.clone(), name)),
     }
 }
 
-fn node_entry(package: &Package, source: &Path) -> Result<PathBuf, String> {
+fn node_program(package: &Package, source: &Path) -> Result<(String, String), String> {
     let (manifest, text) = manifest(source)?;
     let named = Package { name: manifest.name, ..package.clone() };
     let bins = bins(&text).map_err(|why| format!("its package.json {why}"))?;
     let program = npm_program(&named, &bins)?;
-    let place = source.join(bins.path(&named, &program).unwrap_or_default());
-    inside(source, &place).map_err(|why| format!("the program {program} of {} {why}", package.name))
+    let path = bins.path(&named, &program).unwrap_or_default().to_owned();
+    Ok((program, path))
 }
 
 /// The name of a project of Python, and its programs.
@@ -113,7 +157,7 @@ fn project(text: &str) -> Option<(String, Vec<String>)> {
     Some((name.to_owned(), scripts.map(|name| name.get_ref().to_string()).collect()))
 }
 
-fn python_entry(package: &Package, dir: &Path, source: &Path) -> Result<PathBuf, String> {
+fn python_program(package: &Package, source: &Path) -> Result<String, String> {
     let text = inside(source, &source.join("pyproject.toml")).and_then(|path| read(&path));
     let text = text.map_err(|why| format!("its pyproject.toml {why}"))?;
     let (name, programs) = project(&String::from_utf8_lossy(&text))
@@ -128,9 +172,7 @@ fn python_entry(package: &Package, dir: &Path, source: &Path) -> Result<PathBuf,
     if program.contains('/') || program.starts_with('.') {
         return Err("its pyproject.toml names a program that is no file's name".into());
     }
-    let root = dir.canonicalize().map_err(|_| "it is not installed")?;
-    let place = root.join("venv/bin").join(program);
-    inside(&root, &place).map_err(|why| format!("the program {program} of {} {why}", package.name))
+    Ok(program.clone())
 }
 
 /// npm makes programs executable that it links, and nobody links these.

@@ -32,7 +32,7 @@ use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
 use crate::store::packages::lock::{Resolved, resolved, write_lock, write_wanted};
-use crate::store::packages::repository::{Checkout, checkout, make_executable};
+use crate::store::packages::repository::{Checkout, checkout, look, make_executable};
 use crate::store::removal::remove_tree;
 
 /// The cause of an end that only says that the versions are known.
@@ -80,8 +80,16 @@ impl Server {
         let dir = self.empty_directory(locked.as_deref()).await?;
         let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
         self.run_prepare(&package, &text, uv).await?;
+        if self.trial.as_ref().is_some_and(|trial| trial.look_only) {
+            let (commit, files) = self.on_the_disk(&package, &dir, look).await?;
+            (*self.commit.borrow_mut(), *self.files.borrow_mut()) = (Some(commit), Some(Rc::new(files)));
+            return Err(Rc::new(EndReport::because(PLANNED, "its repository is read")));
+        }
         let source = self.checkout_of(&package, &dir).await?;
         let content = source.as_ref().map(|source| source.content);
+        if locked.is_none() && must_build(content) && !self.may_build() {
+            return Err(needs_build());
+        }
         if content == Some(Content::Python) {
             self.run_step(&pypi::environment_of_source(&text, uv)).await?;
         }
@@ -105,8 +113,12 @@ impl Server {
         self.finish(&package, &dir, lock).await
     }
 
+    fn may_build(&self) -> bool {
+        self.trial.as_ref().is_none_or(|trial| trial.may_build)
+    }
+
     /// Another version than the one that was locked is taken on purpose, or not at all.
-    fn version_is_known(&self) -> Ended<()> {
+    pub(super) fn version_is_known(&self) -> Ended<()> {
         let lost = self.runners.shared.locks.lost(&self.id).filter(|_| self.trial.is_none());
         let Some(why) = lost else { return Ok(()) };
         let id = &self.id;
@@ -183,10 +195,7 @@ impl Server {
         source: Option<Checkout>,
     ) -> Ended<Lock> {
         let content = source.as_ref().map(|source| source.content);
-        let may_build = self.trial.as_ref().is_none_or(|trial| trial.may_build);
-        if must_build(content) && !may_build {
-            return Err(needs_build());
-        }
+        let may_build = self.may_build();
         self.on_the_disk(package, dir, write_wanted).await?;
         for step in resolve(package, &dir.to_string_lossy(), uv, content, may_build) {
             if let Err(report) = self.run_step(&step).await {

@@ -66,10 +66,34 @@ impl Server {
         }
     }
 
+    /// What keeps it from its next start, as far as can be known without one: secrets that it lacks, and a sentence.
+    pub async fn cannot_start(&self) -> Option<(Vec<String>, String)> {
+        let (store, id) = (&self.runners.shared.secrets, self.id.as_str());
+        let missing = match store.of(id).await {
+            Ok(secrets) => secrets.missing(&self.definition().secrets),
+            Err(StoreError::Locked(why)) if self.needs_secrets() || store.may_have(id).await => {
+                return Some((Vec::new(), locked(&why)));
+            }
+            Err(error) if self.needs_secrets() => return Some((Vec::new(), format!("could not {error}"))),
+            Err(_) => Vec::new(),
+        };
+        if !missing.is_empty() {
+            let message = self.lacks(&missing).message.clone();
+            return Some((missing, message));
+        }
+        let none = |why| (Vec::new(), why);
+        if let Err(report) = self.version_is_known() {
+            return Some(none(report.message.clone()));
+        }
+        // It is held to nothing of this machine where it runs elsewhere.
+        let held =
+            if self.definition().remote.is_some() { None } else { Some(self.would_be_confined().await) };
+        held.and_then(Result::err).map(none)
+    }
+
     /// Gives up a start whose secrets are locked, until they are not any more.
     pub(super) fn bar(self: &Rc<Self>, why: String) {
-        let message = format!("it needs its secrets: {why}; it starts when they are unlocked");
-        self.note_exit(Rc::new(EndReport::because("secrets_locked", message)));
+        self.note_exit(Rc::new(EndReport::because("secrets_locked", locked(&why))));
         self.barred.set(true);
         self.apply(Event::Barred);
     }
@@ -165,4 +189,8 @@ pub(super) fn wipe(message: ToRunner<'static>) {
             value.into_owned().zeroize();
         }
     }
+}
+
+fn locked(why: &str) -> String {
+    format!("it needs its secrets: {why}; it starts when they are unlocked")
 }

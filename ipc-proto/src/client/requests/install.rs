@@ -14,9 +14,13 @@ define_requests! {
     /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started. A plan runs no code of any
     /// package, unless `build`.
     "install_server" InstallServer {
-        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT]`, `binary:URL[#…]` (see docs/install.md),
-        /// `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along.
+        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME`
+        /// of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of
+        /// an entry of the catalog or of what Harbor brings along. A repository is followed in what it says of its server, as
+        /// `resolve_server` shows it.
         source: String,
+        /// A manifest, or a server.json: what is installed is what it says, and `source` what people are told that it is.
+        manifest: Option<JsonObject>,
         /// Of an entry: which of its ways, as `resolve_server` counts them from 0; the first one that can be gone when absent.
         package: Option<u64>,
         /// Of an entry: what is filled in, by name.
@@ -47,7 +51,7 @@ define_requests! {
         allow_http: Option<bool>,
         /// True: only says what would be installed.
         plan: Option<bool>,
-        /// What a plan of this client has given: exactly that is installed.
+        /// What a plan of this client, or `resolve_server` of a repository, has given: exactly that is installed.
         planned: Option<String>,
         /// Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that
         /// is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`.
@@ -55,12 +59,17 @@ define_requests! {
         /// As in `connect_server`.
         progress: Option<bool>,
     }
-    /// Says what would be installed, in which ways, and what has to be filled in. Nothing is fetched.
+    /// Says what would be installed, in which ways, and what has to be filled in. Of a repository one commit is fetched and read;
+    /// nothing of it runs, and nothing of it stays.
     "resolve_server" ResolveServer {
         /// As in `install_server`.
         source: String,
         /// As in `install_server`.
+        manifest: Option<JsonObject>,
+        /// As in `install_server`.
         package: Option<u64>,
+        /// As in `connect_server`.
+        progress: Option<bool>,
     }
     /// Lists the servers that Harbor brings along.
     "get_curated_list" GetCuratedList {}

@@ -100,6 +100,11 @@ define_requests! {
     }
     /// Lists the definitions with the state of each server.
     "list_servers" ListServers {}
+    /// Says of one server how it is, what is installed for it, and whether its next start could succeed: nothing is started.
+    "get_server_status" GetServerStatus {
+        /// The server's id.
+        server_id: ServerId,
+    }
     /// Starts a server and makes contact; does nothing when it is running. One that waits to be restarted is
     /// started at once, and its restarts count anew.
     "connect_server" ConnectServer {

@@ -19,6 +19,9 @@ fn sources_name_their_package() {
         ("git:https://h/a/b.git#main", "b", false),
         ("git:ssh://git@h/a/b#0123456789abcdef0123456789abcdef01234567", "b", true),
         ("git:file:///home/me/c", "c", false),
+        ("git:https://h/a#subdirectory=packages/x", "a/x", false),
+        ("git:https://h/a#v1&subdirectory=x", "a/x", false),
+        ("git:https://h/a#0123456789abcdef0123456789abcdef01234567&subdirectory=x", "a/x", true),
     ] {
         let package = of(source);
         assert_eq!((package.name.as_str(), package.is_exact()), (name, exact), "{source}");
@@ -48,6 +51,12 @@ fn what_is_no_source_is_refused_with_a_reason() {
         ("git:https://h/", "no name"),
         ("git:https://h/a#--upload-pack=x", "branch"),
         ("git:https://h/a#x..y", "branch"),
+        ("git:https://h/a#x&y", "branch"),
+        ("git:https://h/a#subdirectory=", "a directory of the repository"),
+        ("git:https://h/a#subdirectory=/etc", "a directory of the repository"),
+        ("git:https://h/a#subdirectory=a/../../b", "a directory of the repository"),
+        ("git:https://h/a#v1&subdirectory=a/.GIT/hooks", "a directory of the repository"),
+        ("git:https://h/a#subdirectory=-x", "a directory of the repository"),
     ] {
         let said = read(source, &[]).unwrap_err();
         assert!(said.contains(why), "{source}: {said}");
@@ -65,6 +74,8 @@ fn names_are_short() {
         ("npm:some.thing", "some-thing"),
         ("pypi:mcp-server", "server"),
         ("git:https://h/org/Notes-MCP.git", "notes"),
+        ("git:https://h/org/all#subdirectory=packages/notes-mcp", "notes"),
+        ("git:https://h/org/notes#subdirectory=server", "notes"),
     ] {
         assert_eq!(default_name(&of(source)).unwrap().as_str(), name, "{source}");
     }
@@ -79,6 +90,10 @@ fn a_version_is_put_in_the_place_of_what_was_wanted() {
         exactly("git:https://h/a#main", &"a".repeat(40)).unwrap(),
         format!("git:https://h/a#{}", "a".repeat(40))
     );
+    let part = "git:https://h/a#main&subdirectory=p/x";
+    assert_eq!(exactly(part, "v2").unwrap(), "git:https://h/a#v2&subdirectory=p/x");
+    assert_eq!(of(part).newest().source(), "git:https://h/a#subdirectory=p/x");
+    assert_eq!((of(part).address(), of(part).directory()), (("https://h/a", Some("main")), Some("p/x")));
     assert_eq!(exactly("npm:a", "1 && x"), None);
     assert_eq!(of("pypi:a[b]==1.0").newest().source(), "pypi:a[b]");
     assert_eq!(of("npm:@a/b@1.0").newest().source(), "npm:@a/b");
@@ -86,12 +101,14 @@ fn a_version_is_put_in_the_place_of_what_was_wanted() {
 
 proptest! {
     #[test]
-    fn no_option_comes_through(kind in "npm|pypi|git", rest in "\\PC{0,40}|(https|ssh|file)://[a-z@:/#.-]{0,30}") {
+    fn no_option_comes_through(kind in "npm|pypi|git", rest in "\\PC{0,40}|(https|ssh|file)://[a-z@:/#.-]{0,30}(#subdirectory=[a-z./-]{0,9})?") {
         let Ok(package) = read(&format!("{kind}:{rest}"), &[]) else { return Ok(()) };
         prop_assert!(!package.name.starts_with(['-', '.', '/']) || package.ecosystem == Ecosystem::Git);
         prop_assert!(!package.name.contains("..") || package.ecosystem == Ecosystem::Git, "{}", package.name);
         let (address, reference) = package.address();
         prop_assert!(!address.starts_with('-') && !reference.unwrap_or_default().starts_with('-'));
+        let down = package.directory().unwrap_or("x");
+        prop_assert!(down.split('/').all(|part| !["", ".", "..", ".git"].contains(&part) && !part.starts_with('-')));
         prop_assert!(package.spec.bytes().all(|b| b.is_ascii_graphic()));
         let _ = default_name(&package);
     }

@@ -24,6 +24,8 @@ pub struct Package {
     pub elsewhere: Remote,
     /// Whether nobody is asked.
     pub yes: bool,
+    /// Whether it is only said what would be installed.
+    pub dry_run: bool,
     /// How its server is run; its name is empty where none was said, and so is its command.
     pub definition: Definition,
 }
@@ -57,7 +59,8 @@ impl Words {
             ..Definition::default()
         };
         let (inputs, elsewhere) = (self.inputs()?, self.spoken(&source)?);
-        Ok(Package { source, way, inputs, elsewhere, yes: self.has("--yes"), definition })
+        let (yes, dry_run) = (self.has("--yes"), self.has("--dry-run"));
+        Ok(Package { source, way, inputs, elsewhere, yes, dry_run, definition })
     }
 
     /// With all that is said of a download.
@@ -128,6 +131,8 @@ mod tests {
             panic!("install")
         };
         assert_eq!((entry.way, &entry.inputs["dir"][..]), (Some(1), &["/a".to_owned(), "/b=c".into()][..]));
+        let Command::Install(dry) = command(&["install", "alice/x", "--dry-run"]) else { panic!("install") };
+        assert!(dry.dry_run && !dry.yes);
         assert!(complaint(&["install", "files", "--input", "dir"]).contains("NAME=VALUE"));
         assert!(complaint(&["install", "npm:x", "--header", "x: y"]).contains("runs elsewhere"));
         assert!(complaint(&["install", "https://example.com/mcp", "--read", "/a"]).contains("not held here"));

@@ -2,6 +2,7 @@
 //!
 //! Owns what a person is shown before the question. Must never change anything without a yes, or `--yes`.
 
+mod document;
 mod entry;
 mod plan;
 
@@ -34,31 +35,42 @@ const MAX_TOOLS: usize = 8;
 
 /// What can be found wrong without the bridge, the source first: a person who has no terminal learns what is wrong, too.
 pub fn check(wanted: &Package) -> Result<(), Failure> {
-    let source = sort(&wanted.source).map_err(Failure::Usage)?;
-    let is_named = matches!(source, Source::Entry(_)) || default_name(&source).is_some();
+    let file = document::path(&wanted.source);
+    let is_named = match &file {
+        Some(path) => document::read(path).map(|_| true)?,
+        None => {
+            let source = sort(&wanted.source).map_err(Failure::Usage)?;
+            matches!(source, Source::Entry(_)) || default_name(&source).is_some()
+        }
+    };
     if wanted.definition.name.is_empty() && !is_named {
         let source = &wanted.source;
         return Err(Failure::Usage(format!("no name can be made of {source}; say one with --name")));
     }
     secrets::are_keys(&wanted.definition.secrets)?;
-    if wanted.yes { Ok(()) } else { consent::is_possible("an installation") }
+    if wanted.yes || wanted.dry_run { Ok(()) } else { consent::is_possible("an installation") }
 }
 
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
-    let entry::Complete { package: wanted, about, secrets } = &entry::complete(client, wanted)?;
-    let mut plan = planned(client, ask(wanted)?)?;
+    let complete = &entry::complete(client, wanted)?;
+    let entry::Complete { package: wanted, about, secrets } = complete;
+    if wanted.dry_run {
+        return dry_run(client, complete, screen);
+    }
+    let mut plan = planned(client, complete.on(ask(wanted)?))?;
     if needs_build(&plan) {
         confirm(wanted.yes, &describe_build(&plan), "Run it?", NOTHING_INSTALLED, screen)?;
         plan = planned(client, ask(wanted)?.text("planned", &plan.text("planned")).flag("build", true))?;
     }
-    let described = plan::describe(&plan, about.as_ref());
+    let about = about.as_ref();
+    let described = plan::describe(&plan, about);
     confirm(wanted.yes, &described, "Install it?", NOTHING_INSTALLED, screen)?;
     let name = plan.text("server_id");
     let values = match wanted.yes {
         true => secrets::values(&name, &wanted.definition.secrets)?,
         false => entry::ask_for(secrets, &name)?,
     };
-    let answer = under_way(client, "installing", as_planned(ask(wanted)?, &plan, &values))?;
+    let answer = under_way(client, "installing", as_planned(complete, &plan, &values)?)?;
     print(screen, &answer, |answer| describe_installed(&answer.object("installed")))?;
     if !screen.json {
         remarks::on_summary(&name, &plan.object("sandbox"));
@@ -70,14 +82,49 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
 }
 
 /// Exactly what was shown, with its secrets.
-fn as_planned(mut ask: Ask, plan: &Members, values: &BTreeMap<String, Secret>) -> Ask {
-    if plan.raw("planned").is_some() {
-        ask = ask.text("planned", &plan.text("planned"));
+fn as_planned(
+    complete: &entry::Complete,
+    plan: &Members,
+    values: &BTreeMap<String, Secret>,
+) -> Result<Ask, Failure> {
+    let ask = ask(&complete.package)?;
+    let ask = match plan.raw("planned") {
+        Some(_) => ask.text("planned", &plan.text("planned")),
+        // What has no versions is what was read of its repository.
+        None => complete.on(ask),
+    };
+    Ok(if values.is_empty() { ask } else { ask.secrets("secret_values", values) })
+}
+
+/// Says what would be installed. Nobody is asked, and nothing is kept.
+fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen) -> Result<(), Failure> {
+    let entry::Complete { package: wanted, about, .. } = complete;
+    let refused = about.as_ref().filter(|about| about.raw("way").is_none());
+    let plan = match refused.is_some() || complete.lacks() {
+        true => None,
+        false => Some(planned(client, complete.on(ask(wanted)?))?),
+    };
+    if screen.json {
+        let mut all = Members::default();
+        about.iter().for_each(|about| all.insert("server", about.to_json()));
+        plan.iter().for_each(|plan| all.insert("installed", plan.to_json()));
+        screen.json(&all.to_json())?;
+    } else {
+        let described = match &plan {
+            Some(plan) if needs_build(plan) => Some(describe_build(plan)),
+            Some(plan) => Some(plan::describe(plan, None)),
+            None => None,
+        };
+        let said = about.iter().map(plan::describe_source).chain(described).collect::<Vec<_>>();
+        screen.text(&said.join("\n"))?;
     }
-    if !values.is_empty() {
-        ask = ask.secrets("secret_values", values);
+    match refused {
+        Some(about) => {
+            remark(&plan::why_not(about));
+            Err(Failure::Said(Exit::Failed))
+        }
+        None => Ok(()),
     }
-    ask
 }
 
 /// What would be installed.

@@ -1,4 +1,4 @@
-//! status, health: everything at one glance, and whether all is well.
+//! status, health: everything at one glance, one server, and whether all is well.
 //!
 //! Owns how the status looks to people; programs get the bridge's own object. Must never measure: the bridge does.
 
@@ -20,6 +20,9 @@ use crate::when;
 const OLD_MS: u64 = 12_000;
 
 pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> Result<(), Failure> {
+    if let Some(server) = &wanted.server {
+        return of_one(client, server, screen);
+    }
     if wanted.follow {
         return follow_it(client, screen);
     }
@@ -46,6 +49,34 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
         remark("memory, processor and files are measured with --fresh");
     }
     Ok(())
+}
+
+/// One server: how it is, and what keeps it from its next start.
+fn of_one(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.request(&Ask::about("get_server_status", server), QUICK)?;
+    match screen.json {
+        true => Ok(screen.json(&answer.to_json())?),
+        false => Ok(screen.prose(&describe_one(&answer))?),
+    }
+}
+
+fn describe_one(answer: &Members) -> String {
+    let (server, package) = (answer.object("server"), answer.object("package"));
+    let mut lines = vec![
+        format!("server     {}", flatten(&server.text("server_id"))),
+        format!("state      {}", flatten(&server.text("state"))),
+    ];
+    let installed = flatten(&format!("{} {}", package.text("name"), package.text("version")));
+    lines.extend(
+        (!installed.is_empty()).then(|| format!("package    {installed} ({})", package.text("kind"))),
+    );
+    let last = flatten(&server.text("last_error"));
+    lines.extend((!last.is_empty()).then(|| format!("last end   {last}")));
+    lines.push(match answer.value("can_start") == true {
+        true => "start      nothing is known that keeps it from starting".into(),
+        false => format!("start      not as it is: {}", flatten(&answer.text("why_not"))),
+    });
+    lines.join("\n")
 }
 
 /// With `--json` the first line is the whole status, and each later one what has changed.
@@ -212,8 +243,24 @@ mod tests {
     }
 
     #[test]
+    fn one_server_says_what_keeps_it_from_its_start() {
+        let of = |json: &str| describe_one(&Members::parse(json.as_bytes()).unwrap());
+        let server = r#""server":{"server_id":"a","state":"failed","last_error":"it\nended"}"#;
+        assert_eq!(
+            of(&format!(r#"{{{server},"can_start":true}}"#)),
+            "server     a\nstate      failed\nlast end   it ended\nstart      nothing is known that keeps it from starting"
+        );
+        let package = r#""package":{"name":"x","version":"1","kind":"npm"}"#;
+        let said = of(&format!(r#"{{{server},{package},"can_start":false,"why_not":"it needs K"}}"#));
+        assert!(
+            said.contains("package    x 1 (npm)") && said.ends_with("start      not as it is: it needs K"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn people_get_a_table_and_programs_the_object() {
-        let wanted = StatusWanted { fresh: true, follow: false };
+        let wanted = StatusWanted { fresh: true, ..StatusWanted::default() };
         let ran = command(false, &[&answer("status")], |client, screen| show(client, &wanted, screen));
         assert_eq!(
             ran.printed,

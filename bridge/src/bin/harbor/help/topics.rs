@@ -14,9 +14,10 @@ pub const TOPICS: &[Topic] = &[
     Topic {
         options: &[
             opt("--name", "NAME", "the server's name; made of the source's if absent"),
-            opt("--input", "NAME=VALUE", "what an entry of the catalog wants to be told; repeat for more"),
+            opt("--input", "NAME=VALUE", "what an entry or a manifest wants to be told; repeat for more"),
             opt("--package", "N", "of an entry with several: which one, counted from 1"),
             opt("--yes", "", "do not ask"),
+            opt("--dry-run", "", "say what would be installed and what it wants; ask and change nothing"),
             opt("--label", "TEXT", "a name for people"),
             opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
             opt("--secret", "KEY", "a secret without which it is not started, asked for; repeat for more"),
@@ -30,9 +31,11 @@ pub const TOPICS: &[Topic] = &[
             ("what it may do on this machine", SANDBOX_OF_ADD),
             ("what it may reach", SANDBOX),
         ],
-        notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT], binary:URL (a program, or a\n\
-                .tar.gz or .zip with one), oci:IMAGE, the URL of a server that runs elsewhere, or an ID that `harbor catalog`\n\
-                shows. --allow-private and --allow-http are for a binary:URL, too. Behind -- are the server's own arguments, or\n\
+        notes: "SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY],\n\
+                OWNER/NAME of GitHub, binary:URL (a program, or a .tar.gz or .zip with one), oci:IMAGE, the URL of a server\n\
+                that runs elsewhere, the FILE of a manifest, or an ID that `harbor catalog` shows. A repository is read first:\n\
+                what its manifest, server.json, package.json or pyproject.toml says is followed. --allow-private and\n\
+                --allow-http are for a binary:URL, too. Behind -- are the server's own arguments, or\n\
                 what an entry asks for, if that is one thing. What it is and may do is shown, asked for, and locked with the\n\
                 hashes of all that comes with it. The value of a --secret comes from a prompt, or from stdin, as with\n\
                 `harbor secrets set`. Ctrl-C ends it and leaves nothing. docs/install.md says more.\n\
@@ -344,9 +347,10 @@ pub const TOPICS: &[Topic] = &[
                 ..opt("--follow", "", "go on with what changes, and numbers every 10 s, until Ctrl-C")
             },
         ],
-        notes: "From memory: what has to be measured is as old as it says. With --json: the object of\n\
+        notes: "With NAME: its state, its package, and what keeps it from its next start.\n\
+                From memory: what has to be measured is as old as it says. With --json: the object of\n\
                 docs/status.schema.json; with --follow one JSON object per line, the first one the whole status.",
-        ..topic("status", "", "show the bridge, the servers, and how they do")
+        ..topic("status", "[NAME]", "show the bridge, the servers, and how they do")
     },
     Topic {
         notes: "Servers with their state, calls, latency and memory, each second; Enter opens one with its log, its tools and\n\

@@ -1,7 +1,7 @@
 //! What an entry of the catalog wants to be told before it is installed: directories, variables, secrets.
 //!
 //! ```text
-//!  id ─► resolve_server ─► what stands behind `--` ─► what is still needed: asked for, unless --yes ─► the request
+//!  id, repository, manifest ─► resolve_server ─► what stands behind `--` ─► what is still needed: asked for, unless --yes ─► the request
 //!  after the yes: its secrets, by a prompt that shows nothing
 //! ```
 //!
@@ -12,12 +12,14 @@ use std::env;
 use std::path::Path;
 
 use harbor_ipc_proto::secret::Secret;
+use harbor_policy::recipe::pattern;
 use harbor_policy::recipe::source::{Source, sort};
 
 use super::super::{add, secrets::prompt};
+use super::{document, under_way};
 use crate::args::Package;
 use crate::ask::Ask;
-use crate::client::{Client, QUICK};
+use crate::client::Client;
 use crate::consent;
 use crate::errors::Failure;
 use crate::reply::Members;
@@ -40,6 +42,9 @@ pub struct Wanted {
     pub help_url: String,
     /// The header that it goes into, of a server elsewhere.
     pub header: String,
+    /// What it has to match, and what one looks like.
+    pub pattern: String,
+    pub placeholder: String,
     pub required: bool,
 }
 
@@ -50,13 +55,30 @@ impl Wanted {
             description: declared.text("description"),
             help_url: declared.text("help_url"),
             header: declared.text("header"),
+            pattern: declared.text("pattern"),
+            placeholder: declared.text("placeholder"),
             required: declared.value("required") == true,
         }
     }
 
     fn named(name: &str) -> Self {
         let none = String::new;
-        Self { name: name.to_owned(), description: none(), help_url: none(), header: none(), required: true }
+        Self {
+            name: name.to_owned(),
+            description: none(),
+            help_url: none(),
+            header: none(),
+            pattern: none(),
+            placeholder: none(),
+            required: true,
+        }
+    }
+
+    /// What is expected instead of a value; `None` when it is right, or left out.
+    fn expected(&self, value: &Secret) -> Option<String> {
+        let placeholder = Some(self.placeholder.as_str()).filter(|text| !text.is_empty());
+        let is_checked = !self.pattern.is_empty() && !value.is_empty();
+        is_checked.then(|| pattern::expected(&self.pattern, placeholder, value.expose())).flatten()
     }
 
     /// How it is given later, where it was not given now.
@@ -74,24 +96,59 @@ impl Wanted {
     }
 }
 
+impl Complete {
+    /// A request about what was read of its repository or manifest.
+    pub fn on(&self, ask: Ask) -> Ask {
+        match self.about.as_ref().filter(|about| about.raw("planned").is_some()) {
+            Some(about) => ask.text("planned", &about.text("planned")),
+            None => ask,
+        }
+    }
+
+    /// Whether something must be given that was not.
+    pub fn lacks(&self) -> bool {
+        let Package { inputs, definition, .. } = &self.package;
+        let all = |name: &str| self.about.iter().flat_map(|about| about.objects(name)).collect::<Vec<_>>();
+        let needed = |one: &&Members| one.value("required") == true;
+        all("inputs").iter().filter(needed).any(|one| !inputs.contains_key(&one.text("name")))
+            || all("variables")
+                .iter()
+                .filter(needed)
+                .any(|one| !definition.env.contains_key(&one.text("name")))
+    }
+}
+
+/// What is looked up before it is planned: what somebody else says how it is had.
+fn is_described(source: &str) -> bool {
+    match sort(source) {
+        Ok(Source::Entry(_)) => true,
+        Ok(Source::Package(package)) => package.starts_with("git:"),
+        _ => false,
+    }
+}
+
 pub fn complete(client: &mut Client, wanted: &Package) -> Result<Complete, Failure> {
     let mut package = wanted.clone();
     let mut secrets: Vec<_> = package.definition.secrets.iter().map(|name| Wanted::named(name)).collect();
-    if !matches!(sort(&package.source), Ok(Source::Entry(_))) {
+    let file = document::path(&package.source);
+    if file.is_none() && !is_described(&package.source) {
         return Ok(Complete { package, about: None, secrets });
     }
     let mut ask = Ask::new("resolve_server").text("source", &package.source);
+    if let Some(file) = file {
+        ask = ask.json("manifest", document::read(&file)?);
+    }
     if let Some(way) = package.way {
         ask = ask.number("package", way);
     }
-    let about = client.request(&ask, QUICK)?.object("server");
+    let about = under_way(client, "looking it up", ask)?.object("server");
     let (inputs, variables) = (about.objects("inputs"), about.objects("variables"));
     take_behind(&mut package, &inputs)?;
-    if !package.yes {
+    if !package.yes && !package.dry_run {
         ask_inputs(&mut package, &inputs)?;
         ask_variables(&mut package, &variables)?;
     }
-    make_whole(&mut package, &inputs)?;
+    make_whole(&mut package, &inputs, &variables)?;
     let declared = about.objects("secrets");
     let of_env = |secret: &Wanted| package.definition.env.contains_key(&secret.name);
     let declared = declared.iter().map(Wanted::of).filter(|secret| !of_env(secret));
@@ -167,14 +224,26 @@ fn ask_variables(package: &mut Package, variables: &[Members]) -> Result<(), Fai
 fn explained(declared: &Members) -> String {
     let choices = declared.strings("choices").join(", ");
     let choices = if choices.is_empty() { choices } else { format!("one of {choices}") };
-    let texts = [declared.text("description"), choices];
+    let kind = match declared.text("value_type").as_str() {
+        "path" => "a path",
+        "url" => "an address, with https://",
+        "number" => "a number",
+        "boolean" => "true or false",
+        _ => "",
+    };
+    let texts = [declared.text("description"), choices, kind.to_owned()];
     let lines = texts.iter().map(|text| flatten(text)).filter(|text| !text.trim().is_empty());
     lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// Paths as the bridge needs them, which runs elsewhere.
-fn make_whole(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
+fn make_whole(package: &mut Package, inputs: &[Members], variables: &[Members]) -> Result<(), Failure> {
     let here = add::current_dir()?;
+    for variable in variables.iter().filter(|variable| variable.value("path") == true) {
+        if let Some(path) = package.definition.env.get_mut(&variable.text("name")) {
+            *path = add::absolute(&at_home(path), &here)?;
+        }
+    }
     for input in inputs.iter().filter(|input| input.value("path") == true) {
         for path in package.inputs.get_mut(&input.text("name")).into_iter().flatten() {
             *path = add::absolute(&at_home(path), &here)?;
@@ -184,7 +253,7 @@ fn make_whole(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> 
 }
 
 /// What a shell would have made of `~/notes`, had it seen it.
-fn at_home(path: &str) -> String {
+pub fn at_home(path: &str) -> String {
     let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
     match (rest, env::var("HOME")) {
         (Some(rest), Ok(home)) if Path::new(&home).is_absolute() => format!("{home}{rest}"),
@@ -195,7 +264,11 @@ fn at_home(path: &str) -> String {
 /// Asks for each; Enter leaves one out.
 pub fn ask_for(secrets: &[Wanted], server: &str) -> Result<BTreeMap<String, Secret>, Failure> {
     let question = |secret: &Wanted| {
-        let said = [&secret.description, &secret.help_url].map(|text| flatten(text));
+        let example = match flatten(&secret.placeholder) {
+            none if none.is_empty() => none,
+            example => format!("such as {example}"),
+        };
+        let said = [flatten(&secret.description), flatten(&secret.help_url), example];
         let said = said.iter().filter(|text| !text.is_empty());
         let said: String = said.map(|line| format!("{line}\n")).collect();
         format!("{said}{} of {server} (not shown; Enter leaves it out): ", flatten(&secret.name))
@@ -203,7 +276,9 @@ pub fn ask_for(secrets: &[Wanted], server: &str) -> Result<BTreeMap<String, Secr
     if secrets.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let answers = prompt::ask(&secrets.iter().map(question).collect::<Vec<_>>())?;
+    let questions: Vec<_> = secrets.iter().map(question).collect();
+    let wrong = |at: usize, value: &Secret| secrets.get(at).and_then(|secret| secret.expected(value));
+    let answers = prompt::ask_until(&questions, &wrong)?;
     let names = secrets.iter().map(|secret| secret.name.clone());
     Ok(names.zip(answers).filter(|(_, value)| !value.is_empty()).collect())
 }
@@ -234,7 +309,10 @@ mod tests {
     #[test]
     fn what_stands_behind_is_the_one_thing_that_is_asked_for() {
         let (found, asked) = completed(&with_behind(&["/a", "b"]), FILES);
-        assert_eq!(asked, [r#"{"type":"resolve_server","request_id":"1","source":"filesystem"}"#]);
+        assert_eq!(
+            asked,
+            [r#"{"type":"resolve_server","request_id":"1","source":"filesystem","progress":true}"#]
+        );
         let Complete { package, secrets, .. } = found.unwrap();
         let directories = &package.inputs["directory"];
         assert!(directories[0] == "/a" && directories[1].starts_with('/') && directories[1].ends_with("/b"));

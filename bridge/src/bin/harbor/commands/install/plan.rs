@@ -11,16 +11,7 @@ use crate::table::flatten;
 
 /// Of a plan, and of the entry that it is about.
 pub fn describe(plan: &Members, about: Option<&Members>) -> String {
-    let mut lines = Vec::new();
-    if let Some(about) = about {
-        let from = match about.text("from").as_str() {
-            "curated" => "brought along by Harbor".to_owned(),
-            from => format!("listed by {}, which says nothing about trust", flatten(from)),
-        };
-        lines.push(format!("entry      {} ({from})", flatten(&about.text("title"))));
-        let said = flatten(&about.text("description"));
-        lines.extend((!said.is_empty()).then(|| format!("says       {said}")));
-    }
+    let mut lines = about.map(describe_entry).unwrap_or_default();
     lines.push(format!("server     {}", plan.text("server_id")));
     let name = flatten(&plan.text("name"));
     match plan.text("kind").as_str() {
@@ -62,6 +53,50 @@ fn describe_file(plan: &Members, address: &str) -> String {
         lines.push("checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures".into());
     }
     lines.join("\n")
+}
+
+/// What it is, and what it says of itself.
+fn describe_entry(about: &Members) -> Vec<String> {
+    let (title, source) = (flatten(&about.text("title")), flatten(&about.text("source")));
+    let found_in = flatten(&about.text("found_in"));
+    let mut lines = vec![match about.text("from").as_str() {
+        "curated" => format!("entry      {title} (brought along by Harbor)"),
+        "repository" => format!("found      {found_in} of {source} at {}", about.text("commit")),
+        "manifest" => format!("manifest   {source}"),
+        from => {
+            format!("entry      {title} (listed by {}, which says nothing about trust)", flatten(from))
+        }
+    }];
+    let said = flatten(&about.text("description"));
+    lines.extend((!said.is_empty()).then(|| format!("says       {said}")));
+    lines.extend(about.strings("notes").iter().map(|note| format!("note       {}", flatten(note))));
+    lines
+}
+
+/// The same with how it can be had, and what it wants to be told.
+pub fn describe_source(about: &Members) -> String {
+    let mut lines = describe_entry(about);
+    let chosen = about.number("way").and_then(|at| usize::try_from(at).ok());
+    let ways = about.objects("ways");
+    let source = chosen.and_then(|at| ways.get(at)).map(|way| flatten(&way.text("source")));
+    lines.extend(source.map(|source| format!("source     {source}")));
+    for (list, option) in [("inputs", "--input "), ("variables", "--env "), ("secrets", "the secret ")] {
+        for one in about.objects(list) {
+            let needed = if one.value("required") == true { "needs     " } else { "may have  " };
+            let what = flatten(&one.text("description"));
+            let what = if what.is_empty() { what } else { format!(": {what}") };
+            lines.push(format!("{needed} {option}{}{what}", flatten(&one.text("name"))));
+        }
+    }
+    lines.join("\n")
+}
+
+/// Why none of its ways can be gone here.
+pub fn why_not(about: &Members) -> String {
+    let reason =
+        |way: &Members| format!("{}: {}", flatten(&way.text("source")), flatten(&way.text("why_not")));
+    let reasons = about.objects("ways").iter().map(reason).collect::<Vec<_>>().join("\n");
+    format!("{} cannot be installed here\n{reasons}", flatten(&about.text("source")))
 }
 
 fn may(plan: &Members) -> String {
@@ -136,6 +171,20 @@ mod tests {
                 "checked    it is the SHA-256 that you gave\nsigned     by {key}, as each later version has to be"
             ))
         );
+    }
+
+    #[test]
+    fn a_repository_says_what_it_wants_or_why_not() {
+        let about = parsed(
+            r#"{"source":"git:https://h/a","from":"repository","found_in":"mcp-manifest.json","commit":"abc","description":"d\u001b[1m","notes":["n"],"way":0,"ways":[{"source":"npm:x"}],"inputs":[],"variables":[{"name":"ZONE","description":"where","required":true}],"secrets":[{"name":"KEY","required":false}]}"#,
+        );
+        assert_eq!(
+            describe_source(&about),
+            "found      mcp-manifest.json of git:https://h/a at abc\nsays       d\\u{1b}[1m\nnote       n\nsource     npm:x\n\
+             needs      --env ZONE: where\nmay have   the secret KEY"
+        );
+        let none = parsed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
+        assert_eq!(why_not(&none), "s cannot be installed here\nnpm:x: a b");
     }
 
     #[test]

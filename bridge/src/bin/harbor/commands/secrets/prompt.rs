@@ -19,18 +19,41 @@ use zeroize::Zeroizing;
 
 use super::super::top::Signals;
 use crate::errors::Failure;
+use crate::table::flatten;
 
 /// A terminal hands over no longer line, in bytes.
 const LONGEST: usize = 4095;
 
+/// How often something is asked that is answered wrong.
+const MOST_TRIES: usize = 3;
+
 /// Asks for secrets, one after the other.
 pub fn ask(questions: &[String]) -> Result<Vec<Secret>, Failure> {
+    ask_until(questions, &|_, _| None)
+}
+
+/// Asks for secrets, each again while `wrong` says what is expected instead.
+pub fn ask_until(
+    questions: &[String],
+    wrong: &dyn Fn(usize, &Secret) -> Option<String>,
+) -> Result<Vec<Secret>, Failure> {
     // Before there is anything to be given back.
     let signals = Signals::hold_back().map_err(|errno| failed(errno.into()))?;
     let hidden = Hidden::begin().map_err(failed)?;
     let echo = hidden.0.clone();
     thread::spawn(move || obey(signals, &echo));
-    questions.iter().map(|question| ask_one(question)).collect()
+    let asked = |(at, question): (usize, &String)| {
+        let mut expected = String::new();
+        for _ in 0..MOST_TRIES {
+            let value = ask_one(&format!("{expected}{question}"))?;
+            match wrong(at, &value) {
+                Some(other) => expected = format!("expected {}\n", flatten(&other)),
+                None => return Ok(value),
+            }
+        }
+        Err(Failure::Usage(expected.trim_end().to_owned()))
+    };
+    questions.iter().enumerate().map(asked).collect()
 }
 
 /// Asks for one secret. Whoever wants several asks for all at once: what holds signals back stays until we end.

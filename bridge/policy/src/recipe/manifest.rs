@@ -1,0 +1,322 @@
+//! The recipe of a manifest, version 1: `mcp-manifest.json`, `.mcp/manifest.json`, `mcp` in a package.json.
+//!
+//! ```text
+//!  text (somebody else's JSON) ─► Manifest ─┬─ ways: its package, then its alternatives, each a Recipe
+//!                                           ├─ what its runtime must be at least
+//!                                           └─ notes: what Harbor does not do that it asks for
+//! ```
+//!
+//! Owns the reading of that. Must never believe it: words are bounded and shown as they are, names that change what programs do
+//! are refused, and nothing in it says anything about the sandbox.
+
+use serde_json::Value;
+
+use crate::environment::wrong_of_others;
+
+use super::server_json::Way;
+use super::{Kind, MOST, Recipe, Secret, Variable, pattern, source};
+
+/// A longer file is none, in bytes.
+pub const MAX: usize = 256 << 10;
+/// Longer texts are cut, in characters: names, what is said, and values.
+const MAX_NAME: usize = 100;
+const MAX_WORDS: usize = 500;
+const MAX_VALUE: usize = 2000;
+/// More ways are not looked at.
+const MOST_WAYS: usize = 16;
+
+/// What a manifest says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// A name for people.
+    pub title: String,
+    /// What it says about itself.
+    pub description: String,
+    /// Where its code is.
+    pub repository: Option<String>,
+    /// How it can be had.
+    pub ways: Vec<Way>,
+    /// Of the first of them: which version its runtime must have at least.
+    pub minimum: Option<String>,
+    /// What a person is told beside that, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Whether a member of a package.json is a manifest, and not anything else of that name.
+#[must_use]
+pub fn is_meant(value: &Value) -> bool {
+    value["manifestVersion"].is_string()
+}
+
+/// Reads a manifest. `here`: the source of the repository that it lies in.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence that begins with its name.
+pub fn read(text: &[u8], here: Option<&str>) -> Result<Manifest, String> {
+    if text.len() > MAX {
+        return Err(format!("is longer than {} KiB", MAX >> 10));
+    }
+    let value: Value = serde_json::from_slice(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text))
+        .map_err(|error| format!("is not the JSON that it should be: {error}"))?;
+    of_value(&value, here)
+}
+
+/// The same of what is parsed already.
+///
+/// # Errors
+/// As `read`.
+pub fn of_value(value: &Value, here: Option<&str>) -> Result<Manifest, String> {
+    match words(value, "manifestVersion", MAX_NAME).as_str() {
+        "" => return Err("has no manifestVersion, so it is no manifest of an MCP server".into()),
+        "1" => {}
+        version if version.starts_with("1.") => {}
+        version => return Err(format!("has the manifestVersion {version}; this Harbor reads version 1")),
+    }
+    let mut notes = Vec::new();
+    let declared = declared(value, &mut notes);
+    let (said, package) = (|name| words(value, name, MAX_WORDS), &value["package"]);
+    let alternatives = package["alternatives"].as_array().into_iter().flatten();
+    let packages = std::iter::once(package).chain(alternatives).take(MOST_WAYS);
+    let ways = packages.map(|package| way(package, here, &declared, &value["execution"]));
+    let minimum = words(&value["runtime"], "minimumVersion", MAX_NAME);
+    Ok(Manifest {
+        title: words(value, "name", MAX_NAME),
+        description: said("description"),
+        repository: repository(value),
+        ways: ways.collect(),
+        minimum: (!minimum.is_empty()).then_some(minimum),
+        notes,
+    })
+}
+
+fn repository(value: &Value) -> Option<String> {
+    let named = &value["repository"];
+    let found = if named.is_object() {
+        words(named, "url", MAX_WORDS)
+    } else {
+        words(value, "repository", MAX_WORDS)
+    };
+    (!found.is_empty()).then_some(found)
+}
+
+/// A text of a member: bounded, one line, nothing hidden in it.
+pub(super) fn words(value: &Value, name: &str, most: usize) -> String {
+    visible(value[name].as_str().unwrap_or_default(), most)
+}
+
+fn visible(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    for c in text.trim().chars().take(most) {
+        match c {
+            '\n' | '\r' | '\t' => shown.push(' '),
+            c if is_hidden(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    if text.trim().chars().nth(most).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// What all ways have in common: variables and secrets, or why nobody can give them.
+#[derive(Debug, Default)]
+struct Declared {
+    recipe: Recipe,
+    why_not: Option<String>,
+}
+
+impl Declared {
+    fn refuse(&mut self, why: String) {
+        self.why_not.get_or_insert(why);
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        let secrets = self.recipe.secrets.iter().map(|one| &one.name);
+        self.recipe.env.iter().map(|one| &one.name).chain(secrets).any(|known| known == name)
+    }
+
+    /// Whether a name is new, and may be asked for.
+    fn takes(&mut self, name: &str) -> bool {
+        if let Some(why) = wrong_of_others(name) {
+            self.refuse(format!("its manifest asks for the variable {name}: {why}"));
+            return false;
+        }
+        !self.is_known(name) && self.recipe.env.len().max(self.recipe.secrets.len()) < MOST
+    }
+
+    fn add_variable(&mut self, declared: &Value) {
+        let name = words(declared, "name", MAX_NAME);
+        let kind = words(declared, "type", MAX_NAME);
+        if !self.takes(&name) {
+            return;
+        }
+        let known = Kind::ALL.iter().find(|(known, _)| *known == kind || kind.is_empty());
+        let Some((_, kind)) = known else {
+            return self.refuse(format!("its manifest wants {name} to be of the type {kind}, which is none"));
+        };
+        let choices: Vec<_> = list(&declared["choices"]).map(|choice| visible(&choice, MAX_VALUE)).collect();
+        let fits = |value: &String| {
+            kind.expected(value).is_none() && (choices.is_empty() || choices.contains(value))
+        };
+        let value = scalar(&declared["default"]).map(|value| visible(&value, MAX_VALUE)).filter(fits);
+        let (description, required) =
+            (words(declared, "description", MAX_WORDS), declared["required"] == true);
+        self.recipe.env.push(Variable { name, description, required, value, kind: *kind, choices });
+    }
+
+    fn add_secret(&mut self, secret: Secret) {
+        if self.takes(&secret.name) {
+            self.recipe.secrets.push(secret);
+        }
+    }
+}
+
+/// A text, or what JSON has beside it that is written as one.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = String> + '_ {
+    value.as_array().into_iter().flatten().filter_map(scalar).take(MOST)
+}
+
+fn declared(value: &Value, notes: &mut Vec<String>) -> Declared {
+    let mut all = Declared::default();
+    let objects = |name: &str| value[name].as_array().into_iter().flatten().filter(|one| one.is_object());
+    objects("environment").take(MOST).for_each(|one| all.add_variable(one));
+    for declared in objects("secrets").take(MOST) {
+        all.add_secret(secret(declared, notes));
+    }
+    if value["oauth"].is_object() {
+        add_oauth(&mut all, &value["oauth"], notes);
+    }
+    all
+}
+
+fn secret(declared: &Value, notes: &mut Vec<String>) -> Secret {
+    let (name, said) = (words(declared, "name", MAX_NAME), |name| words(declared, name, MAX_WORDS));
+    let some = |text: String| (!text.is_empty()).then_some(text);
+    let wanted = declared["pattern"].as_str().filter(|pattern| !pattern.is_empty());
+    let pattern = wanted.filter(|wanted| pattern::is_usable(wanted) && !wanted.chars().any(is_hidden));
+    if wanted.is_some() && pattern.is_none() {
+        notes.push(format!("what its manifest says that {name} looks like cannot be checked here"));
+    }
+    Secret {
+        description: said("description"),
+        required: declared["required"] != false,
+        help_url: some(said("helpUrl")).filter(|url| url.starts_with("https://")),
+        placeholder: some(said("placeholder")),
+        pattern: pattern.map(str::to_owned),
+        header: None,
+        name,
+    }
+}
+
+/// Harbor obtains no tokens of a provider for programs that run here: what such a program reads them from is a secret.
+fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
+    let (provider, description) =
+        (words(oauth, "provider", MAX_NAME), words(oauth, "description", MAX_WORDS));
+    let (host, user) = (&oauth["hostMode"], &oauth["userMode"]);
+    let named = |mode: &Value, name: &str| Some(words(mode, name, MAX_NAME)).filter(|name| !name.is_empty());
+    let wanted = [(host, "tokenEnvVar"), (user, "tokenStorageEnvVar"), (user, "clientCredentialsEnvVar")];
+    let Some((mode, member, name)) =
+        wanted.iter().find_map(|(mode, member)| Some((*mode, *member, named(mode, member)?)))
+    else {
+        if list(&oauth["supportedSources"]).any(|source| source == "server") {
+            notes.push(format!("it asks for the authorization of {provider} by itself"));
+        } else {
+            all.refuse(format!(
+                "it wants an authorization of {provider}, and its manifest names no variable for a token"
+            ));
+        }
+        return;
+    };
+    let scopes = list(&oauth["scopes"]).map(|scope| visible(&scope, MAX_NAME)).collect::<Vec<_>>().join(" ");
+    let scopes =
+        if scopes.is_empty() { scopes } else { format!(", with the scopes {}", visible(&scopes, MAX_WORDS)) };
+    notes.push(format!(
+        "it wants an authorization of {provider}{scopes}; Harbor obtains none for programs that run here: give it yours as \
+         the secret {name}"
+    ));
+    all.add_secret(Secret { name, description: description.clone(), required: true, ..Secret::default() });
+    let others = ["tokenEnvVar", "refreshTokenEnvVar", "clientIdEnvVar", "clientSecretEnvVar"];
+    for other in others.into_iter().filter(|other| *other != member).filter_map(|other| named(mode, other)) {
+        all.add_secret(Secret { name: other, description: description.clone(), ..Secret::default() });
+    }
+}
+
+fn way(package: &Value, here: Option<&str>, declared: &Declared, execution: &Value) -> Way {
+    let kind = words(package, "type", MAX_NAME);
+    let (source, mut why_not) = match address(&kind, package, here) {
+        Ok(source) => (source.clone(), source::sort(&source).err()),
+        Err(why) => (format!("{kind}:{}", words(package, "name", MAX_WORDS)), Some(why)),
+    };
+    let transport = words(execution, "transport", MAX_NAME);
+    if !["", "stdio"].contains(&transport.as_str()) {
+        let why = format!("it speaks {transport} instead of stdio; start it yourself, and install its URL");
+        why_not.get_or_insert(why);
+    }
+    let why_not = why_not.or_else(|| declared.why_not.clone());
+    Way { recipe: Recipe { source, ..declared.recipe.clone() }, why_not }
+}
+
+/// What is installed.
+fn address(kind: &str, package: &Value, here: Option<&str>) -> Result<String, String> {
+    let text = |name: &str| package[name].as_str().unwrap_or_default().trim();
+    let (name, version, url) = (text("name"), text("version"), text("url"));
+    let either = |one, other| if text(one).is_empty() { text(other) } else { text(one) };
+    let with = |between: &str| if version.is_empty() { String::new() } else { format!("{between}{version}") };
+    let found = match kind {
+        "npm" => format!("npm:{name}{}", with("@")),
+        "pypi" => format!("pypi:{name}{}", with("==")),
+        "docker" | "oci" => format!("oci:{}", either("image", "name")),
+        // What stands behind a `#` is for the person to say: http, private addresses.
+        "binary" => match either("binaryUrl", "url") {
+            url if url.contains('#') => return Err("its manifest names an address with a `#`".into()),
+            url => format!("binary:{url}"),
+        },
+        "git" => return repository_of(url, here),
+        "" => return Err("its manifest names no package".into()),
+        kind => return Err(format!("packages of the type {kind} are not installed here")),
+    };
+    match found.chars().any(is_hidden) || found.len() > MAX_VALUE {
+        true => Err("its manifest names a package that is no name".into()),
+        false => Ok(found),
+    }
+}
+
+/// Without an address, and with its own, the repository that the manifest lies in is meant, at the commit that was read.
+fn repository_of(url: &str, here: Option<&str>) -> Result<String, String> {
+    let plain = |text: &str| {
+        let text = text.trim_start_matches("git+").trim_start_matches("git:");
+        text.split('#').next().unwrap_or_default().trim_end_matches('/').trim_end_matches(".git").to_owned()
+    };
+    match here {
+        Some(here) if url.is_empty() || plain(url) == plain(here) => Ok(here.to_owned()),
+        None if url.is_empty() => {
+            Err("its manifest means the repository that it lies in; install that".into())
+        }
+        // An installer may read a repository of this machine: that is for the person to name.
+        _ => match url.trim_start_matches("git+").trim_start_matches("git:") {
+            url if url.starts_with("https://") && !url.chars().any(is_hidden) => Ok(format!("git:{url}")),
+            _ => {
+                Err("its manifest names a repository of its own, which has to be an https:// address".into())
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! What an author says that a secret looks like: a regular expression of somebody else's.
+//!
+//! Owns that it costs little, whatever it says: nothing here goes back to try again, and its size is bounded. Must never repeat
+//! a value.
+
+use regex::RegexBuilder;
+
+/// A longer one is none.
+const MAX: usize = 512;
+/// What it may become, in bytes.
+const MAX_SIZE: usize = 1 << 20;
+/// How deep it may nest.
+const MAX_NEST: u32 = 32;
+
+/// Whether it can be used: what looks ahead or back, and what becomes too large, cannot.
+#[must_use]
+pub fn is_usable(pattern: &str) -> bool {
+    compiled(pattern).is_some()
+}
+
+/// What is expected instead of a value; `None` when it is right, or nobody can tell.
+#[must_use]
+pub fn expected(pattern: &str, placeholder: Option<&str>, value: &str) -> Option<String> {
+    let is_right = compiled(pattern).is_none_or(|pattern| pattern.is_match(value));
+    let such_as = placeholder.map(|example| format!(", such as {example}")).unwrap_or_default();
+    (!is_right).then(|| format!("something that matches {pattern}{such_as}"))
+}
+
+fn compiled(pattern: &str) -> Option<regex::Regex> {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.size_limit(MAX_SIZE).dfa_size_limit(MAX_SIZE).nest_limit(MAX_NEST);
+    (pattern.len() <= MAX).then(|| builder.build().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn values_are_compared_and_not_repeated() {
+        assert_eq!(expected("^sk-[a-z0-9]{4,}$", None, "sk-ab12"), None);
+        let said = expected("^sk-[a-z0-9]{4,}$", Some("sk-…"), "hidden").unwrap();
+        assert_eq!(said, "something that matches ^sk-[a-z0-9]{4,}$, such as sk-…");
+    }
+
+    #[test]
+    fn what_would_cost_is_cheap_or_not_used() {
+        let value = "a".repeat(60_000) + "!";
+        assert!(expected("^(a+)+$", None, &value).is_some());
+        for pattern in
+            ["(?=x)y", r"(a)\1", "((((a{99}){99}){99}){99}){99}", &"(".repeat(40), &"a".repeat(600), "["]
+        {
+            assert!(!is_usable(pattern), "{pattern}");
+            assert_eq!(expected(pattern, None, "x"), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_pattern_panics_or_repeats_the_value(pattern in "\\PC{0,60}|[()a*+?{}0-9,\\[\\]|^$\\\\]{0,60}", value in "[A-Z]{30}") {
+            let said = expected(&pattern, None, &value).unwrap_or_default();
+            prop_assert!(!said.contains(&value) || pattern.contains(&value));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What a repository, or a manifest, says of how its server is had.
+//!
+//! ```text
+//!  git:… ─► a trial that only fetches ─► commit, files ─► policy::recipe::repository ─► Looked ─► staged for its client
+//!  manifest ───────────────────────────────────────────►              (what this machine lacks: barred)
+//! ```
+//!
+//! Owns that what was read is what is installed: the commit goes with it. Must never run anything of a repository, nor leave
+//! anything of it on the disk.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::AddServer;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::JsonObject;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::package::{Content, Ecosystem, Package, source};
+use harbor_policy::recipe::repository::{Found, Programs, find, of_document};
+
+use crate::router::installs::{NOTHING, failed};
+use crate::router::{Router, invalid, servers};
+use crate::runtimes::version_of;
+use crate::supervisor::{Note, StartError, TrialOf};
+
+/// Longer names are none.
+const MAX_NAME: usize = 4096;
+
+/// What was read.
+#[derive(Debug, Clone)]
+pub(in crate::router) struct Looked {
+    /// What the person named.
+    pub source: String,
+    /// Of a repository: its package, at the commit that was read.
+    pub package: Option<Package>,
+    /// What it says.
+    pub found: Found,
+}
+
+impl Looked {
+    /// The package in the version that is meant: at its commit, where it is the repository itself.
+    pub(in crate::router) fn exactly(&self, wanted: &Package) -> Package {
+        let itself = self.package.as_ref().filter(|_| wanted.source() == self.source);
+        itself.map_or_else(|| wanted.clone(), |own| Package { args: wanted.args.clone(), ..own.clone() })
+    }
+
+    pub(super) fn commit(&self) -> Option<String> {
+        Some(self.package.as_ref()?.address().1?.to_owned())
+    }
+}
+
+/// The package of a repository; `None` of any other source.
+pub(super) fn repository(text: &str) -> Option<Package> {
+    source::read(text, &[]).ok().filter(|package| package.ecosystem == Ecosystem::Git)
+}
+
+/// Reads a repository.
+pub(super) async fn look(
+    router: &Rc<Router>,
+    package: Package,
+    note: Option<Note>,
+) -> Result<Looked, ErrorBody> {
+    let here = package.source();
+    let claim = router.supervisor.claim_any().ok_or_else(|| {
+        let message = "too many repositories are being looked at; try again when that is over";
+        ErrorBody::new(Code::InvalidParams, message).with("field", "source")
+    })?;
+    let id = claim.id().clone();
+    let of = TrialOf { package: Some(package.clone()), look_only: true, ..TrialOf::default() };
+    let trial = router.supervisor.try_out(claim, servers::definition(plain(&id, &here))?, of);
+    let (commit, files) = trial.look(note).await.map_err(|why| unread(&id, &here, &why))?;
+    let own = files.own.as_ref().ok().copied();
+    let found = find(&files, &here).map_err(|why| refused(&here, &why))?;
+    let found = fitting(router, found, own, &here).await?;
+    let at = package.exactly(&commit).unwrap_or(package);
+    Ok(Looked { source: here, package: Some(at), found })
+}
+
+/// Reads a manifest that somebody has.
+pub(super) async fn read(router: &Router, name: &str, manifest: &JsonObject) -> Result<Looked, ErrorBody> {
+    if name.len() > MAX_NAME || name.chars().any(char::is_control) {
+        return Err(invalid("source", "what the manifest is called: a file"));
+    }
+    let found = of_document(manifest.0.as_str().as_bytes());
+    let found = found.map_err(|why| refused(name, &why))?;
+    Ok(Looked { source: name.to_owned(), package: None, found: fitting(router, found, None, "").await? })
+}
+
+fn plain(id: &ServerId, command: &str) -> AddServer {
+    AddServer {
+        server_id: id.clone(),
+        command: Some(command.to_owned()),
+        image: None,
+        engine: None,
+        args: None,
+        env: None,
+        cwd: None,
+        label: None,
+        roots: None,
+        supervision: None,
+        as_is: None,
+        sandbox: None,
+        secrets: None,
+    }
+}
+
+/// Nobody knows the name under which it was fetched.
+fn unread(id: &ServerId, here: &str, why: &StartError) -> ErrorBody {
+    let error = failed(id, why, NOTHING);
+    let said = error.message.replace("the package could not be installed: ", "");
+    ErrorBody { message: format!("{here} could not be read: {said}"), ..error }
+}
+
+fn refused(source: &str, why: &str) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, format!("{source}: {why}")).with("field", "source")
+}
+
+/// With the ways barred that this machine cannot go.
+async fn fitting(
+    router: &Router,
+    mut found: Found,
+    own: Option<Content>,
+    here: &str,
+) -> Result<Found, ErrorBody> {
+    let (runtimes, here) = (router.supervisor.runtimes(), here.to_owned());
+    let looked = tokio::task::spawn_blocking(move || {
+        let looked = runtimes.look();
+        // Only what is compared with is asked for its version.
+        let version = |name: &str, path: &str| {
+            (["node", "python"].contains(&name) && found.says.minimum.is_some())
+                .then(|| version_of(path, &looked.path))
+                .flatten()
+        };
+        let programs: Programs<'_> = looked
+            .all()
+            .filter_map(|(runtime, found)| Some((runtime.name, version(runtime.name, found?.0))))
+            .collect();
+        found.fits(own, &here, &programs);
+        found
+    });
+    looked.await.map_err(|error| ErrorBody::new(Code::Internal, error.to_string()))
+}
