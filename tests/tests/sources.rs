@@ -241,8 +241,12 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "gone"));
     assert!(!harbor(&home, &["secrets"]).contains("gone"));
     for (fields, part) in [
-        (json!({"source": "http://192.168.1.2/mcp"}), "allow_private"),
-        (json!({"source": "http://example.com/mcp"}), "allow_http"),
+        (
+            json!({"source": "http://192.168.1.2/mcp"}),
+            "allow_private (--allow-private) and allow_http (--allow-http)",
+        ),
+        (json!({"source": "https://192.168.1.2/mcp"}), "allow_private (--allow-private) takes it"),
+        (json!({"source": "http://example.com/mcp"}), "is without TLS; allow_http (--allow-http) takes it"),
         (json!({"source": "https://example.com/mcp", "args": ["x"]}), "args"),
         (json!({"source": "npm:x", "headers": {"X": "y"}}), "headers"),
         (json!({"source": "npm:x", "inputs": {"a": ["b"]}}), "inputs"),

@@ -9,6 +9,7 @@
 //! header's value into an error.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use url::{Host, Url};
 
@@ -99,16 +100,64 @@ pub fn says_private(url: &Url) -> bool {
     }
 }
 
-/// Whether it is spoken to without TLS although it is not on this machine.
+/// Whether the URL itself says that it is about this machine.
 #[must_use]
-pub fn is_exposed(url: &Url) -> bool {
-    let local = match url.host() {
+pub fn says_loopback(url: &Url) -> bool {
+    match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         Some(Host::Domain(name)) => is_local_name(name),
         None => false,
-    };
-    url.scheme() == "http" && !local
+    }
+}
+
+/// Whether it is spoken to without TLS although it is not on this machine.
+#[must_use]
+pub fn is_exposed(url: &Url) -> bool {
+    url.scheme() == "http" && !says_loopback(url)
+}
+
+/// Which addresses a server, and what it names, may be at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Those of the public network.
+    Public,
+    /// Those, and this machine's own: the server itself is here.
+    Loopback,
+    /// All: the person has allowed it.
+    Private,
+}
+
+impl Reach {
+    /// That of a server at this URL.
+    #[must_use]
+    pub fn of(url: &Url, allow_private: bool) -> Self {
+        match allow_private {
+            true => Self::Private,
+            false if says_loopback(url) => Self::Loopback,
+            false => Self::Public,
+        }
+    }
+
+    /// Whether an address is within it.
+    #[must_use]
+    pub fn permits(self, address: IpAddr) -> bool {
+        match self {
+            Self::Public => !is_private(address),
+            Self::Loopback => !is_private(address) || address.is_loopback(),
+            Self::Private => true,
+        }
+    }
+
+    /// Whether what a URL itself says is within it. A name may mean anything: that is for whoever looks it up.
+    #[must_use]
+    pub fn permits_host(self, url: &Url) -> bool {
+        match self {
+            Self::Public => !says_private(url),
+            Self::Loopback => !says_private(url) || says_loopback(url),
+            Self::Private => true,
+        }
+    }
 }
 
 /// What is wrong with headers, without a value.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{AddRemoteServer, AddRemoteServerResult, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
+use harbor_policy::remote::Reach;
 use harbor_policy::{environment, remote, settings};
 
 use super::client::Client;
@@ -73,11 +74,18 @@ pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBo
 
 fn checked(given: &Remote) -> Result<(), ErrorBody> {
     let url = remote::parse(&given.url).map_err(|why| invalid("url", why))?;
-    if remote::says_private(&url) && !given.allow_private {
-        return Err(invalid("url", "a public place, or allow_private with it"));
+    let mut lacks = Vec::new();
+    if !Reach::of(&url, given.allow_private).permits_host(&url) {
+        lacks.push(("is a private address", "allow_private (--allow-private)"));
     }
     if remote::is_exposed(&url) && !given.allow_http {
-        return Err(invalid("url", "a URL with https://, or allow_http with it"));
+        lacks.push(("is without TLS", "allow_http (--allow-http)"));
+    }
+    if !lacks.is_empty() {
+        let (what, with): (Vec<_>, Vec<_>) = lacks.into_iter().unzip();
+        let (place, what, with) = (remote::place(&url), what.join(", and "), with.join(" and "));
+        let text = format!("{place} {what}; {with} takes it all the same");
+        return Err(ErrorBody::new(Code::InvalidParams, text).with("field", "url"));
     }
     match remote::wrong_headers(&given.headers) {
         Some(why) => {

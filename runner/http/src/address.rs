@@ -14,8 +14,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
-use harbor_policy::remote::{is_local_name, place};
-use harbor_policy::sandbox::hosts::is_private;
+use harbor_policy::remote::{Reach, is_local_name, place};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::timeout;
 use url::{Host, Url};
@@ -31,7 +30,7 @@ const MAX_ADDRESSES: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Rules {
     host: String,
-    allow_private: bool,
+    reach: Reach,
     /// Only this machine: without TLS nobody else is spoken to.
     only_loopback: bool,
 }
@@ -44,12 +43,17 @@ impl Rules {
     pub fn of(server: &Remote<'_>) -> Result<(Self, Url), Trouble> {
         let forbidden = |why: String| Trouble::of(RemoteEnd::Forbidden, why);
         let url = harbor_policy::remote::parse(&server.url).map_err(|why| forbidden(why.into()))?;
+        let rules = Self::within(&url, Reach::of(&url, server.allow_private), server.allow_http)?;
+        Ok((rules, url))
+    }
+
+    /// Those of a place that is to be within this reach.
+    ///
+    /// # Errors
+    /// When its own URL says that it is not.
+    pub fn within(url: &Url, reach: Reach, allow_http: bool) -> Result<Self, Trouble> {
         let host = url.host_str().unwrap_or_default().to_owned();
-        let rules = Self {
-            host,
-            allow_private: server.allow_private,
-            only_loopback: url.scheme() == "http" && !server.allow_http,
-        };
+        let rules = Self { host, reach, only_loopback: url.scheme() == "http" && !allow_http };
         let refused = match url.host() {
             Some(Host::Ipv4(address)) => !rules.permit(address.into()),
             Some(Host::Ipv6(address)) => !rules.permit(address.into()),
@@ -57,13 +61,13 @@ impl Rules {
             None => true,
         };
         match refused {
-            true => Err(forbidden(rules.why(&place(&url)))),
-            false => Ok((rules, url)),
+            true => Err(Trouble::of(RemoteEnd::Forbidden, rules.why(&place(url)))),
+            false => Ok(rules),
         }
     }
 
     fn permit(&self, address: IpAddr) -> bool {
-        (self.allow_private || !is_private(address)) && (!self.only_loopback || address.is_loopback())
+        self.reach.permits(address) && (!self.only_loopback || address.is_loopback())
     }
 
     fn why(&self, place: &str) -> String {
@@ -151,12 +155,16 @@ mod tests {
     fn private_addresses_and_plain_http_are_for_those_who_say_so() {
         assert!(permitted("https://example.com/mcp", false, false));
         assert!(permitted("https://93.184.216.34/mcp", false, false));
-        for url in ["https://10.0.0.1/", "https://[::1]/", "https://0x7f.1/", "https://169.254.169.254/"] {
+        for url in ["https://10.0.0.1/", "https://[fe80::1]/", "https://0xa.1/", "https://169.254.169.254/"] {
             assert!(!permitted(url, false, true), "{url}");
             assert!(permitted(url, true, false), "{url}");
         }
-        assert!(permitted("http://127.0.0.1:3000/mcp", true, false));
-        assert!(permitted("http://localhost:3000/mcp", true, false));
+        // Who types this machine's address means it.
+        for url in
+            ["http://127.0.0.1:3000/mcp", "http://localhost:3000/mcp", "https://[::1]/", "https://0x7f.1/"]
+        {
+            assert!(permitted(url, false, false), "{url}");
+        }
         assert!(!permitted("http://example.com/mcp", true, false));
         assert!(!permitted("http://10.0.0.1/mcp", true, false));
         assert!(permitted("http://example.com/mcp", false, true));
@@ -167,11 +175,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_that_means_a_private_address_is_refused() {
-        let rules = |allow_private| Rules::of(&remote("https://localhost/", allow_private, false)).unwrap().0;
-        assert!(matches!(look_up(&rules(false), "localhost").await, Err(Unresolved::Private(_))));
-        assert!(look_up(&rules(true), "localhost").await.is_ok());
+        let url = Url::parse("https://localhost/").unwrap();
+        let rules = |reach| Rules::within(&url, reach, false).unwrap();
+        // A document of a public server names it.
+        assert!(matches!(look_up(&rules(Reach::Public), "localhost").await, Err(Unresolved::Private(_))));
+        for reach in [Reach::Loopback, Reach::Private] {
+            assert!(look_up(&rules(reach), "localhost").await.is_ok());
+        }
         // A proxy's name is the person's own setting.
-        let other = Rules { host: "example.com".into(), ..rules(false) };
+        let other = Rules { host: "example.com".into(), ..rules(Reach::Public) };
         assert!(look_up(&other, "localhost").await.is_ok());
     }
 }

@@ -49,7 +49,8 @@ impl Http {
     /// # Errors
     /// When the definition forbids its own URL, or cannot be used.
     pub fn new(server: &Remote<'_>, env: &[(String, String)]) -> Result<Self, Trouble> {
-        let (client, url) = client(server, env)?;
+        let (rules, url) = Rules::of(server)?;
+        let client = client(rules, &url, env)?;
         let wrong = |why: &str| Trouble::of(RemoteEnd::Forbidden, why);
         let mut own = HeaderMap::new();
         for (name, value) in &server.headers {
@@ -171,12 +172,11 @@ impl Http {
     }
 }
 
-/// A client for one place, and its URL.
+/// A client for one place.
 ///
 /// # Errors
-/// When its definition forbids it.
-pub fn client(server: &Remote<'_>, env: &[(String, String)]) -> Result<(Client, Url), Trouble> {
-    let (rules, url) = Rules::of(server)?;
+/// When there is no TLS, or a proxy that is none.
+pub fn client(rules: Rules, url: &Url, env: &[(String, String)]) -> Result<Client, Trouble> {
     let mut builder = Client::builder()
         .user_agent(concat!("harbor/", env!("CARGO_PKG_VERSION")))
         .no_proxy()
@@ -186,15 +186,14 @@ pub fn client(server: &Remote<'_>, env: &[(String, String)]) -> Result<(Client, 
         .tcp_nodelay(true)
         .dns_resolver(Arc::new(Resolver(rules)));
     // What is on this machine or beside it is behind no proxy.
-    if !says_private(&url)
-        && let Some(proxy) = proxy(&url, env)?
+    if !says_private(url)
+        && let Some(proxy) = proxy(url, env)?
     {
         builder = builder.proxy(proxy);
     }
-    let client = builder.build().map_err(|_| {
+    builder.build().map_err(|_| {
         Trouble::of(RemoteEnd::Tls, "TLS cannot be used: this system's certificates cannot be read")
-    })?;
-    Ok((client, url))
+    })
 }
 
 /// Same host and port, with TLS if that was there; from none to TLS is the one change.

@@ -6,9 +6,9 @@ use harbor_bridge::landing::{Head, PATH, head};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::oauth::challenge::parse;
 use harbor_policy::oauth::documents::{Issuer, Resource};
-use harbor_policy::oauth::places::Reach;
 use harbor_policy::oauth::redirect::{Answer, read};
 use harbor_policy::oauth::{MAX_CHALLENGE, is_scope};
+use harbor_policy::remote::Reach;
 
 use super::Target;
 
@@ -47,7 +47,7 @@ fn documents(bytes: &[u8]) {
                 && said.scopes_supported.iter().all(|scope| is_scope(scope))
         );
     }
-    if let Ok(about) = Issuer::read(bytes, "https://b.example", Reach { allow_private: false }) {
+    if let Ok(about) = Issuer::read(bytes, "https://b.example", Reach::Public) {
         assert_eq!(about.issuer, "https://b.example");
         let optional = [about.registration_endpoint, about.revocation_endpoint].into_iter().flatten();
         for url in [about.authorization_endpoint, about.token_endpoint].into_iter().chain(optional) {

@@ -44,6 +44,31 @@ fn documents_that_lead_astray_are_not_followed() {
     }
 }
 
+/// What is at this machine may name this machine, and nothing else that is private.
+#[test]
+fn a_server_here_does_not_lead_into_the_network() {
+    let about: [fn(&mut Value); 3] = [
+        |about| about["token_endpoint"] = json!("https://169.254.169.254/latest"),
+        |about| about["registration_endpoint"] = json!("https://10.0.0.1/register"),
+        |about| about["authorization_endpoint"] = json!("https://[fd00::1]/authorize"),
+    ];
+    for change in about {
+        let (home, authority) =
+            (Home::new(), Authority::start(Twists { about: Some(change), ..Twists::default() }));
+        let bridge = Bridge::start(&home);
+        let fields = json!({"server_id": "s", "url": authority.mcp.url()});
+        bridge.call("add_remote_server", &fields).unwrap();
+        let error = begin(&bridge, &json!({})).unwrap_err();
+        assert_eq!(error.details["cause"], "forbidden", "{error:?}");
+        assert!(error.message.contains("--allow-private"), "{error:?}");
+    }
+    let (home, authority) = (Home::new(), Authority::start(Twists::default()));
+    let bridge = Bridge::start(&home);
+    bridge.call("add_remote_server", &json!({"server_id": "s", "url": authority.mcp.url()})).unwrap();
+    let _ = visit(&begin(&bridge, &json!({})).unwrap());
+    finish(&bridge).unwrap();
+}
+
 #[test]
 fn a_document_without_an_end_is_not_read_to_it() {
     let huge =

@@ -59,6 +59,14 @@ fn what_is_not_renewed_needs_the_person_and_no_restart() {
     let error = bridge.tool("s", "t", &json!({})).unwrap_err();
     assert_eq!(error.details["cause"], "needs_authorization", "{}", error.message);
     wait_until("it is given up", LIMIT, || bridge.server("s")["state"] == "failed");
+    // Nobody is told that it goes on.
+    let shown = || home.done(&["auth", "s", "--status"]);
+    wait_until("it is stored", LIMIT, || !shown().contains("renewed"));
+    assert!(
+        shown().contains("Harbor was let in") && shown().contains("has ended: `harbor auth s`"),
+        "{}",
+        shown()
+    );
     let asked = authority.mcp.count(|_| true);
     let error = bridge.tool("s", "t", &json!({})).unwrap_err();
     assert_eq!((error.code.as_str(), authority.mcp.count(|_| true)), ("ERR_AUTHORIZATION_REQUIRED", asked));

@@ -6,8 +6,9 @@
 use serde::Deserialize;
 use url::Url;
 
-use super::places::Reach;
+use super::places::named;
 use super::union;
+use crate::remote::Reach;
 
 /// So many authorization servers are looked at.
 const MAX_SERVERS: usize = 16;
@@ -99,7 +100,7 @@ impl Issuer {
         if !said.code_challenge_methods_supported.iter().any(|method| method == "S256") {
             return Err(Unusable::NoPkce);
         }
-        let place = |text: &str| reach.url(text).map_err(Unusable::Place);
+        let place = |text: &str| named(text, reach).map_err(Unusable::Place);
         let some = |text: Option<String>| text.map(|text| place(&text)).transpose();
         Ok(Self {
             authorization_endpoint: place(&said.authorization_endpoint)?,
@@ -152,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    const REACH: Reach = Reach { allow_private: false };
+    const REACH: Reach = Reach::Public;
 
     fn whole() -> Value {
         json!({

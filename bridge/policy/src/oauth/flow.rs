@@ -27,12 +27,12 @@ use url::Url;
 
 use super::challenge::{self, Challenge};
 use super::documents::{Issuer, Resource, Unusable};
-use super::places::{self, Reach};
+use super::places;
 use super::proof::Nonces;
 use super::redirect::{self, Answer, Wrong};
 use super::token::{self, Form, Refused};
 use super::union;
-use crate::remote::{parse, place};
+use crate::remote::{Reach, parse, place};
 
 /// What renews tokens is asked for where it is offered.
 const OFFLINE: &str = "offline_access";
@@ -194,7 +194,7 @@ impl Flow {
 
     fn look_for_resource(&mut self) -> Action {
         let said = self.challenge.resource_metadata.clone();
-        match said.map(|said| self.reach.url(&said)) {
+        match said.map(|said| places::named(&said, self.reach)) {
             Some(Ok(url)) => self.next_resource(vec![url]),
             Some(Err(why)) => over(
                 RemoteEnd::Forbidden,
@@ -246,7 +246,7 @@ impl Flow {
         let known = said.authorization_servers.iter().find(|issuer| Some(issuer.as_str()) == wanted);
         let mut refused = None;
         for issuer in known.into_iter().chain(&said.authorization_servers) {
-            match self.reach.url(issuer) {
+            match places::named(issuer, self.reach) {
                 Ok(url) => {
                     self.issuer.clone_from(issuer);
                     self.is_named = true;

@@ -10,31 +10,22 @@
 
 use url::Url;
 
-use crate::remote::{is_exposed, parse, says_private};
+use crate::remote::{Reach, is_exposed, parse};
 
-/// Where documents may lead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reach {
-    /// Whether private addresses are allowed for the server.
-    pub allow_private: bool,
-}
-
-impl Reach {
-    /// The URL that somebody has written, if it may be asked: with TLS, but for this machine.
-    ///
-    /// # Errors
-    /// Why not.
-    pub fn url(self, text: &str) -> Result<Url, &'static str> {
-        let url = parse(text).map_err(|_| "what is no URL of HTTP")?;
-        if says_private(&url) && !self.allow_private {
-            Err("a private address; `--allow-private` of the server allows that")
-        } else if is_exposed(&url) {
-            Err("a place without TLS")
-        } else if url.fragment().is_some() {
-            Err("a URL with a fragment")
-        } else {
-            Ok(url)
-        }
+/// The URL that a document names, if it may be asked: within the reach of its server, and with TLS, but for this machine.
+///
+/// # Errors
+/// Why not.
+pub fn named(text: &str, reach: Reach) -> Result<Url, &'static str> {
+    let url = parse(text).map_err(|_| "what is no URL of HTTP")?;
+    if !reach.permits_host(&url) {
+        Err("a private address; `--allow-private` of the server allows that")
+    } else if is_exposed(&url) {
+        Err("a place without TLS")
+    } else if url.fragment().is_some() {
+        Err("a URL with a fragment")
+    } else {
+        Ok(url)
     }
 }
 
@@ -149,12 +140,17 @@ mod tests {
 
     #[test]
     fn documents_do_not_lead_to_private_places() {
-        let public = Reach { allow_private: false };
-        let private = Reach { allow_private: true };
-        assert!(public.url("https://a.example/x?y").is_ok());
-        for text in ["https://10.0.0.1/", "https://[::1]/", "http://localhost:1/", "https://169.254.169.254/"]
-        {
-            assert!(public.url(text).is_err() && private.url(text).is_ok(), "{text}");
+        let may = |text: &str| {
+            let reaches = [Reach::Public, Reach::Loopback, Reach::Private];
+            reaches.map(|reach| named(text, reach).is_ok())
+        };
+        assert_eq!(may("https://a.example/x?y"), [true; 3]);
+        for text in ["https://10.0.0.1/", "https://169.254.169.254/", "https://[fe80::1]/"] {
+            assert_eq!(may(text), [false, false, true], "{text}");
+        }
+        // What is at this machine may name this machine.
+        for text in ["https://[::1]/", "http://localhost:1/", "http://127.0.0.2:1/"] {
+            assert_eq!(may(text), [false, true, true], "{text}");
         }
         for text in [
             "http://a.example/",
@@ -165,7 +161,7 @@ mod tests {
             "https://a.example/#x",
             "",
         ] {
-            assert!(public.url(text).is_err() && private.url(text).is_err(), "{text}");
+            assert_eq!(may(text), [false; 3], "{text}");
         }
     }
 

@@ -17,6 +17,7 @@ use harbor_policy::package;
 use harbor_policy::recipe::server_json::{Way, first, ways};
 use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::recipe::{Given, Recipe, Unfilled};
+use harbor_policy::remote::{parse, says_loopback};
 use harbor_policy::suggest::closest;
 
 use super::declared;
@@ -306,6 +307,7 @@ pub(super) async fn expanded(
         data: &data.to_string_lossy(),
     };
     let filled = recipe.fill(given).map_err(|why| unfilled(&id, &why))?;
+    not_this_machine(&filled.source, message.allow_private)?;
     let sse = recipe.sse.then(|| "sse".to_owned());
     Ok(InstallServer {
         source: filled.source,
@@ -322,6 +324,18 @@ pub(super) async fn expanded(
         sandbox: Some(widened(filled.sandbox, message.sandbox)?),
         ..message
     })
+}
+
+/// Who types this machine's address means it; an entry is somebody else's.
+fn not_this_machine(source: &str, allow_private: Option<bool>) -> Result<(), ErrorBody> {
+    let Ok(Source::Remote(url)) = sort(source) else { return Ok(()) };
+    match allow_private != Some(true) && parse(&url).is_ok_and(|url| says_loopback(&url)) {
+        true => {
+            let text = "the entry is about this machine itself; allow_private (--allow-private) takes it all the same";
+            Err(ErrorBody::new(Code::InvalidParams, text).with("field", "source"))
+        }
+        false => Ok(()),
+    }
 }
 
 fn unfilled(id: &str, why: &Unfilled) -> ErrorBody {

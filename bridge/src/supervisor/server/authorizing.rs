@@ -17,7 +17,8 @@ use harbor_ipc_proto::link::runner::{Launch, ToRunner};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::oauth::KEY;
-use harbor_policy::oauth::places::Reach;
+use harbor_policy::oauth::places::named;
+use harbor_policy::remote::{Reach, parse};
 use tokio::sync::mpsc;
 use tokio::time::{timeout, timeout_at};
 
@@ -89,12 +90,18 @@ impl Server {
         // What it said before may be what led astray.
         let said = asked.inspect_err(|_| self.forget_challenge())?;
         let Said::Ask(url, state) = said else { return Err(failed("its runner has not asked")) };
-        let allow_private = self.definition().remote.as_ref().is_some_and(|remote| remote.allow_private);
-        (Reach { allow_private })
-            .url(&url)
-            .map_err(|why| failed(format!("its runner wants opened {why}")))?;
+        named(&url, self.reach()).map_err(|why| failed(format!("its runner wants opened {why}")))?;
         let (deadline, server) = (Instant::now() + PERSON, self.clone());
         Ok(Asked { url, deadline, redirect_uri, state, landing, known, events, server })
+    }
+
+    /// Where it, and what it names, may be.
+    fn reach(&self) -> Reach {
+        let definition = self.definition();
+        let remote = definition.remote.as_ref();
+        let reach =
+            remote.and_then(|remote| Some(Reach::of(&parse(&remote.url).ok()?, remote.allow_private)));
+        reach.unwrap_or(Reach::Public)
     }
 
     fn runner_of_errand(&self) -> Result<(Known, mpsc::Receiver<LinkEvent>), Rc<EndReport>> {

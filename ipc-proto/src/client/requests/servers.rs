@@ -58,7 +58,8 @@ define_requests! {
         roots: Option<Vec<String>>,
         /// How it is supervised: the object `supervision` below.
         supervision: Option<JsonObject>,
-        /// Whether its name may mean a private address, or this machine.
+        /// Whether it, and what it names to authorize, may be at a private address. At this machine's own (127.0.0.1,
+        /// localhost) it may without, and what it names there, too.
         allow_private: Option<bool>,
         /// Whether it may be spoken to without TLS although it is not on this machine.
         allow_http: Option<bool>,

@@ -5,14 +5,13 @@
 use harbor_ipc_proto::link::oauth::Wish;
 use harbor_ipc_proto::link::runner::{EndCause, Remote, RemoteEnd};
 use harbor_policy::oauth::flow::{Action, Event, Failure, Flow};
-use harbor_policy::oauth::places::Reach;
 use harbor_policy::oauth::proof::{Nonces, RANDOM};
 use harbor_policy::oauth::token::revocation;
 use harbor_runner::Petition;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use super::fetch::{Fetch, Heard, now, of};
+use super::fetch::{Fetch, Heard, now, of, reach_of};
 use crate::http::{Ask, Http};
 use crate::refusal::challenge_of;
 
@@ -38,8 +37,8 @@ async fn perform(
     mut petition: Petition,
 ) -> Result<(), Failure> {
     let http = Http::new(server, &env).map_err(of)?;
-    let reach = Reach { allow_private: server.allow_private };
-    let fetch = Fetch { allow_private: server.allow_private, env };
+    let reach = reach_of(server);
+    let fetch = Fetch { reach, env };
     let (mut flow, mut action) = Flow::begin(http.url().clone(), reach, wish, nonces()?);
     loop {
         action = match action {
@@ -111,7 +110,7 @@ pub async fn revoke(server: &Remote<'_>, env: Vec<(String, String)>) -> EndCause
     let no_place = || "the authorization server has no place where that is done";
     let refused = |why: String| end(Failure { kind: RemoteEnd::NotAuthorized, why });
     let Some(form) = server.grant.as_ref().and_then(revocation) else { return refused(no_place().into()) };
-    match (Fetch { allow_private: server.allow_private, env }).post(&form).await {
+    match (Fetch { reach: reach_of(server), env }).post(&form).await {
         Ok((200, _)) => EndCause::Stopped,
         Ok((status, _)) => refused(format!("the authorization server did not take it back (HTTP {status})")),
         Err(failure) => end(failure),

@@ -4,17 +4,18 @@
 
 use std::time::{Duration, SystemTime};
 
-use harbor_ipc_proto::link::runner::{Remote, Transport};
+use harbor_ipc_proto::link::runner::Remote;
 use harbor_policy::oauth::MAX_ANSWER;
 use harbor_policy::oauth::flow::Failure;
 use harbor_policy::oauth::token::Form;
-use harbor_policy::remote::{parse, place};
+use harbor_policy::remote::{Reach, parse, place};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, RequestBuilder, Response};
 use tokio::time::timeout;
 use url::Url;
 use zeroize::Zeroizing;
 
+use crate::address::Rules;
 use crate::http::{client, is_same_place};
 use crate::trouble::Trouble;
 
@@ -29,8 +30,14 @@ pub type Heard = (u16, Zeroizing<Vec<u8>>);
 /// Fetches for one server.
 #[derive(Debug)]
 pub struct Fetch {
-    pub allow_private: bool,
+    /// That of the server, whoever names the place.
+    pub reach: Reach,
     pub env: Vec<(String, String)>,
+}
+
+/// Where a server, and what it names, may be.
+pub fn reach_of(server: &Remote<'_>) -> Reach {
+    parse(&server.url).map_or(Reach::Public, |url| Reach::of(&url, server.allow_private))
 }
 
 impl Fetch {
@@ -83,15 +90,8 @@ impl Fetch {
     }
 
     fn client(&self, url: &Url) -> Result<Client, Failure> {
-        let place = Remote {
-            url: url.as_str().into(),
-            transport: Transport::Http,
-            headers: Vec::new(),
-            allow_private: self.allow_private,
-            allow_http: false,
-            grant: None,
-        };
-        client(&place, &self.env).map(|(client, _)| client).map_err(of)
+        let rules = Rules::within(url, self.reach, false).map_err(of)?;
+        client(rules, url, &self.env).map_err(of)
     }
 }
 

@@ -18,7 +18,7 @@ use harbor_policy::oauth::token::{Refused, has_ended, renewal, renewed};
 use harbor_runner::Wire;
 use tokio::sync::Mutex;
 
-use super::fetch::{Fetch, now};
+use super::fetch::{Fetch, now, reach_of};
 use crate::trouble::Trouble;
 
 /// A grant that is in use.
@@ -37,7 +37,7 @@ impl Holder {
         Some(Self {
             grant: RefCell::new(server.grant.clone()?),
             turn: Mutex::default(),
-            fetch: Fetch { allow_private: server.allow_private, env: env.to_vec() },
+            fetch: Fetch { reach: reach_of(server), env: env.to_vec() },
             wire: wire.clone(),
         })
     }
@@ -79,7 +79,11 @@ impl Holder {
             ))),
             Err(Refused::ForGood(word)) => {
                 self.wire.remark(&format!("what it was granted has ended, and is not renewed: {word}"));
-                self.grant.borrow_mut().refresh_token = None;
+                // Stored like that, nobody is told that it goes on.
+                let ended = grant.expires_at.map_or(now(), |at| at.min(now()));
+                let ended = Grant { refresh_token: None, expires_at: Some(ended), ..grant };
+                self.wire.granted(ended.clone());
+                *self.grant.borrow_mut() = ended;
                 Ok(None)
             }
         }

@@ -22,7 +22,7 @@ fn wish() -> Wish<'static> {
 
 fn begin(wish: Wish<'static>) -> (Flow, Action) {
     let nonces = Nonces::of(&[1; RANDOM], &[2; RANDOM]);
-    Flow::begin(Url::parse(MCP).unwrap(), Reach { allow_private: false }, wish, nonces)
+    Flow::begin(Url::parse(MCP).unwrap(), Reach::Public, wish, nonces)
 }
 
 fn resource() -> Value {

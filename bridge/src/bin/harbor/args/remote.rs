@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use harbor_policy::recipe::source::{Source, sort};
-use harbor_policy::remote::{parse, says_private, wrong_headers};
+use harbor_policy::remote::{parse, says_loopback, says_private, wrong_headers};
 use url::Url;
 
 use super::{Definition, Words, variable};
@@ -94,8 +94,9 @@ impl Words {
             url: url.to_owned(),
             transport,
             headers,
-            // Who types such an address means it.
-            allow_private: self.has("--allow-private") || parsed.is_some_and(says_private),
+            // Who types such an address means it. At this machine's own, that is this machine and no other.
+            allow_private: self.has("--allow-private")
+                || parsed.is_some_and(|url| says_private(url) && !says_loopback(url)),
             allow_http: self.has("--allow-http"),
         })
     }
@@ -142,7 +143,11 @@ mod tests {
             Definition { name: "x".into(), start: true, remote: Some(remote), ..Definition::default() };
         assert_eq!(added(&line), Ok(definition));
         let local = added(&["--url", "http://localhost:3000/mcp"]).unwrap().remote.unwrap();
-        assert!(local.allow_private && !local.allow_http);
+        assert!(!local.allow_private && !local.allow_http);
+        assert!(added(&["--url", "https://10.0.0.1/mcp"]).unwrap().remote.unwrap().allow_private);
+        assert!(
+            added(&["--url", "https://[::1]/mcp", "--allow-private"]).unwrap().remote.unwrap().allow_private
+        );
     }
 
     #[test]

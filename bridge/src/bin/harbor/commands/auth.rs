@@ -50,7 +50,8 @@ pub fn run(
     }
 }
 
-fn begin(
+/// Has the person let Harbor in, and starts the server with that.
+pub fn begin(
     client: &mut Client,
     new: &NewAuth,
     secret: Option<Secret>,
@@ -125,13 +126,15 @@ fn described(server: &str, authorization: &Members, now: u64) -> String {
         (Some(at), false) => format!("ends {}", until(at, now)),
         (None, false) => "ends when the server says so".into(),
     };
+    let is_over = authorization.value("renews") != true && authorization.value("is_expired") == true;
     format!(
-        "{server}: Harbor is let in\n\
+        "{server}: Harbor {} let in\n\
          by        {}\n\
          as        {}\n\
          may       {}\n\
          since     {}\n\
          the token {ends}",
+        if is_over { "was" } else { "is" },
         authorization.text("issuer"),
         authorization.text("client_id"),
         rights(authorization),
@@ -173,6 +176,11 @@ mod tests {
             "a: Harbor is let in\nby        https://b.example\nas        c\nmay       x y\n\
              since     2026-11-21 12:00Z\nthe token is renewed by itself\n"
         );
+        let over =
+            answer.replace("\"renews\":true,\"is_expired\":false", "\"renews\":false,\"is_expired\":true");
+        let ran = command(false, &[&over], |c, s| status(c, "a", s));
+        assert!(ran.printed.starts_with("a: Harbor was let in\n"), "{}", ran.printed);
+        assert!(ran.printed.ends_with("the token has ended: `harbor auth a` asks you again\n"));
         let ran =
             command(false, &[r#"{"type":"oauth_status_result","request_id":"1"}"#], |c, s| status(c, "a", s));
         assert_eq!(ran.exit, Exit::NotFound);

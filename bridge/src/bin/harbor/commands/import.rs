@@ -20,7 +20,7 @@ use harbor_bridge::foreign::{
 use harbor_ipc_proto::client::{CredentialType, Supervision};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{is_secret_name, wrong_key, wrong_value};
-use harbor_policy::remote::{is_exposed, parse, says_private, shown};
+use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private, shown};
 use serde_json::Value;
 
 use super::add;
@@ -355,7 +355,7 @@ fn elsewhere(remote: &Elsewhere) -> Remote {
         url: remote.url.clone(),
         transport: remote.sse.then(|| "sse".to_owned()),
         headers: remote.headers.clone(),
-        allow_private: is(says_private),
+        allow_private: is(says_private) && !is(says_loopback),
         allow_http: is(is_exposed),
     }
 }
