@@ -291,7 +291,7 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
 const MAX_WHY: usize = 400;
 
 /// The cause that only a person can do something about.
-const NEEDS_AUTHORIZATION: &str = "needs_authorization";
+pub const NEEDS_AUTHORIZATION: &str = "needs_authorization";
 
 /// A longer URL is none that a browser opens, in bytes.
 const MAX_URL: usize = 32 * 1024;

@@ -283,6 +283,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         previous: None,
         tools: None,
         missing: None,
+        needs_authorization: None,
         sandbox: None,
         settings: None,
         planned: None,

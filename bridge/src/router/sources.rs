@@ -4,7 +4,7 @@
 //!  source ─► sorted ─┬─ an entry, a repository, a manifest ─► its recipe, filled in ─► one of the others
 //!                    ├─ a package ─► installs
 //!                    └─ an image, a server elsewhere ─► tried out ─► definition, server      dropped before: nothing is left
-//!  a secret is missing ─► only the definition: it is started once that is set
+//!  a secret is missing, the person is wanted ─► only the definition: it is started once that is set, or they have said yes
 //! ```
 //!
 //! Owns which way a source goes. Must never store a secret of what is not kept.
@@ -33,8 +33,9 @@ use super::servers::{about, note, secret_names, stored};
 use super::views::view;
 use super::{Handled, Router, credentials, installs, remotes, reply, sandbox, servers, to_the_end};
 use crate::host::asker::Sender;
+use crate::link::NEEDS_AUTHORIZATION;
 use crate::store::definitions::{Definition, Stored};
-use crate::supervisor::{Server, TrialOf};
+use crate::supervisor::{Server, StartError, TrialOf};
 
 pub(super) use looking::Looked;
 
@@ -129,6 +130,7 @@ impl Whole {
             previous: None,
             tools: None,
             missing: None,
+            needs_authorization: None,
             sandbox: None,
             settings: None,
             planned: None,
@@ -256,8 +258,14 @@ async fn install_whole(
     let claim = installs::claim(router, &whole.id).await?;
     let of = TrialOf { secrets: Credentials(whole.given.iter().cloned().collect()), ..TrialOf::default() };
     let trial = router.supervisor.try_out(claim, whole.definition.clone(), of);
-    let ran = trial.run_once(note).await.map_err(|error| installs::failed(&whole.id, &error, NOTHING));
-    let tools = ran?.unwrap_or_default();
+    let tools = match trial.run_once(note).await {
+        Ok(tools) => tools.unwrap_or_default(),
+        Err(error) if wants_person(&error) => {
+            drop(trial);
+            return keep_unauthorized(router, client, whole).await;
+        }
+        Err(error) => return Err(installs::failed(&whole.id, &error, NOTHING)),
+    };
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {
         let id = whole.id.clone();
@@ -271,6 +279,26 @@ async fn install_whole(
         let tools = Some(tools.iter().map(|tool| tool.name.to_string()).collect());
         let server = Some(view(&router, &server));
         reply(InstallServerResult { installed: InstalledView { tools, server, ..shown } })
+    })
+    .await
+}
+
+/// It is there, and asks its person first: nothing is wrong with it.
+fn wants_person(error: &StartError) -> bool {
+    matches!(error, StartError::Failed(report) if report.cause == NEEDS_AUTHORIZATION)
+}
+
+/// Defines what wants its person first, and has its state say so.
+async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: Whole) -> Handled {
+    installs::not_claimed(router, &whole.id).await?;
+    installs::not_there(router, &whole.id)?;
+    let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
+    to_the_end(async move {
+        let server = keep(&router, &sender, whole).await?;
+        let started = server.start(None).await;
+        let needs_authorization = started.is_err_and(|error| wants_person(&error)).then_some(true);
+        let server = Some(view(&router, &server));
+        reply(InstallServerResult { installed: InstalledView { needs_authorization, server, ..shown } })
     })
     .await
 }

@@ -30,6 +30,8 @@ define_sent! {
         tools: Option<Vec<String>>,
         /// Secrets that it still needs: until they are set it is not started.
         missing: Option<Vec<String>>,
+        /// After an installation, true: it wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet.
+        needs_authorization: Option<bool>,
         /// In a plan: what it would be held to; absent of one that runs elsewhere.
         sandbox: Option<SandboxSummary>,
         /// In a plan: the settings of its sandbox.

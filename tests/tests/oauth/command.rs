@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use harbor_tests::authority::visit;
-use harbor_tests::{Bridge, Home, LIMIT, Program, wait_until};
+use harbor_tests::{Bridge, Home, LIMIT, Program, Terminal, wait_until};
 
 use super::sound;
 
@@ -92,4 +92,37 @@ fn the_page_is_opened_in_the_persons_browser_and_ctrl_c_ends_it() {
     let asked = harbor_tests::authority::fields(url.split_once('?').unwrap().1);
     let port = url::Url::parse(&asked["redirect_uri"]).unwrap().port().unwrap();
     wait_until("the port is closed", LIMIT, || std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+/// It is there, so that there is something to be let in at.
+#[test]
+fn what_is_installed_and_wants_its_person_is_kept() {
+    let (home, authority) = (Home::new(), sound());
+    let bridge = Bridge::start(&home);
+    let url = authority.mcp.url();
+    let (out, err, code) = home.harbor(&["install", &url, "--yes", "--name", "s"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(
+        out.contains("it wants you to let Harbor in") && out.contains("`harbor auth s` asks you"),
+        "{out}"
+    );
+    let server = bridge.server("s");
+    assert_eq!(
+        (&server["state"], &server["last_exit"]["cause"]),
+        (&"failed".into(), &"needs_authorization".into())
+    );
+    let (said, code) = auth(&home, &["--no-browser"], "");
+    assert!(code == Some(0) && said.contains("s is running: 3 tools"), "{said}");
+    assert_eq!(home.done(&["call", "s/t"]), "done\n");
+
+    // At a terminal it can be done at once.
+    let mut command = home.command("harbor");
+    let mut terminal = Terminal::start(command.args(["install", &url, "--name", "other"]));
+    terminal.wait_for("Install it? [y/N]");
+    terminal.press("y\r");
+    terminal.wait_for("`harbor auth other` asks you");
+    terminal.wait_for("Do that now? [y/N]");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 0, "{}", terminal.text());
+    assert_eq!(bridge.server("other")["state"], "failed");
 }

@@ -142,9 +142,6 @@ impl Refusal {
             Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
-            Code::ConnectionFailed if self.wants_auth_before_it_is_there() => format!(
-                "nothing was installed; `harbor add {server} --url URL` defines it, `harbor auth {server}` lets Harbor in then"
-            ),
             Code::ConnectionFailed | Code::ServerUnavailable
                 if self.text("cause").is_some_and(|cause| is_for_a_person(&cause)) =>
             {
@@ -193,12 +190,6 @@ impl Refusal {
                  allows one for a while"
             ),
         })
-    }
-
-    /// A server elsewhere that was tried out, and asks its person first.
-    fn wants_auth_before_it_is_there(&self) -> bool {
-        let is = |name: &str, value: &str| self.text(name).is_some_and(|text| text == value);
-        is("cause", "needs_authorization") && is("left", "nothing")
     }
 
     /// What is there now, and what it seems to have lacked.

@@ -13,8 +13,8 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::recipe::source::{Source, default_name, sort};
 
 use super::servers::START;
-use super::{add, count, print, remarks, remote, sandbox, secrets};
-use crate::args::Package;
+use super::{add, auth, count, print, remarks, remote, sandbox, secrets};
+use crate::args::{NewAuth, Package};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -77,8 +77,21 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         remarks::on_image(&name, &answer.object("installed").object("server"));
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
         later.for_each(|secret| remark(&secret.told_later(&name)));
+        if needs_authorization(&answer.object("installed")) && !wanted.yes && consent::ask("Do that now?")? {
+            return auth::begin(
+                client,
+                &NewAuth { server: name, opens: true, ..NewAuth::default() },
+                None,
+                screen,
+            );
+        }
     }
     Ok(())
+}
+
+/// Whether it waits for its person.
+fn needs_authorization(installed: &Members) -> bool {
+    installed.value("needs_authorization") == true
 }
 
 /// Exactly what was shown, with its secrets.
@@ -221,6 +234,11 @@ fn describe_installed(installed: &Members) -> String {
         let set = set.collect::<Vec<_>>().join(" and ");
         lines.push(format!("it is not started before it has {}", missing.join(", ")));
         lines.push(format!("{set} asks for it, `harbor start {name}` starts it then"));
+        return lines.join("\n");
+    }
+    if needs_authorization(installed) {
+        lines.push("it wants you to let Harbor in before it says what it has".into());
+        lines.push(format!("`harbor auth {name}` asks you, in your browser"));
         return lines.join("\n");
     }
     let named = tools.iter().take(MAX_TOOLS).map(|tool| flatten(tool)).collect::<Vec<_>>().join(", ");
