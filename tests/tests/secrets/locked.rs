@@ -136,6 +136,46 @@ fn a_passphrase_is_typed_twice_and_not_shown() {
 }
 
 #[test]
+fn nothing_is_asked_for_that_could_not_be_stored_and_a_lost_key_is_named() {
+    let home = Home::new();
+    {
+        let bridge = Bridge::start(&home);
+        bridge.add("s", &Double::sound(&home));
+        set(&bridge, "s", "API_KEY", VALUE);
+        encrypted(&home);
+    }
+    let bridge = Bridge::start(&home);
+    let mut command = home.command("harbor");
+    let mut terminal = Terminal::start(command.args(["secrets", "set", "s", "OTHER"]));
+    let said = terminal.last_words();
+    assert!(said.contains("they are locked; `harbor secrets unlock` unlocks them"), "{said}");
+    assert!(!terminal.text().contains("not shown"), "{}", terminal.text());
+    // Twice is as good as once.
+    for _ in 0..2 {
+        let (said, code) = given(&home, &["secrets", "unlock"], &format!("{PASSPHRASE}\n"));
+        assert!(code == Some(0) && said.contains("the secrets are unlocked"), "{said}");
+        assert!(home.done(&["secrets"]).contains("API_KEY"));
+    }
+    assert_eq!(given(&home, &["secrets", "set", "s", "OTHER"], "value-0123\n").1, Some(0));
+    drop(bridge);
+
+    let key = file(&home).with_file_name("key.age");
+    let kept = home.scratch("key.age");
+    fs::rename(&key, &kept).unwrap();
+    let bridge = Bridge::start(&home);
+    for args in [&["secrets", "unlock"][..], &["secrets", "list"]] {
+        let (said, _) = home.refused(args);
+        let path = key.display().to_string();
+        assert!(said.contains(&format!("is gone: {path} is not there")) && said.contains("backup"), "{said}");
+    }
+    drop(bridge);
+    fs::rename(&kept, &key).unwrap();
+    let _bridge = Bridge::start(&home);
+    assert_eq!(given(&home, &["secrets", "unlock"], PASSPHRASE).1, Some(0));
+    assert!(home.done(&["secrets"]).contains("API_KEY"));
+}
+
+#[test]
 fn a_deployment_unlocks_by_a_file() {
     let home = Home::new();
     let passphrase = home.scratch("harbor-passphrase");

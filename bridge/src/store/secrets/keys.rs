@@ -223,14 +223,27 @@ impl Keys {
     }
 
     fn in_keyring(&self, limit: Duration) -> Result<Secret, StoreError> {
-        let found = self.item.find(limit).map_err(StoreError::Locked)?;
-        found.ok_or_else(|| {
-            StoreError::Locked(
+        let why = match (self.item.find(limit), self.choice()) {
+            (Ok(Some(key)), _) => return Ok(key),
+            (Err(why), Choice::Keyring) => why,
+            (Ok(None), Choice::Keyring) => {
                 "the keyring has no key for them: if another session's has it, start the bridge there; if it is lost, move \
                  credentials.json away and set the secrets again"
-                    .into(),
-            )
-        })
+                    .into()
+            }
+            // The person chose a passphrase: a keyring is what they may have had before.
+            (Ok(None), Choice::File) => self.lost("and the keyring has none either"),
+            (Err(why), Choice::File) => self.lost(&format!("and if the keyring has it, it does not tell: {why}")),
+        };
+        Err(StoreError::Locked(why))
+    }
+
+    fn lost(&self, otherwise: &str) -> String {
+        format!(
+            "the file that has their key is gone: {} is not there, {otherwise}. Put that file back from a backup; without one the \
+             secrets are lost: move credentials.json away and set them again",
+            self.path.display()
+        )
     }
 }
 

@@ -28,13 +28,16 @@ use crate::when::{now, until, utc};
 /// The keyring may ask its person.
 const PATIENT: Duration = Duration::from_secs(120);
 
-/// What is to be done; the value of a secret, where one is set, is there before a bridge is started for it.
+/// A new passphrase, or a value that a program gives: it is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
-    let new = match wanted {
-        Secrets::Set(new) => new,
-        Secrets::Keep(Keeping::Encrypt) => return keeping::new_passphrase().map(Some),
-        _ => return Ok(None),
-    };
+    match wanted {
+        Secrets::Set(new) if !io::stdin().is_terminal() => one(new),
+        Secrets::Keep(Keeping::Encrypt) => keeping::new_passphrase().map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn one(new: &NewSecret) -> Result<Option<Secret>, Failure> {
     Ok(ask(&new.server, std::slice::from_ref(&new.key), new.kind)?.pop())
 }
 
@@ -111,7 +114,11 @@ pub fn run(
         (Secrets::Check(server), _) => check(client, server, screen),
         (Secrets::Remove { server, key }, _) => remove(client, server, key, screen),
         (Secrets::Set(new), Some(value)) => set(client, new, &value, screen),
-        (Secrets::Set(_), None) => Ok(()),
+        (Secrets::Set(new), None) => {
+            // Nobody types a value for a file that cannot be opened.
+            client.request(&Ask::about("list_credentials", &new.server), PATIENT)?;
+            one(new)?.map_or(Ok(()), |value| set(client, new, &value, screen))
+        }
         (Secrets::Keep(wanted), passphrase) => keeping::run(client, *wanted, passphrase, screen),
     }
 }
