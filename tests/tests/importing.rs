@@ -95,12 +95,13 @@ fn what_is_secret_by_its_name_is_kept_apart() {
             "near": {"command": "/bin/false", "env": {"GITHUB_TOKEN": "gh-0123456789", "MODE": "fast", "EMPTY_KEY": ""}},
         }),
     );
-    let (out, err, code) = said(&mut import(&home, &path, &["--allow-private", "--start", "--only", "far"]));
+    let (out, err, code) =
+        said(&mut import(&home, &path, &["--allow-private", "--start", "--only", "far", "--yes"]));
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(out.contains("far: taken over from") && out.contains(", at 127.0.0.1:"), "{out}");
     assert!(server.count(|asked| asked.header("authorization") == "Bearer sk-live-0123456789") > 0);
     assert_eq!(bridge.server("far")["remote"]["header_names"], json!(["X-Mode"]));
-    let (out, _, _) = said(&mut import(&home, &path, &["--allow-private"]));
+    let (out, _, _) = said(&mut import(&home, &path, &["--allow-private", "--yes"]));
     assert!(out.contains("far: already here") && out.contains("near: taken over"), "{out}");
     assert_eq!(bridge.server("near")["env_names"], json!(["EMPTY_KEY", "MODE"]));
     let kept = home.done(&["secrets", "list"]);
@@ -113,4 +114,38 @@ fn what_is_secret_by_its_name_is_kept_apart() {
         let has = |value: &[u8]| text.windows(value.len()).any(|window| window == value);
         assert!(!has(b"sk-live-0123456789") && !has(b"gh-0123456789"), "{:?}", entry.path());
     }
+}
+
+#[test]
+fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let path = file(
+        &home,
+        &json!({
+            "root": {"command": "sudo", "args": ["docker", "run", "--privileged", "x"]},
+            "told": {"command": "/bin/false", "args": ["--api-key", "v4lue-0123456789", "sk-live-9876543210"]},
+        }),
+    );
+    let (out, err, code) = said(&mut import(&home, &path, &[]));
+    assert_eq!((out.as_str(), code), ("", Some(2)), "{err}");
+    assert!(err.contains("no terminal to ask on; --yes says yes"), "{err}");
+    assert!(servers(&bridge).is_empty());
+
+    let mut terminal = Terminal::start(&import(&home, &path, &[]));
+    terminal.wait_for("root: runs sudo docker run --privileged x");
+    terminal.wait_for("told: runs /bin/false --api-key … …");
+    terminal.wait_for("--api-key looks like a secret");
+    terminal.wait_for("Take them over? [y/N]");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 1);
+    assert!(servers(&bridge).is_empty());
+
+    let (out, err, code) = said(&mut import(&home, &path, &["--yes"]));
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(err.contains("told: --api-key, argument 3 in its arguments looks like a secret"), "{err}");
+    assert!(err.contains("`harbor secrets set told KEY`"), "{err}");
+    let shown = out + &err + terminal.text().as_str();
+    assert!(!shown.contains("v4lue") && !shown.contains("9876543210"), "{shown}");
+    assert_eq!(servers(&bridge), ["root", "told"]);
 }

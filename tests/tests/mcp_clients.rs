@@ -333,7 +333,7 @@ fn servers_of_every_client_are_taken_over_and_work() {
     let dry = person.done(&["import", "--dry-run", "--expand"]);
     assert_eq!(dry.matches("would be taken over").count(), 8, "{dry}");
     assert_eq!(bridge.call("list_servers", &json!({})).unwrap()["servers"], json!([]));
-    let said = person.done(&["import", "--expand"]);
+    let said = person.done(&["import", "--expand", "--yes"]);
     assert!(
         said.contains("8 servers taken over") && said.contains("vscode s as vscode-s: taken over"),
         "{said}"
@@ -374,7 +374,7 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
     let file = file.to_str().unwrap();
     let import = |args: &[&str]| said(person.command(&["import", file]).args(args).env("MARK", "a-s3cret"));
     let (dry, _, _) = import(&["--dry-run", "--expand"]);
-    let (out, err, code) = import(&["--start", "--expand"]);
+    let (out, err, code) = import(&["--start", "--expand", "--yes"]);
     assert_eq!(code, Some(0), "{out}{err}");
     for part in [
         "asked: left out: the client asks for its input `api-key`; `harbor add` with `--env KEY=VALUE` says it",
@@ -413,6 +413,40 @@ fn nothing_to_take_over_is_a_failure_of_its_own() {
     person.write(".claude.json", "{}");
     assert_eq!(exit(&["import"]), Some(1), "a file that is broken stays a failure");
     assert!(person.home.locked_by().is_none());
+}
+
+/// What gives a client its tools where it gets none by itself: two scopes, and each line can be typed.
+#[test]
+fn a_client_that_gets_nothing_by_itself_is_given_it_by_hand() {
+    let by_hand = |person: &Person, why: &str| {
+        let said = person.done(&["mcp", "install", "cursor"]);
+        assert!(said.contains(&format!("client://cursor gets nothing by itself{why}")), "{said}");
+        for scope in ["mcp:tools.list", "mcp:tools.call"] {
+            assert!(said.contains(&format!("`harbor grant client://cursor {scope} --always`")), "{said}");
+            person.done(&["grant", "client://cursor", scope, "--always"]);
+        }
+        let mut mcp = start(&person.entry(".cursor/mcp.json")).initialized();
+        let called = mcp.ask("tools/call", &json!({"name": "s__echo", "arguments": {"text": "hi"}}));
+        assert!(called["result"]["content"].is_array(), "{called}");
+        mcp.close();
+        assert!(mcp.wait(DOWN_LIMIT).unwrap().success());
+    };
+    let person = Person::new();
+    person.home.configure("[mcp]\nfirstUse = \"none\"\n");
+    {
+        let bridge = Bridge::start(&person.home);
+        bridge.add("s", &Double::sound(&person.home));
+        bridge.connect("s");
+        by_hand(&person, ", says mcp.firstUse in config.toml;");
+        person.done(&["mcp", "uninstall", "cursor"]);
+    }
+    // Who was known is not, once that is lost.
+    person.home.configure("");
+    fs::write(person.home.path().join("harbor.db"), "no database").unwrap();
+    let _ = fs::remove_file(person.home.path().join("harbor.db-wal"));
+    let bridge = Bridge::start(&person.home);
+    bridge.connect("s");
+    by_hand(&person, " since harbor.db was lost;");
 }
 
 /// Also when there is no bridge yet: the client's start of Harbor starts it.

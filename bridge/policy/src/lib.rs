@@ -30,4 +30,5 @@ pub mod settings;
 pub mod slots;
 pub mod stats;
 pub mod suggest;
+pub mod telltale;
 pub mod tool_name;

@@ -125,9 +125,9 @@ fn the_command_line_knows_them() {
     let file = home.scratch("clients.json");
     let entry = json!({"mcpServers": {"far": {"type": "http", "url": url, "headers": {"X-Key": "v4lue"}}}});
     std::fs::write(&file, entry.to_string()).unwrap();
-    let (out, _, _) = home.harbor(&["import", file.to_str().unwrap()]);
+    let (out, _, _) = home.harbor(&["import", file.to_str().unwrap(), "--yes"]);
     assert!(out.contains("far: left out: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
-    let (out, _, code) = home.harbor(&["import", file.to_str().unwrap(), "--allow-private"]);
+    let (out, _, code) = home.harbor(&["import", file.to_str().unwrap(), "--allow-private", "--yes"]);
     assert_eq!(code, Some(0), "{out}");
     assert!(out.contains("far: taken over") && out.contains("X-Key") && !out.contains("v4lue"), "{out}");
     assert_eq!(home.done(&["call", "far/t"]), "done\n");

@@ -460,7 +460,8 @@ pub const TOPICS: &[Topic] = &[
         ],
         notes: "Without CLIENT or FILE: from all clients that `harbor mcp status` shows. A FILE may be any of theirs, such as\n\
                 a project's .mcp.json or .vscode/mcp.json; what is relative there is relative to the project. At a\n\
-                terminal all is shown and asked for first: commands, hosts, and which of your variables go where. What\n\
+                terminal all is shown and asked for first: commands, hosts, and which of your variables go where;\n\
+                without one, --yes is needed. What\n\
                 is secret by its name is kept as `harbor secrets` does. What cannot be taken over is told with the\n\
                 reason. No file is changed, and no server that is here already.\n\
                 \n\

@@ -3,6 +3,7 @@
 //! ```text
 //!  variables of the person's that go somewhere ─┐
 //!  a server at a private address, or without TLS ┴─► allowed by an option, or by a yes to all that was shown; else left out
+//!  whatever is new ─► a yes, or `--yes`; where nobody can be asked, nothing is taken over
 //! ```
 //!
 //! Owns these rules and the question. Must never show a value of a variable or of a header.
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 
 use harbor_bridge::foreign::Launch;
 use harbor_policy::remote::{is_exposed, parse, place, says_private};
+use harbor_policy::telltale::telltales;
 use url::Url;
 
 use super::Server;
@@ -59,12 +61,13 @@ pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
     None
 }
 
-/// Shows what is new, and asks for a yes to all of it, where somebody can be asked. Whether that was said.
+/// Shows what is new, and asks for a yes to all of it. Whether that was said.
 pub fn ask(servers: &[Server], is_new: impl Fn(&Server) -> bool, wanted: &Import) -> Result<bool, Failure> {
     let new: Vec<_> = servers.iter().filter(|server| is_new(server)).collect();
-    if new.is_empty() || wanted.yes || wanted.dry_run || consent::is_possible("").is_err() {
+    if new.is_empty() || wanted.yes || wanted.dry_run {
         return Ok(false);
     }
+    consent::is_possible("taking servers over")?;
     let shown: Vec<_> =
         new.iter().filter_map(|server| Some(described(server, server.launch.as_ref().ok()?))).collect();
     match consent::ask(&format!("{}\nTake them over?", shown.join("\n")))? {
@@ -84,6 +87,7 @@ fn described(server: &Server, launch: &Launch) -> String {
     };
     let mut lines = vec![format!("{}: {what}", flatten(&server.id))];
     lines.extend(uses(launch).iter().map(|used| format!("  it is given your {}", flatten(used))));
+    lines.extend(plain_secrets(launch).iter().map(|name| format!("  {} looks like a secret", flatten(name))));
     let url = address(launch);
     let is = |what: fn(&Url) -> bool| url.as_ref().is_some_and(what);
     lines.extend(is(says_private).then(|| "  that is a private address, or this machine".to_owned()));
@@ -91,11 +95,18 @@ fn described(server: &Server, launch: &Launch) -> String {
     lines.join("\n")
 }
 
-/// The command without what has a variable's value in it.
+/// Arguments that look like secrets, by their names: they would stand in the definition as they are.
+pub fn plain_secrets(launch: &Launch) -> Vec<String> {
+    telltales(&launch.args).into_iter().map(|told| told.name).collect()
+}
+
+/// The command without what has a variable's value in it, or looks like a secret.
 fn shortened(launch: &Launch) -> String {
     let has = |place: &str| launch.taken.iter().any(|used| used.place == place);
     let command = if has("its command") { "…" } else { &launch.command };
-    let args = if has("its arguments") { "…".to_owned() } else { launch.args.join(" ") };
+    let mut args = launch.args.clone();
+    telltales(&launch.args).iter().for_each(|told| args[told.at] = "…".into());
+    let args = if has("its arguments") { "…".to_owned() } else { args.join(" ") };
     format!("{command} {args}").trim_end().to_owned()
 }
 
@@ -148,6 +159,12 @@ mod tests {
         assert_eq!(
             described(&server(&launch), &launch),
             "s: runs npx …\n  it is given your TOKEN in its arguments"
+        );
+        let args = ["run", "--token", "v4lue", "-e", "KEY=v4lue"].map(str::to_owned).into();
+        let plain = Launch { command: "npx".into(), args, ..Launch::default() };
+        assert_eq!(
+            described(&server(&plain), &plain),
+            "s: runs npx run --token … -e …\n  --token looks like a secret\n  KEY looks like a secret"
         );
         let launch = remote("http://192.168.1.2:80/x?key=v4lue");
         assert_eq!(

@@ -27,6 +27,11 @@ pub fn tell(
         let line = line(server, outcome);
         screen.text(&line.lines().map(flatten).collect::<Vec<_>>().join("\n"))?;
     }
+    servers
+        .iter()
+        .zip(outcomes)
+        .filter_map(|(server, outcome)| plain(server, outcome))
+        .for_each(|text| remark(&text));
     let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
     if done > 0 {
         screen.text(&format!("{} taken over", count(done, "server")))?;
@@ -41,6 +46,20 @@ pub fn tell(
         );
     }
     Ok(())
+}
+
+/// What is to be done about arguments that look like secrets.
+fn plain(server: &Server, outcome: &Outcome) -> Option<String> {
+    let is_here = matches!(outcome, Outcome::Imported | Outcome::WouldBe | Outcome::Here);
+    let names = risks::plain_secrets(server.launch.as_ref().ok().filter(|_| is_here)?);
+    let (names, id) = (flatten(&names.join(", ")), &server.id);
+    (!names.is_empty()).then(|| {
+        format!(
+            "{id}: {names} in its arguments looks like a secret: it stands in its definition as it is, and every program of yours \
+             can read it while {id} runs. If {id} takes it by a variable: `harbor remove {id}`, `harbor add {id} --secret KEY` \
+             with its command, `harbor secrets set {id} KEY`"
+        )
+    })
 }
 
 fn line(server: &Server, outcome: &Outcome) -> String {
@@ -97,6 +116,7 @@ fn as_json(server: &Server, outcome: &Outcome) -> Value {
         "outcome": word, "reason": why,
         "env_names": launch.map(|launch| launch.env.keys().collect::<Vec<_>>()),
         "host": launch.and_then(risks::host),
+        "plain_secrets": launch.map(risks::plain_secrets),
         "from_environment": launch.map(|launch| {
             launch.taken.iter().map(|used| json!({"variable": used.variable, "place": used.place})).collect::<Vec<_>>()
         }),

@@ -1,0 +1,144 @@
+//! Which arguments of a command look like secrets.
+//!
+//! Arguments stand in definitions as they are, and every process of the user can read them. Owns the look at that: a guess, by the
+//! name before a value and by what keys of well-known services begin with. Must never give a value back.
+
+use super::credentials::is_secret_name;
+
+/// What keys and tokens of services begin with.
+const BEGINNINGS: &[&str] = &[
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "pk_live_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "eyJ",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "lin_api_",
+    "ntn_",
+    "secret_",
+    "figd_",
+    "dop_v1_",
+    "SG.",
+    "tvly-",
+    "ATATT",
+];
+
+/// What is shorter is a word, in characters.
+const SHORTEST: usize = 12;
+
+/// One argument, or what follows one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Telltale {
+    /// Which argument has the value, from 0.
+    pub at: usize,
+    /// What it is called there: `--api-key`, `GITHUB_TOKEN`, `argument 3`.
+    pub name: String,
+}
+
+/// The arguments with values that look like secrets.
+#[must_use]
+pub fn telltales(args: &[String]) -> Vec<Telltale> {
+    let of = |(at, arg): (usize, &String)| {
+        let before = at.checked_sub(1).and_then(|before| args.get(before));
+        Some(Telltale {
+            at,
+            name: named(arg, before).or_else(|| is_key(arg).then(|| format!("argument {}", at + 1)))?,
+        })
+    };
+    args.iter().enumerate().filter_map(of).collect()
+}
+
+/// By its name: `--token=V`, `TOKEN=V`, `Authorization: V`, or `--token` before it.
+fn named(arg: &str, before: Option<&String>) -> Option<String> {
+    if let Some((name, value)) = arg.split_once(['=', ':']).filter(|(name, _)| is_name(name)) {
+        return (is_secret_name(name) && is_value(value.trim())).then(|| name.to_owned());
+    }
+    let option =
+        before.filter(|before| before.starts_with('-') && is_name(before) && is_secret_name(before))?;
+    (is_value(arg) && !arg.starts_with('-')).then(|| option.clone())
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
+/// Something that is not filled in later, and no path to a file that has it.
+fn is_value(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with(['$', '/', '.', '~', '<']) && !text.contains("${")
+}
+
+/// By what it begins with, wherever that stands in it: `https://h/?k=sk-…`.
+fn is_key(arg: &str) -> bool {
+    let words = arg.split(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)));
+    words.into_iter().any(|word| {
+        word.len() >= SHORTEST
+            && word.bytes().any(|b| b.is_ascii_digit())
+            && BEGINNINGS.iter().any(|start| word.starts_with(start))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn names(line: &str) -> Vec<String> {
+        let args: Vec<_> = line.split(' ').map(str::to_owned).collect();
+        telltales(&args).into_iter().map(|told| told.name).collect()
+    }
+
+    #[test]
+    fn names_and_beginnings_tell() {
+        for (line, wanted) in [
+            ("--api-key v4lue -y", &["--api-key"][..]),
+            ("run -e GITHUB_TOKEN=v4lue image", &["GITHUB_TOKEN"]),
+            ("--token=v4lue --header Authorization:v4lue", &["--token", "Authorization"]),
+            ("-y pkg sk-proj-0123456789abc", &["argument 3"]),
+            ("https://h.example/mcp?k=ghp_0123456789abcdef", &["argument 1"]),
+        ] {
+            assert_eq!(names(line), wanted, "{line}");
+        }
+        for line in [
+            "-e GITHUB_TOKEN image",
+            "--token ${TOKEN}",
+            "--api-key $KEY --token-file /run/token",
+            "--token --verbose",
+            "--password /run/secrets/p",
+            "--max-tokens 100",
+            "sk-learn --mode fast",
+            "https://h.example/mcp",
+            "",
+        ] {
+            assert_eq!(names(line), [""; 0], "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_is_given_back(value in "[a-zA-Z0-9]{12,30}") {
+            for args in [vec!["--token".to_owned(), value.clone()], vec![format!("API_KEY={value}")], vec![format!("sk-0{value}")]] {
+                let told = telltales(&args);
+                prop_assert_eq!(told.len(), 1);
+                prop_assert!(!told[0].name.contains(&value));
+            }
+        }
+    }
+}
