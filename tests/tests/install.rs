@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::said::said;
-use harbor_tests::{Bridge, DOWN_LIMIT, Home, Program, Terminal, wait_until};
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Home, Program, Terminal, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -107,7 +107,20 @@ fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
     let before = ask(&bridge, "list_installed", &json!({}))["servers"][0].clone();
     assert!(before["integrity"].as_str().unwrap().starts_with("sha256:"), "{before}");
     fs::remove_dir_all(home.path().join("servers/time/package/1/venv")).unwrap();
-    let _ = bridge.fail_to_connect("time");
+    let failed = bridge.fail_to_connect("time");
+    let back = "gone, or not whole any more; `harbor start time` installs it again, as it is locked";
+    assert!(failed.message.contains(back), "{failed:?}");
+    drop(bridge);
+    // The next bridge says so before anybody calls it.
+    fs::remove_dir_all(home.path().join("servers/time/package")).unwrap();
+    let bridge = Bridge::start(&home);
+    let told = bridge.server("time")["last_error"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        told.starts_with("its package mcp-server-time==2026.10.19 is gone")
+            && told.contains("`harbor start time`"),
+        "{told}"
+    );
+    assert!(bridge.stderr().contains("its package is gone server=time"), "{}", bridge.stderr());
     ask(&bridge, "connect_server", &json!({"server_id": "time"}));
     let after = ask(&bridge, "list_installed", &json!({}))["servers"][0].clone();
     for field in ["version", "integrity", "packages", "installed_at"] {
@@ -356,6 +369,66 @@ fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is
     assert!(
         !bridge.stderr().contains("cause=\"planned\"") && !bridge.stderr().contains("cause=\"needs_build\"")
     );
+}
+
+/// npm would have its own npm prepare what it fetches from a repository.
+#[test]
+fn a_package_of_npm_that_needs_a_repository_is_asked_about() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let needed = home.scratch("needed");
+    fs::create_dir_all(&needed).unwrap();
+    let mark = home.scratch("ran");
+    let prepare = format!("node -e \"require('fs').writeFileSync('{}', '')\"", mark.display());
+    let manifest = json!({"name": "needed", "version": "1.0.0", "scripts": {"prepare": prepare}});
+    fs::write(needed.join("package.json"), manifest.to_string()).unwrap();
+    git(&needed, &["init", "-q"]);
+    commit(&needed);
+    let tiny = home.scratch("tiny");
+    write_server(&tiny, "1.0.0", &["a"], "first");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(tiny.join("package.json")).unwrap()).unwrap();
+    manifest["dependencies"] = json!({"needed": format!("git+file://{}", needed.display())});
+    fs::write(tiny.join("package.json"), manifest.to_string()).unwrap();
+    registry.publish_dir(&tiny, "1.0.0");
+    let bridge = with_registry(&home, &registry);
+    let plan =
+        ask(&bridge, "install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"].clone();
+    assert_eq!((&plan["needs_build"], &plan["version"]), (&json!(true), &Value::Null), "{plan}");
+    let refused = bridge.request("install_server", &json!({"source": "npm:tiny"})).wait(INSTALL).unwrap_err();
+    assert_eq!(refused.details["cause"], "needs_build", "{refused:?}");
+    let mut command = home.command("harbor");
+    let mut terminal = Terminal::start(command.args(["install", "npm:tiny"]));
+    terminal.wait_for("Run it? [y/N]");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 1);
+    assert!(!mark.exists() && registry.fetched() == 0, "nothing of it ran, nor was fetched");
+    wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "tiny"));
+}
+
+/// Who plans has the name for that long only; what each has planned is its own.
+#[test]
+fn two_clients_plan_one_name_at_once() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a"], "first");
+    let bridge = with_registry(&home, &registry);
+    let other = Client::attach(&home);
+    let fields = json!({"source": "npm:tiny", "plan": true});
+    let (mine, theirs) =
+        (bridge.request("install_server", &fields), other.request("install_server", &fields));
+    let planned = |answer: Result<harbor_tests::Answer, harbor_tests::ErrorValue>| {
+        answer.unwrap_or_else(|error| panic!("{error:?}"))["installed"].clone()
+    };
+    let (mine, theirs) = (planned(mine.wait(INSTALL)), planned(theirs.wait(INSTALL)));
+    assert_eq!((&mine["version"], &mine["integrity"]), (&theirs["version"], &theirs["integrity"]));
+    assert_ne!(mine["planned"], theirs["planned"]);
+    let install = |token: &Value| json!({"source": "npm:tiny", "planned": token});
+    let wrong = other.call("install_server", &install(&mine["planned"])).unwrap_err();
+    assert_eq!(wrong.details["field"], "planned", "it is another's: {wrong:?}");
+    let installed = &ask(&bridge, "install_server", &install(&mine["planned"]))["installed"];
+    assert_eq!(installed["version"], "1.0.0");
+    let late = other.request("install_server", &install(&theirs["planned"])).wait(INSTALL).unwrap_err();
+    assert!(late.message.contains("there is a server tiny already"), "{late:?}");
+    assert_eq!(places(&home, "tiny"), ["1"]);
+    other.close();
 }
 
 /// Says at its installation what it sees, and does not start without a key.

@@ -292,6 +292,12 @@ impl Lifecycle {
         self.missing = true;
     }
 
+    /// Whether the next start installs first.
+    #[must_use]
+    pub fn installs_first(&self) -> bool {
+        self.missing
+    }
+
     /// Takes an event; the actions are to be performed in their order.
     #[must_use]
     pub fn on(&mut self, event: Event, now: Millis) -> Actions {

@@ -64,7 +64,7 @@ pub fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
 }
 
 fn not_installed(package: &Package) -> String {
-    format!("the package {} is not installed; start the server again to install it", package.name)
+    format!("the package {} is gone, or not whole any more", package.name)
 }
 
 /// The directory of a package's programs.

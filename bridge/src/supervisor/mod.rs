@@ -118,10 +118,11 @@ impl Supervisor {
         stored: Vec<Stored>,
     ) -> Self {
         let runners = Runners::new(executables, isolation, reaper, shared);
-        let servers = stored
+        let servers: BTreeMap<_, _> = stored
             .into_iter()
             .map(|stored| (stored.server_id.clone(), Server::new(stored, runners.clone())))
             .collect();
+        servers.values().for_each(|server| server.tell_lost_package());
         Self {
             servers: RefCell::new(servers),
             leaving: RefCell::default(),

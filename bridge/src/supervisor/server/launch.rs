@@ -120,12 +120,32 @@ impl Server {
     }
 
     fn launch_now(self: &Rc<Self>, prepared: Result<Prepared, Unprepared>) {
-        if let Err(unprepared) = prepared.and_then(|prepared| self.send_launch(prepared)) {
+        if let Err(mut unprepared) = prepared.and_then(|prepared| self.send_launch(prepared)) {
             if unprepared.package_lost {
                 self.machine.borrow_mut().package_is_lost();
+                unprepared.why = format!("{}; {}", unprepared.why, self.way_back());
             }
             self.ended_unprepared(unprepared);
         }
+    }
+
+    /// Says what is gone, before anybody calls it in vain.
+    pub(in crate::supervisor) fn tell_lost_package(&self) {
+        let Some(lock) = self.lock().filter(|_| self.machine.borrow().installs_first()) else { return };
+        let dir = self.package_dir();
+        let why = format!(
+            "its package {} is gone, or not whole any more ({}); {}",
+            lock.spec,
+            dir.display(),
+            self.way_back()
+        );
+        tracing::warn!(server = %self.id, "its package is gone");
+        self.remark(why.clone());
+        self.note_exit(Rc::new(EndReport::because("spawn_failed", why)));
+    }
+
+    fn way_back(&self) -> String {
+        format!("`harbor start {}` installs it again, as it is locked", self.id)
     }
 
     /// It could not even be tried.
