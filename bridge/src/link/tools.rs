@@ -9,6 +9,7 @@ use std::sync::Arc;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::Tool as Told;
+use serde::de::IgnoredAny;
 
 /// sha256 of what a tool says about itself.
 pub type ToolHash = [u8; 32];
@@ -34,6 +35,18 @@ impl Tool {
     #[must_use]
     pub fn size(&self) -> usize {
         self.name.len() + self.members.iter().flatten().map(|text| text.as_str().len()).sum::<usize>()
+    }
+
+    /// The same with other words for what `hide` finds in it; its hash is still that of what the server said. `None` where it
+    /// is its name: called by another one it would be another tool.
+    fn hidden(&self, hide: &impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let member = |text: &Json| match hide(text.as_str()) {
+            // A text that hides more than strings is none any more.
+            Some(other) => serde_json::from_str::<IgnoredAny>(&other).ok().map(|_| Json::from_valid(other)),
+            None => Some(text.clone()),
+        };
+        let members = self.members.each_ref().map(|text| text.as_ref().and_then(member));
+        hide(&self.name).is_none().then(|| Self { members, ..self.clone() })
     }
 
     /// The object of its members.
@@ -84,6 +97,12 @@ impl ToolList {
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter()
+    }
+
+    /// The same with other words for what `hide` finds in them, without those that have it in their names.
+    #[must_use]
+    pub fn hidden(&self, hide: impl Fn(&str) -> Option<String>) -> Self {
+        self.tools.iter().filter_map(|tool| tool.hidden(&hide)).collect()
     }
 
     /// How many there are.
@@ -147,6 +166,22 @@ mod tests {
         assert_eq!(list.len(), 1);
         assert_eq!(list.get("a").unwrap().shown().as_str(), r#"{"description":"x","inputSchema":{}}"#);
         assert_eq!(list.get("b"), None);
+    }
+
+    #[test]
+    fn what_is_hidden_is_nowhere_and_the_hash_stays() {
+        let list = ToolList::checked(vec![
+            told("a", "\"say s3cret\""),
+            told("s3cret", "\"x\""),
+            told("c", "\"}s3cret\""),
+        ]);
+        let hide =
+            |text: &str| text.contains("s3cret").then(|| text.replace("s3cret", "[K]").replace("}[K]\"", ""));
+        let hidden = list.hidden(hide);
+        let tool = hidden.get("a").unwrap();
+        assert_eq!(tool.shown().as_str(), r#"{"description":"say [K]","inputSchema":{}}"#);
+        assert_eq!((tool.hash, hidden.len()), ([1; 32], 2));
+        assert_eq!(hidden.get("c").unwrap().members[1], None, "what is no JSON any more");
     }
 
     #[test]

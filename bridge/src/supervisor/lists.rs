@@ -120,6 +120,15 @@ impl Lists {
         self.tools.borrow().clone()
     }
 
+    /// Has its tools without what `hide` finds in them. How many of them it was in the names of: these are left out.
+    pub(super) fn hide(&self, hide: impl Fn(&str) -> Option<String>) -> usize {
+        let Some(tools) = self.tools() else { return 0 };
+        let hidden = tools.hidden(hide);
+        let left_out = tools.len() - hidden.len();
+        *self.tools.borrow_mut() = Some(Rc::new(hidden));
+        left_out
+    }
+
     /// Waits until the tools were fetched once, or given up.
     pub(super) async fn tools_settled(&self) {
         while !self.tools_settled.get() {

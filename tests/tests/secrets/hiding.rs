@@ -78,3 +78,45 @@ fn last_words_are_told_without_values() {
     let said: Vec<_> = (0..3).map(|_| bridge.next_push("progress", LIMIT)["message"].clone()).collect();
     assert_eq!(said, ["step 1", "[STEP]", "step 3"]);
 }
+
+/// It says its key in what is kept of its tools, to see whether they change.
+const TALKER: &str = r#"
+import json, os, sys
+key = os.environ["API_KEY"]
+tools = [{"name": "say", "description": "say " + key, "inputSchema": {"type": "object", "default": {"k": key}}},
+         {"name": "say-" + key, "inputSchema": {"type": "object"}}]
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    answer = {"jsonrpc": "2.0", "id": message["id"]}
+    if message["method"] == "initialize":
+        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "t", "version": "1"}}
+    elif message["method"] == "tools/list":
+        answer["result"] = {"tools": tools}
+    elif message["method"] == "tools/call":
+        answer["result"] = {"content": [{"type": "text", "text": "said"}]}
+    else:
+        answer["error"] = {"code": -32601, "message": "no"}
+    print(json.dumps(answer), flush=True)
+"#;
+
+#[test]
+fn what_is_kept_of_tools_has_names_where_values_would_be() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let definition = json!({"server_id": "s", "command": "python3", "args": ["-c", TALKER], "secrets": ["API_KEY"],
+        "env": {harbor_tests::home::TEST_ID: home.id()}});
+    bridge.call("add_server", &definition).unwrap();
+    set(&bridge, "s", "API_KEY", VALUE);
+    bridge.connect("s");
+    assert_eq!(bridge.tool_text("s", "say", &json!({})), "said");
+    wait_until("its tools on the disk", LIMIT, || !files_with(&home, "say [API_KEY]").is_empty());
+    assert_eq!(files_with(&home, VALUE), [file(&home)]);
+    let said: Vec<_> = bridge.logs("s").iter().map(|line| line["text"].to_string()).collect();
+    assert!(said.iter().any(|text| text.contains("1 of its tools have a secret of its own")), "{said:?}");
+    // The next start says the same, and that is no change.
+    bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
+    bridge.connect("s");
+    assert_eq!(bridge.server("s")["changed_tools"], serde_json::Value::Null);
+}

@@ -121,6 +121,15 @@ impl Server {
 
     /// Its tools were listed; of an earlier start that is nobody's news.
     fn on_tools(&self, lists: &Rc<Lists>) {
+        // Before anybody keeps them: what a server says of its tools is stored, and goes to its clients.
+        if self.has_secrets() {
+            let left_out = lists.hide(|text| self.without_secrets(text));
+            if left_out > 0 {
+                self.remark(format!(
+                    "{left_out} of its tools have a secret of its own in their names, and are left out"
+                ));
+            }
+        }
         if let Some(tools) = lists.tools().filter(|_| self.has(lists)) {
             *self.known_tools.borrow_mut() = Some(tools.clone());
             self.runners.tell(&Told::Tools(&self.id, &tools));

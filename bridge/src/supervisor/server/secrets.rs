@@ -153,6 +153,18 @@ impl Server {
         self.given.borrow().names.clone()
     }
 
+    /// Whether its last start was given any.
+    pub(super) fn has_secrets(&self) -> bool {
+        let given = self.given.borrow();
+        !given.redactor.is_empty() || !given.renewed.is_empty()
+    }
+
+    /// The same text without them, where they are in it.
+    pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
+        let hidden = self.hidden(text.to_owned());
+        (hidden != text).then_some(hidden)
+    }
+
     /// A text without the secrets of its last start.
     pub(super) fn hidden(&self, text: String) -> String {
         let given = self.given.borrow();
