@@ -8,8 +8,8 @@
 //! Owns these rules, for those who define servers and for those who connect to them. Must never look a name up, or put a
 //! header's value into an error.
 
+use core::net::IpAddr;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 use url::{Host, Url};
 

@@ -105,8 +105,8 @@ fn private_places_and_plain_http_need_a_word() {
         error.details["field"].as_str().unwrap_or_default().to_owned()
     };
     let public = || json!({"allow_private": false});
-    assert_eq!(refused("https://127.0.0.1/", public()), "url");
-    assert_eq!(refused("http://localhost/", public()), "url");
+    assert_eq!(refused("https://10.0.0.1/", public()), "url");
+    assert_eq!(refused("https://[fe80::1]/", public()), "url");
     assert_eq!(refused("http://example.com/", json!({})), "url");
     assert_eq!(refused("https://u:p@example.com/", json!({})), "url");
     assert_eq!(refused("https://example.com/", json!({"transport_type": "x"})), "transport_type");
