@@ -54,8 +54,8 @@ fn an_npm_program_is_found_by_its_link_or_by_its_package() {
     assert!(refusal("npx -p @s/srv gone", dir.path()).contains("is not there"));
     assert!(refusal("npx -p @s/srv other", dir.path()).contains("gone, srv"));
     assert!(refusal("npx other", dir.path()).contains("gone, or not whole"));
-    assert!(refusal("npx @s/srv", &dir.path().join("no")).contains("not installed"));
-    assert!(refusal("uvx srv", dir.path()).contains("not installed"));
+    assert!(refusal("npx @s/srv", &dir.path().join("no")).contains("gone, or not whole"));
+    assert!(refusal("uvx srv", dir.path()).contains("gone, or not whole"));
     std::fs::write(modules.join("@s/srv/package.json"), "\u{feff}{\"bin\": \"./dist/x.js\"}").unwrap();
     assert_eq!(entry(&package("npx @s/srv"), dir.path()), Ok(file));
 }
