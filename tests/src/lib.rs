@@ -35,6 +35,7 @@ pub mod podman;
 pub mod processes;
 pub mod program;
 pub mod programs;
+pub mod pypi_index;
 pub mod random;
 pub mod registry;
 pub mod rights;

@@ -3,7 +3,7 @@
 //! Owns the reading of that. It is other people's text: what it is taken for is shown, and nothing follows from it but the
 //! question whether a package may be built.
 
-use super::{Ecosystem, Package, binary, is_npm_name, is_python_name};
+use super::{Ecosystem, Package, binary, is_npm_name, is_python_name, pypi};
 
 /// Words of a connection that could not be made.
 const UNREACHABLE: &[&str] = &[
@@ -24,9 +24,13 @@ const UNREACHABLE: &[&str] = &[
     "dns error",
 ];
 
-/// What uv says where all that there is would have to be built.
-const NO_WHEELS: &[&str] =
-    &["no usable wheels", "building from source is disabled", "Building source distributions"];
+/// What is said where something would have to be built: by uv, and by pip that may start nothing.
+const NO_WHEELS: &[&str] = &[
+    "no usable wheels",
+    "building from source is disabled",
+    "Building source distributions",
+    pypi::WANTED_TO_RUN,
+];
 
 /// What pip says where nothing fits; then there is the requirement.
 const NOTHING_FITS: &str = "No matching distribution found for ";
@@ -214,6 +218,9 @@ mod tests {
         );
         assert_eq!(unresolved("No matching distribution found for a>=1"), of("a", None));
         assert_eq!(unresolved("docopt==0.6.2 has no usable wheels"), Unresolved::NoWheels);
+        assert!(pypi::PLAN_TEXT.contains(pypi::WANTED_TO_RUN));
+        let refused = "ERROR: Could not install packages due to an OSError: [Errno 125] Harbor lets nothing run before the yes";
+        assert_eq!(unresolved(refused), Unresolved::NoWheels);
         assert_eq!(unresolved("dns error: No matching distribution found for a"), Unresolved::Otherwise);
         assert_eq!(unresolved("No matching distribution found for --x"), Unresolved::Otherwise);
     }

@@ -12,6 +12,13 @@ pub const LOCK: &str = "requirements.txt";
 /// What pip would install.
 pub const REPORT: &str = "report.json";
 
+/// pip, which starts nothing: what a plan runs.
+pub const PLAN: &str = "plan.py";
+/// What stands in it.
+pub const PLAN_TEXT: &str = include_str!("plan.py");
+/// What pip says where it wanted to start something.
+pub(super) const WANTED_TO_RUN: &str = "Harbor lets nothing run before the yes";
+
 /// With `user = true` in the person's settings pip refuses to install into any venv.
 const QUIET: &[&str] = &["--no-user", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"];
 
@@ -48,9 +55,10 @@ fn compile(dir: &str, wanted: &str, may_build: bool) -> Step {
 }
 
 fn report(dir: &str, wanted: &str, may_build: bool) -> Step {
-    let (python, report) = (python(dir), format!("{dir}/{REPORT}"));
-    let how = [&python, "-m", "pip", "install", "--dry-run", "--report", &report];
-    line(&[&how, QUIET, built(may_build), &["--", wanted]])
+    let (python, report, plan) = (python(dir), format!("{dir}/{REPORT}"), format!("{dir}/{PLAN}"));
+    let pip: &[&str] = if may_build { &["-m", "pip"] } else { &[&plan] };
+    let how = ["install", "--dry-run", "--report", &report];
+    line(&[&[&python], pip, &how, QUIET, built(may_build), &["--", wanted]])
 }
 
 /// Which versions there are of a package, built or not; nothing of it is fetched.

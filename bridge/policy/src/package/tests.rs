@@ -139,6 +139,10 @@ fn nothing_is_built_before_somebody_says_so() {
         };
         assert!(built_only(false) && !built_only(true));
     }
+    // What is named by an address is built in spite of that: only this one starts nothing.
+    let [planned, built] = [false, true]
+        .map(|may_build| resolve(&of("pypi:a").unwrap(), "/d", false, None, may_build)[0][1].clone());
+    assert_eq!((planned.as_str(), built.as_str()), ("/d/plan.py", "-m"));
     let node = Content::Node { locked: false, builds: true };
     for (line, content) in [("npm:a", None), ("git:https://h/a", Some(node))] {
         assert!(!must_build(content));

@@ -45,7 +45,10 @@ pub struct Resolved {
 /// When the file system refuses.
 pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
     match package.ecosystem {
-        Ecosystem::Pypi => write(&dir.join(pypi::WANTED), &format!("{}\n", package.spec)),
+        Ecosystem::Pypi => {
+            write(&dir.join(pypi::PLAN), pypi::PLAN_TEXT)?;
+            write(&dir.join(pypi::WANTED), &format!("{}\n", package.spec))
+        }
         Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => Ok(()),
     }
 }
@@ -210,10 +213,15 @@ struct Report {
 struct Reported {
     download_info: Download,
     metadata: Metadata,
+    /// It was named by an address, so that no index has it.
+    #[serde(default)]
+    is_direct: bool,
 }
 
 #[derive(Debug, Deserialize)]
 struct Download {
+    #[serde(default)]
+    url: String,
     dir_info: Option<serde::de::IgnoredAny>,
     archive_info: Option<Archive>,
 }
@@ -250,7 +258,7 @@ pub fn of_report(report: &str) -> Result<String, String> {
     let wrong = || format!("{} is not what pip writes", pypi::REPORT);
     let report: Report = serde_json::from_str(report).map_err(|_| wrong())?;
     let mut lines = Vec::new();
-    for Reported { download_info, metadata: Metadata { name, version } } in report.install {
+    for Reported { download_info, metadata: Metadata { name, version }, is_direct } in report.install {
         if download_info.dir_info.is_some() {
             // The repository itself, which its commit stands for.
             continue;
@@ -259,11 +267,16 @@ pub fn of_report(report: &str) -> Result<String, String> {
             text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-+!".contains(&b))
                 && text.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
         };
-        let hash = download_info.archive_info.and_then(|archive| archive.hashes.get("sha256").cloned());
+        let hash =
+            download_info.archive_info.as_ref().and_then(|archive| archive.hashes.get("sha256").cloned());
         let hash = hash.filter(|hash| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit()));
-        match hash {
-            Some(hash) if plain(&name) && plain(&version) => {
-                lines.push(format!("{}=={version} \\\n    --hash=sha256:{hash}\n", normal(&name)));
+        let which = match is_direct {
+            true => is_plain_address(&download_info.url).then(|| format!(" @ {}", download_info.url)),
+            false => plain(&version).then(|| format!("=={version}")),
+        };
+        match (hash, which) {
+            (Some(hash), Some(which)) if plain(&name) => {
+                lines.push(format!("{}{which} \\\n    --hash=sha256:{hash}\n", normal(&name)));
             }
             _ => {
                 return Err(format!(
@@ -276,10 +289,17 @@ pub fn of_report(report: &str) -> Result<String, String> {
     Ok(lines.concat())
 }
 
-/// Name and version of each line that begins one, and the first hash behind it.
+/// An address that means the same in a list of requirements: without what ends one there, or names a variable.
+fn is_plain_address(url: &str) -> bool {
+    ["https://", "http://", "file:///"].iter().any(|scheme| url.starts_with(scheme))
+        && url.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~:/?#[]@!&()*+,%=".contains(&b))
+}
+
+/// Name and version, or address, of each line that begins one, and the first hash behind it.
 fn requirements(tree: &str) -> impl Iterator<Item = (String, &str, &str)> {
     tree.split("\n").enumerate().filter_map(move |(at, line)| {
-        let (name, rest) = line.split_once("==").filter(|_| !line.starts_with([' ', '#', '-']))?;
+        let begins = !line.is_empty() && !line.starts_with([' ', '#', '-']);
+        let (name, rest) = line.split_once(" @ ").or_else(|| line.split_once("==")).filter(|_| begins)?;
         let name = name.split('[').next().unwrap_or(name);
         let version = rest.split([' ', ';', '\\']).next().unwrap_or_default();
         let behind = tree.split('\n').skip(at).find_map(|line| line.split_once("--hash="));
@@ -375,6 +395,17 @@ mod tests {
         assert!(of_report(&report("x --index-url=http://h", &archive)).is_err());
         let (found, count) = of_pypi(&package("pypi:my-server.X[e]>=1"), &tree).unwrap();
         assert_eq!((found, count), (("1.0".into(), format!("sha256:{hash}")), 1));
+        // What was named by an address is found there only.
+        let direct = |url: &str| {
+            let report = report("dep", &archive).replace(r#""url":"u""#, &format!(r#""url":"{url}""#));
+            of_report(&report.replace(r#""metadata""#, r#""is_direct":true,"metadata""#))
+        };
+        let line = direct("https://h/dep-1.0.tar.gz").unwrap();
+        assert_eq!(line, format!("dep @ https://h/dep-1.0.tar.gz \\\n    --hash=sha256:{hash}\n"));
+        assert_eq!(of_pypi(&package("pypi:my-server-x"), &(tree + &line)).unwrap().1, 2);
+        for wrong in ["https://h/a b", "https://h/${HOME}", "https://h/a;b", "-r x", "https://h/a\\\\"] {
+            assert!(direct(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

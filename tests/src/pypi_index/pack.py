@@ -1,0 +1,65 @@
+# DIR NEEDS URL: a wheel of the server `snake`, which needs NEEDS, and the source of `egg`, whose build asks URL.
+import io
+import os
+import sys
+import tarfile
+import zipfile
+
+directory, needs, url = sys.argv[1:]
+
+SERVER = """
+import json, sys
+def main():
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" not in message:
+            continue
+        answer = {"jsonrpc": "2.0", "id": message["id"]}
+        if message["method"] == "initialize":
+            answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "snake", "version": "1"}}
+        elif message["method"] == "tools/list":
+            answer["result"] = {"tools": [{"name": "hiss", "inputSchema": {"type": "object"}}]}
+        else:
+            answer["error"] = {"code": -32601, "message": "no"}
+        print(json.dumps(answer), flush=True)
+"""
+
+# Builds itself, without any other package.
+BACKEND = f"""
+import os, urllib.request, zipfile
+urllib.request.urlopen({url!r}).read()
+META = "Metadata-Version: 2.1\\nName: egg\\nVersion: 1.0\\n"
+WHEEL = "Wheel-Version: 1.0\\nGenerator: egg\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    name = "egg-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(directory, name), "w") as wheel:
+        wheel.writestr("egg.py", "")
+        wheel.writestr("egg-1.0.dist-info/METADATA", META)
+        wheel.writestr("egg-1.0.dist-info/WHEEL", WHEEL)
+        wheel.writestr("egg-1.0.dist-info/RECORD", "")
+    return name
+"""
+
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "laid"\nbackend-path = ["."]\n'
+META = "Metadata-Version: 2.1\nName: {}\nVersion: 1.0\n"
+WHEEL = "Wheel-Version: 1.0\nGenerator: snake\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+with zipfile.ZipFile(os.path.join(directory, "snake-1.0-py3-none-any.whl"), "w") as wheel:
+    wheel.writestr("snake.py", SERVER)
+    about = "snake-1.0.dist-info"
+    requires = f"Requires-Dist: {needs}\n" if needs else ""
+    wheel.writestr(f"{about}/METADATA", META.format("snake") + requires)
+    wheel.writestr(f"{about}/WHEEL", WHEEL)
+    wheel.writestr(f"{about}/entry_points.txt", "[console_scripts]\nsnake = snake:main\n")
+    wheel.writestr(f"{about}/RECORD", "")
+
+FILES = {"pyproject.toml": PROJECT, "laid.py": BACKEND, "PKG-INFO": META.format("egg")}
+source = os.path.join(directory, "egg")
+os.mkdir(source)
+with tarfile.open(os.path.join(directory, "egg-1.0.tar.gz"), "w:gz") as archive:
+    for name, text in FILES.items():
+        with open(os.path.join(source, name), "w") as file:
+            file.write(text)
+        member = tarfile.TarInfo(f"egg-1.0/{name}")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text.encode()))
