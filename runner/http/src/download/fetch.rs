@@ -12,8 +12,7 @@ use std::io::Write as _;
 use std::ops::Deref;
 use std::time::Duration;
 
-use harbor_ipc_proto::link::runner::{Remote, Transport};
-use harbor_policy::remote::{parse, place};
+use harbor_policy::remote::{Reach, parse, place};
 use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
 use sha2::{Digest as _, Sha256};
@@ -22,6 +21,7 @@ use url::Url;
 
 use super::signature::Signed;
 use super::{DOWNLOAD, FETCHED, Fetched, Options, amount, say};
+use crate::address::Rules;
 use crate::http::client;
 use crate::trouble::{Trouble, of_status, wait_of};
 
@@ -106,7 +106,8 @@ fn hex(bytes: &[u8]) -> String {
 /// Where may be fetched from.
 struct Way {
     allow_http: bool,
-    allow_private: bool,
+    /// This machine is private, too: an address may be somebody else's words, and redirects are.
+    reach: Reach,
     env: Vec<(String, String)>,
 }
 
@@ -116,7 +117,7 @@ impl Way {
         let env = env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Self {
             allow_http: options.has("allow-http"),
-            allow_private: options.has("allow-private"),
+            reach: if options.has("allow-private") { Reach::Private } else { Reach::Public },
             env: env.collect(),
         }
     }
@@ -164,18 +165,11 @@ impl Way {
     }
 
     async fn ask(&self, url: &Url) -> Result<Response, String> {
-        let server = Remote {
-            url: url.as_str().into(),
-            transport: Transport::Http,
-            headers: Vec::new(),
-            allow_private: self.allow_private,
-            allow_http: self.allow_http,
-            grant: None,
-        };
         let said = |trouble: Trouble| trouble.why;
-        let (client, url) = client(&server, &self.env).map_err(said)?;
-        let there = place(&url);
-        let asked = timeout(SILENCE, client.get(url).send()).await;
+        let rules = Rules::within(url, self.reach, self.allow_http).map_err(said)?;
+        let client = client(rules, url, &self.env).map_err(said)?;
+        let there = place(url);
+        let asked = timeout(SILENCE, client.get(url.clone()).send()).await;
         let answered = asked.map_err(|_| format!("{there} did not answer in time"))?;
         answered.map_err(|error| said(Trouble::from_request(&error, &there)))
     }
