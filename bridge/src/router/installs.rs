@@ -18,6 +18,7 @@ use harbor_ipc_proto::client::{
     UninstallServerResult, UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::download::Unpacked;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::package::{Ecosystem, Package, source};
@@ -32,7 +33,6 @@ use crate::link::ToolList;
 use crate::runtimes::{Looked, version_of};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
-use crate::store::packages::binary::Unpacked;
 use crate::store::packages::lock::OF_COMMIT;
 use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
 

@@ -4,31 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use harbor_ipc_proto::download::Unpacked;
 use harbor_policy::package::Package;
 use harbor_policy::package::binary::{FILES, REPORT};
-use serde::{Deserialize, Serialize};
 
 use super::lock::Resolved;
 use super::{inside, not_installed, read};
-
-/// What is said of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unpacked {
-    /// Of the file as it came.
-    pub sha256: String,
-    /// The same, in bytes.
-    pub size: u64,
-    /// The path of the program, below the files.
-    pub program: String,
-}
-
-impl Unpacked {
-    /// As the lock has it.
-    #[must_use]
-    pub fn of_tree(tree: &str) -> Option<Self> {
-        serde_json::from_str(tree).ok()
-    }
-}
 
 fn unpacked(dir: &Path) -> Result<Unpacked, String> {
     let text = read(&dir.join(REPORT)).map_err(|why| format!("{REPORT} {why}"))?;

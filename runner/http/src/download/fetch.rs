@@ -12,6 +12,7 @@ use std::io::Write as _;
 use std::ops::Deref;
 use std::time::Duration;
 
+use harbor_ipc_proto::download::Fetched;
 use harbor_policy::remote::{Reach, parse, place};
 use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
@@ -20,7 +21,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::signature::Signed;
-use super::{DOWNLOAD, FETCHED, Fetched, Options, amount, say};
+use super::{DOWNLOAD, FETCHED, Options, amount, say};
 use crate::address::Rules;
 use crate::http::client;
 use crate::trouble::{Trouble, of_status, wait_of};

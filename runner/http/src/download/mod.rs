@@ -24,20 +24,12 @@ use std::process::ExitCode;
 
 use harbor_ipc_proto::BUILD;
 use harbor_policy::package::binary::SAID;
-use serde::{Deserialize, Serialize};
 
 /// The file as it came.
 const DOWNLOAD: &str = "download";
 
 /// What is known of it.
 const FETCHED: &str = "fetched.json";
-
-/// What was fetched.
-#[derive(Debug, Serialize, Deserialize)]
-struct Fetched {
-    sha256: String,
-    size: u64,
-}
 
 /// Options by name; those without a value have an empty one.
 #[derive(Debug)]

@@ -9,14 +9,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use harbor_child::sandbox::limits::{self, Limits};
+use harbor_ipc_proto::download::{Fetched, Unpacked};
 use harbor_policy::package::binary::{FILES, REPORT};
-use serde_json::json;
 
 use super::archive::{Entry, MAX_BYTES, read_tar, read_zip};
 use super::choice::program;
 use super::disk::Disk;
 use super::machine::{Form, START, foreign, form};
-use super::{DOWNLOAD, FETCHED, Fetched, Options};
+use super::{DOWNLOAD, FETCHED, Options};
 
 /// Bytes of memory: files go to the disk as they come, but an archive can have names of any length.
 const MEMORY: u64 = 1 << 30;
@@ -33,8 +33,9 @@ pub(super) fn unpack(options: &Options) -> Result<(), String> {
     let (name, wanted) = (options.get("name").unwrap_or_default(), options.get("bin"));
     let program = place(&path, &dir.join(FILES), name, wanted)?;
     fs::set_permissions(dir.join(FILES).join(&program), Permissions::from_mode(0o755)).map_err(wrote)?;
-    let report = json!({"sha256": fetched.sha256, "size": fetched.size, "program": program});
-    fs::write(dir.join(REPORT), report.to_string()).map_err(wrote)?;
+    let report = Unpacked { sha256: fetched.sha256, size: fetched.size, program };
+    let report = serde_json::to_vec(&report).map_err(|error| error.to_string())?;
+    fs::write(dir.join(REPORT), report).map_err(wrote)?;
     // Of a program alone it has gone already.
     let _ = fs::remove_file(path);
     Ok(())
