@@ -37,7 +37,7 @@ pub fn render() -> String {
     out.push_str("\n## Requests\n");
     for request in REQUESTS {
         section(&mut out, request, "Field");
-        if let Some(reply) = REPLIES.iter().chain(SECRET_REPLIES).find(|reply| reply.tag == request.tag) {
+        if let Some(reply) = replies().find(|reply| reply.tag == request.tag) {
             let _ = writeln!(out, "\nReply `{}_result`: {}\n", reply.tag, one_line(reply.doc));
             table(&mut out, reply, "Reply field");
         }
@@ -45,8 +45,26 @@ pub fn render() -> String {
     out.push_str("\n## Pushes\n");
     PUSHES.iter().for_each(|push| section(&mut out, push, "Field"));
     out.push_str("\n## Objects\n");
-    section(&mut out, &Supervision::DOC, "Field");
-    section(&mut out, &SandboxSettings::DOC, "Field");
+    settings().into_iter().chain(objects()).for_each(|object| section(&mut out, object, "Field"));
+    out.push_str("\n## Error codes\n\n| Code | in `rpc` | Meaning |\n|---|---|---|\n");
+    for code in Code::ALL {
+        let _ = writeln!(out, "| `{}` | {} | {} |", code.as_str(), code.rpc(), code.meaning().trim());
+    }
+    out
+}
+
+/// What the bridge answers, category by category.
+pub(super) fn replies() -> impl Iterator<Item = &'static MessageDoc> {
+    REPLIES.iter().chain(SECRET_REPLIES)
+}
+
+/// Objects of settings, all of whose fields may be absent.
+pub(super) const fn settings() -> [&'static MessageDoc; 2] {
+    [&Supervision::DOC, &SandboxSettings::DOC]
+}
+
+/// Objects that stand inside replies and pushes.
+pub(super) fn objects() -> impl Iterator<Item = &'static MessageDoc> {
     OBJECTS
         .iter()
         .chain(SANDBOX_OBJECTS)
@@ -57,12 +75,6 @@ pub fn render() -> String {
         .chain(STATUS_OBJECTS)
         .chain(CATALOG_OBJECTS)
         .chain(INSTALL_OBJECTS)
-        .for_each(|object| section(&mut out, object, "Field"));
-    out.push_str("\n## Error codes\n\n| Code | in `rpc` | Meaning |\n|---|---|---|\n");
-    for code in Code::ALL {
-        let _ = writeln!(out, "| `{}` | {} | {} |", code.as_str(), code.rpc(), code.meaning().trim());
-    }
-    out
 }
 
 fn section(out: &mut String, message: &MessageDoc, head: &str) {

@@ -24,6 +24,7 @@ mod schema;
 mod stats;
 mod status;
 mod supervision;
+pub mod typescript;
 
 pub use catalog::*;
 pub use credentials::*;
