@@ -1,0 +1,94 @@
+// Builds both extensions for both browsers into dist/{harbor,web-agents-api}-{chrome,firefox}/.
+//
+// Owns which file of the source becomes which file of a build. Must never change what it reads, or leave an old file behind.
+
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { BROWSERS, EXTENSIONS, FIREFOX_IDS, chromiumId, manifest } from "./manifest.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * Scripts of an extension: a module where the browser takes one, else one file that leaves nothing in its world.
+ * @type {Record<import("./manifest.mjs").Extension, { format: "esm" | "iife", files: Record<string, string> }[]>}
+ */
+const SCRIPTS = {
+  harbor: [
+    {
+      format: "esm",
+      files: {
+        background: "harbor/background.ts",
+        consent: "harbor/consent/consent.ts",
+        sidebar: "harbor/sidebar/sidebar.ts",
+      },
+    },
+  ],
+  "web-agents-api": [
+    { format: "esm", files: { background: "web-agents-api/background.ts" } },
+    { format: "iife", files: { content: "web-agents-api/content.ts", injected: "web-agents-api/page/injected.ts" } },
+  ],
+};
+
+/** Files that are taken as they are. */
+const STATIC = {
+  harbor: [
+    "harbor/consent/consent.html",
+    "harbor/consent/consent.css",
+    "harbor/sidebar/sidebar.html",
+    "harbor/sidebar/sidebar.css",
+    "shared/style/tokens.css",
+  ],
+  "web-agents-api": [],
+};
+const ICONS = ["shared/style/icon-48.png", "shared/style/icon-128.png"];
+
+const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+const keys = JSON.parse(await readFile(join(root, "keys.json"), "utf8"));
+
+/**
+ * What the code is told about the build: who the other extension is.
+ * @param {import("./manifest.mjs").Browser} browser
+ */
+function defines(browser) {
+  const id = (/** @type {import("./manifest.mjs").Extension} */ name) =>
+    browser === "chrome" ? chromiumId(keys[name]) : FIREFOX_IDS[name];
+  return {
+    __BROWSER__: JSON.stringify(browser),
+    __VERSION__: JSON.stringify(version),
+    __HARBOR_ID__: JSON.stringify(id("harbor")),
+    __WEB_AGENTS_API_ID__: JSON.stringify(id("web-agents-api")),
+  };
+}
+
+/**
+ * @param {import("./manifest.mjs").Extension} extension
+ * @param {import("./manifest.mjs").Browser} browser
+ */
+async function one(extension, browser) {
+  const out = join(root, "dist", `${extension}-${browser}`);
+  await rm(out, { recursive: true, force: true });
+  await mkdir(out, { recursive: true });
+  for (const { format, files } of SCRIPTS[extension]) {
+    await build({
+      absWorkingDir: root,
+      entryPoints: files,
+      outdir: out,
+      bundle: true,
+      format,
+      target: browser === "chrome" ? "chrome120" : "firefox140",
+      define: defines(browser),
+      charset: "utf8",
+      legalComments: "none",
+      logLevel: "warning",
+    });
+  }
+  for (const file of [...STATIC[extension], ...ICONS]) {
+    await cp(join(root, file), join(out, /** @type {string} */ (file.split("/").at(-1))));
+  }
+  const text = JSON.stringify(manifest(extension, browser, { version, keys }), null, 2);
+  await writeFile(join(out, "manifest.json"), `${text}\n`);
+}
+
+await Promise.all(EXTENSIONS.flatMap((extension) => BROWSERS.map((browser) => one(extension, browser))));

@@ -1,0 +1,86 @@
+// The background of `harbor`: the one place that wires bridge, person and pages.
+//
+// Owns the native port. Must never hold logic: who is let in is in shared/origins, when the port opens in shared/native, what
+// is asked in asking.ts. What has to outlive it is in the browser's session storage, or in the bridge.
+
+import {
+  browserName,
+  closeWindow,
+  connectNative,
+  onForeignPort,
+  onOwnPort,
+  onTabClosed,
+  onWindowClosed,
+  openSidebarByButton,
+  openWindow,
+  ownId,
+  ownUrl,
+  sessionStore,
+} from "../shared/browser/api.ts";
+import { NativeClient } from "../shared/native/client.ts";
+import { isBackgroundOf, ownPage } from "../shared/origins/senders.ts";
+import { answer } from "../shared/ports/answerer.ts";
+import { PEER_PORT } from "../shared/protocol/peer.ts";
+import { Asking } from "./asking.ts";
+import { OWN_PORT } from "./own.ts";
+import { consentHandler } from "./consent/handler.ts";
+import { peerHandler } from "./peer.ts";
+import { serveSidebar } from "./sidebar/serve.ts";
+import { GrantedTabs } from "./tabs.ts";
+
+const NATIVE_HOST = "harbor_bridge";
+
+/** How many requests of all pages together may be open. */
+const MOST_OPEN = 1_000;
+
+const tabs = new GrantedTabs(sessionStore);
+
+const bridge = new NativeClient({
+  connect: () => connectNative(NATIVE_HOST),
+  now: () => performance.now(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms);
+    return () => clearTimeout(timer);
+  },
+  browserSession,
+});
+
+const asking = new Asking({
+  now: () => performance.now(),
+  open: (id, width, height) => openWindow(ownUrl(`consent.html?question=${id}`), width, height),
+  close: closeWindow,
+});
+
+async function browserSession(): Promise<string> {
+  const known = await sessionStore.get("browserSession");
+  if (typeof known === "string") return known;
+  const made = crypto.randomUUID();
+  await sessionStore.set("browserSession", made);
+  return made;
+}
+
+async function tellClosedTabs(): Promise<void> {
+  if (bridge.state.is !== "ready") return;
+  await tabs.tell((tab) => bridge.request("host_expire_tab_grants", { tab_id: tab })).catch(() => undefined);
+}
+
+onForeignPort((port) => {
+  if (port.name !== PEER_PORT || !isBackgroundOf(port.sender, __WEB_AGENTS_API_ID__, browserName)) {
+    port.disconnect();
+    return;
+  }
+  answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+});
+
+onOwnPort((port) => {
+  const page = ownPage(port.sender, ownId(), ownUrl(""));
+  if (port.name !== OWN_PORT || page === undefined) port.disconnect();
+  else if (page === "consent.html") answer(port, consentHandler(asking), { open: 4 });
+  else if (page === "sidebar.html") serveSidebar(port, bridge);
+  else port.disconnect();
+});
+
+bridge.onState(() => void tellClosedTabs());
+onTabClosed((tab) => void tabs.close(tab).then(tellClosedTabs));
+onWindowClosed((windowId) => asking.windowClosed(windowId));
+openSidebarByButton();

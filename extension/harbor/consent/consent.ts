@@ -1,0 +1,82 @@
+// The page of a question: shows it, and says what the person answers.
+//
+// Owns its buttons. Must never send an answer that no click or key of the person has made.
+
+import { connectOwn } from "../../shared/browser/api.ts";
+import { Caller } from "../../shared/ports/caller.ts";
+import { CodedError } from "../../shared/protocol/codes.ts";
+import type { Decision } from "../grants.ts";
+import { OWN_PORT, type QuestionView } from "../own.ts";
+import { type Guard, type Stir, inertFor, stirred } from "./inert.ts";
+import { chosen, part, show } from "./view.ts";
+
+const id = Number(new URLSearchParams(location.search).get("question"));
+const background = new Caller(
+  () => connectOwn(OWN_PORT),
+  () => new CodedError("ERR_INTERNAL", "Harbor has ended meanwhile: close this window, and let the site ask again"),
+);
+
+const deny = part<HTMLButtonElement>("deny");
+const allow = [part<HTMLButtonElement>("once"), part<HTMLButtonElement>("always")];
+let shown = false;
+let answered = false;
+let guard: Guard = { since: undefined };
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function stir(what: Stir): void {
+  guard = stirred(what, performance.now());
+  refresh();
+}
+
+/** Brings the buttons into the state that the guard says, now and when it is over. */
+function refresh(): void {
+  clearTimeout(timer);
+  const left = inertFor(guard, performance.now());
+  const live = left === 0 && shown && !answered && chosen().length > 0;
+  for (const button of allow) button.disabled = !live;
+  if (left !== undefined && left > 0) timer = setTimeout(refresh, left);
+}
+
+async function answer(decision: Decision): Promise<void> {
+  if (answered) return;
+  answered = true;
+  deny.disabled = true;
+  refresh();
+  try {
+    await background.call("answer", { id, decision });
+    window.close();
+  } catch (error) {
+    say(error);
+  }
+}
+
+function say(error: unknown): void {
+  part("said").textContent = error instanceof CodedError ? error.message : "This did not work.";
+}
+
+deny.addEventListener("click", () => {
+  void answer({ allow: "no", remember: part<HTMLInputElement>("remember").checked });
+});
+for (const button of allow) {
+  button.addEventListener("click", ({ isTrusted }) => {
+    const live = isTrusted && inertFor(guard, performance.now()) === 0;
+    if (live) void answer({ allow: button.id === "once" ? "once" : "always", tools: chosen() });
+  });
+}
+window.addEventListener("keydown", ({ key }) => {
+  if (key === "Escape") void answer({ allow: "no", remember: false });
+});
+window.addEventListener("focus", () => stir("focused"));
+window.addEventListener("blur", () => stir("left"));
+window.addEventListener("resize", () => stir(document.hasFocus() ? "changed" : "left"));
+document.addEventListener("visibilitychange", () => stir(document.hasFocus() ? "focused" : "left"));
+part("servers").addEventListener("change", () => stir("changed"));
+
+try {
+  show((await background.call("question", { id })) as QuestionView);
+  shown = true;
+  deny.focus();
+  stir(document.hasFocus() ? "opened" : "left");
+} catch (error) {
+  say(error);
+}

@@ -1,0 +1,109 @@
+// Builds the page of a question, element by element.
+//
+// Owns what stands where. Foreign text goes through `foreign`, which makes it visible, and into textContent; nothing is
+// ever parsed as HTML. Must never answer anything: consent.ts does.
+
+import { visible } from "../../shared/text/visible.ts";
+import type { AskedServer, AskedTool, QuestionView } from "../own.ts";
+import { SCOPE_WORDS, stateWords, toolsHead, toolsNote } from "./words.ts";
+
+/** An element of the page. */
+export function part<T extends HTMLElement = HTMLElement>(id: string): T {
+  return document.getElementById(id) as T;
+}
+
+/** Puts a question into the page. */
+export function show(question: QuestionView): void {
+  document.title = `Harbor: ${question.origin} asks`;
+  part("origin").textContent = question.origin;
+  if (question.reason !== undefined && question.reason !== "") {
+    part("reason-part").hidden = false;
+    part("reason").replaceChildren(...foreign(question.reason));
+  }
+  part("scopes").replaceChildren(...question.scopes.map((scope) => element("li", {}, SCOPE_WORDS[scope])));
+  part("tools-head").textContent = toolsHead(question.named);
+  part("tools-note").textContent = toolsNote(question.named);
+  const servers = question.servers.map((server, at) => serverPart(server, at));
+  const none = element("p", {}, "There is no server yet: add one in Harbor's sidebar, or by `harbor add`.");
+  part("servers").replaceChildren(...(servers.length > 0 ? servers : [none]));
+}
+
+/** The tools that the person has left in. */
+export function chosen(): string[] {
+  const boxes = document.querySelectorAll<HTMLInputElement>("input[data-tool]:checked");
+  return [...boxes].map((box) => box.dataset["tool"] ?? "");
+}
+
+function serverPart(server: AskedServer, at: number): HTMLElement {
+  const head = element("h3", { id: `server-${at}` });
+  head.append(...foreign(server.label), element("span", { class: "state" }, ` (${stateWords(server.state)})`));
+  const all = server.tools.some((tool) => isAll(tool));
+  const tools = server.tools.map((tool, index) => toolPart(tool, `tool-${at}-${index}`, !all || isAll(tool)));
+  const group = element("div", { class: "server", role: "group", "aria-labelledby": `server-${at}` });
+  group.append(head, ...tools);
+  return group;
+}
+
+function toolPart(tool: AskedTool, id: string, choosable: boolean): HTMLElement {
+  const found = element("div", { class: "tool" });
+  const name = isAll(tool) ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(tool.name.indexOf("/") + 1));
+  if (choosable) {
+    const box = element("input", { type: "checkbox", id, "data-tool": tool.name }) as HTMLInputElement;
+    box.checked = true;
+    const label = element("label", { for: id });
+    label.append(box, ...name.slice(0, 1));
+    found.append(label, ...name.slice(1));
+  } else {
+    found.append(...name);
+  }
+  const text = [tool.title, tool.description].filter((one) => one !== undefined).join(": ");
+  if (text !== "") {
+    const said = element("p", {}, "The server says: ");
+    said.append(...foreign(text));
+    found.append(said);
+  }
+  if (tool.hidden) found.append(element("p", {}, "Its description has characters that cannot be seen."));
+  if (tool.changed !== undefined) found.append(changedPart(tool.changed));
+  return found;
+}
+
+function changedPart({ before, after, blocked }: NonNullable<AskedTool["changed"]>): HTMLElement {
+  const found = element("div", { class: "changed" });
+  found.append(element("strong", {}, "Changed since you last accepted it."));
+  for (const [head, text] of [
+    ["Before: ", before],
+    ["Now: ", after],
+  ] as const) {
+    const line = element("div", {}, head);
+    line.append(...foreign(text));
+    found.append(line);
+  }
+  if (blocked) found.append(element("div", {}, "No site can use it until you accept it: `harbor tools` shows how."));
+  return found;
+}
+
+/** Foreign text, cut, with a button for the rest. */
+export function foreign(text: string): Node[] {
+  const { text: shown, whole } = visible(text);
+  const isolated = element("bdi", { class: "foreign", dir: "auto" }, shown);
+  if (whole === undefined) return [isolated];
+  const more = element("button", { type: "button", class: "more", "aria-expanded": "false" }, "more");
+  more.addEventListener("click", () => {
+    const open = more.getAttribute("aria-expanded") === "true";
+    more.setAttribute("aria-expanded", String(!open));
+    more.textContent = open ? "more" : "less";
+    isolated.textContent = open ? shown : whole;
+  });
+  return [isolated, more];
+}
+
+function element(tag: string, attributes: { [name: string]: string }, text = ""): HTMLElement {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.textContent = text;
+  return made;
+}
+
+function isAll(tool: AskedTool): boolean {
+  return tool.name.endsWith("/*");
+}

@@ -1,0 +1,29 @@
+// What a question says in plain words.
+//
+// Pure. Must never promise what the bridge does not hold.
+
+import type { Scope } from "../../shared/protocol/peer.ts";
+
+/** What a scope lets a site do. */
+export const SCOPE_WORDS: { [scope in Scope]: string } = {
+  "mcp:tools.list": "see which of these tools you have, and what they say about themselves",
+  "mcp:tools.call": "use these tools: give them data of its own, and read what they answer. What a tool does is up to its server",
+};
+
+/** The state of a server in a question. */
+export function stateWords(state: string | undefined): string {
+  if (state === undefined) return "not installed here now";
+  if (state === "running") return "running";
+  if (state === "failed") return "does not work at present";
+  return "not running; using it starts it";
+}
+
+/** Above the tools. */
+export function toolsHead(named: boolean): string {
+  return named ? "Of these tools" : "Of all tools of these servers";
+}
+
+export function toolsNote(named: boolean): string {
+  if (named) return "The site has named them. Take out what it shall not have.";
+  return "The site has named none. Take out the servers that it shall not have; what a server has later is part of it.";
+}

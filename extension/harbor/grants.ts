@@ -1,0 +1,77 @@
+// What grants of the bridge mean to a page, and which grants an answer of the person makes.
+//
+// Pure. Must never decide whether a call goes through: the bridge does, at each call.
+
+import type { Grant, Requests } from "../shared/protocol/generated/messages.ts";
+import type { GrantWord, PermissionsRequest, PermissionsView, Scope } from "../shared/protocol/peer.ts";
+import { SCOPES } from "../shared/protocol/peer.ts";
+
+/** What the person says. */
+export type Decision =
+  | { allow: "once" | "always"; tools: string[] }
+  /** `remember`: until the person takes it back. */
+  | { allow: "no"; remember: boolean };
+
+/** What a page may, by the grants of its origin. */
+export function viewOf(origin: string, grants: Grant[]): PermissionsView {
+  const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, wordOf(scope, grants)])) as PermissionsView["scopes"];
+  const calls = allowing("mcp:tools.call", grants);
+  const view: PermissionsView = { origin, scopes };
+  if (calls.length === 0 || calls.some((grant) => grant.allowed_tools === undefined)) return view;
+  return { ...view, allowedTools: [...new Set(calls.flatMap((grant) => grant.allowed_tools ?? []))] };
+}
+
+/** Whether nothing of this has to be asked any more: all of it is allowed, or some of it denied for good. */
+export function isSettled(wish: Pick<PermissionsRequest, "scopes" | "tools">, grants: Grant[]): boolean {
+  return isDenied(wish.scopes, grants) || isCovered(wish, grants);
+}
+
+export function isDenied(scopes: Scope[], grants: Grant[]): boolean {
+  return scopes.some((scope) => wordOf(scope, grants) === "denied");
+}
+
+/** Whether all of this is allowed. Tools count only where they are named. */
+export function isCovered({ scopes, tools = [] }: Pick<PermissionsRequest, "scopes" | "tools">, grants: Grant[]): boolean {
+  if (isDenied(scopes, grants)) return false;
+  return scopes.every((scope) => {
+    const found = allowing(scope, grants);
+    return found.length > 0 && tools.every((tool) => found.some((grant) => covers(grant, tool)));
+  });
+}
+
+/** The grants that are to be made. What was allowed in the same way before stays allowed. */
+export function grantsFor(wish: PermissionsRequest, decision: Decision, before: Grant[]): Requests["host_grant_permission"][] {
+  const { origin, tab } = wish;
+  if (decision.allow === "no") {
+    if (!decision.remember) return [];
+    return wish.scopes.map((scope) => ({ origin, scope, grant_type: "DENY" }));
+  }
+  const once = decision.allow === "once";
+  const grant_type = once ? "ALLOW_ONCE" : "ALLOW_ALWAYS";
+  return wish.scopes.map((scope) => {
+    const same = before.filter(
+      (grant) => grant.scope === scope && grant.grant_type === grant_type && (!once || grant.tab_id === tab),
+    );
+    const grant: Requests["host_grant_permission"] = { origin, scope, grant_type };
+    if (once) grant.tab_id = tab;
+    if (same.some((old) => old.allowed_tools === undefined)) return grant;
+    grant.allowed_tools = [...new Set([...same.flatMap((old) => old.allowed_tools ?? []), ...decision.tools])];
+    return grant;
+  });
+}
+
+function wordOf(scope: Scope, grants: Grant[]): GrantWord {
+  const types = grants.filter((grant) => grant.scope === scope).map((grant) => grant.grant_type);
+  if (types.includes("DENY")) return "denied";
+  if (types.includes("ALLOW_ALWAYS")) return "granted-always";
+  return types.includes("ALLOW_ONCE") ? "granted-once" : "not-granted";
+}
+
+function allowing(scope: Scope, grants: Grant[]): Grant[] {
+  return grants.filter((grant) => grant.scope === scope && grant.grant_type !== "DENY");
+}
+
+function covers({ allowed_tools }: Grant, tool: string): boolean {
+  if (allowed_tools === undefined) return true;
+  return allowed_tools.includes(tool) || allowed_tools.includes(`${tool.slice(0, tool.indexOf("/"))}/*`);
+}

@@ -1,0 +1,49 @@
+// What `harbor`'s own pages may ask of its background.
+//
+// Owns the names and forms. These requests speak for the person, so the background takes them from pages of ours only.
+
+import type { Scope } from "../shared/protocol/peer.ts";
+import type { Decision } from "./grants.ts";
+
+/** The name of the port. */
+export const OWN_PORT = "own";
+
+/** A tool as it is shown in a question. All texts are the server's. */
+export interface AskedTool {
+  /** `server/tool`, or `server/*` for all that a server has, now and later. */
+  name: string;
+  title?: string;
+  description?: string;
+  /** Its texts have hidden or control characters. */
+  hidden?: boolean;
+  /** What it said of itself when the person last accepted it, where that was something else. */
+  changed?: { before: string; after: string; blocked: boolean };
+}
+
+export interface AskedServer {
+  id: string;
+  label: string;
+  /** Absent where there is no such server. */
+  state?: string;
+  tools: AskedTool[];
+}
+
+/** What the person is asked. */
+export interface QuestionView {
+  id: number;
+  origin: string;
+  reason?: string;
+  scopes: Scope[];
+  servers: AskedServer[];
+  /** Whether the site named these tools itself. */
+  named: boolean;
+}
+
+/** Reads a decision; `undefined`: it is none. */
+export function parseDecision(value: unknown): Decision | undefined {
+  const { allow, tools, remember } = Object(value) as { [name: string]: unknown };
+  if (allow === "no") return { allow, remember: remember === true };
+  if (allow !== "once" && allow !== "always") return undefined;
+  if (!Array.isArray(tools) || !tools.every((tool) => typeof tool === "string")) return undefined;
+  return { allow, tools };
+}

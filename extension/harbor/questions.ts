@@ -1,0 +1,116 @@
+// Which question the person is asked, and when a site may ask again.
+//
+//   ask ─► refused, or shown, or waits behind the same origin's open question ─► shown or refused
+//
+// Pure: state, event, now in; state and actions out. Must never know what is asked. One question at a time per origin; after a
+// denial none for ten seconds, after three none until the document is another one; each needs a gesture.
+
+/** How long an origin has to be silent after a denial. */
+export const COOLDOWN_MS = 10_000;
+
+/** After so many denials a document may not ask any more. */
+export const MOST_DENIALS = 3;
+
+/** How many questions may wait behind an open one, and how many may be open in all. */
+export const MOST_WAITING = 2;
+export const MOST_OPEN = 8;
+
+/** Documents that are remembered for their denials. */
+const MOST_DOCUMENTS = 1_000;
+
+export interface Question {
+  id: number;
+  origin: string;
+  document: string;
+}
+
+export interface State {
+  open: readonly Question[];
+  waiting: readonly Question[];
+  /** When an origin was last denied something. */
+  denied: ReadonlyMap<string, number>;
+  /** How often a document was. */
+  denials: ReadonlyMap<string, number>;
+}
+
+export type Outcome = "allowed" | "denied" | "withdrawn";
+
+export type Event =
+  | { is: "asked"; question: Question; gesture: boolean }
+  /** A question, open or waiting, has come to its end. */
+  | { is: "ended"; id: number; outcome: Outcome };
+
+export type Action =
+  | { do: "show"; id: number }
+  | { do: "refuse"; id: number; code: "ERR_USER_GESTURE_REQUIRED" | "ERR_PERMISSION_DENIED" | "ERR_RATE_LIMITED"; message: string };
+
+export interface Step {
+  state: State;
+  actions: Action[];
+}
+
+export const START: State = { open: [], waiting: [], denied: new Map(), denials: new Map() };
+
+export function step(state: State, event: Event, now: number): Step {
+  return event.is === "asked" ? asked(state, event.question, event.gesture, now) : ended(state, event.id, event.outcome, now);
+}
+
+function asked(state: State, question: Question, gesture: boolean, now: number): Step {
+  const refuse = (code: (Action & { do: "refuse" })["code"], message: string): Step => ({
+    state,
+    actions: [{ do: "refuse", id: question.id, code, message }],
+  });
+  if ((state.denials.get(question.document) ?? 0) >= MOST_DENIALS) {
+    return refuse("ERR_PERMISSION_DENIED", "denied three times: the page has to be loaded again before it may ask");
+  }
+  if (!gesture) return refuse("ERR_USER_GESTURE_REQUIRED", "ask when the person has just clicked or typed");
+  const since = now - (state.denied.get(question.origin) ?? Number.NEGATIVE_INFINITY);
+  if (since >= 0 && since < COOLDOWN_MS) {
+    return refuse("ERR_PERMISSION_DENIED", "denied a moment ago: ask again in ten seconds, after a click");
+  }
+  if (!isOpen(state, question.origin)) {
+    if (state.open.length >= MOST_OPEN) return refuse("ERR_RATE_LIMITED", "too many questions are open: wait for an answer");
+    return { state: { ...state, open: [...state.open, question] }, actions: [{ do: "show", id: question.id }] };
+  }
+  const before = state.waiting.filter(({ origin }) => origin === question.origin).length;
+  if (before >= MOST_WAITING) return refuse("ERR_RATE_LIMITED", "a question is open already: wait for its answer");
+  return { state: { ...state, waiting: [...state.waiting, question] }, actions: [] };
+}
+
+function ended(state: State, id: number, outcome: Outcome, now: number): Step {
+  const open = state.open.filter((question) => question.id !== id);
+  const waiting = state.waiting.filter((question) => question.id !== id);
+  const question = state.open.find((one) => one.id === id);
+  if (question === undefined) return { state: { ...state, waiting }, actions: [] };
+  if (outcome !== "denied") return next({ ...state, open, waiting }, question.origin);
+  const { origin, document } = question;
+  const denied = new Map(state.denied).set(origin, now);
+  for (const [other, at] of denied) if (now - at >= COOLDOWN_MS) denied.delete(other);
+  const denials = new Map(state.denials);
+  const count = (denials.get(document) ?? 0) + 1;
+  denials.delete(document);
+  denials.set(document, count);
+  for (const oldest of denials.keys()) if (denials.size > MOST_DOCUMENTS) denials.delete(oldest);
+  const refused = waiting.filter((one) => one.origin === origin);
+  return {
+    state: { open, waiting: waiting.filter((one) => one.origin !== origin), denied, denials },
+    actions: refused.map(({ id }) => ({
+      do: "refuse",
+      id,
+      code: "ERR_PERMISSION_DENIED",
+      message: "another question of this site was denied meanwhile",
+    })),
+  };
+}
+
+/** Shows what waited behind the question of this origin. */
+function next(state: State, origin: string): Step {
+  const question = state.waiting.find((one) => one.origin === origin);
+  if (question === undefined) return { state, actions: [] };
+  const waiting = state.waiting.filter((one) => one !== question);
+  return { state: { ...state, open: [...state.open, question], waiting }, actions: [{ do: "show", id: question.id }] };
+}
+
+function isOpen(state: State, origin: string): boolean {
+  return state.open.some((question) => question.origin === origin);
+}

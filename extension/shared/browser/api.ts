@@ -1,0 +1,136 @@
+// The one file that touches the browser's extension API, and the seam for tests.
+//
+// Owns the names that differ between browsers, and the forms in which the rest sees ports, senders and storage. Must never
+// decide anything: who is let in is the business of whoever asks.
+
+/** Who is at the other end of a port or a message, as the browser says it. What it does not say is absent. */
+export interface Sender {
+  id?: string;
+  url?: string;
+  origin?: string;
+  frameId?: number;
+  documentId?: string;
+  tab?: { id: number; incognito: boolean };
+}
+
+/** A connection to another part of an extension, to another extension or to the native host. */
+export interface Port {
+  readonly name: string;
+  readonly sender: Sender;
+  /** Throws when the port is closed, or the message too large for the browser. */
+  post(message: unknown): void;
+  onMessage(listener: (message: unknown) => void): void;
+  /** The text is the browser's, and empty where it gives none. Not called for one's own `disconnect`. */
+  onDisconnect(listener: (reason: string) => void): void;
+  disconnect(): void;
+}
+
+/** A map that is kept by the browser. */
+export interface Store {
+  get(key: string): Promise<unknown>;
+  set(key: string, value: unknown): Promise<void>;
+}
+
+export const browserName = __BROWSER__;
+
+export const ownId = (): string => chrome.runtime.id;
+
+/** The address of one of our own files. */
+export const ownUrl = (file: string): string => chrome.runtime.getURL(file);
+
+/** Starts the native host. Where that fails, the port closes with the reason. */
+export const connectNative = (host: string): Port => portOf(chrome.runtime.connectNative(host));
+
+/** Connects to the background of our own extension. */
+export const connectOwn = (name: string): Port => portOf(chrome.runtime.connect({ name }));
+
+/** Connects to another extension. Where it is not there, the port closes. */
+export const connectExtension = (id: string, name: string): Port => portOf(chrome.runtime.connect(id, { name }));
+
+/** Ports of our own pages and content scripts. */
+export function onOwnPort(listener: (port: Port) => void): void {
+  chrome.runtime.onConnect.addListener((port) => listener(portOf(port)));
+}
+
+/** Ports of other extensions. */
+export function onForeignPort(listener: (port: Port) => void): void {
+  chrome.runtime.onConnectExternal.addListener((port) => listener(portOf(port)));
+}
+
+/** What lives as long as the browser runs, also while the background sleeps. */
+export const sessionStore: Store = storeOf(() => chrome.storage.session);
+
+/** What stays. */
+export const localStore: Store = storeOf(() => chrome.storage.local);
+
+export function onTabClosed(listener: (tabId: number) => void): void {
+  chrome.tabs.onRemoved.addListener(listener);
+}
+
+/** Opens one of our pages in a small window of its own; the window's id. */
+export async function openWindow(url: string, width: number, height: number): Promise<number> {
+  const opened = await chrome.windows.create({ url, type: "popup", width, height, focused: true });
+  if (opened?.id === undefined) throw new Error("the browser opened no window");
+  return opened.id;
+}
+
+/** Closes a window, if it is still there. */
+export async function closeWindow(windowId: number): Promise<void> {
+  await chrome.windows.remove(windowId).catch(() => undefined);
+}
+
+/** Brings a window to the front, if it is still there. */
+export async function focusWindow(windowId: number): Promise<void> {
+  await chrome.windows.update(windowId, { focused: true }).catch(() => undefined);
+}
+
+export function onWindowClosed(listener: (windowId: number) => void): void {
+  chrome.windows.onRemoved.addListener(listener);
+}
+
+/** Has the button in the toolbar open the sidebar. */
+export function openSidebarByButton(): void {
+  if (__BROWSER__ === "chrome") {
+    void chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true });
+    return;
+  }
+  const firefox = chrome as unknown as { sidebarAction: { toggle(): Promise<void> } };
+  chrome.action.onClicked.addListener(() => void firefox.sidebarAction.toggle());
+}
+
+function storeOf(area: () => chrome.storage.StorageArea): Store {
+  return {
+    async get(key) {
+      return (await area().get(key))[key];
+    },
+    set: (key, value) => area().set({ [key]: value }),
+  };
+}
+
+function portOf(port: chrome.runtime.Port): Port {
+  return {
+    name: port.name,
+    sender: senderOf(port.sender),
+    post: (message) => port.postMessage(message),
+    onMessage: (listener) => port.onMessage.addListener(listener),
+    onDisconnect: (listener) =>
+      port.onDisconnect.addListener((closed) => {
+        // Firefox puts the reason on the port, Chromium into a place that has to be looked at now.
+        const { error } = closed as { error?: Error | null };
+        listener(error?.message ?? chrome.runtime.lastError?.message ?? "");
+      }),
+    disconnect: () => port.disconnect(),
+  };
+}
+
+function senderOf(sender: chrome.runtime.MessageSender | undefined): Sender {
+  const { id, url, origin, frameId, documentId, tab } = sender ?? {};
+  const found: Sender = {};
+  if (id !== undefined) found.id = id;
+  if (url !== undefined) found.url = url;
+  if (origin !== undefined) found.origin = origin;
+  if (frameId !== undefined) found.frameId = frameId;
+  if (documentId !== undefined) found.documentId = documentId;
+  if (tab?.id !== undefined) found.tab = { id: tab.id, incognito: tab.incognito };
+  return found;
+}

@@ -1,0 +1,102 @@
+// The answering end of a port: one answer to each request, and an end to all of them when the port closes.
+//
+// Owns the requests that are open on one port. Must never answer twice, or know what a request means.
+
+import type { Port } from "../browser/api.ts";
+import { CodedError, failureOf } from "../protocol/codes.ts";
+import { ALIVE_MS, type Fields, type RequestFrame, parseAsked } from "./wire.ts";
+
+/** What a handler may do besides answering. */
+export interface Context {
+  /** Aborted when the caller cancels or is gone. */
+  signal: AbortSignal;
+  progress(progress: unknown): void;
+}
+
+export type Handler = (type: string, payload: Fields, context: Context) => Promise<unknown>;
+
+/** What else ends requests than their answers. */
+export interface Bounds {
+  /** How many requests of one port may be open. */
+  open: number;
+}
+
+/** Timers, for tests. */
+export interface Beat {
+  start(beat: () => void, everyMs: number): () => void;
+}
+
+const REAL_BEAT: Beat = {
+  start(beat, everyMs) {
+    const timer = setInterval(beat, everyMs);
+    return () => clearInterval(timer);
+  },
+};
+
+/** Answers the requests of a port until it closes. Returns how something is pushed to it. */
+export function answer(
+  port: Port,
+  handler: Handler,
+  bounds: Bounds,
+  beat: Beat = REAL_BEAT,
+): (type: string, payload: Fields) => void {
+  const open = new Map<number, AbortController>();
+  let closed = false;
+  let stopBeat: (() => void) | undefined;
+
+  /** False when the browser did not take it: the port closed under us, or the message is too large. */
+  const post = (message: unknown): boolean => {
+    if (closed) return true;
+    try {
+      port.post(message);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  const end = (id: number): void => {
+    open.delete(id);
+    if (open.size > 0) return;
+    stopBeat?.();
+    stopBeat = undefined;
+  };
+
+  const begin = async ({ id, type, payload }: RequestFrame): Promise<void> => {
+    if (open.has(id)) return;
+    if (open.size >= bounds.open) {
+      const error = new CodedError("ERR_RATE_LIMITED", `${bounds.open} requests are open already: wait for one of them`);
+      post({ id, error: failureOf(error) });
+      return;
+    }
+    const controller = new AbortController();
+    open.set(id, controller);
+    stopBeat ??= beat.start(() => void post({ alive: true }), ALIVE_MS);
+    const { signal } = controller;
+    const progress = (progress: unknown) => {
+      if (!signal.aborted) post({ id, progress });
+    };
+    try {
+      const result = await handler(type, payload, { signal, progress });
+      if (!signal.aborted && !post({ id, result })) throw new CodedError("ERR_INTERNAL", "the browser does not pass this answer on");
+    } catch (error) {
+      if (!(error instanceof CodedError) && !signal.aborted) console.error(`${type} failed`, error);
+      if (!signal.aborted) post({ id, error: failureOf(error) });
+    } finally {
+      if (open.get(id) === controller) end(id);
+    }
+  };
+
+  port.onMessage((message) => {
+    const asked = parseAsked(message);
+    if (asked.kind === "request") void begin(asked.request);
+    if (asked.kind === "cancel") open.get(asked.id)?.abort();
+  });
+  port.onDisconnect(() => {
+    closed = true;
+    for (const controller of open.values()) controller.abort();
+    open.clear();
+    stopBeat?.();
+  });
+  return (type, payload) => void post({ push: type, payload });
+}

@@ -1,0 +1,126 @@
+// The asking end of a port: requests with ids, answers, progress, cancelling.
+//
+// Owns the requests that are open on one port. Must never send a request twice: what was open when the port closed fails.
+
+import type { Port } from "../browser/api.ts";
+import { CodedError, errorOf } from "../protocol/codes.ts";
+import { type Fields, parseHeard } from "./wire.ts";
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: unknown) => void) | undefined;
+}
+
+interface Open {
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+  onProgress: ((progress: unknown) => void) | undefined;
+  done(): void;
+}
+
+export class Caller {
+  readonly #connect: () => Port;
+  readonly #lost: (reason: string) => CodedError;
+  readonly #onPush: (type: string, payload: Fields) => void;
+  readonly #open = new Map<number, Open>();
+  #port: Port | undefined;
+  #last = 0;
+
+  /**
+   * @param connect opens the port; called when something is to be asked and there is none
+   * @param lost what an open request fails with when the port closes
+   */
+  constructor(
+    connect: () => Port,
+    lost: (reason: string) => CodedError,
+    onPush: (type: string, payload: Fields) => void = () => undefined,
+  ) {
+    this.#connect = connect;
+    this.#lost = lost;
+    this.#onPush = onPush;
+  }
+
+  /** Asks; rejects with a `CodedError`, or with the signal's reason. */
+  call(type: string, payload: Fields, { signal, onProgress }: CallOptions = {}): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const id = ++this.#last;
+      const abort = () => this.#abort(id, signal?.reason);
+      const done = () => signal?.removeEventListener("abort", abort);
+      try {
+        this.#port ??= this.#opened();
+      } catch (error) {
+        reject(this.#lost(error instanceof Error ? error.message : ""));
+        return;
+      }
+      try {
+        this.#port.post({ id, type, payload });
+      } catch {
+        reject(new CodedError("ERR_INVALID_REQUEST", "the browser does not pass this on: it may be too large"));
+        return;
+      }
+      this.#open.set(id, { resolve, reject, onProgress, done });
+      signal?.addEventListener("abort", abort);
+    });
+  }
+
+  /** Whether there is a port. */
+  get connected(): boolean {
+    return this.#port !== undefined;
+  }
+
+  /** Closes the port; what is open fails. */
+  close(): void {
+    this.#port?.disconnect();
+    this.#closed("");
+  }
+
+  #opened(): Port {
+    const port = this.#connect();
+    port.onMessage((message) => this.#heard(message));
+    port.onDisconnect((reason) => {
+      if (this.#port === port) this.#closed(reason);
+    });
+    return port;
+  }
+
+  #heard(message: unknown): void {
+    const heard = parseHeard(message);
+    if (heard.kind === "push") {
+      this.#onPush(heard.type, heard.payload);
+      return;
+    }
+    const open = heard.kind === "nothing" ? undefined : this.#open.get(heard.id);
+    if (heard.kind === "nothing" || open === undefined) return;
+    if (heard.kind === "progress") {
+      open.onProgress?.(heard.progress);
+      return;
+    }
+    this.#end(heard.id);
+    if (heard.kind === "result") open.resolve(heard.result);
+    else open.reject(errorOf(heard.error));
+  }
+
+  #abort(id: number, reason: unknown): void {
+    const open = this.#end(id);
+    if (open === undefined) return;
+    this.#port?.post({ cancel: id });
+    open.reject(reason);
+  }
+
+  #end(id: number): Open | undefined {
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    open?.done();
+    return open;
+  }
+
+  #closed(reason: string): void {
+    this.#port = undefined;
+    const error = this.#lost(reason);
+    for (const id of [...this.#open.keys()]) this.#end(id)?.reject(error);
+  }
+}

@@ -1,0 +1,63 @@
+// What goes over a port between parts of the extensions.
+//
+//   caller ─ {id, type, payload} ─►  answerer
+//   caller ─ {cancel: id} ─────────►
+//          ◄── {id, result} or {id, error}     once for each id
+//          ◄── {id, progress}                  before that, as often as there is some
+//          ◄── {push, payload}                 unasked
+//          ◄── {alive: true}                   while requests are open
+//
+// Owns these forms and how they are read. Must never know what a request means.
+
+import { type Failure, parseFailure } from "../protocol/codes.ts";
+
+export interface RequestFrame {
+  id: number;
+  type: string;
+  payload: Fields;
+}
+
+export type Fields = { [name: string]: unknown };
+
+/** How often a caller hears that its requests are being worked on. A background that hears nothing for 30 s is ended. */
+export const ALIVE_MS = 20_000;
+
+export type Heard =
+  | { kind: "result"; id: number; result: unknown }
+  | { kind: "error"; id: number; error: Failure }
+  | { kind: "progress"; id: number; progress: unknown }
+  | { kind: "push"; type: string; payload: Fields }
+  | { kind: "nothing" };
+
+/** Reads what an answerer sent. */
+export function parseHeard(message: unknown): Heard {
+  if (!isFields(message)) return { kind: "nothing" };
+  const { id, push, payload } = message;
+  if (typeof push === "string") return { kind: "push", type: push, payload: isFields(payload) ? payload : {} };
+  if (!isId(id)) return { kind: "nothing" };
+  if ("progress" in message) return { kind: "progress", id, progress: message["progress"] };
+  if ("error" in message) return { kind: "error", id, error: parseFailure(message["error"]) };
+  return { kind: "result", id, result: message["result"] };
+}
+
+export type Asked =
+  | { kind: "request"; request: RequestFrame }
+  | { kind: "cancel"; id: number }
+  | { kind: "nothing" };
+
+/** Reads what a caller sent. */
+export function parseAsked(message: unknown): Asked {
+  if (!isFields(message)) return { kind: "nothing" };
+  const { id, type, payload, cancel } = message;
+  if (isId(cancel)) return { kind: "cancel", id: cancel };
+  if (!isId(id) || typeof type !== "string" || type.length > 64) return { kind: "nothing" };
+  return { kind: "request", request: { id, type, payload: isFields(payload) ? payload : {} } };
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isId(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,137 @@
+// What `web-agents-api` may ask of `harbor`, and how that is read: this list and nothing else.
+//
+// Owns the names and forms of these requests, scopes, and answers. Must never let a field through that was not looked at.
+// Cancelling is the port's own: shared/ports/wire.ts.
+
+import type { Fields } from "../ports/wire.ts";
+import { isPageOrigin } from "../origins/origin.ts";
+import { CodedError } from "./codes.ts";
+import type { ToolDescriptor } from "./generated/messages.ts";
+
+/** The name of the port. */
+export const PEER_PORT = "web-agents-api";
+
+/** What a page can be allowed in this version. */
+export const SCOPES = ["mcp:tools.list", "mcp:tools.call"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** How a page learns what it may. */
+export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted";
+
+/** The document that asks. */
+export interface Asker {
+  origin: string;
+  tab: number;
+}
+
+export interface PermissionsRequest extends Asker {
+  /** Which document: after three denials it has to be another one. */
+  document: string;
+  /** Whether the person has just done something in it. */
+  gesture: boolean;
+  scopes: Scope[];
+  reason?: string;
+  /** `server/tool` or `server/*`. */
+  tools?: string[];
+}
+
+export interface CallRequest extends Asker {
+  tool: string;
+  /** A JSON object as text. */
+  args: string;
+  progress: boolean;
+}
+
+export type PeerRequest =
+  | ({ type: "request_permissions" } & PermissionsRequest)
+  | ({ type: "permissions" } & Asker)
+  | ({ type: "list" } & Asker)
+  | ({ type: "call" } & CallRequest);
+
+/** What a page may. */
+export interface PermissionsView {
+  origin: string;
+  scopes: { [scope in Scope]: GrantWord };
+  /** The tools that calls are allowed for; all when absent. */
+  allowedTools?: string[];
+}
+
+export interface PermissionsAnswer extends PermissionsView {
+  /** Whether all that was asked for is allowed. */
+  granted: boolean;
+}
+
+export type ListAnswer = ToolDescriptor[];
+
+export const MAX_REASON = 5_000;
+const MAX_TOOLS = 64;
+const MAX_TOOL = 256;
+
+/** Reads a request; throws ERR_INVALID_REQUEST. */
+export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
+  const asker = { origin: origin(fields["origin"]), tab: tab(fields["tab"]) };
+  switch (type) {
+    case "permissions":
+    case "list":
+      return { type, ...asker };
+    case "call":
+      return { type, ...asker, ...parseCall(fields), progress: fields["progress"] === true };
+    case "request_permissions": {
+      const { document, gesture } = fields;
+      if (typeof document !== "string" || document === "" || document.length > 128) throw wrong("document", "an id");
+      return { type, ...asker, document, gesture: gesture === true, ...parseWish(fields) };
+    }
+    default:
+      throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
+  }
+}
+
+/** What a page asks to be allowed, as it came from the page. */
+export function parseWish({ scopes, reason, tools }: Fields): Pick<PermissionsRequest, "scopes" | "reason" | "tools"> {
+  const wish: Pick<PermissionsRequest, "scopes" | "reason" | "tools"> = { scopes: parseScopes(scopes) };
+  if (reason !== undefined) {
+    if (typeof reason !== "string") throw wrong("reason", "a text");
+    if (reason.length > MAX_REASON) throw wrong("reason", `a text of at most ${MAX_REASON} characters`);
+    wish.reason = reason;
+  }
+  if (tools !== undefined) wish.tools = parseTools(tools);
+  return wish;
+}
+
+/** A call, as it came from the page. */
+export function parseCall({ tool, args }: Fields): Pick<CallRequest, "tool" | "args"> {
+  if (!isTool(tool)) throw wrong("tool", "a name as tools.list() gives it, SERVER/TOOL");
+  if (typeof args !== "string") throw wrong("args", "an object");
+  return { tool, args };
+}
+
+function parseScopes(value: unknown): Scope[] {
+  const known = (scope: unknown): scope is Scope => SCOPES.some((one) => one === scope);
+  const expected = `an array of at least one of ${SCOPES.join(", ")}`;
+  if (!Array.isArray(value) || value.length === 0 || value.length > 16 || !value.every(known)) throw wrong("scopes", expected);
+  return [...new Set(value)];
+}
+
+function parseTools(value: unknown): string[] {
+  const expected = `an array of 1 to ${MAX_TOOLS} names, SERVER/TOOL or SERVER/*`;
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_TOOLS || !value.every(isTool)) throw wrong("tools", expected);
+  return [...new Set(value)];
+}
+
+function isTool(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_TOOL && /^[A-Za-z0-9][\w.-]*\/./.test(value);
+}
+
+function origin(value: unknown): string {
+  if (typeof value !== "string" || !isPageOrigin(value)) throw wrong("origin", "that of a page over https, or of this machine");
+  return value;
+}
+
+function tab(value: unknown): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw wrong("tab", "a tab's id");
+  return value;
+}
+
+function wrong(field: string, expected: string): CodedError {
+  return new CodedError("ERR_INVALID_REQUEST", `${field} must be ${expected}`);
+}

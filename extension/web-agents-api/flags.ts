@@ -1,0 +1,35 @@
+// What can be switched off: features of the page API, by the person, in the extension's storage.
+//
+// Pure. Owns their names and defaults. They are asked in the background, where no page reaches.
+
+import { CodedError } from "../shared/protocol/codes.ts";
+import { isFields } from "../shared/ports/wire.ts";
+
+export interface Flags {
+  /** Whether pages may learn which tools there are. */
+  toolAccess: boolean;
+  /** Whether pages may call them. */
+  toolCalling: boolean;
+}
+
+/** The key in storage. */
+export const FLAGS_KEY = "flags";
+
+const DEFAULTS: Flags = { toolAccess: true, toolCalling: true };
+
+/** Which flag a request needs. */
+const NEEDED: { [type: string]: keyof Flags } = { list: "toolAccess", call: "toolCalling" };
+
+/** Reads what is stored. What is no flag is as it would be without. */
+export function parseFlags(stored: unknown): Flags {
+  const fields = isFields(stored) ? stored : {};
+  const flag = (name: keyof Flags) => (typeof fields[name] === "boolean" ? fields[name] : DEFAULTS[name]);
+  return { toolAccess: flag("toolAccess"), toolCalling: flag("toolCalling") };
+}
+
+/** Throws ERR_FEATURE_DISABLED where a request is switched off. */
+export function checkFlags(type: string, flags: Flags): void {
+  const needed = NEEDED[type];
+  if (needed === undefined || flags[needed]) return;
+  throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off in the Web Agents API`);
+}

@@ -1,0 +1,91 @@
+// What becomes of a page's request: what is looked at here, what goes on to `harbor`, and what a page is told.
+//
+// Owns the way of each request. Must never send `harbor` a field that it did not make or read itself.
+
+import type { PageDocument } from "../shared/origins/senders.ts";
+import type { Context, Handler } from "../shared/ports/answerer.ts";
+import type { Caller } from "../shared/ports/caller.ts";
+import type { Fields } from "../shared/ports/wire.ts";
+import { CodedError } from "../shared/protocol/codes.ts";
+import {
+  type Asker,
+  type CallRequest,
+  type ListAnswer,
+  type PermissionsRequest,
+  type PermissionsView,
+  parseCall,
+  parseWish,
+} from "../shared/protocol/peer.ts";
+import { type Flags, checkFlags } from "./flags.ts";
+
+/** What `capabilities()` says. */
+export interface Capabilities {
+  version: string;
+  /** Whether Harbor answers; else why not. */
+  harbor: { connected: boolean; code?: string; message?: string };
+  tools: { available: boolean; count: number; servers: string[] };
+  permissions: PermissionsView["scopes"] | Record<never, never>;
+  allowedTools?: string[];
+  features: Flags;
+}
+
+type Peer = Pick<Caller, "call">;
+
+/** The handler of one document's requests. */
+export function handlerFor(page: PageDocument & { document: string }, harbor: Peer, flags: () => Promise<Flags>): Handler {
+  const asker: Asker = { origin: page.origin, tab: page.tab };
+  return async (type, payload, context) => {
+    const { signal } = context;
+    const now = await flags();
+    checkFlags(type, now);
+    switch (type) {
+      case "request_permissions":
+        return harbor.call(type, { ...permissionsRequest(page, payload) }, { signal });
+      case "permissions":
+      case "list":
+        return harbor.call(type, { ...asker }, { signal });
+      case "capabilities":
+        return capabilities(asker, harbor, now, signal);
+      case "call":
+        return call(asker, harbor, payload, context);
+      default:
+        throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
+    }
+  };
+}
+
+function permissionsRequest(page: PageDocument & { document: string }, payload: Fields): PermissionsRequest {
+  // A frame may use what its origin was allowed. A person could not tell who asks.
+  if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask: its top page may");
+  const { origin, tab, document } = page;
+  return { origin, tab, document, gesture: payload["gesture"] === true, ...parseWish(payload) };
+}
+
+function call(asker: Asker, harbor: Peer, payload: Fields, { signal, progress }: Context): Promise<unknown> {
+  const wanted = payload["progress"] === true;
+  const request: CallRequest = { ...asker, ...parseCall(payload), progress: wanted };
+  return harbor.call("call", { ...request }, { signal, onProgress: wanted ? progress : undefined });
+}
+
+async function capabilities(asker: Asker, harbor: Peer, features: Flags, signal: AbortSignal): Promise<Capabilities> {
+  const found: Capabilities = {
+    version: __VERSION__,
+    harbor: { connected: true },
+    tools: { available: false, count: 0, servers: [] },
+    permissions: {},
+    features,
+  };
+  try {
+    const { scopes, allowedTools } = (await harbor.call("permissions", { ...asker }, { signal })) as PermissionsView;
+    found.permissions = scopes;
+    if (allowedTools !== undefined) found.allowedTools = allowedTools;
+    if (!features.toolAccess || !scopes["mcp:tools.list"].startsWith("granted")) return found;
+    const tools = (await harbor.call("list", { ...asker }, { signal })) as ListAnswer;
+    const servers = [...new Set(tools.map((tool) => tool.serverId))];
+    found.tools = { available: tools.length > 0, count: tools.length, servers };
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    found.harbor = { connected: false, code: error.code, message: error.message };
+  }
+  return found;
+}
