@@ -70,7 +70,7 @@ function ofFirefox(extension) {
     browser_specific_settings: {
       gecko: {
         id: FIREFOX_IDS[extension],
-        strict_min_version: "140.0",
+        strict_min_version: "142.0",
         data_collection_permissions: { required: ["none"] },
       },
     },

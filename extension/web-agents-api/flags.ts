@@ -18,7 +18,10 @@ export const FLAGS_KEY = "flags";
 const DEFAULTS: Flags = { toolAccess: true, toolCalling: true };
 
 /** Which flag a request needs. */
-const NEEDED: { [type: string]: keyof Flags } = { list: "toolAccess", call: "toolCalling" };
+const NEEDED = new Map<string, keyof Flags>([
+  ["list", "toolAccess"],
+  ["call", "toolCalling"],
+]);
 
 /** Reads what is stored. What is no flag is as it would be without. */
 export function parseFlags(stored: unknown): Flags {
@@ -29,7 +32,7 @@ export function parseFlags(stored: unknown): Flags {
 
 /** Throws ERR_FEATURE_DISABLED where a request is switched off. */
 export function checkFlags(type: string, flags: Flags): void {
-  const needed = NEEDED[type];
+  const needed = NEEDED.get(type);
   if (needed === undefined || flags[needed]) return;
   throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off in the Web Agents API`);
 }

@@ -37,23 +37,23 @@ export class CodedError extends Error {
   }
 }
 
-const OF_BRIDGE: { [code: string]: PageCode } = {
-  invalid_message: "ERR_INVALID_REQUEST",
-  invalid_params: "ERR_INVALID_REQUEST",
-  message_too_large: "ERR_INVALID_REQUEST",
-  cancelled: "ERR_CANCELLED",
-  not_found: "ERR_TOOL_NOT_FOUND",
-  not_connected: "ERR_SERVER_UNAVAILABLE",
-  connection_failed: "ERR_SERVER_UNAVAILABLE",
-  unauthorized: "ERR_BRIDGE_NOT_CONNECTED",
-  bridge_unreachable: "ERR_BRIDGE_NOT_CONNECTED",
-  shutting_down: "ERR_BRIDGE_NOT_CONNECTED",
-  version_mismatch: "ERR_VERSION_MISMATCH",
-};
+const OF_BRIDGE = new Map<string, PageCode>([
+  ["invalid_message", "ERR_INVALID_REQUEST"],
+  ["invalid_params", "ERR_INVALID_REQUEST"],
+  ["message_too_large", "ERR_INVALID_REQUEST"],
+  ["cancelled", "ERR_CANCELLED"],
+  ["not_found", "ERR_TOOL_NOT_FOUND"],
+  ["not_connected", "ERR_SERVER_UNAVAILABLE"],
+  ["connection_failed", "ERR_SERVER_UNAVAILABLE"],
+  ["unauthorized", "ERR_BRIDGE_NOT_CONNECTED"],
+  ["bridge_unreachable", "ERR_BRIDGE_NOT_CONNECTED"],
+  ["shutting_down", "ERR_BRIDGE_NOT_CONNECTED"],
+  ["version_mismatch", "ERR_VERSION_MISMATCH"],
+]);
 
 /** The code that a page sees. Whatever is unknown is an internal failure. */
 export function pageCode(code: string): string {
-  return code.startsWith("ERR_") ? code : (OF_BRIDGE[code] ?? "ERR_INTERNAL");
+  return code.startsWith("ERR_") ? code : (OF_BRIDGE.get(code) ?? "ERR_INTERNAL");
 }
 
 /** An exception as it travels. An exception that is not ours may say what nobody meant for others: only its kind goes on. */

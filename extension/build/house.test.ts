@@ -1,0 +1,67 @@
+// The rules of this workspace, as a program; and the manifests.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { BROWSERS, EXTENSIONS, chromiumId, manifest } from "./manifest.mjs";
+
+const ROOMS = ["build", "e2e", "harbor", "shared", "web-agents-api"];
+const files = ROOMS.flatMap((room) => readdirSync(join(__ROOT__, room), { recursive: true }).map((file) => `${room}/${file}`))
+  .filter((file) => /\.(ts|mjs)$/.test(file))
+  .map((file) => ({ file, text: readFileSync(join(__ROOT__, file), "utf8") }));
+const code = files.filter(({ file }) => /^(harbor|shared|web-agents-api)\//.test(file) && !file.includes(".test."));
+
+test("each file begins with what it owns", () => {
+  for (const { file, text } of files) assert.match(text, /^\/\/ [A-Z`].+\n/, file);
+});
+
+test("one file touches the browser's API", () => {
+  const touching = code.filter(({ text }) => /\b(chrome|browser)\.[a-z]/.test(text.replace(/^ *\/\/.*$/gm, "")));
+  assert.deepEqual(touching.map(({ file }) => file), ["shared/browser/api.ts"]);
+});
+
+test("no text becomes HTML or code", () => {
+  for (const { file, text } of code) {
+    assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML/, file);
+  }
+});
+
+test("shared code imports no extension, and no extension the other", () => {
+  for (const { file, text } of code) {
+    const room = file.split("/")[0] ?? "";
+    const others = ["harbor", "web-agents-api"].filter((other) => other !== room);
+    for (const other of others) assert.doesNotMatch(text, new RegExp(`from "(\\.\\./)+${other}/`), file);
+  }
+});
+
+test("the injected script uses its own copies only", () => {
+  const text = code.find(({ file }) => file === "web-agents-api/page/injected.ts")?.text ?? "";
+  const body = text.slice(text.indexOf("interface Open")).replace(/^ *\/\/.*$/gm, "");
+  assert.doesNotMatch(body, /\b(Object|JSON|Reflect|Promise|Map|Set|Array|window|document|console)\b\s*[.(]/);
+  assert.doesNotMatch(body, /\.(then|map|forEach|push|call|bind|apply|addEventListener)\(/);
+});
+
+const keys = JSON.parse(readFileSync(join(__ROOT__, "keys.json"), "utf8"));
+
+test("ids are those that the native host lets in", () => {
+  assert.equal(chromiumId(keys.harbor), "lkdfdnjebailkjbgamcenkafhihdhdpg");
+  assert.equal(chromiumId(keys["web-agents-api"]), "ameepindlnjgijhmnmehbfjhkkcpfdie");
+});
+
+test("no build can do more than it has to", () => {
+  for (const extension of EXTENSIONS) {
+    for (const browser of BROWSERS) {
+      const made = manifest(extension, browser, { version: "1", keys }) as { [name: string]: any };
+      assert.equal(made["incognito"], "not_allowed");
+      assert.equal(made["web_accessible_resources"], undefined);
+      assert.equal(made["host_permissions"], undefined);
+      const wanted = extension === "harbor" ? ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])] : ["storage"];
+      assert.deepEqual(made["permissions"], wanted);
+      const { ids, matches } = made["externally_connectable"] ?? {};
+      assert.equal(matches, undefined);
+      if (extension === "harbor" && browser === "chrome") assert.deepEqual(ids, [chromiumId(keys["web-agents-api"])]);
+      assert.doesNotMatch(made["content_security_policy"].extension_pages, /unsafe|https?:|\*/);
+    }
+  }
+});

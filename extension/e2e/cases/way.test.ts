@@ -1,0 +1,43 @@
+// The whole way: a page asks, the person clicks, tools of a real server are listed and called; in both browsers.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { textOf } from "../driver/browser.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+
+/** What became of a promise of the page. */
+export interface Settled {
+  value?: any;
+  code?: string;
+  message?: string;
+  name?: string;
+}
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("a page asks, is allowed once, lists and calls tools", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        assert.equal(await page.run("return Object.keys(agent).sort().join()"), "capabilities,permissions,requestPermissions,tools");
+
+        const before = (await page.run("return shown(agent.tools.list())")) as Settled;
+        assert.equal(before.code, "ERR_SCOPE_REQUIRED", before.message);
+
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        assert.equal(await textOf(consent, "#origin"), site.origin);
+        await consent.click("#once");
+        const asked = (await page.run("return window.asked")) as Settled;
+        assert.deepEqual(asked.value?.scopes, { "mcp:tools.list": "granted-once", "mcp:tools.call": "granted-once" });
+        assert.equal(asked.value.granted, true);
+
+        const tools = (await page.run("return shown(agent.tools.list())")) as Settled;
+        assert.ok(tools.value.some((tool: { name: string }) => tool.name === "everything/get-sum"), JSON.stringify(tools));
+        const sum = (await page.run(
+          "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))",
+        )) as Settled;
+        assert.match(sum.value.content[0].text, /42/);
+      }));
+  });
+}

@@ -1,0 +1,70 @@
+// A browser as tests see it: the same for Chromium and Firefox.
+//
+// Owns the names of what a test can do. Must never wait by time: everything here waits for something that happens, with a limit.
+
+/** How long anything may take. Machines are slow when several tests build beside each other. */
+export const LIMIT_MS = 60_000;
+
+/** A page, a consent window or another page of an extension. */
+export interface Page {
+  /** Runs `source`, the body of an async function, in the page; its result as JSON. Throws what it throws. */
+  run(source: string): Promise<unknown>;
+  /** Clicks, as a person does, in the middle of what the selector finds, once it is there and enabled. */
+  click(selector: string): Promise<void>;
+  /** Presses one key. */
+  press(key: "Escape" | "Enter" | "Tab"): Promise<void>;
+  goto(url: string): Promise<void>;
+  screenshot(): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export interface Browser {
+  readonly name: "chrome" | "firefox";
+  /** A new tab. */
+  open(url: string): Promise<Page>;
+  /** The page whose address has this in it, once there is one. */
+  find(part: string): Promise<Page>;
+  /** How many pages have this in their address now. */
+  count(part: string): Promise<number>;
+  /** The address of a file of the extension `harbor`. */
+  harborUrl(file: string): string;
+  /** Ends it, as a person does. */
+  close(): Promise<void>;
+}
+
+/** What a browser is started with. */
+export interface Start {
+  /** Its profile, which may be used again. */
+  profile: string;
+  env: NodeJS.ProcessEnv;
+  /** Directories of unpacked extensions. */
+  extensions: string[];
+  /** Where its stderr goes. */
+  log: string;
+}
+
+/** Asks again and again, a little apart, until the answer is not `undefined`. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+  const end = Date.now() + LIMIT_MS;
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined) return found;
+    if (Date.now() > end) throw new Error(`waited ${LIMIT_MS} ms for ${what}`);
+    await new Promise((next) => setTimeout(next, 25));
+  }
+}
+
+/** What a selector finds, once it can be clicked: its middle. For `run`. */
+export const middleOf = (selector: string): string => `
+  const found = document.querySelector(${JSON.stringify(selector)});
+  if (!found || found.disabled) return null;
+  found.scrollIntoView({ block: "center" });
+  const { x, y, width, height } = found.getBoundingClientRect();
+  return { x: x + width / 2, y: y + height / 2 };
+`;
+
+/** The text of what a selector finds, once there is some. */
+export function textOf(page: Page, selector: string): Promise<string> {
+  const source = `return document.querySelector(${JSON.stringify(selector)})?.textContent ?? ""`;
+  return until(`text in ${selector}`, async () => ((await page.run(source)) as string) || undefined);
+}

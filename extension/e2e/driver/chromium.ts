@@ -1,0 +1,179 @@
+// Chromium, driven by its DevTools protocol over a pipe: no port, no package.
+//
+// Owns the process and the sessions of the protocol. Must never attach to a service worker: that would keep it alive.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { openSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { chromiumId } from "../../build/manifest.mjs";
+import { type Browser, LIMIT_MS, type Page, type Start, middleOf, until } from "./browser.ts";
+
+const FLAGS = [
+  "--headless=new",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--remote-debugging-pipe",
+];
+
+type Result = { [name: string]: any };
+
+/** The protocol: commands with ids, events aside. */
+class Pipe {
+  readonly #to: Writable;
+  readonly #open = new Map<number, { resolve(result: Result): void; reject(error: Error): void }>();
+  #rest = "";
+  #last = 0;
+
+  constructor(process: ChildProcess) {
+    this.#to = process.stdio[3] as Writable;
+    const from = process.stdio[4] as Readable;
+    from.setEncoding("utf8").on("data", (text: string) => this.#read(text));
+    this.#to.on("error", () => undefined);
+    process.once("exit", () => {
+      for (const { reject } of this.#open.values()) reject(new Error("Chromium has ended"));
+    });
+  }
+
+  send(method: string, params: Result = {}, sessionId?: string): Promise<Result> {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${method} took ${LIMIT_MS} ms`)), LIMIT_MS);
+      const done = () => (clearTimeout(timer), this.#open.delete(id));
+      this.#open.set(id, {
+        resolve: (result) => (done(), resolve(result)),
+        reject: (error) => (done(), reject(error)),
+      });
+      this.#to.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    });
+  }
+
+  #read(text: string): void {
+    const messages = (this.#rest + text).split("\0");
+    this.#rest = messages.pop() ?? "";
+    for (const message of messages.map((one) => JSON.parse(one) as Result)) {
+      const open = this.#open.get(message["id"]);
+      if (message["error"]) open?.reject(new Error(message["error"].message));
+      else open?.resolve(message["result"]);
+    }
+  }
+}
+
+class ChromiumPage implements Page {
+  readonly #pipe: Pipe;
+  readonly #target: string;
+  readonly #session: string;
+
+  constructor(pipe: Pipe, target: string, session: string) {
+    this.#pipe = pipe;
+    this.#target = target;
+    this.#session = session;
+  }
+
+  #send(method: string, params: Result = {}): Promise<Result> {
+    return this.#pipe.send(method, params, this.#session);
+  }
+
+  async run(source: string): Promise<unknown> {
+    const expression = `(async () => {${source}})()`;
+    const reply = await this.#send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+    const thrown = reply["exceptionDetails"];
+    if (thrown) throw new Error(thrown.exception?.description ?? thrown.text);
+    return reply["result"].value;
+  }
+
+  async click(selector: string): Promise<void> {
+    const at = await until(selector, async () => ((await this.run(middleOf(selector))) as Result | null) ?? undefined);
+    for (const type of ["mousePressed", "mouseReleased"]) {
+      await this.#send("Input.dispatchMouseEvent", { type, x: at["x"], y: at["y"], button: "left", clickCount: 1 });
+    }
+  }
+
+  async press(key: string): Promise<void> {
+    for (const type of ["keyDown", "keyUp"]) await this.#send("Input.dispatchKeyEvent", { type, key, code: key });
+  }
+
+  async goto(url: string): Promise<void> {
+    await this.#send("Page.navigate", { url });
+    await this.loaded(url);
+  }
+
+  async loaded(url: string): Promise<void> {
+    const source = `return location.href.startsWith(${JSON.stringify(url)}) && document.readyState === "complete"`;
+    await until(url, async () => (await this.run(source).catch(() => false)) || undefined);
+  }
+
+  async screenshot(): Promise<Buffer> {
+    return Buffer.from((await this.#send("Page.captureScreenshot"))["data"], "base64");
+  }
+
+  async close(): Promise<void> {
+    await this.#pipe.send("Target.closeTarget", { targetId: this.#target });
+  }
+}
+
+class Chromium implements Browser {
+  readonly name = "chrome";
+  readonly #process: ChildProcess;
+  readonly #pipe: Pipe;
+  readonly #harborId: string;
+
+  constructor(process: ChildProcess, harborId: string) {
+    this.#process = process;
+    this.#pipe = new Pipe(process);
+    this.#harborId = harborId;
+  }
+
+  async open(url: string): Promise<Page> {
+    const { targetId } = await this.#pipe.send("Target.createTarget", { url });
+    const page = await this.#attach(targetId);
+    await page.loaded(url);
+    return page;
+  }
+
+  async find(part: string): Promise<Page> {
+    const [target] = await until(part, async () => {
+      const found = await this.#targets(part);
+      return found.length > 0 ? found : undefined;
+    });
+    return this.#attach(target?.["targetId"]);
+  }
+
+  async count(part: string): Promise<number> {
+    return (await this.#targets(part)).length;
+  }
+
+  harborUrl(file: string): string {
+    return `chrome-extension://${this.#harborId}/${file}`;
+  }
+
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+    await this.#pipe.send("Browser.close").catch(() => undefined);
+    await ended;
+  }
+
+  async #targets(part: string): Promise<Result[]> {
+    const { targetInfos } = await this.#pipe.send("Target.getTargets");
+    return targetInfos.filter((info: Result) => info["type"] === "page" && info["url"].includes(part));
+  }
+
+  async #attach(targetId: string): Promise<ChromiumPage> {
+    const { sessionId } = await this.#pipe.send("Target.attachToTarget", { targetId, flatten: true });
+    return new ChromiumPage(this.#pipe, targetId, sessionId);
+  }
+}
+
+export async function startChromium({ profile, env, extensions, log }: Start): Promise<Browser> {
+  const keys = JSON.parse(await readFile(join(__ROOT__, "keys.json"), "utf8"));
+  const args = [...FLAGS, `--user-data-dir=${profile}`, `--load-extension=${extensions.join(",")}`];
+  const stderr = openSync(log, "a");
+  const process = spawn("chromium", args, { env, stdio: ["ignore", "ignore", stderr, "pipe", "pipe"] });
+  return new Chromium(process, chromiumId(keys.harbor));
+}

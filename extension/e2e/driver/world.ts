@@ -1,0 +1,76 @@
+// All that a test needs, begun and ended: a Harbor, a site, a browser with both extensions.
+//
+// Owns the order of that. Must never leave anything running, however a test ends.
+
+import { join } from "node:path";
+import type { Browser } from "./browser.ts";
+import { startChromium } from "./chromium.ts";
+import { startFirefox } from "./firefox.ts";
+import { Harbor } from "./harbor.ts";
+import { Site } from "./site.ts";
+
+export interface World {
+  harbor: Harbor;
+  site: Site;
+  browser: Browser;
+  /** Ends the browser and starts it again with the same profile. */
+  restart(): Promise<Browser>;
+}
+
+export interface Options {
+  /** config.toml */
+  config?: string;
+  /** Whether browsers are told of Harbor; true when absent. */
+  registered?: boolean;
+}
+
+type Name = Browser["name"];
+
+function start(name: Name, harbor: Harbor): Promise<Browser> {
+  const build = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
+  const begin = name === "chrome" ? startChromium : startFirefox;
+  return begin({
+    profile: join(harbor.dir, "profile"),
+    env: harbor.env,
+    extensions: [build("harbor"), build("web-agents-api")],
+    log: join(harbor.dir, "browser.log"),
+  });
+}
+
+async function register(name: Name, harbor: Harbor): Promise<void> {
+  const chromium = ["--browser", "chromium", "--user-data-dir", join(harbor.dir, "profile")];
+  await harbor.cli("host", "install", ...(name === "chrome" ? chromium : ["--browser", "firefox"]));
+}
+
+async function run(name: Name, test: (world: World) => Promise<void>, options: Options): Promise<void> {
+  const ends: (() => Promise<unknown>)[] = [];
+  try {
+    const harbor = await Harbor.make(options.config);
+    ends.push(() => harbor.end());
+    if (options.registered !== false) await register(name, harbor);
+    const site = await Site.start();
+    ends.push(() => site.end());
+    const world: World = {
+      harbor,
+      site,
+      browser: await start(name, harbor),
+      async restart() {
+        await world.browser.close();
+        world.browser = await start(name, harbor);
+        return world.browser;
+      },
+    };
+    ends.push(() => world.browser.close());
+    await test(world);
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+/** The browsers, each with a way to run a test in it. */
+export const inBrowsers = (["chrome", "firefox"] as const)
+  .filter((name) => (process.env["HARBOR_TEST_BROWSER"] ?? name) === name)
+  .map((name) => ({
+    name,
+    run: (test: (world: World) => Promise<void>, options: Options = {}) => run(name, test, options),
+  }));

@@ -1,0 +1,133 @@
+// The small parts of `harbor`: tools in a question, tabs, the guard of the buttons, the way of a peer's request.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { NativeClient } from "../shared/native/client.ts";
+import { CodedError } from "../shared/protocol/codes.ts";
+import type { Server } from "../shared/protocol/generated/messages.ts";
+import { asked, parseTools } from "./asked_tools.ts";
+import { INERT_MS, inertFor, stirred } from "./consent/inert.ts";
+import { peerHandler } from "./peer.ts";
+import { viewOfBridge } from "./sidebar/serve.ts";
+import { GrantedTabs } from "./tabs.ts";
+
+const SERVER = { server_id: "s", label: "S", state: "running" } as Server;
+
+test("a question shows the tools that were named, or all of a server with a line for all", () => {
+  const known = parseTools("s", [{ name: "a", description: "does a" }, { name: 1 }, null, "x", { name: "b", title: "B" }]);
+  assert.deepEqual(known, [{ name: "s/a", description: "does a" }, { name: "s/b", title: "B" }]);
+  assert.deepEqual(parseTools("s", "none"), []);
+  assert.deepEqual(asked("s", SERVER, known, ["s/a", "s/gone"], []).tools, [known[0], { name: "s/gone" }]);
+  assert.deepEqual(asked("s", SERVER, known, undefined, []).tools.map((tool) => tool.name), ["s/*", "s/a", "s/b"]);
+  assert.deepEqual(asked("nope", undefined, [], ["nope/x"], []), { id: "nope", label: "nope", tools: [{ name: "nope/x" }] });
+});
+
+test("a change stands beside its tool, and beside no other", () => {
+  const change = {
+    server_id: "s",
+    tool_name: "a",
+    tool_hash: "h",
+    before: { description: "adds" },
+    after: { title: "A", description: "deletes" },
+    blocked: true,
+    hidden_characters: true,
+  };
+  const { tools } = asked("s", SERVER, [{ name: "s/a" }, { name: "s/b" }], ["s/a", "s/b"], [change]);
+  assert.deepEqual(tools, [
+    { name: "s/a", changed: { before: "adds", after: "A: deletes", blocked: true }, hidden: true },
+    { name: "s/b" },
+  ]);
+});
+
+test("a tab that was closed is told of once there is a bridge", async () => {
+  const kept = new Map<string, unknown>();
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
+  const tabs = new GrantedTabs(store);
+  await Promise.all([tabs.note(1), tabs.note(2), tabs.close(1), tabs.close(9)]);
+  const told: number[] = [];
+  await assert.rejects(tabs.tell(() => Promise.reject(new Error("no bridge"))));
+  // As after a restart of the background.
+  await new GrantedTabs(store).tell(async (tab) => told.push(tab));
+  await tabs.tell(async (tab) => told.push(tab));
+  assert.deepEqual(told, [1]);
+});
+
+test("what allows is inert for a second, and without the focus for good", () => {
+  assert.equal(inertFor(stirred("opened", 5), 5), INERT_MS);
+  assert.equal(inertFor(stirred("focused", 5), 5 + INERT_MS - 1), 1);
+  assert.equal(inertFor(stirred("changed", 5), 5 + INERT_MS), 0);
+  assert.equal(inertFor(stirred("left", 5), 1e9), undefined);
+});
+
+test("the sidebar says why there is no connection", () => {
+  const reason = { cause: "host_missing", message: "run `harbor host install`" } as const;
+  assert.deepEqual(viewOfBridge({ state: { is: "failed", since: 0, reason }, greeting: undefined }), {
+    state: "failed",
+    message: reason.message,
+  });
+});
+
+/** A bridge that answers from a table, and notes what it is asked. */
+function bridge(replies: { [type: string]: unknown }) {
+  const seen: [string, any][] = [];
+  const request = async (type: string, fields: unknown) => {
+    seen.push([type, fields]);
+    const reply = replies[type];
+    if (reply instanceof Error) throw reply;
+    return reply;
+  };
+  return { seen, bridge: { request } as unknown as Pick<NativeClient, "request"> };
+}
+
+const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
+const ASKER = { origin: "https://a.example", tab: 3 };
+const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked")) };
+
+test("a call carries the origin and tab that it came with, and the result is the server's", async () => {
+  const { seen, bridge: asked } = bridge({ host_call_tool: { result: { content: [] } } });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  assert.deepEqual(await handle("call", { ...ASKER, tool: "s/t", args: '{"a":1}' }, CONTEXT), { content: [] });
+  assert.deepEqual(seen, [["host_call_tool", { origin: ASKER.origin, tab_id: 3, tool_name: "s/t", args: { a: 1 } }]]);
+});
+
+test("nothing but the list is done, and no wrong field gets to the bridge", async () => {
+  const { seen, bridge: asked } = bridge({});
+  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const call = { ...ASKER, tool: "s/t", args: "{}" };
+  const wish = { ...ASKER, document: "D", gesture: true, scopes: ["mcp:tools.call"] };
+  const wrong: [string, { [name: string]: unknown }][] = [
+    ["host_grant_permission", { ...ASKER, scope: "mcp:tools.call" }],
+    ["list", { tab: 3 }],
+    ["list", { origin: "http://a.example", tab: 3 }],
+    ["list", { ...ASKER, tab: "3" }],
+    ["call", { ...call, tool: "no-slash" }],
+    ["call", { ...call, args: "[1]" }],
+    ["call", { ...call, args: "{" }],
+    ["call", { ...call, args: { a: 1 } }],
+    ["request_permissions", { ...wish, scopes: [] }],
+    ["request_permissions", { ...wish, scopes: ["mcp:servers.register"] }],
+    ["request_permissions", { ...wish, document: "" }],
+    ["request_permissions", { ...wish, reason: 1 }],
+    ["request_permissions", { ...wish, tools: ["x"] }],
+    ["request_permissions", { ...wish, tools: [] }],
+  ];
+  for (const [type, fields] of wrong) {
+    await assert.rejects(handle(type, fields, CONTEXT), { code: "ERR_INVALID_REQUEST" }, `${type} ${JSON.stringify(fields)}`);
+  }
+  assert.deepEqual(seen, []);
+});
+
+test("a page sees codes that are meant for pages", async () => {
+  const { bridge: asked } = bridge({ host_list_tools: new CodedError("bridge_unreachable", "no bridge") });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  await assert.rejects(handle("list", ASKER, CONTEXT), { code: "ERR_BRIDGE_NOT_CONNECTED", message: "no bridge" });
+});
+
+test("what is allowed already asks nobody and grants nothing", async () => {
+  const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS" }];
+  const { seen, bridge: asked } = bridge({ host_get_permissions: { grants } });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const wish = { ...ASKER, document: "D", gesture: false, scopes: ["mcp:tools.call"] };
+  const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean };
+  assert.ok(answer.granted && seen.every(([type]) => type === "host_get_permissions"));
+});

@@ -1,0 +1,85 @@
+// One question at a time, and none that nobody wanted.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { COOLDOWN_MS, type Event, MOST_DENIALS, MOST_OPEN, MOST_WAITING, START, type State, step } from "./questions.ts";
+
+const A = "https://a.example";
+
+/** Plays events one after the other, `now` first; what was done. */
+function play(events: [number, Event][]): { done: string[]; state: State } {
+  let state = START;
+  const done: string[] = [];
+  for (const [now, event] of events) {
+    const taken = step(state, event, now);
+    state = taken.state;
+    done.push(...taken.actions.map((action) => (action.do === "show" ? `show ${action.id}` : `${action.code} ${action.id}`)));
+  }
+  return { done, state };
+}
+
+const ask = (id: number, origin = A, document = "D", gesture = true): Event => ({ is: "asked", question: { id, origin, document }, gesture });
+const end = (id: number, outcome: "allowed" | "denied" | "withdrawn"): Event => ({ is: "ended", id, outcome });
+
+test("one question of an origin at a time; the next one comes when it has ended", () => {
+  const { done } = play([[0, ask(1)], [0, ask(2)], [0, ask(3, "https://b.example")], [1, end(1, "allowed")], [2, end(2, "withdrawn")]]);
+  assert.deepEqual(done, ["show 1", "show 3", "show 2"]);
+});
+
+test("a question that was taken back while it waited is never shown", () => {
+  assert.deepEqual(play([[0, ask(1)], [0, ask(2)], [1, end(2, "withdrawn")], [2, end(1, "allowed")]]).done, ["show 1"]);
+});
+
+test("without a gesture none is asked", () => {
+  assert.deepEqual(play([[0, ask(1, A, "D", false)]]).done, ["ERR_USER_GESTURE_REQUIRED 1"]);
+});
+
+test("a denial refuses what waits, and what comes within ten seconds", () => {
+  const { done } = play([[0, ask(1)], [0, ask(2)], [5, end(1, "denied")], [6, ask(3)], [4 + COOLDOWN_MS, ask(4)], [5 + COOLDOWN_MS, ask(5)]]);
+  assert.deepEqual(done, ["show 1", "ERR_PERMISSION_DENIED 2", "ERR_PERMISSION_DENIED 3", "ERR_PERMISSION_DENIED 4", "show 5"]);
+});
+
+test("another origin does not wait for it", () => {
+  assert.deepEqual(play([[0, ask(1)], [1, end(1, "denied")], [2, ask(2, "https://b.example")]]).done, ["show 1", "show 2"]);
+});
+
+test("after three denials the document has to be another one", () => {
+  const denials: [number, Event][] = [1, 2, 3].flatMap((id) => [
+    [id * 100_000, ask(id)],
+    [id * 100_000 + 1, end(id, "denied")],
+  ]);
+  const { done } = play([...denials, [900_000, ask(4)], [900_001, ask(5, A, "reloaded")]]);
+  assert.deepEqual(done.slice(MOST_DENIALS), ["ERR_PERMISSION_DENIED 4", "show 5"]);
+});
+
+test("few wait, and few are open", () => {
+  const waiting = Array.from({ length: MOST_WAITING + 2 }, (_, id): [number, Event] => [0, ask(id)]);
+  assert.deepEqual(play(waiting).done, ["show 0", `ERR_RATE_LIMITED ${MOST_WAITING + 1}`]);
+  const open = Array.from({ length: MOST_OPEN + 1 }, (_, id): [number, Event] => [0, ask(id, `https://${id}.example`)]);
+  assert.equal(play(open).done.at(-1), `ERR_RATE_LIMITED ${MOST_OPEN}`);
+});
+
+test("however it goes: one open per origin, each is shown or refused once at most, and all that waits is behind something open", () => {
+  let seed = 11;
+  const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below;
+  for (let walk = 0; walk < 200; walk += 1) {
+    let state = START;
+    let now = 0;
+    const told = new Map<number, string>();
+    for (let id = 0; id < 60; id += 1) {
+      now += random(8_000);
+      const origin = `https://${random(3)}.example`;
+      const outcome = (["allowed", "denied", "withdrawn"] as const)[random(3)] ?? "denied";
+      const event = random(2) === 0 ? ask(id, origin, `${random(4)}`, random(4) > 0) : end(random(id + 1), outcome);
+      const taken = step(state, event, now);
+      state = taken.state;
+      for (const action of taken.actions) {
+        assert.ok(!told.has(action.id), `${action.id} ${told.get(action.id)}`);
+        told.set(action.id, action.do);
+      }
+      const open = state.open.map((question) => question.origin);
+      assert.equal(new Set(open).size, open.length);
+      assert.ok(state.waiting.every((question) => open.includes(question.origin)));
+    }
+  }
+});

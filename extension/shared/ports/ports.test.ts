@@ -1,0 +1,105 @@
+// Both ends of a port against each other: one answer to each request, and an end to all of them with the port.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Port } from "../browser/api.ts";
+import { CodedError } from "../protocol/codes.ts";
+import { type Beat, type Handler, answer } from "./answerer.ts";
+import { Caller } from "./caller.ts";
+import { parseAsked, parseHeard } from "./wire.ts";
+
+/** Two ends that belong together. What is posted at one arrives at the other, as JSON does. */
+function pair(): [Port, Port] {
+  const listeners: ((message: unknown) => void)[][] = [[], []];
+  const ends: (() => void)[][] = [[], []];
+  const end = (mine: number): Port => ({
+    name: "test",
+    sender: {},
+    post(message) {
+      const copy: unknown = JSON.parse(JSON.stringify(message));
+      queueMicrotask(() => listeners[1 - mine]?.forEach((listener) => listener(copy)));
+    },
+    onMessage: (listener) => void listeners[mine]?.push(listener),
+    onDisconnect: (listener) => void ends[mine]?.push(() => listener("")),
+    disconnect: () => ends[1 - mine]?.forEach((listener) => listener()),
+  });
+  return [end(0), end(1)];
+}
+
+const lost = () => new CodedError("ERR_BRIDGE_NOT_CONNECTED", "lost");
+const silent: Beat = { start: () => () => undefined };
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function connected(handler: Handler, open = 2, beat = silent) {
+  const [here, there] = pair();
+  const push = answer(there, handler, { open }, beat);
+  const pushes: unknown[] = [];
+  const caller = new Caller(() => here, lost, (type, payload) => pushes.push([type, payload]));
+  return { caller, push, pushes, there };
+}
+
+test("results, progress, pushes and errors arrive; what is not meant for others does not", async () => {
+  const { caller, push, pushes } = connected(async (type, payload, { progress }) => {
+    if (type === "fail") throw new CodedError("ERR_TOOL_FAILED", "why", { more: 1 });
+    if (type === "bug") throw new TypeError("a secret");
+    progress(1);
+    return payload;
+  });
+  const seen: unknown[] = [];
+  assert.deepEqual(await caller.call("echo", { a: 1 }, { onProgress: (one) => seen.push(one) }), { a: 1 });
+  assert.deepEqual(seen, [1]);
+  await assert.rejects(caller.call("fail", {}), { code: "ERR_TOOL_FAILED", message: "why", details: { more: 1 } });
+  const noise = console.error;
+  console.error = () => undefined;
+  await assert.rejects(caller.call("bug", {}), (error: CodedError) => !error.message.includes("secret"));
+  console.error = noise;
+  push("news", { b: 2 });
+  await settle();
+  assert.deepEqual(pushes, [["news", { b: 2 }]]);
+});
+
+test("an abort reaches the handler, and rejects with the signal's reason", async () => {
+  let aborted = false;
+  const { caller } = connected(async (_type, _payload, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    aborted = true;
+  });
+  const controller = new AbortController();
+  const asked = caller.call("wait", {}, { signal: controller.signal });
+  await settle();
+  controller.abort(new Error("enough"));
+  await assert.rejects(asked, /enough/);
+  await settle();
+  assert.ok(aborted);
+});
+
+test("when the port closes, requests fail on one side and are aborted on the other", async () => {
+  let signal: AbortSignal | undefined;
+  const beats: string[] = [];
+  const beat: Beat = { start: () => (beats.push("start"), () => void beats.push("stop")) };
+  const never: Handler = (_type, _payload, context) => ((signal = context.signal), new Promise(() => undefined));
+  const { caller, there } = connected(never, 2, beat);
+  const asked = caller.call("wait", {});
+  await settle();
+  assert.deepEqual(beats, ["start"]);
+  there.disconnect();
+  await assert.rejects(asked, { code: "ERR_BRIDGE_NOT_CONNECTED" });
+  caller.call("wait", {}).catch(() => undefined);
+  await settle();
+  caller.close();
+  assert.deepEqual([signal?.aborted, beats.at(-1)], [true, "stop"]);
+});
+
+test("more requests than are allowed are refused", async () => {
+  const { caller } = connected(() => new Promise(() => undefined), 2);
+  void caller.call("wait", {}).catch(() => undefined);
+  void caller.call("wait", {}).catch(() => undefined);
+  await assert.rejects(caller.call("wait", {}), { code: "ERR_RATE_LIMITED" });
+});
+
+test("nonsense is nothing", () => {
+  for (const message of [null, 1, "x", [], {}, { id: -1, type: "a" }, { id: 1.5, type: "a" }, { id: 1, type: "a".repeat(65) }]) {
+    assert.deepEqual(parseAsked(message), { kind: "nothing" });
+  }
+  for (const message of [null, 1, "x", [], {}, { id: "1", result: 1 }]) assert.deepEqual(parseHeard(message), { kind: "nothing" });
+});

@@ -1,0 +1,77 @@
+// What a page's request becomes on its way to `harbor`.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CodedError } from "../shared/protocol/codes.ts";
+import { parseFlags } from "./flags.ts";
+import { handlerFor } from "./pages.ts";
+
+const PAGE = { origin: "https://a.example", tab: 3, frame: 0, document: "D" };
+const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
+
+function played(answers: { [type: string]: unknown }, flags: unknown = {}, page = PAGE) {
+  const seen: [string, unknown][] = [];
+  const harbor = {
+    call: async (type: string, payload: unknown) => {
+      seen.push([type, payload]);
+      if (answers[type] instanceof Error) throw answers[type];
+      return answers[type];
+    },
+  };
+  const handle = handlerFor(page, harbor, async () => parseFlags(flags));
+  return { seen, ask: (type: string, payload = {}) => handle(type, payload, CONTEXT) };
+}
+
+test("who asks is what the browser said, whatever the page says", async () => {
+  const { seen, ask } = played({ call: "result" });
+  const forged = { tool: "s/t", args: "{}", origin: "https://bank.example", tab: 9, frame: 9, extra: 1 };
+  assert.equal(await ask("call", forged), "result");
+  await ask("request_permissions", { ...forged, scopes: ["mcp:tools.call"], document: "X", gesture: "yes" });
+  assert.deepEqual(seen, [
+    ["call", { origin: PAGE.origin, tab: 3, tool: "s/t", args: "{}", progress: false }],
+    ["request_permissions", { ...{ origin: PAGE.origin, tab: 3, document: "D" }, gesture: false, scopes: ["mcp:tools.call"] }],
+  ]);
+});
+
+test("a frame may not ask for permissions, and may use them", async () => {
+  const { seen, ask } = played({ list: [] }, {}, { ...PAGE, frame: 4 });
+  await assert.rejects(ask("request_permissions", { scopes: ["mcp:tools.list"] }), { code: "ERR_PERMISSION_DENIED" });
+  await ask("list");
+  assert.deepEqual(seen, [["list", { origin: PAGE.origin, tab: 3 }]]);
+});
+
+test("what is switched off goes nowhere", async () => {
+  const { seen, ask } = played({}, { toolAccess: false, toolCalling: false });
+  await assert.rejects(ask("list"), { code: "ERR_FEATURE_DISABLED" });
+  await assert.rejects(ask("call", { tool: "s/t", args: "{}" }), { code: "ERR_FEATURE_DISABLED" });
+  assert.deepEqual(seen, []);
+  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { toolAccess: true, toolCalling: true });
+  assert.deepEqual(parseFlags(null), { toolAccess: true, toolCalling: true });
+});
+
+test("capabilities tell what there is, and without Harbor why there is nothing", async () => {
+  const scopes = { "mcp:tools.list": "granted-once", "mcp:tools.call": "not-granted" };
+  const { ask } = played({ permissions: { scopes, allowedTools: ["s/*"] }, list: [{ serverId: "s" }, { serverId: "s" }, { serverId: "t" }] });
+  assert.deepEqual(await ask("capabilities"), {
+    version: "0.0.0",
+    harbor: { connected: true },
+    tools: { available: true, count: 3, servers: ["s", "t"] },
+    permissions: scopes,
+    allowedTools: ["s/*"],
+    features: { toolAccess: true, toolCalling: true },
+  });
+  const alone = played({ permissions: new CodedError("ERR_HARBOR_NOT_FOUND", "install it") });
+  assert.deepEqual(((await alone.ask("capabilities")) as { harbor: unknown }).harbor, {
+    connected: false,
+    code: "ERR_HARBOR_NOT_FOUND",
+    message: "install it",
+  });
+});
+
+test("what is not on the list is refused here already", async () => {
+  const { seen, ask } = played({});
+  for (const type of ["host_grant_permission", "cancel", "", "toString"]) {
+    await assert.rejects(ask(type), { code: "ERR_INVALID_REQUEST" });
+  }
+  assert.deepEqual(seen, []);
+});
