@@ -27,7 +27,7 @@ type Result = { [name: string]: any };
 /** The protocol: commands with ids, events aside. */
 class Pipe {
   readonly #to: Writable;
-  readonly #open = new Map<number, { resolve(result: Result): void; reject(error: Error): void }>();
+  readonly #open = new Map<number, { session: string | undefined; resolve(result: Result): void; reject(error: Error): void }>();
   #rest = "";
   #last = 0;
 
@@ -47,6 +47,7 @@ class Pipe {
       const timer = setTimeout(() => reject(new Error(`${method} took ${LIMIT_MS} ms`)), LIMIT_MS);
       const done = () => (clearTimeout(timer), this.#open.delete(id));
       this.#open.set(id, {
+        session: sessionId,
         resolve: (result) => (done(), resolve(result)),
         reject: (error) => (done(), reject(error)),
       });
@@ -54,16 +55,24 @@ class Pipe {
     });
   }
 
+  #detached(session: string): void {
+    for (const open of this.#open.values()) if (open.session === session) open.reject(new Gone("the page has closed"));
+  }
+
   #read(text: string): void {
     const messages = (this.#rest + text).split("\0");
     this.#rest = messages.pop() ?? "";
     for (const message of messages.map((one) => JSON.parse(one) as Result)) {
+      if (message["method"] === "Target.detachedFromTarget") this.#detached(message["params"].sessionId);
       const open = this.#open.get(message["id"]);
       if (message["error"]) open?.reject(new Error(message["error"].message));
       else open?.resolve(message["result"]);
     }
   }
 }
+
+/** The page has closed: whatever was asked of it is not answered any more. */
+class Gone extends Error {}
 
 class ChromiumPage implements Page {
   readonly #pipe: Pipe;
@@ -91,12 +100,19 @@ class ChromiumPage implements Page {
   async click(selector: string): Promise<void> {
     const at = await until(selector, async () => ((await this.run(middleOf(selector))) as Result | null) ?? undefined);
     for (const type of ["mousePressed", "mouseReleased"]) {
-      await this.#send("Input.dispatchMouseEvent", { type, x: at["x"], y: at["y"], button: "left", clickCount: 1 });
+      await this.#input("Input.dispatchMouseEvent", { type, x: at["x"], y: at["y"], button: "left", clickCount: 1 });
     }
   }
 
   async press(key: string): Promise<void> {
-    for (const type of ["keyDown", "keyUp"]) await this.#send("Input.dispatchKeyEvent", { type, key, code: key });
+    for (const type of ["keyDown", "keyUp"]) await this.#input("Input.dispatchKeyEvent", { type, key, code: key });
+  }
+
+  /** What a click or a key does may be to close the page. */
+  async #input(method: string, params: Result): Promise<void> {
+    await this.#send(method, params).catch((error) => {
+      if (!(error instanceof Gone) && !/Session with given id not found/.test(String(error))) throw error;
+    });
   }
 
   async goto(url: string): Promise<void> {

@@ -1,0 +1,135 @@
+// What the person says holds: deny, once, always, and what a page may ask after that.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Page, textOf, until } from "../driver/browser.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+import type { Settled } from "./way.test.ts";
+
+const SUM = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
+
+/** Asks by a click, and lets `answer` answer. */
+async function ask({ browser }: World, page: Page, answer: (consent: Page) => Promise<void>): Promise<Settled> {
+  await page.click("#ask");
+  const consent = await browser.find("consent.html");
+  await textOf(consent, "#origin");
+  await answer(consent);
+  const asked = (await page.run("return window.asked")) as Settled;
+  await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
+  return asked;
+}
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("a denial is an answer; a second question has to wait, and needs a gesture", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site, harbor } = world;
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        const noGesture = (await page.run("return shown(agent.requestPermissions(wish))")) as Settled;
+        assert.equal(noGesture.code, "ERR_USER_GESTURE_REQUIRED", noGesture.message);
+        const denied = await ask(world, page, (consent) => consent.click("#deny"));
+        assert.deepEqual([denied.value.granted, denied.value.scopes["mcp:tools.call"]], [false, "not-granted"]);
+        await page.click("#ask");
+        const again = (await page.run("return window.asked")) as Settled;
+        assert.equal(again.code, "ERR_PERMISSION_DENIED", again.message);
+        assert.equal(((await page.run(SUM)) as Settled).code, "ERR_SCOPE_REQUIRED");
+      }));
+
+    test("a denial for good is one; Escape is one that nobody remembers", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site } = world;
+        const page = await browser.open(site.url);
+        const dismissed = await ask(world, page, (consent) => consent.press("Escape"));
+        assert.equal(dismissed.value.scopes["mcp:tools.call"], "not-granted");
+        const other = await browser.open(`${site.url.replace("127.0.0.1", "localhost")}other`);
+        const denied = await ask(world, other, async (consent) => {
+          await consent.click("#remember");
+          await consent.click("#deny");
+        });
+        assert.equal(denied.value.scopes["mcp:tools.call"], "denied");
+        // Nobody is asked again.
+        const again = (await other.run("return shown(agent.requestPermissions(wish))")) as Settled;
+        assert.deepEqual([again.value.granted, await browser.count("consent.html")], [false, 0]);
+      }));
+
+    test("once ends by its time and with its tab; another tab does not have it", () =>
+      inBrowser.run(
+        async (world: World) => {
+          const { browser, site, harbor } = world;
+          await harbor.everything();
+          const page = await browser.open(site.url);
+          const once = await ask(world, page, (consent) => consent.click("#once"));
+          assert.equal(once.value.granted, true);
+          assert.match(((await page.run(SUM)) as Settled).value.content[0].text, /42/);
+          const other = await browser.open(site.url);
+          assert.equal(((await other.run(SUM)) as Settled).code, "ERR_SCOPE_REQUIRED");
+          assert.equal(JSON.parse(await harbor.cli("grants", "--json")).grants.length, 2);
+          await page.close();
+          await until("the grants of the tab to end", async () => {
+            return JSON.parse(await harbor.cli("grants", "--json")).grants.length === 0 || undefined;
+          });
+        },
+      ));
+
+    test("once ends after its time", () =>
+      inBrowser.run(
+        async (world: World) => {
+          const { browser, site, harbor } = world;
+          await harbor.everything();
+          const page = await browser.open(site.url);
+          await ask(world, page, (consent) => consent.click("#once"));
+          await until("the grant to end", async () => {
+            return ((await page.run(SUM)) as Settled).code === "ERR_SCOPE_REQUIRED" || undefined;
+          });
+        },
+        { config: "[grants]\nonceSeconds = 2\n" },
+      ));
+
+    test("always holds after the browser was started again, for the tools that were left in", () =>
+      inBrowser.run(async (world: World) => {
+        const { site, harbor } = world;
+        await harbor.everything();
+        const page = await world.browser.open(site.url);
+        await page.run("window.wish.tools = ['everything/get-sum', 'everything/echo']");
+        const always = await ask(world, page, async (consent) => {
+          await consent.click("input[data-tool='everything/echo']");
+          await consent.click("#always");
+        });
+        assert.deepEqual(always.value.allowedTools, ["everything/get-sum"]);
+        const browser = await world.restart();
+        const after = await browser.open(site.url);
+        assert.match(((await after.run(SUM)) as Settled).value.content[0].text, /42/);
+        const echo = "return shown(agent.tools.call({ tool: 'everything/echo', args: { message: 'x' } }))";
+        assert.equal(((await after.run(echo)) as Settled).code, "ERR_TOOL_NOT_ALLOWED");
+      }));
+
+    test("a page that goes away takes its question along", () =>
+      inBrowser.run(async ({ browser, site }: World) => {
+        const page = await browser.open(site.url);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        await page.goto(`${site.url}elsewhere`);
+        await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
+      }));
+
+    test("the question shows who asks, keeps the focus on Deny, and lets nobody allow at once", () =>
+      inBrowser.run(async ({ browser, site }: World) => {
+        const page = await browser.open(site.url);
+        await page.run("window.wish.reason = 'Trust\\u202E me' + 'x'.repeat(300) + '<b>'");
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        assert.equal(await textOf(consent, "#origin"), site.origin);
+        assert.equal(await consent.run("return document.activeElement.id"), "deny");
+        const reason = await textOf(consent, "#reason");
+        assert.ok(reason.startsWith("Trust⟨202E⟩ mexxx") && reason.includes("…more"), reason);
+        await consent.click("#reason .more");
+        assert.match(await textOf(consent, "#reason"), /<b>less$/);
+        // The focus has just come back: nothing can be allowed yet, whatever the machine's speed.
+        const inert = "dispatchEvent(new Event('focus')); return document.querySelector('#once').disabled";
+        assert.equal(await consent.run(inert), true);
+        await consent.press("Escape");
+      }));
+  });
+}
