@@ -13,6 +13,7 @@ import type { Settled } from "./way.test.ts";
 const SERVER = `
 const { createInterface } = require("node:readline");
 const { appendFileSync } = require("node:fs");
+const life = require("node:crypto").randomUUID();
 const tool = (name) => ({ name, description: name, inputSchema: { type: "object" } });
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 const text = (text) => ({ content: [{ type: "text", text }] });
@@ -24,11 +25,11 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     const { protocolVersion } = params;
     return say({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "t", version: "1" } } });
   }
-  if (method === "tools/list") return say({ id, result: { tools: ["large", "end", "wait", "pid", "cancelled"].map(tool) } });
+  if (method === "tools/list") return say({ id, result: { tools: ["large", "end", "wait", "life", "cancelled"].map(tool) } });
   if (method !== "tools/call") return say({ id, error: { code: -32601, message: "no" } });
   const token = params._meta?.progressToken;
   if (params.name === "large") say({ id, result: text("x".repeat(1500000)) });
-  if (params.name === "pid") say({ id, result: text(String(process.pid)) });
+  if (params.name === "life") say({ id, result: text(life) });
   if (params.name === "end") process.exit(1);
   if (params.name === "wait" && token !== undefined) say({ method: "notifications/progress", params: { progressToken: token, progress: 1, message: "begun" } });
   if (params.name === "cancelled") say({ id, result: text(String(require("node:fs").existsSync("cancelled"))) });
@@ -41,7 +42,7 @@ const call = (tool: string, more = "") => `return shown(agent.tools.call({ tool:
 async function allowed({ browser, site, harbor }: World): Promise<Page> {
   const program = join(harbor.dir, "server.cjs");
   await writeFile(program, SERVER);
-  await harbor.cli("add", "t", "--", "node", program);
+  await harbor.cli("add", "t", "--auto-start", "--", "node", program);
   const page = await browser.open(site.url);
   await page.click("#ask");
   const consent = await browser.find("consent.html");
@@ -71,10 +72,10 @@ for (const inBrowser of inBrowsers) {
           return ((await page.run(call("cancelled"))) as Settled).value.content[0].text === "true" || undefined;
         });
 
-        const before = ((await page.run(call("pid"))) as Settled).value.content[0].text;
+        const before = ((await page.run(call("life"))) as Settled).value.content[0].text;
         assert.equal(((await page.run(call("end"))) as Settled).code, "ERR_SERVER_UNAVAILABLE");
         const after = await until("the server to be back", async () => {
-          return ((await page.run(call("pid"))) as Settled).value?.content[0].text as string | undefined;
+          return ((await page.run(call("life"))) as Settled).value?.content[0].text as string | undefined;
         });
         assert.notEqual(after, before);
 
@@ -83,7 +84,8 @@ for (const inBrowser of inBrowsers) {
         execFileSync("kill", ["-9", String(bridge.pid)]);
         assert.equal(((await page.run("return window.waiting")) as Settled).code, "ERR_BRIDGE_NOT_CONNECTED");
         await until("the bridge to be back", async () => {
-          return ((await page.run(call("pid"))) as Settled).value?.content[0].text as string | undefined;
+          const again = (await page.run(call("life"))) as Settled;
+          return again.value?.content[0].text as string | undefined;
         });
       }));
 

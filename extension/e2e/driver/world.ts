@@ -22,17 +22,19 @@ export interface Options {
   config?: string;
   /** Whether browsers are told of Harbor; true when absent. */
   registered?: boolean;
+  /** Makes another extension, unpacked, and gives its directory. */
+  foreign?(harbor: Harbor, site: Site): Promise<string>;
 }
 
 type Name = Browser["name"];
 
-function start(name: Name, harbor: Harbor): Promise<Browser> {
+function start(name: Name, harbor: Harbor, foreign: string[]): Promise<Browser> {
   const build = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
   const begin = name === "chrome" ? startChromium : startFirefox;
   return begin({
     profile: join(harbor.dir, "profile"),
     env: harbor.env,
-    extensions: [build("harbor"), build("web-agents-api")],
+    extensions: [build("harbor"), build("web-agents-api"), ...foreign],
     log: join(harbor.dir, "browser.log"),
   });
 }
@@ -50,13 +52,14 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     if (options.registered !== false) await register(name, harbor);
     const site = await Site.start();
     ends.push(() => site.end());
+    const foreign = options.foreign === undefined ? [] : [await options.foreign(harbor, site)];
     const world: World = {
       harbor,
       site,
-      browser: await start(name, harbor),
+      browser: await start(name, harbor, foreign),
       async restart() {
         await world.browser.close();
-        world.browser = await start(name, harbor);
+        world.browser = await start(name, harbor, foreign);
         return world.browser;
       },
     };
