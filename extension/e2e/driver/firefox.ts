@@ -96,6 +96,11 @@ class Marionette {
   }
 }
 
+/** What a click or a key does may be to close the page. */
+function unlessClosed(error: unknown): void {
+  if (!/no such window/.test(String(error))) throw error;
+}
+
 class FirefoxPage implements Page {
   readonly #marionette: Marionette;
   readonly #handle: string;
@@ -132,7 +137,7 @@ class FirefoxPage implements Page {
           const { value } = await send("WebDriver:FindElement", { using: "css selector", value: selector });
           const id = value[ELEMENT];
           if (!(await send("WebDriver:IsElementEnabled", { id })).value) return undefined;
-          await send("WebDriver:ElementClick", { id });
+          await send("WebDriver:ElementClick", { id }).catch(unlessClosed);
           return true;
         } catch (error) {
           if (/no such element|stale/.test(String(error))) return undefined;
@@ -144,7 +149,8 @@ class FirefoxPage implements Page {
 
   async press(key: keyof typeof KEYS): Promise<void> {
     const actions = ["keyDown", "keyUp"].map((type) => ({ type, value: KEYS[key] }));
-    await this.#here((send) => send("WebDriver:PerformActions", { actions: [{ type: "key", id: "keyboard", actions }] }));
+    const keyboard = { type: "key", id: "keyboard", actions };
+    await this.#here((send) => send("WebDriver:PerformActions", { actions: [keyboard] }).catch(unlessClosed));
   }
 
   async goto(url: string): Promise<void> {

@@ -28,19 +28,23 @@ export interface Options {
 
 type Name = Browser["name"];
 
-function start(name: Name, harbor: Harbor, foreign: string[]): Promise<Browser> {
+/** Starts a browser with both extensions, and others. */
+export function start(name: Name, harbor: Harbor, foreign: string[] = []): Promise<Browser> {
   const build = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
   const begin = name === "chrome" ? startChromium : startFirefox;
   return begin({
-    profile: join(harbor.dir, "profile"),
+    profile: profileOf(name, harbor),
     env: harbor.env,
     extensions: [build("harbor"), build("web-agents-api"), ...foreign],
     log: join(harbor.dir, "browser.log"),
   });
 }
 
-async function register(name: Name, harbor: Harbor): Promise<void> {
-  const chromium = ["--browser", "chromium", "--user-data-dir", join(harbor.dir, "profile")];
+const profileOf = (name: Name, harbor: Harbor) => join(harbor.dir, `profile-${name}`);
+
+/** Tells a browser of Harbor. */
+export async function register(name: Name, harbor: Harbor): Promise<void> {
+  const chromium = ["--browser", "chromium", "--user-data-dir", profileOf(name, harbor)];
   await harbor.cli("host", "install", ...(name === "chrome" ? chromium : ["--browser", "firefox"]));
 }
 
