@@ -89,6 +89,23 @@ for (const inBrowser of inBrowsers) {
         });
       }));
 
+    test("backgrounds that the browser ends lose nothing", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        await consent.click("#once");
+        assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
+        const sum = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
+        for (let time = 0; time < 3; time += 1) {
+          await browser.endBackgrounds(page);
+          const { value, message } = (await page.run(sum)) as Settled;
+          assert.match(value?.content[0].text ?? message, /42/);
+        }
+      }));
+
     test("without the native host a page learns so, and the sidebar says what to do", () =>
       inBrowser.run(
         async ({ browser, site }: World) => {

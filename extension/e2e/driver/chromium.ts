@@ -125,6 +125,12 @@ class ChromiumPage implements Page {
     await until(url, async () => (await this.run(source).catch(() => false)) || undefined);
   }
 
+  async endWorkers(): Promise<void> {
+    await this.#send("ServiceWorker.enable");
+    await this.#send("ServiceWorker.stopAllWorkers");
+    await this.#send("ServiceWorker.disable");
+  }
+
   async screenshot(): Promise<Buffer> {
     return Buffer.from((await this.#send("Page.captureScreenshot"))["data"], "base64");
   }
@@ -169,15 +175,23 @@ class Chromium implements Browser {
     return `chrome-extension://${this.#harborId}/${file}`;
   }
 
+  async endBackgrounds(page: Page): Promise<void> {
+    const workers = async () => (await this.#targets("chrome-extension://", "service_worker")).length;
+    // Else this would wait for what has happened already.
+    await until("the backgrounds to be there", async () => (await workers()) > 0 || undefined);
+    await (page as ChromiumPage).endWorkers();
+    await until("the backgrounds to end", async () => (await workers()) === 0 || undefined);
+  }
+
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once("exit", resolve));
     await this.#pipe.send("Browser.close").catch(() => undefined);
     await ended;
   }
 
-  async #targets(part: string): Promise<Result[]> {
+  async #targets(part: string, type = "page"): Promise<Result[]> {
     const { targetInfos } = await this.#pipe.send("Target.getTargets");
-    return targetInfos.filter((info: Result) => info["type"] === "page" && info["url"].includes(part));
+    return targetInfos.filter((info: Result) => info["type"] === type && info["url"].includes(part));
   }
 
   async #attach(targetId: string): Promise<ChromiumPage> {

@@ -201,6 +201,22 @@ class Firefox implements Browser {
     return `moz-extension://${HARBOR_UUID}/${file}`;
   }
 
+  async endBackgrounds(): Promise<void> {
+    const script = `
+      const done = arguments[arguments.length - 1];
+      const ids = ${JSON.stringify(Object.values(FIREFOX_IDS))};
+      const end = (id) => WebExtensionPolicy.getByID(id).extension.terminateBackground({ ignoreDevToolsAttached: true });
+      Promise.all(ids.map(end)).then(() => done(true), (error) => done(String(error)));
+    `;
+    await this.#marionette.together(async () => {
+      await this.#anyWindow();
+      await this.#marionette.send("Marionette:SetContext", { value: "chrome" });
+      const { value } = await this.#marionette.send("WebDriver:ExecuteAsyncScript", { script, args: [] });
+      await this.#marionette.send("Marionette:SetContext", { value: "content" });
+      if (value !== true) throw new Error(value);
+    });
+  }
+
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once("exit", resolve));
     await this.#marionette.send("Marionette:Quit", { flags: ["eForceQuit"] }).catch(() => undefined);

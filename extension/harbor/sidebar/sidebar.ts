@@ -15,7 +15,11 @@ const part = (id: string) => document.getElementById(id) as HTMLElement;
 
 const background = new Caller(
   () => connectOwn(OWN_PORT),
-  () => new CodedError("ERR_INTERNAL", "Harbor's background has ended"),
+  () => {
+    // The browser ends a background that has nothing to do, as without a native host. The button starts it again.
+    showBridge({ state: "idle" });
+    return new CodedError("ERR_INTERNAL", "Harbor's background has ended: try again");
+  },
   (type, payload: Fields) => {
     if (type === "bridge") showBridge(payload as unknown as BridgeView);
     if (type === "servers") showServers((payload as unknown as SidebarPushes["servers"]).servers);
