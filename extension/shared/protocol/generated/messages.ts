@@ -97,7 +97,7 @@ export interface Requests {
     roots?: string[];
     /** How it is supervised: the object `supervision` below. */
     supervision?: { [name: string]: Json };
-    /** Whether its name may mean a private address, or this machine. */
+    /** Whether it, and what it names to authorize, may be at a private address. At this machine's own (127.0.0.1, localhost) it may without, and what it names there, too. */
     allow_private?: boolean;
     /** Whether it may be spoken to without TLS although it is not on this machine. */
     allow_http?: boolean;
@@ -136,6 +136,11 @@ export interface Requests {
   };
   /** Lists the definitions with the state of each server. */
   list_servers: Record<never, never>;
+  /** Says of one server how it is, what is installed for it, and whether its next start could succeed: nothing is started. */
+  get_server_status: {
+    /** The server's id. */
+    server_id: string;
+  };
   /** Starts a server and makes contact; does nothing when it is running. One that waits to be restarted is started at once, and its restarts count anew. */
   connect_server: {
     /** The server's id. */
@@ -152,8 +157,10 @@ export interface Requests {
   };
   /** Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started. A plan runs no code of any package, unless `build`. */
   install_server: {
-    /** `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT]`, `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along. */
+    /** `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along. A repository is followed in what it says of its server, as `resolve_server` shows it. */
     source: string;
+    /** A manifest, or a server.json: what is installed is what it says, and `source` what people are told that it is. */
+    manifest?: { [name: string]: Json };
     /** Of an entry: which of its ways, as `resolve_server` counts them from 0; the first one that can be gone when absent. */
     package?: number;
     /** Of an entry: what is filled in, by name. */
@@ -184,19 +191,23 @@ export interface Requests {
     allow_http?: boolean;
     /** True: only says what would be installed. */
     plan?: boolean;
-    /** What a plan of this client has given: exactly that is installed. */
+    /** What a plan of this client, or `resolve_server` of a repository, has given: exactly that is installed. */
     planned?: string;
     /** Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`. */
     build?: boolean;
     /** As in `connect_server`. */
     progress?: boolean;
   };
-  /** Says what would be installed, in which ways, and what has to be filled in. Nothing is fetched. */
+  /** Says what would be installed, in which ways, and what has to be filled in. Of a repository one commit is fetched and read; nothing of it runs, and nothing of it stays. */
   resolve_server: {
     /** As in `install_server`. */
     source: string;
     /** As in `install_server`. */
+    manifest?: { [name: string]: Json };
+    /** As in `install_server`. */
     package?: number;
+    /** As in `connect_server`. */
+    progress?: boolean;
   };
   /** Lists the servers that Harbor brings along. */
   get_curated_list: Record<never, never>;
@@ -204,7 +215,7 @@ export interface Requests {
   upgrade_server: {
     /** The server's id. */
     server_id: string;
-    /** Which version, of git a branch, tag or commit; the newest that the definition admits when absent. */
+    /** Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent. */
     to?: string;
     /** True: only says which version that is. */
     plan?: boolean;
@@ -843,6 +854,19 @@ export interface Replies {
   list_servers: {
     /** The servers. */
     servers: Array<Server>;
+  };
+  /** How it is. */
+  get_server_status: {
+    /** The server as `list_servers` shows it. */
+    server: Server;
+    /** Its package, as `list_installed` shows it but for `server`; absent where it has none. */
+    package?: Installed;
+    /** Secrets that it needs and that are not set. */
+    missing_secrets: Array<string>;
+    /** Whether nothing is known that keeps it from its next start. */
+    can_start: boolean;
+    /** What does, and what to do; absent when nothing does. */
+    why_not?: string;
   };
   /** The server is running. */
   connect_server: {
@@ -2330,13 +2354,13 @@ export interface CatalogChanges {
 export interface Installed {
   /** The server's id. */
   server_id: string;
-  /** `npm`, `pypi`, `git`, `oci` or `remote`. */
+  /** `npm`, `pypi`, `git`, `binary`, `oci` or `remote`. */
   kind: string;
-  /** The package; of git the address; the image; the URL without what stands behind `?`. */
+  /** The package; of git and of what is downloaded the address; the image; the URL without what stands behind `?`. */
   name: string;
   /** What `install_server` takes for exactly this version. */
   source: string;
-  /** The version; of git the commit. Absent while it is not installed. */
+  /** The version; of git the commit, of what is downloaded its SHA-256. Absent while it is not installed. */
   version?: string;
   /** The hash of the package, as its registry gives it. */
   integrity?: string;
@@ -2350,6 +2374,8 @@ export interface Installed {
   tools?: Array<string>;
   /** Secrets that it still needs: until they are set it is not started. */
   missing?: Array<string>;
+  /** After an installation, true: it wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet. */
+  needs_authorization?: boolean;
   /** In a plan: what it would be held to; absent of one that runs elsewhere. */
   sandbox?: SandboxSummary;
   /** In a plan: the settings of its sandbox. */
@@ -2358,8 +2384,20 @@ export interface Installed {
   planned?: string;
   /** In a plan, true: code of the package would have to run to find out what it needs (`build`). */
   needs_build?: boolean;
+  /** Of what is downloaded. */
+  file?: File;
   /** The server as `list_servers` shows it; absent in a plan. */
   server?: Server;
+}
+
+/** A program that was downloaded, or an archive with one. */
+export interface File {
+  /** Its size, in bytes. */
+  size: number;
+  /** Which file of it is the program. */
+  program: string;
+  /** What says that it is the right file: `checksum` (of one version), `signature` (of each). Empty: nothing but its address. */
+  vouched_by: Array<string>;
 }
 
 /** A server that can be had. */
@@ -2374,8 +2412,14 @@ export interface Resolved {
   description?: string;
   /** Where its code is. */
   repository?: string;
-  /** Who names it: `curated`, `registry`, `awesome`, or `person`. */
+  /** Who names it: `curated`, `registry`, `awesome`, `repository`, `manifest`, or `person`. */
   from: string;
+  /** Of a repository or a manifest: the file that says how it is had. */
+  found_in?: string;
+  /** Of a repository: the commit that was read. */
+  commit?: string;
+  /** What is to be known beside that, a sentence each. */
+  notes: Array<string>;
   /** How it can be had, one after the other. */
   ways: Array<Way>;
   /** Which of them this is about: what follows is its. Absent when none can be gone here. */
@@ -2388,6 +2432,8 @@ export interface Resolved {
   secrets: Array<Declared>;
   /** The servers here that have the same source. */
   installed: Array<string>;
+  /** Of a repository or a manifest: for `planned` of `install_server`, while the client is connected. */
+  planned?: string;
 }
 
 /** One way to have a server. */
@@ -2414,6 +2460,12 @@ export interface Declared {
   default?: string;
   /** What it may be; anything when empty. */
   choices: Array<string>;
+  /** What a value has to be: `path`, `url`, `number` or `boolean`; any text when absent. */
+  value_type?: string;
+  /** A regular expression that the value of a secret has to match. */
+  pattern?: string;
+  /** What one looks like. */
+  placeholder?: string;
   /** Where a person gets one. */
   help_url?: string;
   /** Of a secret of a server elsewhere: the header that it goes into. */
