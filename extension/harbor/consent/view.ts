@@ -78,7 +78,7 @@ function changedPart({ before, after, blocked }: NonNullable<AskedTool["changed"
     line.append(...foreign(text));
     found.append(line);
   }
-  if (blocked) found.append(element("div", {}, "No site can use it until you accept it: `harbor tools` shows how."));
+  if (blocked) found.append(element("div", {}, "No site can use it until you accept it: `harbor tools --changed` shows the command."));
   return found;
 }
 
