@@ -17,6 +17,8 @@ const CORPUS: &[&[u8]] = &[
     br#"{"type":"attach","request_id":"1","token":"t","role":"cli","protocol":1,"build":"b","client":null}"#,
     br#"{"type":"hello","request_id":"1","protocol":1,"client":"c","chunks":true,"max_frame":1048576}"#,
     br#"{"type":"cancel","request_id":"2","target":"1"}"#,
+    // One byte too many.
+    br#"{"type":"ping","request_id":"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"}"#,
     br#"{"type":"shutdown","request_id":"1"}"#,
     br#"{"type":"add_server","request_id":"3","server_id":"time","command":"node","args":["a.js"],"env":{"A":"b"},"cwd":"/","roots":["file:///"],"supervision":{"restart":"always","restart_attempts":"unlimited","restart_delays_ms":[1,2],"lazy":true},"as_is":true}"#,
     br#"{"type":"list_servers","request_id":"\u0000\"\\"}"#,
@@ -94,17 +96,20 @@ fn put_and_check(envelope: &Envelope, error: &ErrorBody) {
     assert!(received.chars().count() <= MAX_RECEIVED);
 }
 
+/// Longer ids are none, in bytes of their text.
+const MAX_ID: usize = 256;
+
 /// A request that shows its id is answered under it, whatever else is wrong with it.
 fn addressee(frame: &[u8]) {
     let Some(pairs) = Pairs::unique(frame) else { return };
     let Some(kind) = pairs.get("type").and_then(string) else { return };
     let wanted = if kind == "rpc" {
         // Strings by their text: an escape that is no character is still the client's id.
-        let id =
-            pairs.get("id").filter(|id| id.parse::<i64>().is_ok() || id.starts_with('"') && id.len() > 2);
+        let is_string = |id: &str| id.starts_with('"') && (3..=MAX_ID).contains(&id.len());
+        let id = pairs.get("id").filter(|id| id.parse::<i64>().is_ok() || is_string(id));
         id.map(|id| Envelope::Rpc(id.to_owned()))
     } else {
-        let id = pairs.get("request_id").and_then(string).filter(|id| !id.is_empty());
+        let id = pairs.get("request_id").and_then(string).filter(|id| (1..=MAX_ID).contains(&id.len()));
         id.map(Envelope::Typed)
     };
     let Some(wanted) = wanted else { return };

@@ -135,7 +135,7 @@ fn a_python_program_is_found_or_the_others_are_listed() {
 #[test]
 fn the_program_of_a_download_is_where_its_report_says_and_inside() {
     let (dir, line) = (tempfile::tempdir().unwrap(), "binary:https://h/srv.zip");
-    assert!(refusal(line, dir.path()).contains("not installed"));
+    assert!(refusal(line, dir.path()).contains("is gone"));
     script(&dir.path().join("files/bin/srv"), "#!/bin/sh\n");
     script(&dir.path().join("outside"), "#!/bin/sh\n");
     let report = |program: &str| {
