@@ -222,7 +222,10 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     let found = resolved(&bridge, &source(&dir));
     assert_eq!((&found["found_in"], &found["way"]), (&json!("server.json"), &json!(1)));
     let said = harbor(&home, &["install", &source(&dir), "--yes"]);
-    assert!(said.contains("installed listed: tiny\nit is not started before it has API_KEY"), "{said}");
+    assert!(
+        said.contains("defined listed: tiny\nnothing of it is installed or started before it has API_KEY"),
+        "{said}"
+    );
     assert_eq!(bridge.server("listed")["package"], "tiny@1.0.0");
 
     // One server, and what keeps it from its start.

@@ -150,7 +150,7 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     // A secret comes after the installation, and the server is not started before.
     let said = harbor(&home, &["install", id, "--yes", "--env", "ZONE=here"]);
     assert!(
-        said.contains("it is not started before it has API_KEY\n`harbor secrets set tiny API_KEY` asks"),
+        said.contains("nothing of it is installed or started before it has API_KEY\n`harbor secrets set tiny API_KEY` asks"),
         "{said}"
     );
     assert_eq!(bridge.server("tiny")["state"], "stopped");
@@ -221,7 +221,7 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     let with = ["--header", "Authorization: Bearer ${TOKEN}", "--secret", "TOKEN", "--yes", "--name", "held"];
     let args = [&["install", url.as_str()], &with[..]].concat();
     let said = harbor(&home, &args);
-    assert!(said.contains("it is not started before it has TOKEN"), "{said}");
+    assert!(said.contains("nothing of it is installed or started before it has TOKEN"), "{said}");
     set_secret(&home, "held", "TOKEN");
     assert_eq!(harbor(&home, &["call", "held/t"]), "done\n");
     assert!(server.count(|asked| asked.header("authorization") == format!("Bearer {TOKEN}")) > 0);

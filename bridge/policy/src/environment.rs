@@ -202,19 +202,59 @@ fn is_registry(name: &str) -> bool {
 
 /// Names by which a variable changes which programs run, or what they load; a person may set them, somebody else may not.
 const OF_THE_PERSON: &[&str] = &[
+    "BASHOPTS",
     "BASH_ENV",
+    "BROWSER",
+    "CDPATH",
+    "CLASSPATH",
+    "EDITOR",
     "ENV",
     "GCONV_PATH",
     "IFS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
+    "JDK_JAVA_OPTIONS",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "PS4",
+    "SHELLOPTS",
+    "VISUAL",
+    "_JAVA_OPTIONS",
 ];
 
-/// Names on the lists above that change only how things are shown.
-const HARMLESS: &[&str] = &["LANG", "LANGUAGE", "TERM", "TZ"];
+/// Beginnings of such names: of the loader, of interpreters, of what fetches and installs.
+const FAMILIES_OF_THE_PERSON: &[&str] = &[
+    "BUN_",
+    "CARGO_",
+    "DENO_",
+    "DYLD_",
+    "GIT_",
+    "GLIBC_",
+    "HARBOR_",
+    "JAVA_",
+    "LD_",
+    "NODE_",
+    "NPM_CONFIG_",
+    "OPENSSL_",
+    "PERL",
+    "PIP_",
+    "PYTHON",
+    "RUBY",
+    "SSL_",
+    "UV_",
+    "XDG_",
+];
+
+/// Names on the lists above that change only how things are shown or written.
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "NODE_ENV",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
+    "TERM",
+    "TZ",
+];
 
 /// Why somebody else's recipe cannot ask for a variable of this name; `None` when it can.
 #[must_use]
@@ -224,12 +264,14 @@ pub fn wrong_of_others(name: &str) -> Option<&'static str> {
         && name.bytes().all(|b| letter(b) || b.is_ascii_digit())
         && name.len() <= MAX_NAME;
     let upper = name.to_ascii_uppercase();
-    let is_family = ["LD_", "DYLD_", "HARBOR_", "NPM_CONFIG_"].iter().any(|start| upper.starts_with(start));
-    let is_shared =
-        (is_of_system(name) || is_passed(name)) && !HARMLESS.contains(&name) && !name.starts_with("LC_");
+    let is_listed = is_of_system(&upper)
+        || is_passed(&upper)
+        || OF_THE_PERSON.contains(&upper.as_str())
+        || FAMILIES_OF_THE_PERSON.iter().any(|start| upper.starts_with(start));
+    let is_harmless = HARMLESS.contains(&name) || name.starts_with("LC_");
     if !is_name {
         Some("that is no name of a variable")
-    } else if is_family || is_shared || OF_THE_PERSON.contains(&name) {
+    } else if is_listed && !is_harmless {
         Some("only you may set that one, since it changes what programs do")
     } else {
         None

@@ -27,6 +27,9 @@ pub mod source;
 /// More of what a recipe declares is not kept, of each kind.
 pub const MOST: usize = 64;
 
+/// So many words one text becomes: its placeholders may have several values each.
+const MOST_WORDS: usize = 1000;
+
 /// One server that can be had, in one way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recipe {
@@ -356,11 +359,15 @@ fn group_of(group: &[String], values: &Values<'_>) -> Vec<String> {
 /// A text with its placeholders filled: once for each value of the first of them that has not exactly one; none when one has no
 /// value. Braces around anything that is no input stay as they are.
 fn filled(text: &str, values: &Values<'_>) -> Vec<String> {
-    let Some((before, name, behind)) = placeholder(text, values) else { return vec![text.to_owned()] };
-    let rest = filled(behind, values);
-    let with = |value: &String| rest.iter().map(move |rest| format!("{value}{rest}")).collect::<Vec<_>>();
-    let all = values.get(name).into_iter().flatten().flat_map(with);
-    all.map(|behind| format!("{before}{behind}")).collect()
+    let (mut all, mut rest) = (vec![String::new()], text);
+    while let Some((before, name, behind)) = placeholder(rest, values) {
+        let given = values.get(name).into_iter().flatten();
+        let with =
+            |value: &String| all.iter().map(|so_far| format!("{so_far}{before}{value}")).collect::<Vec<_>>();
+        all = given.flat_map(with).take(MOST_WORDS).collect();
+        rest = behind;
+    }
+    all.iter().map(|so_far| format!("{so_far}{rest}")).collect()
 }
 
 /// What stands before the first placeholder, its name, and what stands behind it.

@@ -11,6 +11,7 @@
 use serde_json::Value;
 
 use crate::container::reference;
+use crate::environment::wrong_of_others;
 
 use super::source::{self, Source};
 use super::{Input, MOST, Recipe, Secret, Variable};
@@ -21,6 +22,9 @@ const USUAL: &[(&str, &[&str])] = &[
     ("pypi", &["https://pypi.org"]),
     ("oci", &["https://docker.io", "https://ghcr.io"]),
 ];
+
+/// Longer values are none that is meant, in bytes.
+const MAX_WORD: usize = 4096;
 
 /// One way to have an entry's server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +84,21 @@ fn package(package: &Value) -> Way {
             refuse(why);
         }
     }
-    objects(&package["environmentVariables"]).for_each(|variable| add_variable(&mut recipe, variable));
+    for variable in objects(&package["environmentVariables"]) {
+        if let Err(why) = add_variable(&mut recipe, variable) {
+            refuse(why);
+        }
+    }
+    // A container has directories of its own.
+    if let Some(why) = recipe.args.iter().flatten().find_map(|word| wrong_word(word, kind != "oci")) {
+        refuse(why);
+    }
+    drop_defaults(&mut recipe, kind != "oci");
+    if let Some(why) =
+        recipe.env.iter().filter_map(|one| one.value.as_ref()).find_map(|value| wrong_word(value, false))
+    {
+        refuse(why);
+    }
     Way { recipe, why_not }
 }
 
@@ -140,7 +158,38 @@ fn remote(remote: &Value) -> Way {
         why_not = Some("its address is no URL of a server".into());
     }
     objects(&remote["headers"]).for_each(|header| add_header(&mut recipe, header));
+    let headers = recipe.headers.iter().map(|(_, value)| value.as_str());
+    if let Some(why) = headers.chain([url]).find_map(|text| wrong_word(text, false)) {
+        why_not.get_or_insert(why);
+    }
+    drop_defaults(&mut recipe, false);
     Way { recipe, why_not }
+}
+
+/// Why somebody else cannot have a server get this word. What a command names is opened to it, so a path is for the person to name;
+/// `data` is a directory of this machine, which nobody else needs to know.
+fn wrong_word(word: &str, runs_here: bool) -> Option<String> {
+    let named = word.rsplit('=').next().unwrap_or_default();
+    let names_a_place = named.starts_with(['/', '~'])
+        || named.to_ascii_lowercase().starts_with("file:")
+        || named.split('/').any(|part| part == "..");
+    match () {
+        () if word.len() > MAX_WORD => Some("a value of it is too long".into()),
+        () if word.contains("{data}") => Some("it wants to know where its data are on this machine".into()),
+        () if runs_here && names_a_place => Some(format!(
+            "it wants the argument {}, a place on this machine, which only you may open to it; install the package itself, with \
+             what it shall have behind --",
+            word.escape_debug()
+        )),
+        () => None,
+    }
+}
+
+/// What nobody else may say is asked for instead.
+fn drop_defaults(recipe: &mut Recipe, runs_here: bool) {
+    for input in &mut recipe.inputs {
+        input.default = input.default.take().filter(|value| wrong_word(value, runs_here).is_none());
+    }
 }
 
 fn objects(list: &Value) -> impl Iterator<Item = &Value> {
@@ -216,21 +265,30 @@ fn add_argument(recipe: &mut Recipe, argument: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn add_variable(recipe: &mut Recipe, variable: &Value) {
+/// # Errors
+/// Why nobody else can ask for it.
+fn add_variable(recipe: &mut Recipe, variable: &Value) -> Result<(), String> {
     let name = text(variable, "name").to_owned();
     let known = recipe.env.iter().map(|one| &one.name).chain(recipe.secrets.iter().map(|one| &one.name));
     if name.is_empty() || known.into_iter().any(|known| *known == name) {
-        return;
+        return Ok(());
     }
     let Input { description, required, default, choices, .. } = input(&name, variable);
+    if let Some(why) = wrong_of_others(&name) {
+        // What need not be set is left to the person, who can set it.
+        let is_set = required || default.is_some() || variable["value"].is_string();
+        let why = || format!("it asks for the variable {}: {why}", name.escape_debug());
+        return if is_set { Err(why()) } else { Ok(()) };
+    }
     if holds_secret(variable) {
-        let secret = Secret { name, description, required, ..Secret::default() };
-        return recipe.secrets.push(secret);
+        recipe.secrets.push(Secret { name, description, required, ..Secret::default() });
+        return Ok(());
     }
     let fixed = variable["value"].as_str();
     fixed.iter().for_each(|fixed| add_inputs(recipe, fixed, &variable["variables"]));
     let value = fixed.map(str::to_owned).or(default);
     recipe.env.push(Variable { name, description, required, value, choices, ..Variable::default() });
+    Ok(())
 }
 
 fn add_header(recipe: &mut Recipe, header: &Value) {
@@ -280,6 +338,50 @@ mod tests {
             .fill(Given { inputs: &inputs, env: &BTreeMap::new(), secrets: &[], data: "/d" })
             .unwrap()
             .args
+    }
+
+    #[test]
+    fn nobody_else_opens_places_or_sets_what_changes_programs() {
+        let with = |member: &str, value: Value| {
+            of(&json!({"registryType": "npm", "identifier": "b", member: [value]}))
+                .why_not
+                .unwrap_or_default()
+        };
+        for word in
+            ["/home/me/.ssh", "--root=/home", "~/x", "a/../../b", "file:///etc", "{data}/../../x", "{data}"]
+        {
+            let said = with("packageArguments", json!({"type": "positional", "value": word}));
+            assert!(said.contains("this machine"), "{word}: {said}");
+        }
+        assert_eq!(with("packageArguments", json!({"type": "positional", "value": "--verbose"})), "");
+        let asked = json!({"registryType": "npm", "identifier": "b", "packageArguments": [
+            {"type": "positional", "valueHint": "dir", "default": "/home/me", "isRequired": true}]});
+        let asked = of(&asked);
+        assert_eq!((asked.why_not, &asked.recipe.inputs[0].default), (None, &None));
+        let inside = json!({"registryType": "oci", "identifier": "a/b", "packageArguments": [{"type": "positional", "value": "/data"}]});
+        assert_eq!(of(&inside).why_not, None);
+        for name in
+            ["PATH", "Path", "LD_PRELOAD", "NODE_OPTIONS", "GIT_SSH_COMMAND", "PIP_INDEX_URL", "X\u{1b}[31m"]
+        {
+            let said = with("environmentVariables", json!({"name": name, "value": "x"}));
+            assert!(said.contains("variable"), "{name}: {said}");
+            assert_eq!(with("environmentVariables", json!({"name": name})), "", "the person may");
+        }
+        for name in ["NODE_ENV", "GITHUB_TOKEN", "PYTHONUNBUFFERED", "TZ"] {
+            assert_eq!(with("environmentVariables", json!({"name": name, "value": "x"})), "");
+        }
+        assert!(
+            with("packageArguments", json!({"type": "positional", "value": "{x}".repeat(80_000)}))
+                .contains("too long")
+        );
+    }
+
+    #[test]
+    fn many_placeholders_are_filled_one_after_the_other() {
+        let text = "{x}".repeat(80_000);
+        let package = json!({"registryType": "npm", "identifier": "b",
+            "packageArguments": [{"type": "positional", "value": text, "variables": {"x": {"default": "y"}}}]});
+        assert_eq!(args(&of(&package), &[]), ["y".repeat(80_000)]);
     }
 
     #[test]

@@ -12,6 +12,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harbor_policy::package::source::is_commit;
 use harbor_policy::package::{Content, Ecosystem, Package, git, npm, pypi};
 use serde::Deserialize;
 
@@ -173,17 +176,62 @@ fn node_packages(tree: &str) -> Result<NodePackages, String> {
 }
 
 impl NodePackage {
-    /// Whether the lock says which file it is: by its hash, its commit, or since it lies in another one.
+    /// Whether the lock itself says which file it is: by its hash, its commit, or since it lies in the repository.
     fn is_pinned(&self) -> bool {
-        !self.integrity.is_empty() || self.link || self.in_bundle || self.resolved.starts_with("git+")
+        let is_inside =
+            !self.resolved.starts_with('/') && !self.resolved.contains(':') && !self.resolved.contains("..");
+        let commit = self.resolved.strip_prefix("git+").and_then(|address| address.rsplit_once('#'));
+        match (self.link, commit) {
+            (true, _) => is_inside,
+            (false, Some((_, commit))) => is_commit(commit),
+            (false, None) => is_hash(&self.integrity),
+        }
     }
+}
+
+/// Whether npm holds a file to this: hashes that it cannot read it ignores.
+fn is_hash(integrity: &str) -> bool {
+    let is_one = |hash: &str| {
+        let (name, digest) = hash.split_once('-').unwrap_or_default();
+        let length = match name {
+            "sha512" => 64,
+            "sha384" => 48,
+            "sha256" => 32,
+            _ => return false,
+        };
+        STANDARD.decode(digest).is_ok_and(|digest| digest.len() == length)
+    };
+    let mut hashes = integrity.split_ascii_whitespace().peekable();
+    hashes.peek().is_some() && hashes.all(is_one)
+}
+
+/// Whether what is at this place is pinned, or lies in the file of one that is.
+fn is_pinned(packages: &BTreeMap<String, NodePackage>, place: &str, package: &NodePackage) -> bool {
+    let (mut place, mut package) = (place, package);
+    while package.in_bundle {
+        let around = place.rsplit_once("/node_modules/").map_or("", |(around, _)| around);
+        let Some(outer) = packages.get(around).filter(|outer| !around.is_empty() && !outer.link) else {
+            return false;
+        };
+        (place, package) = (around, outer);
+    }
+    package.is_pinned()
 }
 
 /// Each package of the tree is pinned: a repository brings its own lock.
 fn all_pinned(tree: &str) -> Result<(), String> {
     let packages = node_packages(tree)?.packages;
+    if packages.is_empty() {
+        return Err(format!(
+            "{} does not say where its packages come from: write it anew with npm 7 or newer (`npm install --package-lock-only`)",
+            npm::LOCK
+        ));
+    }
     let installed = packages.iter().filter(|(place, _)| place.contains("node_modules/"));
-    let loose = installed.filter(|(_, package)| !package.is_pinned()).map(|(place, _)| place).next();
+    let loose = installed
+        .filter(|(place, package)| !is_pinned(&packages, place, package))
+        .map(|(place, _)| place)
+        .next();
     loose.map_or(Ok(()), |place| {
         Err(format!(
             "{} gives no hash of {place}: another file could come in its place; whoever publishes it has to write it anew \
@@ -341,17 +389,14 @@ mod tests {
     #[test]
     fn the_lock_of_npm_is_read_and_its_manifest_made_again() {
         let dir = tempfile::tempdir().unwrap();
-        let tree = r#"{"lockfileVersion":3,"packages":{"":{"dependencies":{"@a/b":"1.2.3"}},"node_modules/@a/b":{"integrity":"sha512-x","version":"1.2.3"},"node_modules/c":{"integrity":"sha512-y","version":"0.1.0"}}}"#;
+        let hash = format!("sha512-{}==", "A".repeat(86));
+        let tree = r#"{"lockfileVersion":3,"packages":{"":{"dependencies":{"@a/b":"1.2.3"}},"node_modules/@a/b":{"integrity":"HASH","version":"1.2.3"},"node_modules/c":{"integrity":"HASH","version":"0.1.0"}}}"#;
+        let tree = &tree.replace("HASH", &hash);
         let named = tree.replacen('{', r#"{"name":"7","#, 1).replace(r#""":{"#, r#""":{"name":"7","#);
         std::fs::write(dir.path().join(npm::LOCK), named).unwrap();
         let package = package("npm:@a/b");
         let found = resolved(&package, dir.path(), None).unwrap();
-        let wanted = Resolved {
-            version: "1.2.3".into(),
-            integrity: "sha512-x".into(),
-            tree: tree.into(),
-            packages: 2,
-        };
+        let wanted = Resolved { version: "1.2.3".into(), integrity: hash, tree: tree.clone(), packages: 2 };
         assert_eq!(found, wanted);
         let again = tempfile::tempdir().unwrap();
         write_lock(&package, again.path(), None, tree).unwrap();
@@ -366,17 +411,39 @@ mod tests {
         let of = |entry: &str| {
             all_pinned(&format!(r#"{{"packages":{{"":{{}},"node_modules/dep":{{{entry}}}}}}}"#))
         };
+        let (hash, commit) = (format!("sha512-{}==", "A".repeat(86)), "0a".repeat(20));
         for pinned in [
+            format!(r#""resolved":"https://h/d.tgz","integrity":"{hash}""#),
+            format!(r#""resolved":"git+ssh://git@h/d.git#{commit}""#),
+            r#""resolved":"packages/dep","link":true"#.into(),
+            format!(r#""integrity":"{hash}"}},"node_modules/dep/node_modules/in":{{"inBundle":true"#),
+        ] {
+            assert_eq!(of(&pinned), Ok(()), "{pinned}");
+        }
+        for loose in [
+            r#""version":"1.0.0""#,
+            r#""resolved":"http://h/d.tgz""#,
+            // npm passes over what it cannot read.
+            r#""resolved":"https://h/d.tgz","integrity":"x""#,
             r#""resolved":"https://h/d.tgz","integrity":"sha512-x""#,
-            r#""resolved":"git+ssh://git@h/d.git#0123""#,
-            r#""resolved":"packages/dep","link":true"#,
+            r#""integrity":"md5-AAAAAAAAAAAAAAAAAAAAAA==""#,
+            r#""resolved":"git+ssh://git@h/d.git""#,
+            r#""resolved":"git+ssh://git@h/d.git#main""#,
+            r#""resolved":"https://h/d.tgz","link":true"#,
+            r#""resolved":"../d","link":true"#,
+            // A repository is no file that others could be in.
             r#""version":"1.0.0","inBundle":true"#,
         ] {
-            assert_eq!(of(pinned), Ok(()), "{pinned}");
-        }
-        for loose in [r#""version":"1.0.0""#, r#""resolved":"http://h/d.tgz""#] {
             assert!(of(loose).unwrap_err().contains("no hash of node_modules/dep"), "{loose}");
         }
+        let deep = format!(
+            r#"{{"packages":{{"node_modules/{}":{{"inBundle":true}}}}}}"#,
+            "a/node_modules/".repeat(100_000)
+        );
+        assert!(all_pinned(&deep).is_err());
+        assert!(
+            all_pinned(r#"{"lockfileVersion":1,"dependencies":{"a":{}}}"#).unwrap_err().contains("npm 7")
+        );
     }
 
     #[test]

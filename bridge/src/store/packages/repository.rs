@@ -110,6 +110,10 @@ fn content(source: &Path) -> Result<Content, String> {
     if !has("package.json") {
         return Err("the repository has neither a package.json nor a pyproject.toml at its top".into());
     }
+    if has("npm-shrinkwrap.json") {
+        // npm takes it in place of the lock that was read.
+        return Err("the repository has an npm-shrinkwrap.json; it can be installed once it has a package-lock.json instead".into());
+    }
     let scripts = manifest(source)?.0.scripts;
     let builds = scripts.contains_key("build") && !scripts.contains_key("prepare");
     Ok(Content::Node { locked: has(npm::LOCK), builds })
@@ -183,4 +187,20 @@ pub fn make_executable(package: &Package, dir: &Path) -> Result<(), String> {
     let file = entry(package, dir)?;
     let mode = file.metadata().map_err(|error| error.to_string())?.permissions().mode();
     std::fs::set_permissions(&file, Permissions::from_mode(mode | 0o111)).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_beside_the_one_that_is_read_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+        write("package.json", "{}");
+        write("package-lock.json", "{}");
+        assert!(matches!(content(dir.path()), Ok(Content::Node { locked: true, .. })));
+        write("npm-shrinkwrap.json", "{}");
+        assert!(content(dir.path()).unwrap_err().contains("npm-shrinkwrap.json"));
+    }
 }

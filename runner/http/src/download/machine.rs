@@ -72,6 +72,11 @@ fn elf(rest: &[u8]) -> Form {
     if !matches!(order(kind), 2 | 3) {
         return Form::Other;
     }
+    // Nothing begins at zero: that is a library.
+    let begin = rest.get(20..if rest[0] == 1 { 24 } else { 28 });
+    if order(kind) == 3 && begin.is_some_and(|begin| begin.iter().all(|byte| *byte == 0)) {
+        return Form::Other;
+    }
     let found = PROCESSORS.iter().find(|(known, _)| *known == order(processor));
     match (rest[3], found) {
         (0 | 3, Some((_, name))) if *name == ARCH => Form::Program,
@@ -110,6 +115,8 @@ mod tests {
         assert_eq!(of(0, 3, other.0), Form::Foreign(format!("Linux on {}", other.1)));
         assert_eq!(of(9, 2, here), Form::Foreign("FreeBSD".into()));
         assert_eq!(of(0, 1, here), Form::Other);
+        let head = [&own[..24], &[0; 8], &own[32..START]].concat();
+        assert_eq!(form(&head), Form::Other, "a library");
         for (start, wanted) in [
             (&b"#!/bin/sh"[..], Form::Program),
             (b"MZ\x90\0", Form::Foreign("Windows".into())),

@@ -227,13 +227,14 @@ fn describe_build(plan: &Members) -> String {
 fn describe_installed(installed: &Members) -> String {
     let (name, tools) = (installed.text("server_id"), installed.strings("tools"));
     let what = format!("{} {}", installed.text("name"), installed.text("version"));
-    let mut lines = vec![format!("installed {name}: {}", what.trim_end())];
     let missing = installed.strings("missing");
+    let done = if missing.is_empty() { "installed" } else { "defined" };
+    let mut lines = vec![format!("{done} {name}: {}", what.trim_end())];
     if !missing.is_empty() {
         let set = missing.iter().map(|key| format!("`harbor secrets set {name} {key}`"));
         let set = set.collect::<Vec<_>>().join(" and ");
-        lines.push(format!("it is not started before it has {}", missing.join(", ")));
-        lines.push(format!("{set} asks for it, `harbor start {name}` starts it then"));
+        lines.push(format!("nothing of it is installed or started before it has {}", missing.join(", ")));
+        lines.push(format!("{set} asks for it, `harbor start {name}` does both then"));
         return lines.join("\n");
     }
     if needs_authorization(installed) {
