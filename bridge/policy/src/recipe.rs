@@ -372,13 +372,13 @@ fn filled(text: &str, values: &Values<'_>) -> Vec<String> {
 
 /// What stands before the first placeholder, its name, and what stands behind it.
 fn placeholder<'t>(text: &'t str, values: &Values<'_>) -> Option<(&'t str, &'t str, &'t str)> {
-    let opened = text.match_indices('{').map(|(at, _)| at);
-    opened
-        .filter_map(|at| {
-            let (name, behind) = text[at + 1..].split_once('}')?;
-            Some((&text[..at], name, behind))
-        })
-        .find(|(_, name, _)| values.contains_key(name))
+    let mut looked_at = 0;
+    text.match_indices('}').find_map(|(closed, _)| {
+        let opened = text[looked_at..closed].rfind('{').map(|at| looked_at + at);
+        looked_at = closed + 1;
+        let name = opened.map(|opened| &text[opened + 1..closed]).filter(|name| values.contains_key(name));
+        Some((&text[..opened?], name?, &text[closed + 1..]))
+    })
 }
 
 #[cfg(test)]
