@@ -72,3 +72,16 @@ export_build_id() {
   version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
   export HARBOR_BUILD=$version+$commit
 }
+
+# Only what has to be fetched is quiet.
+build_extensions() {
+  local log
+  log=$(mktemp)
+  if ! npm ci --prefix "$root/extension" >"$log" 2>&1; then
+    tail -n 5 "$log" >&2
+    rm -f "$log"
+    die "the extensions' packages could not be installed"
+  fi
+  rm -f "$log"
+  npm run --silent --prefix "$root/extension" build
+}

@@ -1,15 +1,13 @@
 // Runs the tests: bundles every *.test.ts and hands it to node's own runner. `--e2e` takes those in e2e/ instead, which
 // need browsers; words besides are file names to pick from.
 //
-// Owns the way from TypeScript to node. Must never decide what passes: the exit code is node's.
+// Owns which tests are run. Must never decide what passes: the exit code is node's.
 
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { join } from "node:path";
+import { bundle, root } from "./bundle.mjs";
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const words = process.argv.slice(2);
 const e2e = words.includes("--e2e");
 const picked = words.filter((word) => !word.startsWith("--"));
@@ -29,28 +27,7 @@ if (tests.length === 0) throw new Error(`no test file has ${picked.join(", ")} i
 const out = await mkdtemp(join(root, ".test-"));
 let code = 1;
 try {
-  await build({
-    absWorkingDir: root,
-    entryPoints: tests,
-    outdir: out,
-    outbase: ".",
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    packages: "external",
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    sourcemap: "inline",
-    define: {
-      __BROWSER__: '"chrome"',
-      __VERSION__: '"0.0.0"',
-      __HARBOR_ID__: '"harbor-id"',
-      __WEB_AGENTS_API_ID__: '"web-agents-api-id"',
-      __ROOT__: JSON.stringify(root),
-    },
-    logLevel: "warning",
-  });
-  const files = tests.map((file) => join(out, file.replace(/\.(ts|mjs)$/, ".mjs")));
+  const files = await bundle(tests, out);
   const flags = ["--enable-source-maps", "--test", ...(e2e ? ["--test-concurrency=1"] : [])];
   code = spawnSync(process.execPath, [...flags, ...files], { cwd: root, stdio: "inherit" }).status ?? 1;
 } finally {

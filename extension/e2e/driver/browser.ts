@@ -14,6 +14,7 @@ export interface Page {
   /** Presses one key. */
   press(key: "Escape" | "Enter" | "Tab"): Promise<void>;
   goto(url: string): Promise<void>;
+  /** The whole page as a PNG, also what is scrolled away. */
   screenshot(): Promise<Buffer>;
   close(): Promise<void>;
 }
@@ -30,6 +31,8 @@ export interface Browser {
   harborUrl(file: string): string;
   /** Ends the backgrounds of all extensions, as the browser does when they are idle. `page`: any one that is open. */
   endBackgrounds(page: Page): Promise<void>;
+  /** Settles when it has ended, by whomever. */
+  readonly ended: Promise<void>;
   /** Ends it, as a person does. */
   close(): Promise<void>;
 }
@@ -43,6 +46,8 @@ export interface Start {
   extensions: string[];
   /** Where its stderr goes. */
   log: string;
+  /** Shows itself on this machine's display. Chromium only. */
+  shown?: boolean;
 }
 
 /** Asks again and again, a little apart, until the answer is not `undefined`. */

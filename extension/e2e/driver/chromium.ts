@@ -11,9 +11,6 @@ import { chromiumId } from "../../build/manifest.mjs";
 import { type Browser, LIMIT_MS, type Page, type Start, middleOf, until } from "./browser.ts";
 
 const FLAGS = [
-  "--headless=new",
-  "--no-sandbox",
-  "--disable-gpu",
   "--disable-quic",
   "--no-first-run",
   "--disable-background-networking",
@@ -21,6 +18,9 @@ const FLAGS = [
   "--disable-sync",
   "--remote-debugging-pipe",
 ];
+/** Its own sandbox is not to be had in every container; a person's browser keeps it, except with root, where it refuses to start. */
+const UNSEEN = ["--headless=new", "--no-sandbox", "--disable-gpu"];
+const SHOWN = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 
 type Result = { [name: string]: any };
 
@@ -132,7 +132,9 @@ class ChromiumPage implements Page {
   }
 
   async screenshot(): Promise<Buffer> {
-    return Buffer.from((await this.#send("Page.captureScreenshot"))["data"], "base64");
+    const { cssContentSize } = await this.#send("Page.getLayoutMetrics");
+    const clip = { ...cssContentSize, scale: 1 };
+    return Buffer.from((await this.#send("Page.captureScreenshot", { captureBeyondViewport: true, clip }))["data"], "base64");
   }
 
   async close(): Promise<void> {
@@ -142,12 +144,12 @@ class ChromiumPage implements Page {
 
 class Chromium implements Browser {
   readonly name = "chrome";
-  readonly #process: ChildProcess;
   readonly #pipe: Pipe;
   readonly #harborId: string;
+  readonly ended: Promise<void>;
 
   constructor(process: ChildProcess, harborId: string) {
-    this.#process = process;
+    this.ended = new Promise((resolve) => void process.once("exit", () => resolve()));
     this.#pipe = new Pipe(process);
     this.#harborId = harborId;
   }
@@ -184,9 +186,8 @@ class Chromium implements Browser {
   }
 
   async close(): Promise<void> {
-    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
     await this.#pipe.send("Browser.close").catch(() => undefined);
-    await ended;
+    await this.ended;
   }
 
   async #targets(part: string, type = "page"): Promise<Result[]> {
@@ -200,9 +201,9 @@ class Chromium implements Browser {
   }
 }
 
-export async function startChromium({ profile, env, extensions, log }: Start): Promise<Browser> {
+export async function startChromium({ profile, env, extensions, log, shown }: Start): Promise<Browser> {
   const keys = JSON.parse(await readFile(join(__ROOT__, "keys.json"), "utf8"));
-  const args = [...FLAGS, `--user-data-dir=${profile}`, `--load-extension=${extensions.join(",")}`];
+  const args = [...FLAGS, ...(shown ? SHOWN : UNSEEN), `--user-data-dir=${profile}`, `--load-extension=${extensions.join(",")}`];
   const stderr = openSync(log, "a");
   const process = spawn("chromium", args, { env, stdio: ["ignore", "ignore", stderr, "pipe", "pipe"] });
   return new Chromium(process, chromiumId(keys.harbor));

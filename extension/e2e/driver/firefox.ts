@@ -158,7 +158,7 @@ class FirefoxPage implements Page {
   }
 
   async screenshot(): Promise<Buffer> {
-    const { value } = await this.#here((send) => send("WebDriver:TakeScreenshot", { full: false }));
+    const { value } = await this.#here((send) => send("WebDriver:TakeScreenshot", { full: true }));
     return Buffer.from(value, "base64");
   }
 
@@ -169,11 +169,11 @@ class FirefoxPage implements Page {
 
 class Firefox implements Browser {
   readonly name = "firefox";
-  readonly #process: ChildProcess;
   readonly #marionette: Marionette;
+  readonly ended: Promise<void>;
 
   constructor(process: ChildProcess, marionette: Marionette) {
-    this.#process = process;
+    this.ended = new Promise((resolve) => void process.once("exit", () => resolve()));
     this.#marionette = marionette;
   }
 
@@ -218,9 +218,8 @@ class Firefox implements Browser {
   }
 
   async close(): Promise<void> {
-    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
     await this.#marionette.send("Marionette:Quit", { flags: ["eForceQuit"] }).catch(() => undefined);
-    await ended;
+    await this.ended;
     this.#marionette.end();
   }
 
