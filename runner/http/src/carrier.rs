@@ -14,6 +14,7 @@ use harbor_ipc_proto::link::runner::Remote;
 use harbor_runner::{Carrier, Carrying, Petition, Wire};
 
 use crate::connection::Connection;
+use crate::held::Room;
 use crate::http;
 use crate::oauth::{self, Holder};
 
@@ -42,8 +43,10 @@ const FILTER: Filter = Filter {
 };
 
 /// Carries by HTTP.
-#[derive(Debug)]
-pub struct Http;
+#[derive(Debug, Default)]
+pub struct Http {
+    room: Room,
+}
 
 impl Carrier for Http {
     /// Nothing of this machine can be written, nothing but the system's files read, no port opened, no process started or
@@ -57,10 +60,11 @@ impl Carrier for Http {
     }
 
     fn carry(&self, server: Remote<'static>, env: Vec<(String, String)>, wire: Wire) -> Carrying {
+        let held = self.room.connection();
         Box::pin(async move {
             let holder = Holder::of(&server, &env, &wire);
             match http::Http::new(&server, &env).map(|http| http.with_grant(holder)) {
-                Ok(http) => Rc::new(Connection::new(http, wire, server.transport)).run().await,
+                Ok(http) => Rc::new(Connection::new(http, wire, server.transport, held)).run().await,
                 Err(trouble) => trouble.end(),
             }
         })

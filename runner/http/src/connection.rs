@@ -83,12 +83,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(http: Http, wire: Wire, transport: Transport) -> Self {
+    pub fn new(http: Http, wire: Wire, transport: Transport, held: Held) -> Self {
         let (jobs, waiting) = mpsc::unbounded_channel();
         Self {
             http,
             wire,
-            held: Held::default(),
+            held,
             overwhelmed: Cell::default(),
             transport,
             endpoint: watch::Sender::new(None),

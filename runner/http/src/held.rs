@@ -1,11 +1,11 @@
-//! What the messages of one connection take of memory while they are under way.
+//! What the messages of connections take of memory while they are under way.
 //!
 //! ```text
-//!  a request's line, an answer's body, half an event ─► Share ─► Held: their sum, up to a limit
+//!  a request's line, an answer's body, half an event ─► Share ─► Held: a connection's sum ─► Room: that of the process
 //! ```
 //!
-//! A server may leave many answers almost whole, each within the limit of a message. Owns the sum. Must never make anybody
-//! wait: who waits holds a share, too.
+//! A server may leave many answers almost whole, each within the limit of a message, and where one process has all servers,
+//! several may. Owns the sums. Must never make anybody wait: who waits holds a share, too.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,12 +13,22 @@ use std::rc::Rc;
 /// Four of the longest messages.
 const MOST: usize = 256 * 1024 * 1024;
 
+/// What all connections of a process have together: the rest of its memory is for copies, and for what it is itself.
+const ROOM: usize = 3 * MOST;
+
 /// What is said where there is no room.
-pub const FULL: &str = "too much is under way with this server at once (more than 256 MiB)";
+pub const FULL: &str = "too much is under way with this server at once (256 MiB at most)";
+
+/// The sum of a process.
+#[derive(Debug, Clone, Default)]
+pub struct Room(Rc<Cell<usize>>);
 
 /// The sum for one connection.
 #[derive(Debug, Clone, Default)]
-pub struct Held(Rc<Cell<usize>>);
+pub struct Held {
+    bytes: Rc<Cell<usize>>,
+    room: Room,
+}
 
 /// What one of them takes; given back when it is dropped.
 #[derive(Debug)]
@@ -31,10 +41,30 @@ pub struct Share {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;
 
+impl Room {
+    /// A connection with nothing under way.
+    pub fn connection(&self) -> Held {
+        Held { bytes: Rc::default(), room: self.clone() }
+    }
+}
+
 impl Held {
     /// An empty share.
     pub fn share(&self) -> Share {
         Share { of: self.clone(), bytes: 0 }
+    }
+
+    /// What this connection may take: at most half of what the others leave, so that there is always some for one more.
+    fn most(&self) -> usize {
+        let others = self.room.0.get() - self.bytes.get();
+        MOST.min(ROOM.saturating_sub(others) / 2)
+    }
+
+    /// One share has `after` instead of `before`.
+    fn change(&self, before: usize, after: usize) {
+        for sum in [&self.bytes, &self.room.0] {
+            sum.set(sum.get() - before + after);
+        }
     }
 }
 
@@ -44,11 +74,11 @@ impl Share {
     /// # Errors
     /// When all together would take too many; it is as it was before.
     pub fn take(&mut self, bytes: usize) -> Result<(), Full> {
-        let sum = (self.of.0.get() - self.bytes).saturating_add(bytes);
-        if sum > MOST && bytes > self.bytes {
+        let sum = (self.of.bytes.get() - self.bytes).saturating_add(bytes);
+        if sum > self.of.most() && bytes > self.bytes {
             return Err(Full);
         }
-        self.of.0.set(sum);
+        self.of.change(self.bytes, bytes);
         self.bytes = bytes;
         Ok(())
     }
@@ -56,7 +86,7 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.of.0.set(self.of.0.get() - self.bytes);
+        self.of.change(self.bytes, 0);
     }
 }
 
@@ -75,8 +105,25 @@ mod tests {
         );
         assert_eq!((other.take(3), one.take(MOST - 3)), (Ok(()), Ok(())));
         drop(one);
-        assert_eq!((other.take(MOST), held.0.get()), (Ok(()), MOST));
+        assert_eq!((other.take(MOST), held.bytes.get()), (Ok(()), MOST));
         drop(other);
-        assert_eq!(held.0.get(), 0);
+        assert_eq!((held.bytes.get(), held.room.0.get()), (0, 0));
+    }
+
+    #[test]
+    fn greedy_connections_leave_room_for_one_more() {
+        let room = Room::default();
+        let mut greedy: Vec<Share> = (0..5).map(|_| room.connection().share()).collect();
+        let mut taken = Vec::new();
+        for share in &mut greedy {
+            let most = share.of.most();
+            assert_eq!((share.take(most + 1), share.take(most)), (Err(Full), Ok(())));
+            taken.push(most / (MOST / 16));
+        }
+        assert_eq!(taken, [16, 16, 8, 4, 2]);
+        let mut quiet = room.connection().share();
+        assert_eq!(quiet.take(MOST / 16), Ok(()));
+        drop(greedy);
+        assert_eq!((quiet.take(MOST), room.0.get()), (Ok(()), MOST));
     }
 }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use harbor_tests::processes::Process;
 use harbor_tests::scripted::{Asked, answer, begin_events, event, text};
-use harbor_tests::{Bridge, Home, LIMIT, Scripted, wait_until};
+use harbor_tests::{Bridge, Double, Home, LIMIT, Scripted, wait_until};
 use serde_json::json;
 
 use super::connect;
@@ -101,6 +101,56 @@ fn answers_that_are_never_whole_share_one_bound() {
     bridge.call("disconnect_server", &json!({"server_id": "s"})).unwrap();
     let errors = calls.into_iter().map(|call| call.wait(LIMIT).unwrap_err().message);
     assert_eq!(errors.filter(|said| said.contains("too much is under way")).count(), 1);
+}
+
+#[test]
+fn a_flood_is_no_matter_of_who_shares_its_runner_nor_of_the_bridge() {
+    let home = Home::new();
+    let bridge = Bridge::start_with(&home, &[("HARBOR_MCP_ISOLATION", "0")]);
+    let (closed, seen) = std::sync::mpsc::channel();
+    let log = |text: &str| {
+        let params = json!({"level": "info", "data": text});
+        format!(
+            "data: {}\n\n",
+            json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
+        )
+    };
+    let changed = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n";
+    let flood = (log(&"x".repeat(4096)) + changed).repeat(256);
+    let server = Scripted::start(move |asked, stream| {
+        asked.calls("bad") && {
+            begin_events(stream);
+            // Until the caller has had enough.
+            while event(stream, &flood) {}
+            let _ = closed.send(());
+            true
+        }
+    });
+    let sound = Scripted::start(|_, _| false);
+    for (id, url) in [("flood", server.url()), ("far", sound.url())] {
+        let fields = json!({"server_id": id, "url": url, "allow_private": true});
+        bridge.call("add_remote_server", &fields).unwrap();
+        bridge.connect(id);
+    }
+    bridge.add_and_connect("here", &Double::sound(&home));
+    let runner = Process::named_by(&bridge.server("flood")["runner_pid"]);
+    let calls: Vec<_> = (0..3).map(|_| bridge.send_tool("flood", "bad", &json!({}))).collect();
+    wait_until("the flood", LIMIT, || server.count(|asked| asked.calls("bad")) == 3);
+    for _ in 0..20 {
+        assert_eq!(bridge.tool_text("far", "t", &json!({})), "done");
+        assert_eq!(bridge.tool_text("here", "echo", &json!({"a": 1})), "{\"a\":1}");
+        assert_eq!(bridge.call("health", &json!({})).unwrap()["health"]["state"], "ok");
+    }
+    bridge.call("disconnect_server", &json!({"server_id": "flood"})).unwrap();
+    calls.into_iter().for_each(|call| drop(call.wait(LIMIT).unwrap_err()));
+    (0..3).for_each(|_| seen.recv_timeout(LIMIT).expect("nobody listens any more"));
+    let status = bridge.call("status", &json!({})).unwrap();
+    let most = [peak(runner), peak(Process::named_by(&status["status"]["bridge"]["pid"]))];
+    assert!(most.iter().all(|most| *most < 200 * MIB), "{most:?}");
+    assert_eq!(
+        (&bridge.server("far")["restarts"], &bridge.server("here")["restarts"]),
+        (&json!(0), &json!(0))
+    );
 }
 
 #[test]
