@@ -12,7 +12,7 @@ use harbor_ipc_proto::field::PutField as _;
 use harbor_policy::curated::{CURATED, Source};
 use harbor_policy::recipe::{Given, Recipe};
 use harbor_tests::home::TEST_ID;
-use harbor_tests::{Answer, Asker, Bridge, Home};
+use harbor_tests::{Answer, Asker, Bridge, Home, LIMIT, wait_until};
 use serde_json::{Value, json};
 
 fn installed(path: &str) -> PathBuf {
@@ -234,9 +234,17 @@ fn git_reads_its_repository_and_writes_where_that_is_granted() {
     git(&["commit", "-qm", "the first"]);
     std::fs::write(dir.join("b"), "b").unwrap();
 
-    let server = (json!(installed("venv/bin/mcp-server-git")), json!(["--repository", dir]));
-    connect(&bridge, &home, server.clone());
+    let command = json!(installed("venv/bin/mcp-server-git"));
     let here = json!({"repo_path": dir});
+    // Of what it does not see, it says no more than the path.
+    connect(&bridge, &home, (command.clone(), json!([])));
+    let (said, failed) = text(&bridge, "git_status", &here);
+    assert!(failed && said.ends_with(&format!(": {}", dir.display())), "{said}");
+    let hint = [format!("--read {}", dir.display())];
+    wait_until("a hint", LIMIT, || advice(&bridge) == hint);
+
+    let server = (command, json!(["--repository", dir]));
+    connect(&bridge, &home, server.clone());
     assert!(text(&bridge, "git_log", &here).0.contains("the first"));
     let add = json!({"repo_path": dir, "files": ["b"]});
     let (said, failed) = text(&bridge, "git_add", &add);

@@ -62,8 +62,9 @@ impl Reader {
 /// All that a text says.
 #[must_use]
 pub fn said(text: &str) -> Vec<Said> {
-    let mut reader = Reader::default();
-    start_of(text).lines().filter_map(|line| reader.line(line)).collect()
+    let (mut reader, text) = (Reader::default(), start_of(text));
+    let said: Vec<_> = text.lines().filter_map(|line| reader.line(line)).collect();
+    if said.is_empty() { path::alone(text).map(Said::Refused).into_iter().collect() } else { said }
 }
 
 fn start_of(text: &str) -> &str {

@@ -102,6 +102,12 @@ pub(super) fn in_line(line: &str, lower: &str) -> Option<Refusal> {
     Some(Refusal { path, write, missing })
 }
 
+/// `Error executing tool git_status: /home/me/src`: of some errors a path is all that is said.
+pub(super) fn alone(text: &str) -> Option<Refusal> {
+    let last = text.trim().rsplit(": ").next().filter(|last| last.starts_with('/'))?;
+    Some(Refusal { path: plain(last)?, write: false, missing: true })
+}
+
 /// Where a word stands that is not part of another.
 pub(super) fn find_word(text: &str, word: &str) -> Option<usize> {
     let at = text.find(word)?;

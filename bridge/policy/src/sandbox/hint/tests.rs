@@ -81,6 +81,7 @@ fn real_messages_are_read() {
         ("fatal: not a git repository: '/x/repo'", missing("/x/repo")),
         ("fatal: repository '/x/repo' does not exist", missing("/x/repo")),
         ("git.exc.NoSuchPathError: /x/repo", missing("/x/repo")),
+        ("Error executing tool git_status: /x/my repo", missing("/x/my repo")),
         // A line of several.
         ("starting\nError: EACCES: permission denied, open '/x/y'\n    at /a/b.js:1", read("/x/y")),
     ] {
@@ -410,6 +411,8 @@ fn what_names_no_path_is_no_refusal() {
         "EACCES: permission denied, open '/x\u{1b}[2J'",
         "EACCES: permission denied, open '/x\u{202e}y'",
         "EACCES: permission denied, open '/'",
+        "Error executing tool git_status: /x\u{1b}[2J",
+        "Error: x/y",
     ] {
         assert_eq!(denied(text), None, "{text:?}");
     }
