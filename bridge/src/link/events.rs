@@ -238,6 +238,12 @@ impl EndReport {
     pub fn is_for_a_person(&self) -> bool {
         self.cause == NEEDS_AUTHORIZATION
     }
+
+    /// Whether nothing is broken, and it lacks what a person has: a key, a passphrase, a yes.
+    #[must_use]
+    pub fn waits_for_a_person(&self) -> bool {
+        matches!(self.cause, NEEDS_AUTHORIZATION | "missing_secrets" | "secrets_locked")
+    }
 }
 
 fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {

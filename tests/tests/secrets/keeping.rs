@@ -72,6 +72,10 @@ fn what_is_needed_is_asked_for_before_the_start() {
         failed.message,
         "s could not be started: it needs API_KEY, TOKEN, which are not set; `harbor secrets set s API_KEY` asks for it"
     );
+    let said = bridge.stderr();
+    assert!(!said.contains(" ERROR "), "nothing is broken: {said}");
+    let waits = " WARN not started, it waits for a person server=s cause=\"missing_secrets\"\n";
+    assert!(said.contains(waits), "{said}");
     let status = |name: &str| {
         bridge.call("get_credential_status", &json!({"server_id": "s"})).unwrap()["status"][name].clone()
     };
