@@ -20,16 +20,23 @@ pub struct Table {
     rows: Vec<Vec<String>>,
     /// Columns that a narrow terminal does without, the first one first.
     spare: &'static [&'static str],
+    /// Whether the last column matters as much as those before it.
+    evenly: bool,
 }
 
 impl Table {
     pub fn new(header: &[&'static str]) -> Self {
-        Self { header: header.to_vec(), rows: Vec::new(), spare: &[] }
+        Self { header: header.to_vec(), rows: Vec::new(), spare: &[], evenly: false }
     }
 
     /// The same; what does not fit into a terminal loses these columns first, in this order.
     pub fn without(self, spare: &'static [&'static str]) -> Self {
         Self { spare, ..self }
+    }
+
+    /// The same; what does not fit is taken from the widest columns, from the first one only where it has to be.
+    pub fn evenly(self) -> Self {
+        Self { evenly: true, ..self }
     }
 
     /// Adds a row; each cell becomes one line without control characters.
@@ -41,15 +48,19 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The lines, the header first. So that they fit into `width` places, if there is such a limit, spare columns are left
-    /// out, the last column is cut, and then the others, the widest first.
+    /// The lines, the header first. So that they fit into `width` places, if there is such a limit, columns that say nothing
+    /// and spare ones are left out, the last column is cut, and then the others, the widest first.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         let header: Vec<String> = self.header.iter().map(|&name| name.into()).collect();
         let all = self.widths();
         let kept = self.kept(&all, width);
         let mut widths: Vec<usize> = kept.iter().map(|at| all[*at]).collect();
         if let Some(limit) = width {
-            shrink(&mut widths, limit);
+            match self.evenly {
+                true => shrink_widest(&mut widths, 1, limit),
+                false => shrink_last(&mut widths, limit),
+            }
+            shrink_widest(&mut widths, 0, limit);
         }
         let lines = std::iter::once(&header).chain(&self.rows);
         let of_line = |cells: &Vec<String>| -> Vec<String> {
@@ -62,13 +73,19 @@ impl Table {
     /// The columns that are shown.
     fn kept(&self, widths: &[usize], limit: Option<usize>) -> Vec<usize> {
         let mut kept: Vec<usize> = (0..widths.len()).collect();
-        for name in self.spare {
+        let silent = (0..widths.len()).filter(|at| self.is_silent(*at)).map(|at| self.header[at]);
+        for name in silent.chain(self.spare.iter().copied()) {
             let all: Vec<_> = kept.iter().map(|at| widths[*at]).collect();
             if limit.is_some_and(|limit| places_of(&all) > limit) {
-                kept.retain(|at| self.header[*at] != *name);
+                kept.retain(|at| self.header[*at] != name);
             }
         }
         kept
+    }
+
+    /// Whether no row has anything in this column.
+    fn is_silent(&self, at: usize) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.get(at).is_some_and(|cell| cell == "-"))
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -85,15 +102,18 @@ fn places_of(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-/// Makes columns narrower until a line fits, or none can be.
-fn shrink(widths: &mut [usize], limit: usize) {
-    let over = |widths: &[usize]| places_of(widths).saturating_sub(limit);
-    let too_many = over(widths);
+/// Makes the last column narrower until a line fits, or it cannot be.
+fn shrink_last(widths: &mut [usize], limit: usize) {
+    let too_many = places_of(widths).saturating_sub(limit);
     if let Some(last) = widths.last_mut().filter(|last| **last > MIN_WIDTH) {
         *last = last.saturating_sub(too_many).max(MIN_WIDTH);
     }
-    while over(widths) > 0 {
-        let widest = widths.iter_mut().max().filter(|widest| **widest > MIN_WIDTH);
+}
+
+/// Makes the widest columns narrower, but for the `first` ones.
+fn shrink_widest(widths: &mut [usize], first: usize, limit: usize) {
+    while places_of(widths) > limit {
+        let widest = widths.iter_mut().skip(first).max().filter(|widest| **widest > MIN_WIDTH);
         let Some(widest) = widest else { return };
         *widest -= 1;
     }
@@ -180,6 +200,17 @@ mod tests {
         assert_eq!(lines(35)[1], "https://a.example  files/read  2.5");
         assert_eq!(lines(30), ["WHO            WHAT        MS", "https://a.ex…  files/read  2.5"]);
         assert!(lines(5)[1].ends_with("2.5"));
+    }
+
+    #[test]
+    fn what_says_nothing_goes_first_and_the_rest_is_cut_evenly() {
+        let mut table = Table::new(&["WHEN", "FROM", "WHAT", "WHY"]).evenly();
+        table.add(["2026-11-21".into(), "-".into(), "files/read_file".into(), "ERR_NOT_ALLOWED".into()]);
+        let lines = |width| table.lines(Some(width));
+        assert_eq!(lines(60)[1], "2026-11-21  -     files/read_file  ERR_NOT_ALLOWED");
+        assert_eq!(lines(44)[1], "2026-11-21  files/read_file  ERR_NOT_ALLOWED");
+        assert_eq!(lines(36)[1], "2026-11-21  files/read…  ERR_NOT_AL…");
+        assert_eq!(lines(28)[1], "2026-11…  files/r…  ERR_NOT…");
     }
 
     #[test]

@@ -51,6 +51,11 @@ pub fn utc(millis: u64) -> String {
     rfc3339(millis).replacen('T', " ", 1)
 }
 
+/// The same as `2026-11-03 12:34:56Z`.
+pub fn to_the_second(millis: u64) -> String {
+    utc(millis).chars().take(19).collect::<String>() + "Z"
+}
+
 /// The other way: a day of the calendar in days since 1970. `None`: there is no such day, or it was before.
 pub fn days(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) || day == 0 {
@@ -94,6 +99,7 @@ mod tests {
     #[test]
     fn times() {
         assert_eq!(utc(1_793_710_245_006), "2026-11-03 12:50:45.006Z");
+        assert_eq!(to_the_second(1_793_710_245_006), "2026-11-03 12:50:45Z");
     }
 
     #[test]

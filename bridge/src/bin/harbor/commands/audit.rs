@@ -11,7 +11,7 @@ use crate::errors::Failure;
 use crate::reply::Members;
 use crate::screen::{Screen, remark};
 use crate::table::Table;
-use crate::when::utc;
+use crate::when::to_the_second;
 
 pub fn show(client: &mut Client, audit: &Audit, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.request(&ask(audit), QUICK)?;
@@ -62,10 +62,10 @@ fn warnings(health: &Members) -> Vec<String> {
 const HEADER: &[&str] = &["TIME", "EVENT", "BY", "ORIGIN", "WHAT", "DECISION", "MS", "BYTES IN", "BYTES OUT"];
 
 fn tabulate(records: &[Members]) -> Table {
-    let mut table = Table::new(HEADER).without(&["BYTES OUT", "BYTES IN", "BY", "MS"]);
+    let mut table = Table::new(HEADER).without(&["BYTES OUT", "BYTES IN", "BY", "MS"]).evenly();
     for record in records {
         table.add([
-            utc(record.number("timestamp").unwrap_or_default()),
+            to_the_second(record.number("timestamp").unwrap_or_default()),
             record.text("event"),
             record.text("by"),
             or_dash(record.text("origin")),
@@ -142,11 +142,11 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "TIME                      EVENT    BY          ORIGIN             WHAT                           DECISION               MS       BYTES IN  BYTES OUT",
-                "2026-11-21 12:00:00.000Z  call     owner       https://a.example  time/now                       allowed                12.3     2         40",
-                "2026-11-21 12:00:00.001Z  call     client://x  -                  time/now                       ERR_TOOL_TIMEOUT       30000.0  2         -",
-                "2026-11-21 12:00:00.002Z  refused  owner       https://a.example  mcp:tools.list                 ERR_SCOPE_REQUIRED ×7  -        -         -",
-                "2026-11-21 12:00:00.003Z  grant    owner       https://a.example  mcp:tools.call always: time/*  allowed                -        -         -",
+                "TIME                  EVENT    BY          ORIGIN             WHAT                           DECISION               MS       BYTES IN  BYTES OUT",
+                "2026-11-21 12:00:00Z  call     owner       https://a.example  time/now                       allowed                12.3     2         40",
+                "2026-11-21 12:00:00Z  call     client://x  -                  time/now                       ERR_TOOL_TIMEOUT       30000.0  2         -",
+                "2026-11-21 12:00:00Z  refused  owner       https://a.example  mcp:tools.list                 ERR_SCOPE_REQUIRED ×7  -        -         -",
+                "2026-11-21 12:00:00Z  grant    owner       https://a.example  mcp:tools.call always: time/*  allowed                -        -         -",
             ]
         );
         assert_eq!(ran.asked, [r#"{"type":"host_get_audit","request_id":"1"}"#]);
