@@ -67,6 +67,7 @@ fn bash_completes_commands_options_servers_and_tools() {
         &["harbor", "start", "s"][..],
         &["harbor", "logs", "--lines", "7", "-f", ""],
         &["harbor", "resources", "read", ""],
+        &["harbor", "tools", ""],
     ] {
         assert_eq!(offered(&home, words), ["s", "stopped"], "{words:?}");
     }
@@ -75,6 +76,7 @@ fn bash_completes_commands_options_servers_and_tools() {
     assert_eq!(offered(&home, &["harbor", "revoke", ""]), ["client://a"]);
     assert_eq!(offered(&home, &["harbor", "--json", "call", "st"]), ["stopped/"]);
     assert_eq!(offered(&home, &["harbor", "call", "s/e"]), ["s/echo", "s/env"]);
+    assert_eq!(offered(&home, &["harbor", "tools", "s/e"]), ["s/echo", "s/env"]);
     assert_eq!(offered(&home, &["harbor", "call", "s/echo", ""]), ["text="]);
     assert_eq!(offered(&home, &["harbor", "call", "s/echo", "a=1", "te"]), ["text="]);
     assert_eq!(offered(&home, &["harbor", "call", "stopped/"]), [""; 0]);

@@ -125,7 +125,10 @@ fn a_file_can_be_checked_and_what_holds_be_shown() {
     let nothing = Home::new();
     let output = nothing.command("harbor").args(["config", "check"]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.ends_with("config.toml; the defaults hold\n") && output.status.success(), "{said}");
+    assert!(
+        said.ends_with("config.toml; a bridge starts with the defaults\n") && output.status.success(),
+        "{said}"
+    );
     let why = WHY.trim_start_matches("harbor-bridge: ");
     let harbor = |args: &[&str]| {
         let output = home.command("harbor").args(args).output().unwrap();

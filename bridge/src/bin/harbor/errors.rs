@@ -225,9 +225,12 @@ impl Refusal {
         }
         let path = self.text("path")?;
         let name = path.strip_prefix('/').filter(|name| !name.is_empty() && !name.contains('/'));
+        let why = self.text("reason").unwrap_or_default();
         // What `key=value` gives is text, which is what most often does not fit.
-        let typed = name.filter(|_| self.text("reason").is_some_and(|why| why.contains("type")));
-        let typed = typed.map(|name| format!("`{name}:=VALUE` gives a value as JSON, such as {name}:=1; "));
+        let typed = name.filter(|_| why.contains("type")).map(|name| match why.contains("\"string\"") {
+            true => format!("`{name}=TEXT` gives a text; "),
+            false => format!("`{name}:=VALUE` gives a value as JSON, such as {name}:=1; "),
+        });
         Some(format!("{}`harbor tools {server}/TOOL` shows the schema", typed.unwrap_or_default()))
     }
 }
@@ -343,6 +346,11 @@ impl Failure {
         let (message, hint) = match self {
             Self::Refused(refusal) => (refusal.message.clone(), refusal.next_step()),
             Self::Nothing(what, next) => (what.clone(), Some(next.clone())),
+            // What is wrong stands first, how it is right below.
+            Self::Usage(text) => match text.split_once('\n') {
+                Some((wrong, usage)) => (wrong.to_owned(), Some(usage.to_owned())),
+                None => (text.clone(), None),
+            },
             _ => (self.message()?, None),
         };
         let mut out = b"{\"error\":{".to_vec();

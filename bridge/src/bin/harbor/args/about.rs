@@ -55,6 +55,8 @@ impl Words {
         match self.plain.first().map(String::as_str) {
             Some("servers") => Ok(Wanted::Servers),
             Some("tools") => Ok(Wanted::Tools(begun)),
+            // A server, or one of its tools.
+            Some("listed") => Ok(if begun.contains('/') { Wanted::Tools(begun) } else { Wanted::Servers }),
             Some("keys") => Ok(Wanted::Keys(behind)),
             Some("arguments") => Ok(Wanted::Arguments(behind)),
             Some("clients") => Ok(Wanted::Clients),
@@ -75,6 +77,8 @@ mod tests {
         assert_eq!(command(&["completions", "fish"]), Command::Completions(Shell::Fish));
         assert_eq!(command(&["complete", "servers", ""]), Command::Complete(Wanted::Servers));
         assert_eq!(command(&["complete", "tools", "a/b"]), Command::Complete(Wanted::Tools("a/b".into())));
+        assert_eq!(command(&["complete", "listed", "a/b"]), Command::Complete(Wanted::Tools("a/b".into())));
+        assert_eq!(command(&["complete", "listed", "a"]), Command::Complete(Wanted::Servers));
         assert_eq!(command(&["help", "--man"]), Command::Manual);
         for (line, said) in [
             (&["completions"][..], "which shell? Name bash, zsh or fish"),

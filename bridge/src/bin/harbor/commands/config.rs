@@ -35,7 +35,7 @@ fn describe(answer: &Members) -> String {
 pub fn check(paths: &Paths, file: Option<&Path>, screen: &mut Screen) -> Result<(), Failure> {
     let path: PathBuf = file.map_or_else(|| paths.config_file(), Path::to_owned);
     if file.is_none() && !path.exists() {
-        let said = format!("there is no {}; the defaults hold", path.display());
+        let said = format!("there is no {}; a bridge starts with the defaults", path.display());
         match screen.json {
             true => screen.json(&json!({"ok": true, "message": said}).to_string())?,
             false => screen.text(&said)?,

@@ -17,13 +17,13 @@ pub fn among(servers: &[Members]) -> Option<(String, String)> {
     };
     let names: Vec<_> = servers.iter().filter(is_unseen).map(|server| server.text("server_id")).collect();
     let first = names.first()?.clone();
-    let (which, are) = match names.len() {
-        1 => (first.clone(), "is"),
-        _ => (shorten(Some(names)), "are"),
+    let (which, are, it_runs) = match names.len() {
+        1 => (first.clone(), "is", "it unless it runs"),
+        _ => (shorten(Some(names)), "are", "them unless they run"),
     };
     Some((
         format!(
-            "{which} {are} neither --lazy nor --auto-start: AI clients and pages see nothing of it unless it runs"
+            "{which} {are} neither --lazy nor --auto-start: AI clients and pages see nothing of {it_runs}"
         ),
         format!("`harbor set {first} --lazy` has a call start it, --auto-start each start of the bridge"),
     ))
@@ -51,6 +51,6 @@ mod tests {
         assert!(what.starts_with("c is neither --lazy nor"), "{what}");
         assert!(next.starts_with("`harbor set c --lazy`"), "{next}");
         let (what, _) = among(&[server("c", "{}"), server("d", "{}")]).unwrap();
-        assert!(what.starts_with("c, d are neither"), "{what}");
+        assert!(what.starts_with("c, d are neither") && what.ends_with("them unless they run"), "{what}");
     }
 }

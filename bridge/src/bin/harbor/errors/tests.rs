@@ -135,6 +135,12 @@ fn a_refusal_names_the_command_that_changes_it() {
         ),
         (
             "invalid_params",
+            r#"{"field":"arguments","path":"/a","reason":"it is not of type \"string\"","server_id":"time"}"#,
+            None,
+            "`a=TEXT` gives a text; `harbor tools time/TOOL` shows the schema",
+        ),
+        (
+            "invalid_params",
             r#"{"field":"tool_hash","server_id":"time"}"#,
             None,
             "`harbor tools --changed time` shows what it is now",
@@ -203,6 +209,10 @@ fn as_json() {
     assert_eq!(
         Failure::Usage("say \"x\"".into()).json().unwrap(),
         r#"{"error":{"code":"invalid_params","message":"say \"x\""}}"#
+    );
+    assert_eq!(
+        Failure::Usage("unknown option --x\nusage: harbor list".into()).json().unwrap(),
+        r#"{"error":{"code":"invalid_params","message":"unknown option --x","hint":"usage: harbor list"}}"#
     );
     let nothing = Failure::Nothing("none".into(), "do that".into());
     assert_eq!(

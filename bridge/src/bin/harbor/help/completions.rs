@@ -59,14 +59,16 @@ fn names(such: fn(&Opt) -> bool) -> String {
     words(names)
 }
 
-/// What can stand at each place of a form: `servers`, `tools`, `commands`, `shells`, or `-` for what nobody can know.
+/// What can stand at each place of a form: `servers`, `tools`, `listed` (either), `commands`, `shells`, or `-` for what nobody
+/// can know.
 fn places(form: &str) -> Vec<&'static str> {
     // The server of `harbor add` is a new one, and what follows is not ours.
     if form.contains(" -- ") {
         return Vec::new();
     }
     let place = |word: &str| match word.trim_matches(['[', ']', '…']) {
-        "NAME" | "SERVER" | "NAME[/TOOL" => "servers",
+        "NAME" | "SERVER" => "servers",
+        "NAME[/TOOL" => "listed",
         "SERVER/TOOL" => "tools",
         "ARGUMENTS" => "arguments",
         "CLIENT" | "CLIENT|FILE" => "clients",
@@ -153,7 +155,7 @@ fn place(at: &str, nth: usize, kind: &str) -> Option<String> {
             "(harbor complete arguments (commandline -ct) (__harbor_plain)[2] 2>/dev/null)".to_owned()
         }
         "keys" => "(harbor complete keys (commandline -ct) (__harbor_plain)[3] 2>/dev/null)".to_owned(),
-        "servers" | "tools" | "clients" | "scopes" | "origins" => {
+        "servers" | "tools" | "listed" | "clients" | "scopes" | "origins" => {
             format!("(harbor complete {kind} (commandline -ct) 2>/dev/null)")
         }
         "commands" => words(TOPICS.iter().map(|topic| topic.name)),
@@ -189,6 +191,7 @@ mod tests {
     fn the_places_of_a_form() {
         assert_eq!(places("SERVER/TOOL [ARGUMENTS]"), ["tools", "arguments"]);
         assert_eq!(places("[NAME]"), ["servers"]);
+        assert_eq!(places("[NAME[/TOOL]]"), ["listed"]);
         assert_eq!(places("NAME -- COMMAND ARGS…"), [""; 0]);
         assert_eq!(places(""), [""; 0]);
         assert_eq!(verb("read SERVER URI"), ("read", "SERVER URI"));

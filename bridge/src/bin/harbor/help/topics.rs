@@ -325,7 +325,7 @@ pub const TOPICS: &[Topic] = &[
         ..topic("audit", "", "show who did what, and what was decided")
     },
     Topic {
-        notes: "Counted since the bridge began. Without ORIGIN: of all origins; your own calls are those of `owner`.",
+        notes: "Counted since the bridge began. Without ORIGIN: of all origins; your own calls are shown as those of `owner`.",
         ..topic("stats", "[ORIGIN]", "show how often, how long, how much")
     },
     Topic {

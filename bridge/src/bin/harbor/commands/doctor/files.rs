@@ -118,7 +118,7 @@ fn others_may_write(path: &Path) -> bool {
 fn read(path: &Path) -> Finding {
     match file::read(path) {
         Ok(_) if path.exists() => Finding::ok("config", "config.toml is right"),
-        Ok(_) => Finding::ok("config", "there is no config.toml: the defaults hold"),
+        Ok(_) => Finding::ok("config", "there is no config.toml: a bridge starts with the defaults"),
         Err(wrong) => Finding::wrong(
             State::Broken,
             "config",

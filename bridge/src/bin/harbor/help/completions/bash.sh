@@ -51,7 +51,7 @@ _harbor() {
         case ${kinds[place]-} in
         commands) choices=($_harbor_commands) ;;
         shells) choices=($_harbor_shells) ;;
-        servers | tools | keys | arguments | clients | scopes | origins)
+        servers | tools | listed | keys | arguments | clients | scopes | origins)
             # Line by line: what a server is called is never run.
             while IFS= read -r choice; do choices+=("$choice"); done \
                 < <(harbor complete "${kinds[place]-}" "$cur" "$first" 2>/dev/null)

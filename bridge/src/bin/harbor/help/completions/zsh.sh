@@ -37,7 +37,7 @@ _harbor() {
         case ${kinds[place + 1]} in
         commands) choices=(${=_harbor_commands}) ;;
         shells) choices=(${=_harbor_shells}) ;;
-        servers | tools | keys | arguments | clients | scopes | origins)
+        servers | tools | listed | keys | arguments | clients | scopes | origins)
             choices=(${(f)"$(harbor complete ${kinds[place + 1]} "$cur" "$first" 2>/dev/null)"}) ;;
         esac
         if [[ $place == 0 ]]; then choices+=(${=verbs}); fi
