@@ -3,6 +3,7 @@
 //! Owns the id, the fingerprint and the comparison. Must never hold what Harbor found out itself: stars, scores, times of
 //! sight are the database's.
 
+use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 
 /// Whether a server is still offered.
@@ -127,7 +128,7 @@ impl Entry {
 #[must_use]
 pub fn id(source: &str, name: &str) -> String {
     let digest = Sha256::new().chain_update(source).chain_update(":").chain_update(name).finalize();
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest[..8])
 }
 
 /// What an entry that was told of is, by what was known of its name.

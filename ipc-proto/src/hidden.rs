@@ -32,7 +32,7 @@ pub fn is_hidden(before: char, character: char) -> bool {
         '\u{2028}' | '\u{2029}' => true,
         // Without width, or shown as nothing.
         '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200d}' => true,
-        '\u{2060}'..='\u{2064}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
+        '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
         // Interlinear annotations.
         '\u{fff9}'..='\u{fffb}' => true,
         // Tags, and the variation selectors beyond the sixteen that emoji and ideographs have.
@@ -75,8 +75,7 @@ mod tests {
             (0x180e, 0x180e),
             (0x200b, 0x200f),
             (0x2028, 0x202e),
-            (0x2060, 0x2064),
-            (0x2066, 0x2069),
+            (0x2060, 0x206f),
             (0x3164, 0x3164),
             (0xfeff, 0xfeff),
             (0xffa0, 0xffa0),

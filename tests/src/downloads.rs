@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -129,7 +130,7 @@ pub fn server(home: &Home) -> Vec<u8> {
 /// Its SHA-256.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// A .tar.gz of these files: path, mode, content.

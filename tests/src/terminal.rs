@@ -13,6 +13,7 @@ use std::process::{ChildStdin, Command};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use harbor_ipc_proto::hex::hex;
 use nix::sys::signal::Signal;
 
 use crate::attacker::PYTHON;
@@ -95,8 +96,7 @@ impl Terminal {
 
     /// Types this.
     pub fn press(&mut self, keys: &str) {
-        let hex: String = keys.bytes().map(|byte| format!("{byte:02x}")).collect();
-        self.order(&format!("key {hex}"));
+        self.order(&format!("key {}", hex(keys.as_bytes())));
     }
 
     /// Makes it this large.

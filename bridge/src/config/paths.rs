@@ -5,6 +5,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use harbor_ipc_proto::hex::hex;
 use sha2::{Digest, Sha256};
 
 use super::ConfigError;
@@ -69,7 +70,7 @@ impl Paths {
             ))
         })?;
         let digest = Sha256::digest(self.home.as_os_str().as_encoded_bytes());
-        let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(&digest[..8]);
         Ok(runtime_dir.join("harbor").join(format!("{name}.sock")))
     }
 

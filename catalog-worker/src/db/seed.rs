@@ -1,5 +1,6 @@
 //! What Harbor brings along, as entries: the catalog of a machine that was never online.
 
+use harbor_ipc_proto::hex::hex;
 use harbor_policy::curated::{self, Curated, Source};
 use rusqlite::OptionalExtension as _;
 use serde_json::{Value, json};
@@ -32,8 +33,8 @@ impl Db {
 }
 
 fn fingerprint(entries: &[Entry]) -> String {
-    let bytes = entries.iter().flat_map(|entry| entry.fingerprint().into_iter().take(4));
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.fingerprint().into_iter().take(4)).collect();
+    hex(&bytes)
 }
 
 fn entry(curated: &Curated) -> Entry {

@@ -9,6 +9,7 @@
 //! Owns the reading of that. Must never believe it: words are bounded and shown as they are, names that change what programs do
 //! are refused, and nothing in it says anything about the sandbox.
 
+use harbor_ipc_proto::hidden;
 use serde_json::Value;
 
 use crate::environment::wrong_of_others;
@@ -119,10 +120,9 @@ fn visible(text: &str, most: usize) -> String {
     shown
 }
 
+/// Whether a character does not belong into one line that a person reads, an emoji's joiner among them.
 fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    c.is_control() || hidden::is_hidden(' ', c)
 }
 
 /// What all ways have in common: variables and secrets, or why nobody can give them.

@@ -13,6 +13,7 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use harbor_ipc_proto::download::Fetched;
+use harbor_ipc_proto::hex::hex;
 use harbor_policy::remote::{Reach, parse, place};
 use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
@@ -98,10 +99,6 @@ fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Where may be fetched from.

@@ -1,16 +1,13 @@
 //! What a tool is read as. The hashes were computed by another program, from the canonical texts beside them.
 
+use harbor_ipc_proto::hex::hex;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 
-fn hex(hash: [u8; 32]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn hash_of(item: &str) -> String {
-    hex(read_tool(item).unwrap().hash)
+    hex(&read_tool(item).unwrap().hash)
 }
 
 #[test]

@@ -171,10 +171,11 @@ fn what_changes_programs_is_not_asked_for() {
 #[test]
 fn words_are_bounded_and_hide_nothing() {
     let long = "x".repeat(10_000);
-    let manifest =
-        of(&json!({"manifestVersion": "1.2", "name": "a\u{1b}[31m\u{202e}b\nc", "description": long,
-        "repository": {"url": "https://h/"}, "package": {"type": "npm", "name": "x"}}));
-    assert_eq!(manifest.title, "a\\u{1b}[31m\\u{202e}b c");
+    let manifest = of(
+        &json!({"manifestVersion": "1.2", "name": "a\u{1b}[31m\u{202e}\u{61c}\u{3164}b\nc", "description": long,
+        "repository": {"url": "https://h/"}, "package": {"type": "npm", "name": "x"}}),
+    );
+    assert_eq!(manifest.title, "a\\u{1b}[31m\\u{202e}\\u{61c}\\u{3164}b c");
     assert_eq!(
         (manifest.description.chars().count(), manifest.repository.as_deref()),
         (501, Some("https://h/"))
