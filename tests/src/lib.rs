@@ -28,6 +28,7 @@ pub mod double;
 pub mod downloads;
 pub mod faults;
 pub mod fuzz;
+pub mod git;
 pub mod home;
 pub mod http_server;
 pub mod npm_registry;

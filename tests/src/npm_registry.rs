@@ -4,18 +4,21 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::Read as _;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::Home;
+use crate::scripted::{Asked, file};
+use crate::{Home, Scripted};
+
+/// What the files of packages lie below; their names are versions.
+const FILES: &str = "/files/";
 
 const SERVER: &str = r#"#!/usr/bin/env node
 const version = "VERSION";
@@ -46,7 +49,6 @@ struct Shelf {
     versions: Mutex<BTreeMap<String, Version>>,
     hangs: AtomicBool,
     held: AtomicUsize,
-    fetched: AtomicUsize,
 }
 
 impl Shelf {
@@ -58,7 +60,7 @@ impl Shelf {
 /// The registry.
 #[derive(Debug)]
 pub struct NpmRegistry {
-    port: u16,
+    server: Scripted,
     shelf: Arc<Shelf>,
 }
 
@@ -69,23 +71,15 @@ impl NpmRegistry {
     /// When this machine has no port for it.
     #[must_use]
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-        let port = listener.local_addr().expect("it has an address").port();
         let shelf = Arc::new(Shelf::default());
         let serving = shelf.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shelf = serving.clone();
-                thread::spawn(move || serve(stream, &shelf, port));
-            }
-        });
-        Self { port, shelf }
+        Self { server: Scripted::start(move |asked, stream| serve(asked, stream, &serving)), shelf }
     }
 
     /// Its address.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
+        format!("http://127.0.0.1:{}/", self.server.port)
     }
 
     /// Has this version of `tiny`, with these tools that all have this description.
@@ -128,7 +122,7 @@ impl NpmRegistry {
     /// How many files of packages were asked for.
     #[must_use]
     pub fn fetched(&self) -> usize {
-        self.shelf.fetched.load(Ordering::SeqCst)
+        self.server.count(|asked| asked.path.starts_with(FILES))
     }
 
     /// How many wait for a file.
@@ -166,39 +160,30 @@ fn pack(dir: &Path) -> Version {
     Version { manifest, tarball, integrity: found["integrity"].as_str().expect("a hash").into() }
 }
 
-fn serve(stream: TcpStream, shelf: &Shelf, port: u16) {
-    let mut reader = BufReader::new(stream.try_clone().expect("it can be cloned"));
-    let mut first = String::new();
-    // A client that has gone wants nothing.
-    if reader.read_line(&mut first).is_err() {
-        return;
-    }
-    let mut line = String::from("x");
-    while !line.trim().is_empty() {
-        line.clear();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return;
-        }
-    }
-    let path = first.split(' ').nth(1).unwrap_or_default();
-    let file = path.strip_prefix("/files/");
-    shelf.fetched.fetch_add(usize::from(file.is_some()), Ordering::SeqCst);
-    match file {
+fn serve(asked: &Asked, stream: &mut TcpStream, shelf: &Shelf) -> bool {
+    match asked.path.strip_prefix(FILES) {
         Some(_) if shelf.hangs.load(Ordering::SeqCst) => {
             shelf.held.fetch_add(1, Ordering::SeqCst);
             // Until the client has gone.
-            let _ = reader.read(&mut [0; 1]);
+            let _ = stream.read(&mut [0; 1]);
             shelf.held.fetch_sub(1, Ordering::SeqCst);
+            true
         }
-        Some(version) => answer(stream, shelf.versions().get(version).map(|found| found.tarball.clone())),
-        None => answer(stream, (path == "/tiny").then(|| about(shelf, port).to_string().into_bytes())),
+        Some(version) => {
+            let tarball = shelf.versions().get(version).map(|found| found.tarball.clone());
+            file(stream, "application/octet-stream", tarball)
+        }
+        None => {
+            let found = (asked.path == "/tiny").then(|| about(shelf, asked.header("host")).to_string());
+            file(stream, "application/json", found.map(String::into_bytes))
+        }
     }
 }
 
-fn about(shelf: &Shelf, port: u16) -> Value {
+fn about(shelf: &Shelf, host: &str) -> Value {
     let versions = shelf.versions();
     let of = |(version, found): (&String, &Version)| {
-        let tarball = format!("http://127.0.0.1:{port}/files/{version}");
+        let tarball = format!("http://{host}{FILES}{version}");
         let mut manifest = found.manifest.clone();
         manifest["bin"] = json!({"tiny": "index.js"});
         manifest["dist"] = json!({"tarball": tarball, "integrity": found.integrity});
@@ -208,12 +193,4 @@ fn about(shelf: &Shelf, port: u16) -> Value {
     let latest = versions.keys().last().cloned();
     let all: serde_json::Map<_, _> = versions.iter().map(of).collect();
     json!({"name": "tiny", "dist-tags": {"latest": latest}, "versions": all})
-}
-
-fn answer(mut stream: TcpStream, body: Option<Vec<u8>>) {
-    let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
-    let body = body.unwrap_or_default();
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-    // A client that has gone wants nothing.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
 }

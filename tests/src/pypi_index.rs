@@ -4,33 +4,34 @@
 //! Must never serve anybody but the test's own installers.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::fs;
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::{fs, thread};
+
+use crate::Scripted;
+use crate::scripted::file;
 
 /// Makes the files: a wheel of `snake` that needs what it is told, and the source of `egg`. Where: its arguments.
 const PACK: &str = include_str!("pypi_index/pack.py");
 
+/// Where code of `egg` comes by.
+const RAN: &str = "/ran";
+
 #[derive(Debug, Default)]
-struct Shelf {
-    files: Mutex<BTreeMap<String, Vec<u8>>>,
-    ran: AtomicUsize,
-}
+struct Shelf(Mutex<BTreeMap<String, Vec<u8>>>);
 
 impl Shelf {
     fn files(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The index.
 #[derive(Debug)]
 pub struct PypiIndex {
-    port: u16,
+    server: Scripted,
     shelf: Arc<Shelf>,
 }
 
@@ -41,29 +42,21 @@ impl PypiIndex {
     /// When this machine has no port for it.
     #[must_use]
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-        let port = listener.local_addr().expect("it has an address").port();
         let shelf = Arc::new(Shelf::default());
         let serving = shelf.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shelf = serving.clone();
-                thread::spawn(move || serve(stream, &shelf));
-            }
-        });
-        Self { port, shelf }
+        Self { server: Scripted::start(move |asked, stream| serve(&asked.path, stream, &serving)), shelf }
     }
 
     /// Its address, for installers.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/simple", self.port)
+        format!("http://127.0.0.1:{}/simple", self.server.port)
     }
 
     /// Where it has a file.
     #[must_use]
     pub fn file(&self, name: &str) -> String {
-        format!("http://127.0.0.1:{}/files/{name}", self.port)
+        format!("http://127.0.0.1:{}/files/{name}", self.server.port)
     }
 
     /// Has a `snake` that needs this, and the source of `egg` (`egg-1.0.tar.gz`), made in a directory that stays.
@@ -73,7 +66,7 @@ impl PypiIndex {
     pub fn publish(&self, dir: &Path, needs: &str) {
         let _ = fs::remove_dir_all(dir);
         fs::create_dir_all(dir).expect("a directory can be made");
-        let ran = format!("http://127.0.0.1:{}/ran", self.port);
+        let ran = format!("http://127.0.0.1:{}{RAN}", self.server.port);
         let packed = Command::new("python3").args(["-c", PACK]).arg(dir).args([needs, &ran]).output();
         let packed = packed.expect("Python runs");
         assert!(packed.status.success(), "{packed:?}");
@@ -88,42 +81,16 @@ impl PypiIndex {
     /// How often code of `egg` ran.
     #[must_use]
     pub fn ran(&self) -> usize {
-        self.shelf.ran.load(Ordering::SeqCst)
+        self.server.count(|asked| asked.path == RAN)
     }
 }
 
-fn serve(mut stream: TcpStream, shelf: &Shelf) {
-    let mut reader = BufReader::new(stream.try_clone().expect("it can be cloned"));
-    let (mut first, mut line) = (String::new(), String::from("x"));
-    // A client that has gone wants nothing.
-    if reader.read_line(&mut first).is_err() {
-        return;
+fn serve(path: &str, stream: &mut TcpStream, shelf: &Shelf) -> bool {
+    match path.strip_prefix("/files/") {
+        Some(name) => file(stream, "application/octet-stream", shelf.files().get(name).cloned()),
+        None if path == RAN => file(stream, "text/plain", Some(Vec::new())),
+        None => file(stream, "text/html", (path == "/simple/snake/").then(|| page(shelf))),
     }
-    while !line.trim().is_empty() {
-        line.clear();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return;
-        }
-    }
-    let path = first.split(' ').nth(1).unwrap_or_default();
-    let (body, kind) = match path {
-        "/ran" => {
-            shelf.ran.fetch_add(1, Ordering::SeqCst);
-            (Some(Vec::new()), "text/plain")
-        }
-        "/simple/snake/" => (Some(page(shelf)), "text/html"),
-        _ => (
-            path.strip_prefix("/files/").and_then(|name| shelf.files().get(name).cloned()),
-            "application/octet-stream",
-        ),
-    };
-    let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
-    let body = body.unwrap_or_default();
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        body.len()
-    );
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
 }
 
 fn page(shelf: &Shelf) -> Vec<u8> {

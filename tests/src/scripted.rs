@@ -149,14 +149,27 @@ fn read(stream: &TcpStream) -> Option<Asked> {
 }
 
 /// Answers with this status, kind and body, and closes the connection.
-pub fn answer(stream: &mut TcpStream, status: &str, kind: &str, more: &str, body: &str) -> bool {
+pub fn answer(
+    stream: &mut TcpStream,
+    status: &str,
+    kind: &str,
+    more: &str,
+    body: &(impl AsRef<[u8]> + ?Sized),
+) -> bool {
+    let body = body.as_ref();
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n{more}\r\n",
         body.len()
     );
     // Who has gone meanwhile is not waited for.
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
     true
+}
+
+/// Answers with a file, or that there is none.
+pub fn file(stream: &mut TcpStream, kind: &str, body: Option<Vec<u8>>) -> bool {
+    let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
+    answer(stream, status, kind, "", &body.unwrap_or_default())
 }
 
 /// The result of a request.

@@ -3,9 +3,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
+use harbor_tests::git::{commit, git};
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::said::said;
 use harbor_tests::{Bridge, Client, DOWN_LIMIT, Home, Program, Terminal, wait_until};
@@ -265,19 +265,6 @@ fn nothing_is_installed_without_a_yes() {
         said.contains("ERROR could not be installed server=") && said.contains("install_failed"),
         "{said}"
     );
-}
-
-fn git(dir: &Path, args: &[&str]) -> String {
-    let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-    let output = Command::new("git").args(identity).args(args).current_dir(dir).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-fn commit(dir: &Path) -> String {
-    git(dir, &["add", "-A"]);
-    git(dir, &["commit", "-qm", "x"]);
-    git(dir, &["rev-parse", "HEAD"])
 }
 
 #[test]

@@ -2,10 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
+use harbor_tests::git::{commit, git};
 use harbor_tests::pypi_index::PypiIndex;
 use harbor_tests::said::said;
 use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
@@ -27,12 +26,6 @@ fn with_index(home: &Home, index: &PypiIndex) -> Bridge {
     Bridge::start_with(home, &env)
 }
 
-fn git(dir: &Path, args: &[&str]) {
-    let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
-    let output = Command::new("git").args(identity).args(args).current_dir(dir).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-}
-
 #[test]
 fn a_plan_builds_nothing_that_a_package_names_by_an_address() {
     let (home, index) = (Home::new(), PypiIndex::start());
@@ -51,8 +44,7 @@ fn a_plan_builds_nothing_that_a_package_names_by_an_address() {
 
     // A file, and repositories of more than one kind: a question or a refusal, and nothing runs.
     git(&files.join("egg"), &["init", "-q"]);
-    git(&files.join("egg"), &["add", "-A"]);
-    git(&files.join("egg"), &["commit", "-qm", "x"]);
+    commit(&files.join("egg"));
     let kept = home.scratch("kept");
     fs::rename(&files, &kept).unwrap();
     let source = kept.join("egg").display().to_string();

@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use harbor_ipc_proto::field::PutField as _;
 use harbor_policy::curated::{CURATED, Source};
 use harbor_policy::recipe::{Given, Recipe};
+use harbor_tests::git::git;
 use harbor_tests::home::TEST_ID;
 use harbor_tests::{Answer, Asker, Bridge, Home, LIMIT, wait_until};
 use serde_json::{Value, json};
@@ -224,14 +225,10 @@ fn git_reads_its_repository_and_writes_where_that_is_granted() {
     let bridge = Bridge::start(&home);
     let dir = home.scratch("repository");
     std::fs::create_dir(&dir).unwrap();
-    let git = |args: &[&str]| {
-        let name = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
-        assert!(Command::new("git").arg("-C").arg(&dir).args(name).args(args).status().unwrap().success());
-    };
     std::fs::write(dir.join("a"), "a").unwrap();
-    git(&["init", "-q"]);
-    git(&["add", "a"]);
-    git(&["commit", "-qm", "the first"]);
+    git(&dir, &["init", "-q"]);
+    git(&dir, &["add", "a"]);
+    git(&dir, &["commit", "-qm", "the first"]);
     std::fs::write(dir.join("b"), "b").unwrap();
 
     let command = json!(installed("venv/bin/mcp-server-git"));

@@ -4,9 +4,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
+use harbor_tests::git::{commit, git};
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::said::said;
 use harbor_tests::{Bridge, DOWN_LIMIT, Home, Terminal, wait_until};
@@ -35,19 +35,6 @@ fn harbor(home: &Home, args: &[&str]) -> String {
     let (out, err, code) = said(home.command("harbor").args(args));
     assert_eq!(code, Some(0), "{args:?}: {out}{err}");
     out + &err
-}
-
-fn git(dir: &Path, args: &[&str]) -> String {
-    let identity = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"];
-    let output = Command::new("git").args(identity).args(args).current_dir(dir).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-fn commit(dir: &Path) -> String {
-    git(dir, &["add", "-A"]);
-    git(dir, &["commit", "-qm", "x"]);
-    git(dir, &["rev-parse", "HEAD"])
 }
 
 /// A repository that holds a server, and these files.
