@@ -15,6 +15,7 @@ mod calls;
 mod deadlines;
 mod events;
 mod held;
+mod process;
 mod questions;
 pub mod runner;
 mod tools;

@@ -6,19 +6,17 @@
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_child::reaper::{Exit, Group, Reaper, parent_of, send, send_group};
+use harbor_child::reaper::{Reaper, parent_of, send_group};
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::environment::INSTANCE_MARK;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::mpsc;
 
+use super::process::{Process, Program};
 use super::{Containment, Link, LinkEvent};
 
 /// What a runner is called on its command line.
@@ -122,9 +120,7 @@ impl Purpose {
 pub struct Runner {
     /// Its link.
     pub link: Rc<Link>,
-    pid: u32,
-    alive: Rc<Cell<bool>>,
-    released: Rc<Notify>,
+    process: Process,
     containment: RefCell<Option<Rc<Containment>>>,
     /// When it was asked for an echo, and how long the last one took.
     asked: Cell<Option<Instant>>,
@@ -143,32 +139,27 @@ impl Runner {
         purpose: Purpose,
         reaper: &Reaper,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
-        let (mine, child_end) = harbor_child::link::pair()?;
-        let (program, name) = executables.of(kind);
-        let certificates = CERTIFICATES.iter().filter(|_| kind == Kind::Remote);
-        let child = Command::new(format!("/proc/self/fd/{}", program.as_raw_fd()))
-            .arg0(name)
-            .arg(std::process::id().to_string())
-            .arg(purpose.as_str())
-            // As an argument too: nobody but root can read a runner's environment.
-            .arg(format!("{INSTANCE_MARK}={instance}"))
-            .env_clear()
-            .env(INSTANCE_MARK, instance)
-            .envs(certificates.filter_map(|name| Some((name, std::env::var_os(name)?))))
-            .process_group(0)
-            .stdin(child_end)
-            .stdout(Stdio::null())
-            .spawn()?;
-        let pid = child.id();
-        let exited = reaper.watch(pid, Group::Own);
+        let (executable, name) = executables.of(kind);
+        let program = Program { executable, name, grace: LAST_GRACE };
+        let (process, mine, ended) = Process::start(&program, reaper, |command| {
+            let certificates = CERTIFICATES.iter().filter(|_| kind == Kind::Remote);
+            // The mark as an argument too: nobody but root can read a runner's environment.
+            command.arg(purpose.as_str()).arg(format!("{INSTANCE_MARK}={instance}"));
+            command.env(INSTANCE_MARK, instance);
+            command.envs(certificates.filter_map(|name| Some((name, std::env::var_os(name)?))));
+        })?;
         let (link, events) = Link::begin(mine)?;
-        let (alive, released) = (Rc::new(Cell::new(true)), Rc::<Notify>::default());
-        tokio::task::spawn_local(attend(pid, exited, released.clone(), alive.clone(), link.clone()));
+        tokio::task::spawn_local({
+            let (link, pid) = (link.clone(), process.pid());
+            async move {
+                let exit = ended.await;
+                link.close();
+                tracing::debug!(pid, ?exit, "a runner ended");
+            }
+        });
         let runner = Self {
             link,
-            pid,
-            alive,
-            released,
+            process,
             containment: RefCell::default(),
             asked: Cell::default(),
             round_trip: Cell::default(),
@@ -179,7 +170,7 @@ impl Runner {
     /// Its process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.pid
+        self.process.pid()
     }
 
     /// What it said about what holds its servers together.
@@ -222,10 +213,7 @@ impl Runner {
 
     /// Ends it at once; the kernel ends its servers with it.
     pub fn kill(&self) {
-        if self.alive.get() {
-            // It may have ended since: then there is nothing to do.
-            let _ = send(self.pid, Signal::SIGKILL);
-        }
+        self.process.kill();
     }
 }
 
@@ -233,37 +221,11 @@ impl Drop for Runner {
     fn drop(&mut self) {
         // Nobody is left to speak to it: it ends its servers by itself, and if it does not, it is killed.
         self.shut_down();
-        self.released.notify_one();
     }
 }
 
 /// How long a runner that nobody needs may take to end its servers and itself.
 const LAST_GRACE: Duration = Duration::from_secs(6);
-
-/// Notes the end of a runner's process, and brings it about when nobody needs the runner any more.
-async fn attend(
-    pid: u32,
-    mut exited: oneshot::Receiver<Exit>,
-    released: Rc<Notify>,
-    alive: Rc<Cell<bool>>,
-    link: Rc<Link>,
-) {
-    let in_time = async {
-        released.notified().await;
-        tokio::time::sleep(LAST_GRACE).await;
-    };
-    let exit = tokio::select! {
-        exit = &mut exited => exit,
-        () = in_time => {
-            // It may have ended this very moment.
-            let _ = send(pid, Signal::SIGKILL);
-            exited.await
-        }
-    };
-    alive.set(false);
-    link.close();
-    tracing::debug!(pid, ?exit, "a runner ended");
-}
 
 /// Ends the process group of a server whose runner is gone, in case the kernel has not done so yet. Its leader is
 /// still the runner's child, or has become ours; a number that now means another process is left alone.

@@ -8,18 +8,13 @@
 //! Owns one process. What it says is bounded: texts are cut and made one line, since they may be other people's words. Must
 //! be used from the bridge's main thread only, as `runner` is.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::AsRawFd as _;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::outbox::{Outbox, read_some};
-use harbor_child::reaper::{Exit, Group, Reaper, send};
-use harbor_child::signal::Signal;
+use harbor_child::reaper::{Exit, Reaper};
 use harbor_child::socket::{self, Reader};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{get_message, put_message};
@@ -27,9 +22,10 @@ use harbor_ipc_proto::link::worker::{
     Activity, Changes, FromWorker, SourceOutcome, ToWorker, WorkerFailure, WorkerStatus, WorkerStep,
 };
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
+use super::process::{Process, Program};
 use super::runner::Executable;
 
 /// What the worker is called on its command line.
@@ -118,9 +114,7 @@ pub enum Reason {
 #[derive(Debug)]
 pub struct Worker {
     outbox: Rc<Outbox>,
-    pid: u32,
-    alive: Rc<Cell<bool>>,
-    released: Rc<Notify>,
+    process: Process,
 }
 
 impl Worker {
@@ -133,26 +127,12 @@ impl Worker {
         environment: &BTreeMap<String, String>,
         reaper: &Reaper,
     ) -> io::Result<(Self, mpsc::Receiver<WorkerEvent>)> {
-        let (mine, child_end) = harbor_child::link::pair()?;
-        let child = Command::new(format!("/proc/self/fd/{}", executable.file().as_raw_fd()))
-            .arg0(WORKER)
-            .arg(std::process::id().to_string())
-            .env_clear()
-            .envs(environment)
-            .current_dir("/")
-            .process_group(0)
-            .stdin(child_end)
-            .stdout(Stdio::null())
-            .spawn()?;
-        let pid = child.id();
-        let exited = reaper.watch(pid, Group::Own);
+        let program = Program { executable: executable.file(), name: WORKER, grace: LAST_GRACE };
+        let (process, mine, ended) = Process::start(&program, reaper, |command| {
+            command.envs(environment).current_dir("/");
+        })?;
         let (reader, writer) = socket::split(mine)?;
-        let worker = Self {
-            outbox: Rc::new(Outbox::new(MAX_MESSAGE)),
-            pid,
-            alive: Rc::new(Cell::new(true)),
-            released: Rc::default(),
-        };
+        let worker = Self { outbox: Rc::new(Outbox::new(MAX_MESSAGE)), process };
         worker.send(&ToWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
         let (events, receiver) = mpsc::channel(EVENTS);
         let outbox = worker.outbox.clone();
@@ -160,9 +140,7 @@ impl Worker {
             // An error means that the worker is gone; the reader sees that too.
             let _ = outbox.drive(&writer).await;
         });
-        let ended = attend(pid, exited, worker.released.clone(), worker.alive.clone());
-        let ended = tokio::task::spawn_local(ended);
-        let link = (reader, worker.outbox.clone(), worker.released.clone());
+        let link = (reader, worker.outbox.clone(), worker.process.released());
         tokio::task::spawn_local(follow(link, events, ended));
         Ok((worker, receiver))
     }
@@ -170,7 +148,7 @@ impl Worker {
     /// Its process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.pid
+        self.process.pid()
     }
 
     /// Sends a message; one that finds the worker gone is dropped: its end is an event.
@@ -186,47 +164,13 @@ impl Worker {
 
     /// Ends it at once.
     pub fn kill(&self) {
-        kill(self.pid, &self.alive);
+        self.process.kill();
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         self.shut_down();
-        self.released.notify_one();
-    }
-}
-
-fn kill(pid: u32, alive: &Cell<bool>) {
-    if alive.get() {
-        // It may have ended since: then there is nothing to do.
-        let _ = send(pid, Signal::SIGKILL);
-    }
-}
-
-/// Waits for the end of the process, and brings it about when nobody needs it any more.
-async fn attend(
-    pid: u32,
-    mut exited: oneshot::Receiver<Exit>,
-    released: Rc<Notify>,
-    alive: Rc<Cell<bool>>,
-) -> String {
-    let in_time = async {
-        released.notified().await;
-        tokio::time::sleep(LAST_GRACE).await;
-    };
-    let exit = tokio::select! {
-        exit = &mut exited => exit,
-        () = in_time => {
-            kill(pid, &alive);
-            exited.await
-        }
-    };
-    alive.set(false);
-    match exit {
-        Ok(Exit::Code(code)) => format!("it exited with code {code}"),
-        Ok(Exit::Signal(signal)) => format!("it was ended by signal {signal}"),
-        Err(_) => "it has ended".into(),
     }
 }
 
@@ -234,7 +178,7 @@ async fn attend(
 async fn follow(
     (mut reader, outbox, released): (Reader, Rc<Outbox>, Rc<Notify>),
     events: mpsc::Sender<WorkerEvent>,
-    ended: JoinHandle<String>,
+    ended: JoinHandle<Option<Exit>>,
 ) {
     let broken = match read_messages(&mut reader, &events).await {
         // What this file says itself is about the protocol; anything else is the system's word for a worker that died.
@@ -245,7 +189,11 @@ async fn follow(
     outbox.cut();
     drop(reader);
     released.notify_one();
-    let ended = ended.await.unwrap_or_else(|_| "it has ended".into());
+    let ended = match ended.await {
+        Ok(Some(Exit::Code(code))) => format!("it exited with code {code}"),
+        Ok(Some(Exit::Signal(signal))) => format!("it was ended by signal {signal}"),
+        Ok(None) | Err(_) => "it has ended".into(),
+    };
     // The receiver may be gone already, when the bridge is on its way out.
     let _ = events.send(WorkerEvent::Closed(broken.unwrap_or(ended))).await;
 }

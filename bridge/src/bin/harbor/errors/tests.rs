@@ -129,18 +129,6 @@ fn a_refusal_names_the_command_that_changes_it() {
         ),
         (
             "invalid_params",
-            r#"{"field":"arguments","path":"/a","reason":"\"1\" is not of type \"integer\"","server_id":"time"}"#,
-            None,
-            "`a:=VALUE` gives a value as JSON, such as a:=1; `harbor tools time/TOOL` shows the schema",
-        ),
-        (
-            "invalid_params",
-            r#"{"field":"arguments","path":"/a","reason":"it is not of type \"string\"","server_id":"time"}"#,
-            None,
-            "`a=TEXT` gives a text; `harbor tools time/TOOL` shows the schema",
-        ),
-        (
-            "invalid_params",
             r#"{"field":"tool_hash","server_id":"time"}"#,
             None,
             "`harbor tools --changed time` shows what it is now",
@@ -198,6 +186,22 @@ fn a_setting_of_the_sandbox_is_named_as_it_is_typed() {
         json.contains("the sandbox's memory_mb must be 64"),
         "programs know the name on the wire: {json}"
     );
+}
+
+#[test]
+fn an_argument_that_does_not_fit_is_shown_as_it_is_typed() {
+    for (path, wanted, typed) in [
+        ("/a", "integer", "`a:=VALUE` gives a value as JSON, such as a:=1; "),
+        ("/a", "string", "`a=TEXT` gives a text; "),
+        ("/a/0", "string", ""),
+    ] {
+        let mut failure = refused("invalid_params");
+        let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
+        let why = format!(r#"it is not of type \"{wanted}\""#);
+        refusal.details = Some(format!(r#"{{"path":"{path}","reason":"{why}","server_id":"time"}}"#));
+        let step = refusal.next_step().unwrap();
+        assert_eq!(step, format!("{typed}`harbor tools time/TOOL` shows the schema"));
+    }
 }
 
 #[test]
