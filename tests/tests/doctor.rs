@@ -32,9 +32,13 @@ fn a_sound_home_is_well_and_warnings_are_no_failure() {
     bridge.add_and_connect("sound", &Double::sound(&home));
     let (code, found) = doctor(&home, &[]);
     assert_eq!((code, &found["broken"]), (Some(0), &json!(0)), "{found:#}");
-    for (about, text) in
-        [("kernel", "landlock"), ("database", "whole"), ("servers", "none of 1"), ("programs", "")]
-    {
+    for (about, text) in [
+        ("kernel", "landlock"),
+        ("database", "whole"),
+        ("servers", "none of 1"),
+        ("programs", ""),
+        ("runtimes", "servers in containers"),
+    ] {
         assert!(has(&found, "ok", about, text), "{about}: {found:#}");
     }
 

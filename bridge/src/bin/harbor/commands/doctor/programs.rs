@@ -10,14 +10,19 @@ use harbor_bridge::runtimes::{Looked, Runtimes};
 use super::super::native_host::is_program;
 use super::{Finding, State};
 
-const OWN: &[&str] = &["harbor-bridge", "harbor-runner", "harbor-runner-http", "harbor-egress"];
+const OWN: &[&str] =
+    &["harbor-bridge", "harbor-runner", "harbor-runner-http", "harbor-egress", "harbor-catalog-worker"];
 
 /// One of these, and who needs it.
 const NEEDED: &[(&[&str], &str)] = &[
     (&["node"], "servers from npm"),
     (&["uv", "python"], "servers from PyPI"),
     (&["git"], "servers from repositories"),
+    (ENGINES, "servers in containers"),
 ];
+
+/// Most people have no such servers.
+const ENGINES: &[&str] = &["podman", "docker"];
 
 pub(super) fn look() -> Vec<Finding> {
     let directory = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
@@ -42,6 +47,9 @@ fn runtime(names: &[&str], who: &str, looked: &Looked) -> Finding {
     match names.iter().find_map(|name| looked.get(name)) {
         Some((path, "PATH")) => Finding::ok("runtimes", format!("{who} have {path}")),
         Some((path, how)) => Finding::ok("runtimes", format!("{who} have {path}, by {how}")),
+        None if names == ENGINES => {
+            Finding::ok("runtimes", format!("{who} are not to be had: no {}", names.join(", no ")))
+        }
         None => {
             let what = format!("{who} need {}, which was not found", names.join(" or "));
             let next = "install it; `harbor runtimes` shows where it was looked for, and how to get it";
@@ -66,5 +74,11 @@ mod tests {
             std::fs::set_permissions(dir.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
         }
         assert_eq!(own(dir.path()).state, State::Ok);
+    }
+
+    #[test]
+    fn nobody_has_to_have_an_engine_of_containers() {
+        let found = NEEDED.iter().map(|(names, who)| runtime(names, who, &Looked::none()).state);
+        assert_eq!(found.collect::<Vec<_>>(), [State::Warning, State::Warning, State::Warning, State::Ok]);
     }
 }
