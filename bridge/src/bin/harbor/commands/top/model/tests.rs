@@ -105,6 +105,10 @@ fn a_key_starts_stops_and_restarts_the_selected_server() {
     model.on_frame(refused, NOW);
     let remark = model.remark.clone().unwrap();
     assert_eq!((remark.text.as_str(), remark.bad), ("cannot stop b: no such \\u{1b}[1mserver", true));
+    model.on_time(NOW + 15_000);
+    assert_eq!(model.remark, Some(remark));
+    model.on_time(NOW + 15_001);
+    assert_eq!(model.remark, None, "it was said long ago");
 }
 
 #[test]
