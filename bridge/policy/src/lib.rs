@@ -10,6 +10,7 @@ pub mod curated;
 pub mod environment;
 pub mod flood;
 pub mod grants;
+pub mod handover;
 pub mod health;
 pub mod lifecycle;
 pub mod limiter;

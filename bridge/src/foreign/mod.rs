@@ -13,6 +13,7 @@
 pub mod browsers;
 mod clients;
 mod elsewhere;
+mod engine;
 mod entry;
 pub mod extensions;
 mod jsonc;
@@ -31,6 +32,7 @@ use serde_json::{Map, Value};
 
 pub use self::clients::{AiClient, CLIENTS, client, fills_of};
 pub use self::elsewhere::Elsewhere;
+pub use self::engine::Image;
 pub use self::entry::{Entry, is_ours};
 pub use self::names::server_id;
 pub use self::placeholders::{Fills, Surroundings, Unresolved, Use};

@@ -8,6 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::elsewhere::{self, Elsewhere};
+use super::engine::{self, Beyond, Image};
 use super::entry::is_ours;
 use super::placeholders::{Surroundings, Unresolved, Use};
 
@@ -30,6 +31,8 @@ pub struct Named<'a> {
 pub struct Launch {
     /// A path, or a name for PATH.
     pub command: String,
+    /// The image that is run instead of a command.
+    pub image: Option<Image>,
     /// Its arguments.
     pub args: Vec<String>,
     /// Its environment.
@@ -57,6 +60,8 @@ pub enum Skip {
     Relative(String),
     /// Variables are in a file of this name.
     EnvFile(String),
+    /// Its command runs an image, with more than Harbor's own containers have.
+    Beyond(Beyond),
     /// A placeholder that cannot be replaced here, and the server's variable that has it, if one has.
     Unresolved(Unresolved, Option<String>),
 }
@@ -78,6 +83,7 @@ impl fmt::Display for Skip {
                 f,
                 "its variables are in the file {file}, which is not read; `harbor add` with `--env NAME=VALUE` says them"
             ),
+            Self::Beyond(beyond) => write!(f, "{beyond}"),
             Self::Unresolved(why, variable) => match why {
                 Unresolved::Input(id) => {
                     let name = variable.as_deref().unwrap_or("NAME");
@@ -167,6 +173,10 @@ pub fn launch(entry: &Value, disabled_too: bool, around: &Surroundings<'_>) -> R
     launch.args = args(&program["args"], around, &mut launch.taken)?;
     launch.env = environment(&program["env"], around, &mut launch.taken)?;
     forwarded(&entry["env_vars"], around, &mut launch)?;
+    engine::take(&mut launch, around)?;
+    if launch.image.is_some() {
+        return Ok(launch);
+    }
     let cwd = match &entry["cwd"] {
         Value::Null => None,
         Value::String(text) => Some(around.put(text, "its directory", &mut launch.taken)?),

@@ -226,6 +226,7 @@ fn an_entry_is_taken_over_or_the_reason_is_told() {
     assert_eq!(
         done,
         Ok(Launch {
+            image: None,
             command: "npx".into(),
             args: vec!["-y".into(), "x".into()],
             env: [("A", "s3cret"), ("B", "7"), ("TOKEN", "s3cret")].map(|(n, v)| (n.into(), v.into())).into(),

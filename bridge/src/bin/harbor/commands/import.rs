@@ -79,11 +79,11 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
             "`harbor import FILE` takes them from a file; `harbor add` adds one".into(),
         ));
     }
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut asked) = (Vec::new(), false);
     if servers.iter().any(|server| server.launch.is_ok()) {
         let mut client = Client::connect(paths)?;
         let mut known = known(&client.request(&Ask::new("list_servers"), QUICK)?);
-        let asked = risks::ask(&servers, |server| here(server, &known).is_none(), wanted)?;
+        asked = risks::ask(&servers, |server| here(server, &known).is_none(), wanted)?;
         for server in &servers {
             outcomes.push(take_over(&mut client, server, &mut known, wanted, asked)?);
         }
@@ -94,7 +94,7 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
                 .map(|server| Outcome::Skipped(server.launch.as_ref().err().cloned().unwrap_or_default())),
         );
     }
-    tell::tell(&servers, &outcomes, wanted, screen)?;
+    tell::tell(&servers, &outcomes, (wanted, asked), screen)?;
     // What could be taken over was; a file that could not be read is a failure all the same.
     let failed = !failures.is_empty() || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
     failures.drain(..).for_each(|failure| failure.message().iter().for_each(|text| remark(text)));
@@ -191,6 +191,7 @@ fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
 struct Shown {
     id: String,
     command: String,
+    image: String,
     args: Vec<String>,
     env_names: Vec<String>,
     cwd: Option<String>,
@@ -203,6 +204,7 @@ impl Shown {
         Self {
             id: server.id.clone(),
             command: launch.command.clone(),
+            image: launch.image.as_ref().map(|image| image.reference.clone()).unwrap_or_default(),
             args: launch.args.clone(),
             env_names: plain(launch.env.keys().cloned()),
             cwd: launch.cwd.clone(),
@@ -216,6 +218,7 @@ fn known(answer: &Members) -> Vec<Shown> {
     let one = |server: &Members| Shown {
         id: server.text("server_id"),
         command: server.text("command"),
+        image: server.object("image").text("reference"),
         args: server.strings("args"),
         env_names: plain(server.strings("env_names").into_iter()),
         cwd: server.value("cwd").as_str().map(str::to_owned),
@@ -339,6 +342,8 @@ fn definition(server: &Server, launch: &Launch) -> Definition {
         cwd: launch.cwd.clone(),
         env,
         command: launch.command.clone(),
+        image: launch.image.as_ref().map(|image| image.reference.clone()),
+        engine: launch.image.as_ref().map(|image| image.engine.to_owned()),
         args: launch.args.clone(),
         remote,
         // The client started it when it needed it, and shall find it through Harbor as it did before.

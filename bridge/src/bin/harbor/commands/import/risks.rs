@@ -11,16 +11,21 @@
 use std::collections::BTreeMap;
 
 use harbor_bridge::foreign::Launch;
+use harbor_policy::handover::warnings;
 use harbor_policy::remote::{is_exposed, parse, place, says_private};
 use harbor_policy::telltale::telltales;
 use url::Url;
 
-use super::Server;
+use super::super::changes::quoted;
+use super::{Server, secrets_of};
 use crate::args::Import;
 use crate::consent;
 use crate::errors::{Exit, Failure};
 use crate::screen::remark;
 use crate::table::flatten;
+
+/// What stands for a value that may be secret.
+const HIDDEN: &str = "…";
 
 /// Where a server elsewhere is.
 pub fn host(launch: &Launch) -> Option<String> {
@@ -86,13 +91,33 @@ fn described(server: &Server, launch: &Launch) -> String {
         None => format!("runs {}", flatten(&shortened(launch))),
     };
     let mut lines = vec![format!("{}: {what}", flatten(&server.id))];
+    lines.extend(named("its variables", launch, launch.env.keys()));
+    let headers = launch.remote.iter().flat_map(|remote| remote.headers.keys());
+    lines.extend(named("its headers", launch, headers));
     lines.extend(uses(launch).iter().map(|used| format!("  it is given your {}", flatten(used))));
-    lines.extend(plain_secrets(launch).iter().map(|name| format!("  {} looks like a secret", flatten(name))));
+    let is_plain = "looks like a secret, and would stand in its definition as it is";
+    lines.extend(plain_secrets(launch).iter().map(|name| format!("  {} {is_plain}", flatten(name))));
     let url = address(launch);
     let is = |what: fn(&Url) -> bool| url.as_ref().is_some_and(what);
     lines.extend(is(says_private).then(|| "  that is a private address, or this machine".to_owned()));
     lines.extend(is(is_exposed).then(|| "  without TLS".to_owned()));
+    lines.extend(warning(launch).map(|text| format!("  warning: {text}")));
     lines.join("\n")
+}
+
+/// `  its variables: MODE, TOKEN (kept as a secret)`.
+fn named<'a>(title: &str, launch: &Launch, names: impl Iterator<Item = &'a String>) -> Option<String> {
+    let secrets = secrets_of(launch);
+    let is_kept = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
+    let kept = |name: &String| if is_kept(name) { " (kept as a secret)" } else { "" };
+    let names: Vec<_> = names.map(|name| format!("{}{}", flatten(name), kept(name))).collect();
+    (!names.is_empty()).then(|| format!("  {title}: {}", names.join(", ")))
+}
+
+/// What its command would hand over, or hide.
+pub fn warning(launch: &Launch) -> Option<String> {
+    let all = warnings(&launch.command, &launch.args);
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Arguments that look like secrets, by their names: they would stand in the definition as they are.
@@ -100,14 +125,23 @@ pub fn plain_secrets(launch: &Launch) -> Vec<String> {
     telltales(&launch.args).into_iter().map(|told| told.name).collect()
 }
 
-/// The command without what has a variable's value in it, or looks like a secret.
-fn shortened(launch: &Launch) -> String {
+/// The whole command, without what has a variable's value in it, or looks like a secret.
+pub fn shortened(launch: &Launch) -> String {
     let has = |place: &str| launch.taken.iter().any(|used| used.place == place);
-    let command = if has("its command") { "…" } else { &launch.command };
+    let word = |word: &String| if word == HIDDEN { word.clone() } else { quoted(word) };
+    let program = match &launch.image {
+        Some(image) if has("its arguments") => format!("an image ({})", image.engine),
+        Some(image) => format!("the image {} ({})", image.reference, image.engine),
+        None if has("its command") => HIDDEN.into(),
+        None => word(&launch.command),
+    };
     let mut args = launch.args.clone();
-    telltales(&launch.args).iter().for_each(|told| args[told.at] = "…".into());
-    let args = if has("its arguments") { "…".to_owned() } else { args.join(" ") };
-    format!("{command} {args}").trim_end().to_owned()
+    telltales(&launch.args).iter().for_each(|told| args[told.at] = HIDDEN.into());
+    let args = match has("its arguments") {
+        true => HIDDEN.to_owned(),
+        false => args.iter().map(word).collect::<Vec<_>>().join(" "),
+    };
+    format!("{program} {args}").trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -164,7 +198,21 @@ mod tests {
         let plain = Launch { command: "npx".into(), args, ..Launch::default() };
         assert_eq!(
             described(&server(&plain), &plain),
-            "s: runs npx run --token … -e …\n  --token looks like a secret\n  KEY looks like a secret"
+            "s: runs npx run --token … -e …\n  --token looks like a secret, and would stand in its definition as it is\n  \
+             KEY looks like a secret, and would stand in its definition as it is"
+        );
+        let mut shell = Launch {
+            command: "bash".into(),
+            args: ["-c", "a b"].map(str::to_owned).into(),
+            ..Launch::default()
+        };
+        shell.env = [("MODE", "v4lue"), ("API_KEY", "v4lue-0123456789")]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into();
+        assert_eq!(
+            described(&server(&shell), &shell),
+            "s: runs bash -c 'a b'\n  its variables: API_KEY (kept as a secret), MODE\n  \
+             warning: bash -c runs a text: read all of it"
         );
         let launch = remote("http://192.168.1.2:80/x?key=v4lue");
         assert_eq!(

@@ -14,7 +14,7 @@ use crate::table::flatten;
 pub fn tell(
     servers: &[Server],
     outcomes: &[Outcome],
-    wanted: &Import,
+    (wanted, asked): (&Import, bool),
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     if screen.json {
@@ -32,6 +32,14 @@ pub fn tell(
         .zip(outcomes)
         .filter_map(|(server, outcome)| plain(server, outcome))
         .for_each(|text| remark(&text));
+    // Who was asked has read it there.
+    if !asked {
+        let new = |outcome: &Outcome| matches!(outcome, Outcome::Imported | Outcome::WouldBe);
+        let new = servers.iter().zip(outcomes).filter(|(_, outcome)| new(outcome));
+        new.filter_map(|(server, _)| Some((server, risks::warning(server.launch.as_ref().ok()?)?))).for_each(
+            |(server, text)| remark(&format!("{}: warning: {}", flatten(&server.id), flatten(&text))),
+        );
+    }
     let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
     if done > 0 {
         screen.text(&format!("{} taken over", count(done, "server")))?;
@@ -88,7 +96,11 @@ fn line(server: &Server, outcome: &Outcome) -> String {
         true => String::new(),
         false => format!(", with your {}", taken.join(", ")),
     };
-    let at = launch.and_then(risks::host).map(|host| format!(", at {host}")).unwrap_or_default();
+    let at = match launch.map(|launch| risks::host(launch).ok_or(launch)) {
+        Some(Ok(host)) => format!(", at {host}"),
+        Some(Err(launch)) => format!(", runs {}", risks::shortened(launch)),
+        None => String::new(),
+    };
     let remote = server.launch.as_ref().ok().and_then(|launch| launch.remote.as_ref());
     let headers = remote.map_or(Vec::new(), |remote| remote.headers.keys().map(String::as_str).collect());
     let cwd = server.launch.as_ref().ok().and_then(|launch| launch.cwd.as_ref());
@@ -116,6 +128,8 @@ fn as_json(server: &Server, outcome: &Outcome) -> Value {
         "outcome": word, "reason": why,
         "env_names": launch.map(|launch| launch.env.keys().collect::<Vec<_>>()),
         "host": launch.and_then(risks::host),
+        "runs": launch.filter(|launch| launch.remote.is_none()).map(risks::shortened),
+        "warning": launch.and_then(risks::warning),
         "plain_secrets": launch.map(risks::plain_secrets),
         "from_environment": launch.map(|launch| {
             launch.taken.iter().map(|used| json!({"variable": used.variable, "place": used.place})).collect::<Vec<_>>()

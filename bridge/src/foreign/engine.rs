@@ -1,0 +1,312 @@
+//! A command that has an engine run an image: `docker run -i --rm -e TOKEN mcp/time`.
+//!
+//! Such a program reaches no engine from below a sandbox, so what is taken over is the image, which Harbor has its engine run itself.
+//! Owns which options mean the same there. Must never drop one that means more: what it would open, or lack, is not ours to decide.
+
+use std::collections::BTreeSet;
+
+use harbor_policy::container::engine::Engine;
+use harbor_policy::container::reference;
+
+use super::placeholders::Surroundings;
+use super::servers::{Launch, Skip};
+
+/// Options of a container that take a value, to find the image behind them. What takes none stands alone.
+const WITH_VALUE: &[&str] = &[
+    "--add-host",
+    "--annotation",
+    "--cap-add",
+    "--cap-drop",
+    "--cgroupns",
+    "--cidfile",
+    "--cpu-shares",
+    "--cpus",
+    "--device",
+    "--dns",
+    "--entrypoint",
+    "--env-file",
+    "--gpus",
+    "--group-add",
+    "--hostname",
+    "--ipc",
+    "--label",
+    "--log-driver",
+    "--memory",
+    "--mount",
+    "--net",
+    "--network",
+    "--pid",
+    "--platform",
+    "--publish",
+    "--pull",
+    "--restart",
+    "--runtime",
+    "--security-opt",
+    "--shm-size",
+    "--stop-timeout",
+    "--tmpfs",
+    "--ulimit",
+    "--user",
+    "--userns",
+    "--volume",
+    "--volumes-from",
+    "--workdir",
+    "-a",
+    "-c",
+    "-h",
+    "-l",
+    "-m",
+    "-p",
+    "-u",
+    "-v",
+    "-w",
+];
+
+/// What is about files of this machine.
+const OF_FILES: &[&str] = &["-v", "--volume", "--mount"];
+
+/// What Harbor does for each container anyway: it is spoken to on its pipes, named, and removed at its end.
+const MEANT_ANYWAY: &[&str] = &["-i", "--interactive", "--rm", "--init"];
+
+/// An image, and what runs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// As the command says it.
+    pub reference: String,
+    /// `docker` or `podman`.
+    pub engine: &'static str,
+}
+
+/// Why an image is not taken over by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beyond {
+    /// The command's option or variable.
+    what: String,
+    /// What helps, as a sentence's second half.
+    advice: String,
+}
+
+impl std::fmt::Display for Beyond {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Harbor runs images itself, and {} of this one's command is not taken over: {}",
+            self.what, self.advice
+        )
+    }
+}
+
+/// What was read of the words behind `run`.
+#[derive(Debug, Default)]
+struct Run<'a> {
+    /// `NAME` or `NAME=VALUE`.
+    env: Vec<&'a str>,
+    beyond: Option<&'a str>,
+    /// The image, and what its program is given.
+    image: &'a [String],
+}
+
+/// Makes an image of a command that is one's; leaves others as they are.
+///
+/// # Errors
+/// Where the command says more than can be taken over.
+pub(super) fn take(launch: &mut Launch, around: &Surroundings<'_>) -> Result<(), Skip> {
+    let program = launch.command.rsplit('/').next().unwrap_or_default();
+    let Some(engine) = Engine::of(program).map(Engine::as_str) else { return Ok(()) };
+    let Some(words) = behind_run(&launch.args) else { return Ok(()) };
+    let run = read(words);
+    let Some((reference, args)) =
+        run.image.split_first().filter(|(name, _)| reference::wrong(name).is_none())
+    else {
+        return Err(Skip::Beyond(unread(run.beyond)));
+    };
+    let of_engine = launch.env.keys().find(|name| is_of_engine(name));
+    if let Some(what) = run.beyond.or(of_engine.map(String::as_str)) {
+        return Err(Skip::Beyond(beyond(what, reference, args)));
+    }
+    let names: BTreeSet<_> =
+        run.env.iter().map(|word| word.split_once('=').map_or(*word, |(name, _)| name)).collect();
+    let mut env = std::mem::take(&mut launch.env);
+    // What is in no `-e` is the engine's program's alone.
+    env.retain(|name, _| names.contains(name.as_str()));
+    for word in &run.env {
+        match word.split_once('=') {
+            Some((name, value)) => drop(env.insert(name.to_owned(), value.to_owned())),
+            None if env.contains_key(*word) => {}
+            None => {
+                let value = around.hand_on(word, &format!("its variable {word}"), &mut launch.taken);
+                env.extend(value.map(|value| ((*word).to_owned(), value)));
+            }
+        }
+    }
+    let image = Image { reference: reference.clone(), engine };
+    let args = args.to_vec();
+    *launch = Launch {
+        image: Some(image),
+        args,
+        env,
+        taken: std::mem::take(&mut launch.taken),
+        ..Launch::default()
+    };
+    Ok(())
+}
+
+fn behind_run(args: &[String]) -> Option<&[String]> {
+    let args = args.strip_prefix(&["container".to_owned()]).unwrap_or(args);
+    args.split_first().filter(|(first, _)| *first == "run").map(|(_, rest)| rest)
+}
+
+fn read(mut words: &[String]) -> Run<'_> {
+    let mut run = Run::default();
+    while let Some((word, rest)) = words.split_first() {
+        if word == "--" {
+            run.image = rest;
+            break;
+        }
+        if !word.starts_with('-') || word == "-" {
+            run.image = words;
+            break;
+        }
+        words = option(&mut run, word, rest);
+    }
+    run
+}
+
+/// Reads one option; gives what stands behind it and its value.
+fn option<'a>(run: &mut Run<'a>, word: &'a str, rest: &'a [String]) -> &'a [String] {
+    let (name, inline) = match word.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        // `-eTOKEN`, as `-e TOKEN`.
+        None if !word.starts_with("--")
+            && word.get(2..).is_some_and(|more| !more.is_empty())
+            && takes_value(&word[..2]) =>
+        {
+            (&word[..2], word.get(2..))
+        }
+        None => (word, None),
+    };
+    let (value, behind) = match (inline, rest.split_first()) {
+        (None, Some((value, behind))) if takes_value(name) => (Some(value.as_str()), behind),
+        _ => (inline, rest),
+    };
+    match (name, value) {
+        ("-e" | "--env", Some(value)) => run.env.push(value),
+        ("--name", _) => {}
+        _ if MEANT_ANYWAY.contains(&name) && value.is_none_or(|value| value == "true") => {}
+        _ => run.beyond = run.beyond.or(Some(name)),
+    }
+    behind
+}
+
+fn takes_value(name: &str) -> bool {
+    ["-e", "--env", "--name"].contains(&name) || WITH_VALUE.contains(&name)
+}
+
+/// By which a command chooses its engine.
+fn is_of_engine(name: &str) -> bool {
+    ["DOCKER_", "CONTAINER_", "CONTAINERS_"].iter().any(|start| name.starts_with(start))
+}
+
+fn beyond(what: &str, reference: &str, args: &[String]) -> Beyond {
+    let behind = if args.is_empty() { "" } else { " -- ARGS…" };
+    let with = match what {
+        _ if OF_FILES.contains(&what) => {
+            "--read DIR and --write DIR open directories to it, by the same names inside"
+        }
+        "--net" | "--network" => "--network none or all says what it reaches",
+        "--privileged" | "--cap-add" | "--device" | "--pid" | "--security-opt" => {
+            "what hands over this machine is given to none"
+        }
+        _ => "docs/containers.md says what Harbor's own have",
+    };
+    Beyond {
+        what: what.to_owned(),
+        advice: format!("`harbor install oci:{reference} --name NAME{behind}` runs it; {with}"),
+    }
+}
+
+/// Where not even the image can be told.
+fn unread(what: Option<&str>) -> Beyond {
+    let what = what.unwrap_or("the image").to_owned();
+    Beyond {
+        what,
+        advice:
+            "`harbor install oci:IMAGE --name NAME` runs one; docs/containers.md says what it may be given"
+                .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Fills;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn taken(line: &str, env: &[(&str, &str)]) -> Result<Launch, String> {
+        let around = Surroundings {
+            variable: &|name| (name == "MINE").then(|| "v4lue".to_owned()),
+            home: "/home/me",
+            workspace: None,
+            fills: Fills::Nothing,
+            is_there: &|_| false,
+        };
+        let mut words = line.split(' ').map(str::to_owned);
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let command = words.next().unwrap();
+        let mut launch = Launch { command, args: words.collect(), env, ..Launch::default() };
+        take(&mut launch, &around).map(|()| launch).map_err(|why| why.to_string())
+    }
+
+    #[test]
+    fn an_image_is_taken_over_with_its_variables() {
+        let line = "/usr/bin/docker run -i --rm --name x -e TOKEN --env=MODE=fast -eMINE -e NONE ghcr.io/o/time:1 stdio -v";
+        let launch = taken(line, &[("TOKEN", "t"), ("OTHER", "o")]).unwrap();
+        let image = Image { reference: "ghcr.io/o/time:1".into(), engine: "docker" };
+        assert_eq!((launch.image, launch.command.as_str()), (Some(image), ""));
+        assert_eq!(launch.args, ["stdio", "-v"]);
+        let env: Vec<_> = launch.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(env, ["MINE=v4lue", "MODE=fast", "TOKEN=t"]);
+        assert_eq!(launch.taken.iter().map(|used| used.variable.as_str()).collect::<Vec<_>>(), ["MINE"]);
+        assert_eq!(taken("podman container run -i mcp/time", &[]).unwrap().image.unwrap().engine, "podman");
+        for line in ["docker compose run x", "npx run x", "docker"] {
+            assert_eq!(taken(line, &[]).unwrap().image, None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_says_more_is_named_with_what_helps() {
+        for (line, option, help) in [
+            (
+                "docker run -i -v /:/host mcp/files /x",
+                "and -v of",
+                "install oci:mcp/files --name NAME -- ARGS…` runs it; --read DIR and --write",
+            ),
+            ("docker run -v/:/host mcp/files", "and -v of", "oci:mcp/files --name NAME`"),
+            ("docker run --mount type=bind,src=/,dst=/x mcp/files", "and --mount of", "--read DIR"),
+            ("docker run --privileged mcp/x", "and --privileged of", "hands over this machine"),
+            ("docker run --network=host mcp/x", "and --network of", "--network none or all"),
+            ("docker run -it mcp/x", "and -it of", "oci:mcp/x"),
+            ("docker run -p 80:80 mcp/x", "and -p of", "oci:mcp/x"),
+            ("docker run --env-file f mcp/x", "and --env-file of", "oci:mcp/x"),
+            ("docker run --rm=false mcp/x", "and --rm of", "oci:mcp/x"),
+            ("docker run --new-one 5 mcp/x", "and --new-one of", "install oci:"),
+            ("docker run -i", "and the image of", "oci:IMAGE"),
+        ] {
+            let said = taken(line, &[]).unwrap_err();
+            assert!(said.contains(option) && said.contains(help), "{line}: {said}");
+        }
+        let said = taken("docker run -i mcp/x", &[("DOCKER_HOST", "ssh://h")]).unwrap_err();
+        assert!(said.contains("DOCKER_HOST of this one's command"), "{said}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_words_are_survived(words in prop::collection::vec("-[eivtp]{0,2}|--[a-z=]{1,7}|--name|mcp/x|\\PC{0,6}", 0..6)) {
+            let line = format!("docker run {}", words.join(" "));
+            if let Ok(launch) = taken(&line, &[]) {
+                let image = launch.image.unwrap();
+                prop_assert!(reference::wrong(&image.reference).is_none() && line.contains(&image.reference));
+            }
+        }
+    }
+}
