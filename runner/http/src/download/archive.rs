@@ -114,6 +114,10 @@ pub fn read_tar(packed: impl Read, most: u64, place: &mut dyn Place) -> Result<V
 /// The same.
 pub fn read_zip(packed: impl Read + Seek, most: u64, place: &mut dyn Place) -> Result<Vec<Entry>, String> {
     let mut archive = ZipArchive::new(packed).map_err(of_zip)?;
+    // Its reader shows the last of them only, while others may take the first.
+    if archive.has_duplicate_names() {
+        return Err("the archive is not unpacked: a file is in it twice".into());
+    }
     let mut unpacking = Unpacking::into(place, most);
     for at in 0..archive.len() {
         let mut entry = archive.by_index(at).map_err(of_zip)?;

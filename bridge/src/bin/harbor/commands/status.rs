@@ -135,7 +135,7 @@ fn headlines(status: &Members) -> String {
 
 /// `, 12 MiB, 0.3 % of a processor`.
 fn usage(usage: &Members) -> String {
-    let memory = usage.number("memory").map(|bytes| format!(", {}", mib(bytes))).unwrap_or_default();
+    let memory = usage.number("memory").map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
     let cpu = usage.number("cpu_permille").map(|permille| format!(", {} of a processor", percent(permille)));
     let age = usage.number("age_ms").filter(|age| *age >= OLD_MS);
     let age = age.map(|age| format!(" ({} ago)", when::lasting(age))).unwrap_or_default();
@@ -183,7 +183,7 @@ fn tabulate(servers: &[Members]) -> Table {
             or_none(calls.number("failures").map(|number| number.to_string())),
             millis(&times, "p50"),
             millis(&times, "p99"),
-            or_none(usage.number("memory").map(mib)),
+            or_none(usage.number("memory").map(size)),
             or_none(usage.number("cpu_permille").map(percent)),
             or_none(usage.number("open_files").map(|number| number.to_string())),
             or_none(server.number("restarts").map(|number| number.to_string())),
@@ -223,8 +223,17 @@ fn of_catalog(catalog: &Members) -> String {
     }
 }
 
-pub fn mib(bytes: u64) -> String {
-    format!("{}.{} MiB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20)
+/// In the unit in which it is more than nothing.
+pub fn size(bytes: u64) -> String {
+    let in_tenths = |shift: u32| {
+        let part = bytes & ((1 << shift) - 1);
+        format!("{}.{}", bytes >> shift, (part * 10) >> shift)
+    };
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..0x10_0000 => format!("{} KiB", in_tenths(10)),
+        _ => format!("{} MiB", in_tenths(20)),
+    }
 }
 
 fn percent(permille: u64) -> String {
@@ -255,6 +264,15 @@ mod tests {
         assert!(
             said.contains("package    x 1 (npm)") && said.ends_with("start      not as it is: it needs K"),
             "{said}"
+        );
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        let sizes = [0, 1023, 1024, 49_000, 1_048_575, 1_048_576, 13_107_200].map(size);
+        assert_eq!(
+            sizes,
+            ["0 bytes", "1023 bytes", "1.0 KiB", "47.8 KiB", "1023.9 KiB", "1.0 MiB", "12.5 MiB"]
         );
     }
 

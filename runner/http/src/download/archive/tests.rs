@@ -156,6 +156,15 @@ fn there_are_limits() {
     let deep = vec!["d"; MAX_DEPTH + 1].join("/");
     assert!(refusal(&tar(&[file(&deep)])).contains("too deep"));
     assert!(refusal(&tar(&[file("x"), file("./x")])).contains("x is in the archive twice"));
+    let mut twice = zip(&[("a/x", 0o100_644, b"first"), ("a/y", 0o100_755, SCRIPT)]);
+    // No library writes that.
+    let at: Vec<_> = (0..twice.len()).filter(|at| twice[*at..].starts_with(b"a/y")).collect();
+    at.iter().for_each(|at| twice[at + 2] = b'x');
+    assert!(refusal(&twice).contains("a file is in it twice"));
+    assert!(
+        refusal(&zip(&[("x", 0o100_644, b"1"), ("./x", 0o100_644, b"2")]))
+            .contains("x is in the archive twice")
+    );
     let name = |at: usize| format!("f{at}");
     let names: Vec<_> = (0..=MAX_ENTRIES).map(name).collect();
     let many: Vec<_> =

@@ -5,7 +5,7 @@
 use harbor_policy::package::binary::Binary;
 
 use super::super::count;
-use super::super::status::mib;
+use super::super::status;
 use crate::reply::Members;
 use crate::table::flatten;
 
@@ -35,7 +35,7 @@ pub fn describe(plan: &Members, about: Option<&Members>) -> String {
 /// Of what is downloaded.
 fn describe_file(plan: &Members, address: &str) -> String {
     let (file, hash) = (plan.object("file"), plan.text("version"));
-    let size = mib(file.number("size").unwrap_or(0));
+    let size = status::size(file.number("size").unwrap_or(0));
     let source = plan.text("source");
     let source = source.strip_prefix("binary:").and_then(|text| Binary::read(text).ok()).unwrap_or_default();
     let said = file.strings("vouched_by");
