@@ -331,5 +331,10 @@ fn the_command_line_finds_servers_and_says_when_there_was_no_network() {
     assert!(text(&scene.harbor(&["status"]).stdout).contains("catalog  "), "it is in the status, too");
     let unknown = scene.harbor(&["catalog", "show", "nope"]);
     assert_eq!(unknown.status.code(), Some(4));
+    let said = text(&unknown.stderr);
+    assert!(said.contains("nothing has the id nope; `harbor catalog search nope` looks for it"), "{said}");
+    // The names by which `harbor install` knows what Harbor brings along.
+    let time = text(&scene.harbor(&["catalog", "show", "time"]).stdout);
+    assert!(time.contains("source       curated") && time.contains("harbor install time"), "{time}");
     drop(bridge);
 }

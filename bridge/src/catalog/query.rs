@@ -164,7 +164,8 @@ fn by_priority(
 pub(super) fn details(connection: &Connection, id: &str) -> rusqlite::Result<Option<CatalogDetails>> {
     let sql = format!(
         "SELECT {COLUMNS}, e.description, e.remotes, e.repository, e.website, e.tags, e.published_at, \
-         e.first_seen_at, e.last_seen_at, e.last_commit_at FROM entries e WHERE e.id = ?1"
+         e.first_seen_at, e.last_seen_at, e.last_commit_at FROM entries e \
+         WHERE e.id = ?1 OR (e.source = '{CURATED}' AND e.name = ?1)"
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let read = |row: &Row<'_>| {

@@ -9,11 +9,10 @@ use harbor_ipc_proto::client::{
     CatalogEnrich, CatalogEnrichResult, CatalogEntryGet, CatalogEntryResult, CatalogGet, CatalogGetResult,
     CatalogRefresh, CatalogRefreshResult, CatalogSearch, CatalogSearchResult, CatalogStatusResult, Progress,
 };
-use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
-use super::{Handled, Router, invalid, reply};
+use super::{Handled, Router, invalid, reply, sources};
 use crate::catalog::words::{Cursor, expression};
 use crate::catalog::{Age, CatalogError, Done, Filter, Kind, Note, Page};
 
@@ -66,11 +65,12 @@ pub(super) async fn search(router: &Router, message: CatalogSearch) -> Handled {
 
 pub(super) async fn entry(router: &Router, message: CatalogEntryGet) -> Handled {
     if message.id.len() > MAX_NAME {
-        return Err(invalid("id", "an entry's id: 16 hex digits"));
+        return Err(invalid("id", "an entry's id: 16 hex digits, or a name that Harbor brings along"));
     }
-    let details = router.catalog.details(message.id).await.map_err(refused)?;
-    let missing = || ErrorBody::new(Code::NotFound, "the catalog has no entry with this id");
-    reply(CatalogEntryResult { details: details.ok_or_else(missing)? })
+    match router.catalog.details(message.id.clone()).await.map_err(refused)? {
+        Some(details) => reply(CatalogEntryResult { details }),
+        None => Err(sources::unknown(router, &message.id).await),
+    }
 }
 
 pub(super) async fn refresh(

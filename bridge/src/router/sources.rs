@@ -37,6 +37,7 @@ use crate::link::NEEDS_AUTHORIZATION;
 use crate::store::definitions::{Definition, Stored};
 use crate::supervisor::{Server, StartError, TrialOf};
 
+pub(super) use entry::unknown;
 pub(super) use looking::Looked;
 
 pub(super) async fn install(

@@ -2,6 +2,8 @@
 //!
 //! Owns which is meant. Whether it can be had is said by who reads that kind.
 
+mod pages;
+
 use harbor_ipc_proto::server_id::ServerId;
 use url::Url;
 
@@ -53,6 +55,10 @@ pub fn sort(text: &str) -> Result<Source, String> {
     if is_web {
         if let Some(repository) = repository(text) {
             return Ok(Source::Package(repository));
+        }
+        if let Some(page) = pages::meant(text) {
+            let package = format!("git:{}", page?);
+            return source::read(&package, &[]).map(|_| Source::Package(package));
         }
         let url = remote::parse(text)
             .map_err(|expected| format!("that address is none of a server; use {expected}"))?;
@@ -143,6 +149,10 @@ mod tests {
                 "https://github.com/alice/time-mcp/#v1",
                 Source::Package("git:https://github.com/alice/time-mcp#v1".into()),
             ),
+            (
+                "https://github.com/alice/all/tree/v1/packages/time",
+                Source::Package("git:https://github.com/alice/all#v1&subdirectory=packages/time".into()),
+            ),
             ("https://example.com/a/b.git", Source::Package("git:https://example.com/a/b.git".into())),
             (
                 "https://api.githubcopilot.com/mcp/",
@@ -165,6 +175,8 @@ mod tests {
             ("oci:--privileged", "expected an image"),
             ("npm:--x", "names no package"),
             ("ftp://x", "is not of a kind"),
+            ("https://github.com/a/b/blob/main/x.json", "`harbor install https://github.com/a/b/tree/main`"),
+            ("https://github.com/a/b/tree/--x", "behind #"),
             ("https://u:p@example.com/", "without a name or password"),
             ("a b", "names nothing"),
             ("a\u{1b}", "names nothing"),

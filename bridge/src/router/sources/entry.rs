@@ -103,7 +103,8 @@ fn is_of_catalog(id: &str) -> bool {
     id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-async fn unknown(router: &Router, id: &str) -> ErrorBody {
+/// What is said where nothing has this id.
+pub async fn unknown(router: &Router, id: &str) -> ErrorBody {
     let near = router.catalog.ids_near(id.to_owned()).await.unwrap_or_default();
     let known = CURATED.iter().map(|curated| curated.id).chain(near.iter().map(String::as_str));
     let meant = closest(id, known);

@@ -372,7 +372,7 @@ export interface Requests {
   };
   /** Gives all that is known of one of them. */
   catalog_entry: {
-    /** Its id in the catalog. */
+    /** Its id in the catalog, or the name of one that Harbor brings along. */
     id: string;
   };
   /** Fetches the catalog anew, and answers when that is done. Whoever asks while that is being done shares it, and it is done also when nobody waits for it any more. */

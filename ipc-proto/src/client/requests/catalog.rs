@@ -29,7 +29,7 @@ define_requests! {
     }
     /// Gives all that is known of one of them.
     "catalog_entry" CatalogEntryGet {
-        /// Its id in the catalog.
+        /// Its id in the catalog, or the name of one that Harbor brings along.
         id: String,
     }
     /// Fetches the catalog anew, and answers when that is done. Whoever asks while that is being done shares it, and it is

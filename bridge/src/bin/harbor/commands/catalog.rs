@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::codes::Code;
-
 use super::changes::quoted;
 use super::{count, print, progress};
 use crate::args::{CatalogWanted, PageWanted};
@@ -24,9 +22,6 @@ const PAGE: u64 = 20;
 /// The places of a line.
 const WIDTH: usize = 80;
 
-/// How an id is found.
-const NEXT: &str = "`harbor catalog search WORDS…` shows ids";
-
 /// A first refresh fetches everything, from a registry that may be slow.
 const REFRESH: Duration = Duration::from_secs(3600);
 
@@ -43,12 +38,7 @@ pub fn run(client: &mut Client, wanted: &CatalogWanted, screen: &mut Screen) -> 
             show_page(client, &ask, (&format!("search {}", quoted(words)), page), screen)
         }
         CatalogWanted::Show(id) => {
-            let answer =
-                client.request(&Ask::new("catalog_entry").text("id", id), QUICK).map_err(|failure| {
-                    let is_gone = matches!(&failure, Failure::Refused(refusal) if refusal.is(Code::NotFound));
-                    let what = || format!("the catalog has no entry with the id {}", flatten(id));
-                    if is_gone { Failure::Nothing(what(), NEXT.into()) } else { failure }
-                })?;
+            let answer = client.request(&Ask::new("catalog_entry").text("id", id), QUICK)?;
             print(screen, &answer, |answer| details(&answer.object("details")))
         }
         CatalogWanted::Refresh(full) => refresh(client, *full, screen),
