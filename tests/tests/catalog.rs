@@ -4,9 +4,13 @@
 use std::fs;
 use std::process::Output;
 
+use harbor_tests::tls::{FUTURE, Tls};
 use harbor_tests::{Answer, Bridge, Client, Home, LIMIT, PROMPT, Registry, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+
+/// A list as the community's is, as a file that is served as it stands.
+const LIST: &str = "HTTP/1.0 200 OK\r\n\r\n# List\n## Tools\n- [A](https://github.com/ann/a) - First.\n";
 
 const ON: &[(&str, &str)] = &[("HARBOR_CATALOG_WORKER", "1")];
 
@@ -336,5 +340,33 @@ fn the_command_line_finds_servers_and_says_when_there_was_no_network() {
     // The names by which `harbor install` knows what Harbor brings along.
     let time = text(&scene.harbor(&["catalog", "show", "time"]).stdout);
     assert!(time.contains("source       curated") && time.contains("harbor install time"), "{time}");
+    drop(bridge);
+}
+
+/// The worker believes whom the bridge's environment names; a bridge that runs keeps the one that it began with.
+#[test]
+fn an_authority_of_the_person_is_believed_once_a_new_bridge_knows_it() {
+    let home = Home::new();
+    let tls = Tls::start(&home, "DNS:localhost", FUTURE, &["-HTTP"]);
+    fs::write(tls.dir.join("list.md"), LIST).unwrap();
+    let url = tls.url("/list.md");
+    home.configure(&format!("[catalog]\nregistryUrl = \"\"\nawesomeUrl = \"{url}\"\ngithubApiUrl = \"\"\n"));
+    let refresh = || {
+        let mut command = home.command("harbor");
+        command.args(["catalog", "refresh"]).env("SSL_CERT_FILE", &tls.certificate).output().unwrap()
+    };
+    let bridge = Bridge::start_with(&home, ON);
+    let failed = refresh();
+    let said = text(&failed.stderr);
+    assert!(
+        said.contains("SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment"),
+        "{said}"
+    );
+    assert_eq!(failed.status.code(), Some(1));
+    drop(bridge);
+    let certificate = tls.certificate.to_str().unwrap();
+    let bridge = Bridge::start_with(&home, &[ON[0], ("SSL_CERT_FILE", certificate)]);
+    let done = refresh();
+    assert!(text(&done.stdout).contains("entries: 1 new"), "{done:?}");
     drop(bridge);
 }

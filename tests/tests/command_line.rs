@@ -4,6 +4,7 @@
 use std::fs;
 
 use harbor_tests::double::Double;
+use harbor_tests::said::UNSEEN;
 use harbor_tests::{Bridge, Home, LIMIT, programs, wait_until};
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "the commands find it");
     let (add, data) = (["add", "s", "--no-start", "--", "/bin/true"], home.path().join("servers/s/data"));
-    let added = "added s\nstart it with `harbor start s`\n";
+    let added = &*format!("added s\nstart it with `harbor start s`\n{UNSEEN}");
     assert_eq!(done(&home, &add), added);
     assert_eq!(done(&home, &["remove", "s"]), "removed s\n");
 
@@ -332,8 +333,8 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
     let sly =
         "s: hidden or control characters in the texts of sly: a model may read there what you do not see\n";
-    let added = "added s\ns is running: 2 tools (`harbor tools s`)\n";
-    assert_eq!(harbor(&home, &add), (added.to_owned(), format!("{sly}{REACHES}"), Some(0)));
+    let added = format!("added s\ns is running: 2 tools (`harbor tools s`)\n{UNSEEN}");
+    assert_eq!(harbor(&home, &add), (added, format!("{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, sly);
     let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();
     let left_out = "s: 1 item of its list is no tool and was left out\n".to_owned();

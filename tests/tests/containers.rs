@@ -7,6 +7,7 @@ use std::net::TcpListener;
 
 use harbor_tests::home::TEST_ID;
 use harbor_tests::processes::{Process, assert_gone};
+use harbor_tests::said::UNSEEN;
 use harbor_tests::{Bridge, DOWN_LIMIT, ErrorValue, Home, LIMIT, Podman, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -276,7 +277,7 @@ fn an_image_is_added_and_removed_on_the_command_line() {
     let (out, err, code) = home.harbor(&add);
     assert_eq!(
         (out.as_str(), code),
-        ("added s\ns is running: 8 tools (`harbor tools s`)\n", Some(0)),
+        (&*format!("added s\ns is running: 8 tools (`harbor tools s`)\n{UNSEEN}"), Some(0)),
         "{err}{}",
         home.harbor(&["logs", "s"]).0
     );

@@ -201,7 +201,11 @@ const NOT_TRUSTED: &str = "nobody whom this system trusts has signed its certifi
 /// In words, without the URL.
 fn no_answer(error: &reqwest::Error) -> NoAnswer {
     let why = cause(error);
-    let why = if why.contains("UnknownIssuer") { format!("{why} ({NOT_TRUSTED})") } else { why };
+    let why = if ["UnknownIssuer", "BadSignature"].iter().any(|name| why.contains(name)) {
+        format!("{why} ({NOT_TRUSTED})")
+    } else {
+        why
+    };
     if error.is_timeout() {
         // Of connecting only: `get` holds the time in all.
         NoAnswer::passing("the server cannot be reached: it did not take the connection in time")

@@ -8,7 +8,7 @@ use std::path::{self, Component, Path, PathBuf};
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 
 use super::servers::{self, STOP};
-use super::{print, remarks, remote, sandbox};
+use super::{print, remarks, remote, sandbox, unseen};
 use crate::args::{Definition, options_of};
 use crate::ask::Ask;
 use crate::client::Client;
@@ -93,11 +93,19 @@ pub fn run(
             remarks::on_image(name, &connected.object("server"));
             servers::tell(client, name, &connected, screen)?;
             remarks::on_sandbox(&connected.object("server"));
-            return Ok(());
+            return tell_unseen(definition, screen);
         }
         added.insert("connection", connected.to_json());
     }
-    print(screen, &added, |_| format!("start it with `harbor start {name}`"))
+    print(screen, &added, |_| format!("start it with `harbor start {name}`"))?;
+    if screen.json { Ok(()) } else { tell_unseen(definition, screen) }
+}
+
+fn tell_unseen(definition: &Definition, screen: &mut Screen) -> Result<(), Failure> {
+    match unseen::once_added(&definition.name, &definition.supervision) {
+        Some(text) => Ok(screen.text(&text)?),
+        None => Ok(()),
+    }
 }
 
 /// What the definition that was replaced allowed, and how it is allowed again.
@@ -181,6 +189,9 @@ mod tests {
 
     const ADDED: &str = r#"{"type":"add_server_result","request_id":"1","replaced":false,"server":{"a":{}}}"#;
 
+    const UNSEEN: &str =
+        "AI clients and pages see it only while it runs: `harbor set time --lazy` has a call start it\n";
+
     const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"2","server":{"tool_count":2}}"#;
 
     fn definition(command: &str) -> Definition {
@@ -242,7 +253,10 @@ mod tests {
     #[test]
     fn a_server_is_added_and_started() {
         let ran = add(false, true, &[ADDED, CONNECTED]);
-        assert_eq!(ran.printed, "added time\ntime is running: 2 tools (`harbor tools time`)\n");
+        assert_eq!(
+            ran.printed,
+            format!("added time\ntime is running: 2 tools (`harbor tools time`)\n{UNSEEN}")
+        );
         let asked = r#"{"type":"connect_server","request_id":"2","server_id":"time""#;
         assert!(ran.asked[1].starts_with(asked), "{}", ran.asked[1]);
         let ran = add(true, true, &[ADDED, CONNECTED]);
@@ -265,14 +279,15 @@ mod tests {
             let ran = add(false, true, &[&added, &connected]);
             assert_eq!(
                 ran.printed,
-                format!("added time\n{line}time is running: 2 tools (`harbor tools time`)\n")
+                format!("added time\n{line}time is running: 2 tools (`harbor tools time`)\n{UNSEEN}")
             );
         }
     }
 
     #[test]
     fn a_server_may_stay_stopped() {
-        assert_eq!(add(false, false, &[ADDED]).printed, "added time\nstart it with `harbor start time`\n");
+        let told = format!("added time\nstart it with `harbor start time`\n{UNSEEN}");
+        assert_eq!(add(false, false, &[ADDED]).printed, told);
         assert_eq!(add(true, false, &[ADDED]).printed, "{\"replaced\":false,\"server\":{\"a\":{}}}\n");
     }
 

@@ -13,7 +13,7 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::recipe::source::{Source, default_name, sort};
 
 use super::servers::START;
-use super::{add, auth, count, print, remarks, remote, sandbox, secrets};
+use super::{add, auth, count, print, remarks, remote, sandbox, secrets, unseen};
 use crate::args::{NewAuth, Package};
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
@@ -73,6 +73,8 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     let answer = under_way(client, "installing", as_planned(complete, &plan, &values)?)?;
     print(screen, &answer, |answer| describe_installed(&answer.object("installed")))?;
     if !screen.json {
+        let unseen = unseen::once_added(&name, &wanted.definition.supervision);
+        unseen.iter().try_for_each(|text| screen.text(text))?;
         remarks::on_summary(&name, &plan.object("sandbox"));
         remarks::on_image(&name, &answer.object("installed").object("server"));
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
@@ -308,7 +310,8 @@ mod tests {
         assert_eq!(
             ran.printed,
             "installed time: mcp-server-time 1.2\nit has 2 tools: now, then\n\
-             `harbor call time/now` calls one, `harbor tools time` says what they take\n"
+             `harbor call time/now` calls one, `harbor tools time` says what they take\n\
+             AI clients and pages see it only while it runs: `harbor set time --lazy` has a call start it\n"
         );
         assert!(ran.asked[0].contains(r#""plan":true"#), "{:?}", ran.asked);
         assert!(

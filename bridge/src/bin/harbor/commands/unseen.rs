@@ -3,6 +3,7 @@
 //! Owns which these are, and the sentence. Must never start a bridge to find out.
 
 use harbor_bridge::config::Paths;
+use harbor_ipc_proto::client::Supervision;
 
 use super::grants::shorten;
 use crate::ask::Ask;
@@ -36,9 +37,33 @@ pub fn here(paths: &Paths) -> Option<String> {
     among(&listed.objects("servers")).map(|(what, next)| format!("{what}; {next}"))
 }
 
+/// What is said of a server that has just come, if these are its settings.
+pub fn once_added(name: &str, said: &Supervision) -> Option<String> {
+    let is_seen = said.lazy == Some(true) || said.auto_start == Some(true);
+    (!is_seen).then(|| {
+        format!(
+            "AI clients and pages see it only while it runs: `harbor set {name} --lazy` has a call start it"
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_new_server_it_is_said_once() {
+        let with = |lazy, auto_start| Supervision { lazy, auto_start, ..Supervision::default() };
+        assert!(
+            once_added("s", &with(None, Some(false)))
+                .unwrap()
+                .ends_with("`harbor set s --lazy` has a call start it")
+        );
+        assert_eq!(
+            (once_added("s", &with(Some(true), None)), once_added("s", &with(None, Some(true)))),
+            (None, None)
+        );
+    }
 
     #[test]
     fn servers_that_nobody_starts_are_named() {
