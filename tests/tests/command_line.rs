@@ -5,7 +5,7 @@ use std::fs;
 
 use harbor_tests::double::Double;
 use harbor_tests::said::UNSEEN;
-use harbor_tests::{Bridge, Home, LIMIT, programs, wait_until};
+use harbor_tests::{Bridge, Home, LIMIT, Terminal, programs, wait_until};
 use serde_json::{Value, json};
 
 const ORIGIN: &str = "https://a.example";
@@ -71,6 +71,25 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     assert_eq!(done(&home, &["remove", "--data", "s"]), removed);
     assert!(!data.exists());
     assert_eq!(done(&home, &add), added);
+
+    // A person at a terminal is asked; nobody is who said what they want.
+    let remove = |more: &[&str]| {
+        fs::create_dir_all(data.join(".local")).unwrap();
+        Terminal::start(home.command("harbor").args(["remove", "s"]).args(more))
+    };
+    let mut terminal = remove(&[]);
+    terminal.wait_for("Delete them, too? [y/N]");
+    terminal.press("n\r");
+    assert!(terminal.last_words().contains("its data stay in") && data.exists());
+    harbor(&home, &add);
+    let mut terminal = remove(&[]);
+    terminal.wait_for("Delete them, too? [y/N]");
+    terminal.press("y\r");
+    terminal.wait_for("they are deleted");
+    assert!(terminal.end().0 == 0 && !data.exists());
+    harbor(&home, &add);
+    let mut terminal = remove(&["--keep-data"]);
+    assert!(terminal.last_words().contains("its data stay in") && !terminal.text().contains("[y/N]"));
 }
 
 #[test]

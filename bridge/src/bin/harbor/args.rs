@@ -130,8 +130,8 @@ pub struct Definition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removal {
     pub server: String,
-    /// Whether its data go, too.
-    pub data: bool,
+    /// Whether its data go, too; where nothing was said, a person at a terminal is asked.
+    pub data: Option<bool>,
 }
 
 /// A tool call as it was typed.
@@ -256,7 +256,7 @@ impl Words {
             "add" => Command::Add(self.definition()?.into()),
             "install" => Command::Install(self.package()?.into()),
             "upgrade" => Command::Upgrade(self.upgrade()?),
-            "remove" => Command::Remove(Removal { server: self.server()?, data: self.has("--data") }),
+            "remove" => Command::Remove(self.removal()?),
             "start" => Command::Start(self.server()?),
             "stop" => Command::Stop(self.server()?),
             "restart" => Command::Restart(self.server()?),
@@ -300,6 +300,17 @@ impl Words {
                 }
             }
         })
+    }
+
+    fn removal(&self) -> Result<Removal, String> {
+        let data = match (self.has("--data"), self.has("--keep-data")) {
+            (true, true) => {
+                return Err("--data deletes its data, and --keep-data keeps them: say one of them".into());
+            }
+            (false, false) => None,
+            (data, _) => Some(data),
+        };
+        Ok(Removal { server: self.server()?, data })
     }
 
     fn config(&self) -> Result<Config, String> {
@@ -387,8 +398,22 @@ fn find_command(name: &str) -> Result<&'static Topic, Failure> {
     help::find(name).ok_or_else(lost)
 }
 
+/// What other programs call ours, where it is spelt too differently to be guessed.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("delete", "remove NAME"),
+    ("ls", "list"),
+    ("rm", "remove NAME"),
+    ("search", "catalog search WORDS…"),
+    ("show", "status NAME"),
+    ("uninstall", "remove NAME"),
+    ("update", "upgrade NAME"),
+];
+
 fn unknown_command(name: &str) -> String {
-    format!("unknown command {name}{}", hint(name, TOPICS.iter().map(|topic| topic.name)))
+    match ELSEWHERE.iter().find(|(other, _)| *other == name) {
+        Some((_, ours)) => format!("unknown command {name}; did you mean `harbor {ours}`?"),
+        None => format!("unknown command {name}{}", hint(name, TOPICS.iter().map(|topic| topic.name))),
+    }
 }
 
 /// An option with its value, which follows behind `=` or as the next word.

@@ -75,8 +75,10 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
 fn the_small_commands() {
     let name = || "time".to_owned();
     let removal = |data| Command::Remove(Removal { server: name(), data });
-    assert_eq!(command(&["remove", "time"]), removal(false));
-    assert_eq!(command(&["remove", "--data", "time"]), removal(true));
+    assert_eq!(command(&["remove", "time"]), removal(None));
+    assert_eq!(command(&["remove", "--data", "time"]), removal(Some(true)));
+    assert_eq!(command(&["remove", "time", "--keep-data"]), removal(Some(false)));
+    assert!(complaint(&["remove", "time", "--keep-data", "--data"]).contains("say one of them"));
     assert_eq!(command(&["start", "time"]), Command::Start(name()));
     assert_eq!(command(&["stop", "time"]), Command::Stop(name()));
     assert_eq!(command(&["list"]), Command::List);
@@ -264,6 +266,7 @@ fn every_command_of_the_table_is_known() {
 fn what_is_wrong_is_named() {
     for (line, text) in [
         (&["lists"][..], "unknown command lists; did you mean list?"),
+        (&["uninstall", "time"], "unknown command uninstall; did you mean `harbor remove NAME`?"),
         (&["--jsn"], "unknown option --jsn; did you mean --json?"),
         (&["add", "x", "--lable", "y"], "unknown option --lable; did you mean --label?"),
         (&["list", "--lines", "3"], "unknown option --lines"),

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::changes::PARTS;
 use super::{count, grants, tools};
-use crate::args::Removal;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::reply::Members;
@@ -128,14 +127,13 @@ fn kept_image(server: &str, image: &Members) -> Option<String> {
 }
 
 /// Says where the files of a removed server are.
-pub fn on_kept_data(removal: &Removal, answer: &Members) {
-    kept_data(removal, answer).into_iter().for_each(|text| remark(&text));
+pub fn on_kept_data(server: &str, with_data: bool, answer: &Members) {
+    kept_data(server, with_data, answer).into_iter().for_each(|text| remark(&text));
 }
 
-fn kept_data(removal: &Removal, answer: &Members) -> Option<String> {
-    let server = &removal.server;
+fn kept_data(server: &str, with_data: bool, answer: &Members) -> Option<String> {
     let directory = Some(flatten(&answer.text("data"))).filter(|directory| !directory.is_empty())?;
-    Some(match removal.data {
+    Some(match with_data {
         true => format!("{server}: not all of its data could be deleted; what is left is in {directory}"),
         false => format!(
             "{server}: its data stay in {directory}, for the next server of this name; \
@@ -232,20 +230,19 @@ mod tests {
 
     #[test]
     fn what_earlier_servers_left_is_named_with_what_deletes_it() {
-        let removal = |data| Removal { server: "time".into(), data };
         let (none, kept) = (members("{}"), members(r#"{"data":"/h/data","old_data":"/h/data"}"#));
-        assert_eq!((old_data("time", &none), kept_data(&removal(false), &none)), (None, None));
+        assert_eq!((old_data("time", &none), kept_data("time", false, &none)), (None, None));
         assert_eq!(
             old_data("time", &kept).unwrap(),
             "time: an earlier server of this name left files in /h/data, which is the home of this one; \
              `harbor remove time --data` removes it with them"
         );
         assert_eq!(
-            kept_data(&removal(false), &kept).unwrap(),
+            kept_data("time", false, &kept).unwrap(),
             "time: its data stay in /h/data, for the next server of this name; `harbor remove time --data` deletes them"
         );
         assert_eq!(
-            kept_data(&removal(true), &kept).unwrap(),
+            kept_data("time", true, &kept).unwrap(),
             "time: not all of its data could be deleted; what is left is in /h/data"
         );
     }

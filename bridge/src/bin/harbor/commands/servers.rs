@@ -10,9 +10,11 @@ use super::{count, print, remarks};
 use crate::args::Removal;
 use crate::ask::Ask;
 use crate::client::{Client, QUICK};
+use crate::consent;
 use crate::errors::Failure;
 use crate::reply::Members;
 use crate::screen::{Screen, Status, remark};
+use crate::table::flatten;
 
 /// The bridge ends a start by itself: an installation after 15 minutes, the start behind it after 10.
 pub const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
@@ -21,14 +23,14 @@ pub const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
 pub const STOP: Duration = Duration::from_secs(2 * 60 + 10);
 
 pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Result<(), Failure> {
-    let server = &removal.server;
+    let (server, with_data) = (&removal.server, removal.data == Some(true));
     let ask = Ask::about("remove_server", server);
-    let answer = client.request(&if removal.data { ask.flag("data", true) } else { ask }, STOP)?;
+    let answer = client.request(&if with_data { ask.flag("data", true) } else { ask }, STOP)?;
     if answer.value("removed") == false {
-        let data = if removal.data { ", nor data of one" } else { "" };
+        let data = if with_data { ", nor data of one" } else { "" };
         return Err(Failure::refused(Code::NotFound, format!("there is no server {server}{data}"), server));
     }
-    let all = removal.data && answer.raw("data").is_none();
+    let all = with_data && answer.raw("data").is_none();
     let secrets =
         answer.number("secrets").and_then(|secrets| usize::try_from(secrets).ok()).unwrap_or_default();
     let what = match (all, secrets) {
@@ -38,11 +40,37 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         (false, some) => format!(" and its {}", count(some, "secret")),
     };
     print(screen, &answer, |_| format!("removed {server}{what}"))?;
-    remarks::on_kept_data(removal, &answer);
     if answer.raw("secrets_left").is_some() {
         remark(&format!("{server}: secrets that it had are still on disk: {}", answer.text("secrets_left")));
     }
     remarks::on_kept_image(server, &answer.object("image"));
+    match removal.data {
+        None if !screen.json => remove_data(client, server, &answer, screen),
+        _ => {
+            remarks::on_kept_data(server, with_data, &answer);
+            Ok(())
+        }
+    }
+}
+
+/// Asks about what a removed server has left, where somebody can be asked.
+fn remove_data(
+    client: &mut Client,
+    server: &str,
+    answer: &Members,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let directory = flatten(&answer.text("data"));
+    let can_ask = !directory.is_empty() && consent::is_possible("").is_ok();
+    if !can_ask || !consent::ask(&format!("Its data are in {directory}. Delete them, too?"))? {
+        remarks::on_kept_data(server, false, answer);
+        return Ok(());
+    }
+    let answer = client.request(&Ask::about("remove_server", server).flag("data", true), STOP)?;
+    if answer.raw("data").is_none() {
+        screen.text("they are deleted")?;
+    }
+    remarks::on_kept_data(server, true, &answer);
     Ok(())
 }
 
@@ -197,7 +225,7 @@ mod tests {
         let answer = |removed: &str| {
             format!(r#"{{"type":"remove_server_result","request_id":"1","removed":{removed}}}"#)
         };
-        let removal = |data| Removal { server: "time".into(), data };
+        let removal = |data| Removal { server: "time".into(), data: Some(data) };
         let ran = run(false, &[&answer("true")], |c, s| remove(c, &removal(false), s));
         assert_eq!((ran.printed.as_str(), ran.asked[0].contains("data")), ("removed time\n", false));
         let ran = run(false, &[&answer("true")], |c, s| remove(c, &removal(true), s));

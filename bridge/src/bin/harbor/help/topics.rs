@@ -185,9 +185,13 @@ pub const TOPICS: &[Topic] = &[
         ..topic("auth", "NAME", "let Harbor in at a server that runs elsewhere")
     },
     Topic {
-        options: &[opt("--data", "", "delete its data directory too, also one that was kept earlier")],
-        notes: "A running server is stopped first. Its secrets are deleted. Its data directory stays, and would be the home of\n\
-                whatever is added under this NAME later.",
+        options: &[
+            opt("--data", "", "delete its data directory too, also one that was kept earlier"),
+            opt("--keep-data", "", "keep it, and do not ask"),
+        ],
+        notes: "A running server is stopped first. What was installed for it and its secrets are deleted. At a terminal you are\n\
+                asked about its data directory; elsewhere it stays. It would be the home of whatever is added under this NAME\n\
+                later.",
         ..topic("remove", "NAME", "forget a server")
     },
     Topic {
