@@ -46,6 +46,23 @@ pub const RUNTIMES: &[Runtime] = &[
     runtime("git", &["git"], "installing from repositories", "install git by the system's packages"),
 ];
 
+/// What can be installed, and the programs that each kind takes: of every group one. What is downloaded needs none.
+pub const KINDS: &[(&str, &[&[&str]])] = &[
+    ("npm", &[&["node"], &["npm"]]),
+    ("pypi", &[&["uv", "python"]]),
+    ("git", &[&["git"]]),
+    ("oci", &[&["podman", "docker"]]),
+    ("binary", &[]),
+];
+
+/// What each kind lacks, where these programs are there: `podman or docker`; empty of those that can be installed.
+pub fn lacks(has: impl Fn(&str) -> bool) -> impl Iterator<Item = (&'static str, String)> {
+    KINDS.iter().map(move |(kind, groups)| {
+        let missing = groups.iter().filter(|group| !group.iter().any(|name| has(name)));
+        (*kind, missing.map(|group| group.join(" or ")).collect::<Vec<_>>().join(" and "))
+    })
+}
+
 /// Without one of these in the bridge's PATH, the login shell is asked for its own.
 pub const USUAL: &[&str] = &["node", "npm", "python3", "git"];
 
@@ -257,6 +274,16 @@ mod tests {
                 (10, "3.12".into()),
             ],
         }
+    }
+
+    #[test]
+    fn each_kind_says_what_it_lacks() {
+        let lack = |here: &[&str]| {
+            let all = lacks(|name| here.contains(&name)).filter(|(_, lack)| !lack.is_empty());
+            all.map(|(kind, lack)| format!("{kind}: {lack}")).collect::<Vec<_>>()
+        };
+        assert_eq!(lack(&["uv"]), ["npm: node and npm", "git: git", "oci: podman or docker"]);
+        assert_eq!(lack(&["node", "npm", "python", "git", "docker"]), [""; 0]);
     }
 
     #[test]

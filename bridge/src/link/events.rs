@@ -263,9 +263,10 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
         EndCause::ContactTimeout { limit_ms } => (
             "timeout",
             format!(
-                "it did not answer within {} s; if it needs longer, give it a longer start \
-                 timeout",
-                seconds(*limit_ms)
+                "it did not answer within {} s; if it needs longer, --start-timeout SECONDS gives it more (of `harbor set {}`, \
+                 `add` and `install`)",
+                seconds(*limit_ms),
+                shell(&held.name)
             ),
         ),
         EndCause::ContactRefused { code, message } => {

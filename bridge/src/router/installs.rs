@@ -22,6 +22,7 @@ use harbor_ipc_proto::download::Unpacked;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::package::{Ecosystem, Package, source};
+use harbor_policy::runtimes::lacks;
 
 use super::client::Client;
 use super::servers::{about, definition, note, remove_it, replace, stored};
@@ -68,8 +69,9 @@ pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody>
     match router.supervisor.get(id) {
         None => Ok(()),
         Some(_) => {
-            let message =
-                format!("there is a server {id} already; say another name, or `harbor upgrade {id}`");
+            let message = format!(
+                "there is a server {id} already; say another one with --name, or `harbor upgrade {id}`"
+            );
             Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"))
         }
     }
@@ -405,9 +407,8 @@ fn shown_runtimes(looked: &Looked, versions: Vec<Option<String>>) -> RuntimesVie
         install_hint: found.is_none().then_some(runtime.hint),
     });
     let has = |name: &str| looked.get(name).is_some();
-    let kinds =
-        [("npm", has("node") && has("npm")), ("pypi", has("uv") || has("python")), ("git", has("git"))];
-    let can_install = kinds.iter().filter(|(_, can)| *can).map(|(kind, _)| (*kind).to_owned()).collect();
+    let can_install =
+        lacks(has).filter(|(_, lack)| lack.is_empty()).map(|(kind, _)| kind.to_owned()).collect();
     let place =
         |place: &harbor_policy::runtimes::Place| LookedIn { dir: place.dir.clone(), found_by: place.how };
     RuntimesView {

@@ -13,6 +13,7 @@ use harbor_ipc_proto::BUILD;
 use url::Url;
 
 use super::{Package, Step, line};
+use crate::remote::says_private;
 
 /// The program that fetches and unpacks: it stands beside the bridge.
 pub const FETCHER: &str = "harbor-runner-http";
@@ -119,8 +120,13 @@ impl Binary {
             "https" => {}
             "http" if self.allow_http => {}
             "http" => {
+                // Both at once: the other would be asked for next.
+                let (private, option) = match says_private(&url) && !self.allow_private {
+                    true => (", and a private address", "--allow-http with --allow-private"),
+                    false => ("", "--allow-http"),
+                };
                 return Err(format!(
-                    "{written} is without TLS: anybody on the way could change it; --allow-http allows that"
+                    "{written} is without TLS: anybody on the way could change it{private}; {option} allows that"
                 ));
             }
             other => return Err(format!("binary: fetches by https:// only, not by {other}:")),
@@ -322,7 +328,9 @@ mod tests {
         for (text, said) in [
             ("h/a", "write it whole"),
             ("https:/h/a", "write it whole"),
-            ("http://h/a", "--allow-http"),
+            ("http://h/a", "; --allow-http allows that"),
+            ("http://127.0.0.1:1/a", "and a private address; --allow-http with --allow-private allows"),
+            ("http://127.0.0.1:1/a#allow=private", "; --allow-http allows"),
             ("ftp://h/a", "by https:// only"),
             ("https://u:p@h/a", "stored and shown"),
             ("https://h/a?token=x", "stored and shown"),

@@ -20,6 +20,7 @@ const UNREACHABLE: &[&str] = &[
     "Temporary failure in name resolution",
     "Could not resolve host",
     "Could not connect to server",
+    "Couldn't connect to server",
     "error sending request",
     "dns error",
 ];
@@ -192,7 +193,8 @@ mod tests {
         pypi:x==9 | Because there is no version of x==9 and you require x==9 => there is no version 9 of x on PyPI
         git:https://h/r#v9 | fatal: couldn't find remote ref v9 => the repository has no branch, tag or commit \"v9\"
         git:https://h/r | fatal: could not read Username for 'https://h' => there is no such repository, or it cannot be read without a password or a key
-        git:https://h/r | fatal: unable to access 'https://h/r/': Could not resolve host: h => what it is fetched from cannot be reached; is there a network?";
+        git:https://h/r | fatal: unable to access 'https://h/r/': Could not resolve host: h => what it is fetched from cannot be reached; is there a network?
+        git:https://h/r | fatal: unable to access 'https://h/r/': Failed to connect to h port 443 after 0 ms: Couldn't connect to server => what it is fetched from cannot be reached; is there a network?";
 
     #[test]
     fn installers_are_put_into_words() {

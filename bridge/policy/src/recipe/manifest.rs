@@ -78,16 +78,27 @@ pub fn of_value(value: &Value, here: Option<&str>) -> Result<Manifest, String> {
     let (said, package) = (|name| words(value, name, MAX_WORDS), &value["package"]);
     let alternatives = package["alternatives"].as_array().into_iter().flatten();
     let packages = std::iter::once(package).chain(alternatives).take(MOST_WAYS);
-    let ways = packages.map(|package| way(package, here, &declared, &value["execution"]));
+    let repository = repository(value);
+    let near = Near { here, named: repository.as_deref() };
+    let ways: Vec<_> = packages.map(|package| way(package, near, &declared, &value["execution"])).collect();
     let minimum = words(&value["runtime"], "minimumVersion", MAX_NAME);
     Ok(Manifest {
         title: words(value, "name", MAX_NAME),
         description: said("description"),
-        repository: repository(value),
-        ways: ways.collect(),
+        ways,
+        repository,
         minimum: (!minimum.is_empty()).then_some(minimum),
         notes,
     })
+}
+
+/// What is known of the repository of a manifest.
+#[derive(Debug, Clone, Copy)]
+struct Near<'a> {
+    /// The source of the one that it lies in.
+    here: Option<&'a str>,
+    /// What it says itself.
+    named: Option<&'a str>,
 }
 
 fn repository(value: &Value) -> Option<String> {
@@ -257,9 +268,9 @@ fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
     }
 }
 
-fn way(package: &Value, here: Option<&str>, declared: &Declared, execution: &Value) -> Way {
+fn way(package: &Value, near: Near<'_>, declared: &Declared, execution: &Value) -> Way {
     let kind = words(package, "type", MAX_NAME);
-    let (source, mut why_not) = match address(&kind, package, here) {
+    let (source, mut why_not) = match address(&kind, package, near) {
         Ok(source) => (source.clone(), source::sort(&source).err()),
         Err(why) => (format!("{kind}:{}", words(package, "name", MAX_WORDS)), Some(why)),
     };
@@ -273,7 +284,7 @@ fn way(package: &Value, here: Option<&str>, declared: &Declared, execution: &Val
 }
 
 /// What is installed.
-fn address(kind: &str, package: &Value, here: Option<&str>) -> Result<String, String> {
+fn address(kind: &str, package: &Value, near: Near<'_>) -> Result<String, String> {
     let text = |name: &str| package[name].as_str().unwrap_or_default().trim();
     let (name, version, url) = (text("name"), text("version"), text("url"));
     let either = |one, other| if text(one).is_empty() { text(other) } else { text(one) };
@@ -287,7 +298,7 @@ fn address(kind: &str, package: &Value, here: Option<&str>) -> Result<String, St
             url if url.contains('#') => return Err("its manifest names an address with a `#`".into()),
             url => format!("binary:{url}"),
         },
-        "git" => return repository_of(url, here),
+        "git" => return repository_of(url, near),
         "" => return Err("its manifest names no package".into()),
         kind => return Err(format!("packages of the type {kind} are not installed here")),
     };
@@ -298,16 +309,17 @@ fn address(kind: &str, package: &Value, here: Option<&str>) -> Result<String, St
 }
 
 /// Without an address, and with its own, the repository that the manifest lies in is meant, at the commit that was read.
-fn repository_of(url: &str, here: Option<&str>) -> Result<String, String> {
+fn repository_of(url: &str, near: Near<'_>) -> Result<String, String> {
     let plain = |text: &str| {
         let text = text.trim_start_matches("git+").trim_start_matches("git:");
         text.split('#').next().unwrap_or_default().trim_end_matches('/').trim_end_matches(".git").to_owned()
     };
-    match here {
+    match near.here {
         Some(here) if url.is_empty() || plain(url) == plain(here) => Ok(here.to_owned()),
-        None if url.is_empty() => {
-            Err("its manifest means the repository that it lies in; install that".into())
-        }
+        None if url.is_empty() => Err(format!(
+            "its manifest means the repository that it lies in; `harbor install {}` installs that",
+            near.named.and_then(typed).unwrap_or("git:URL")
+        )),
         // An installer may read a repository of this machine: that is for the person to name.
         _ => match url.trim_start_matches("git+").trim_start_matches("git:") {
             url if url.starts_with("https://") && !url.chars().any(is_hidden) => Ok(format!("git:{url}")),
@@ -316,6 +328,13 @@ fn repository_of(url: &str, here: Option<&str>) -> Result<String, String> {
             }
         },
     }
+}
+
+/// The address of a repository as a person may copy it into a shell; `None` of anything else.
+fn typed(named: &str) -> Option<&str> {
+    let named = named.trim_start_matches("git+");
+    let is_plain = named.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/._-".contains(&byte));
+    (is_plain && matches!(source::sort(named), Ok(source::Source::Package(_)))).then_some(named)
 }
 
 #[cfg(test)]

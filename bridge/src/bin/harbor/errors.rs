@@ -9,6 +9,7 @@ use harbor_bridge::front::dial::DialError;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::put_pair;
 use harbor_ipc_proto::json::Json;
+use harbor_policy::package::binary::SAID;
 
 use crate::args::option_of;
 use crate::screen::disarm;
@@ -112,11 +113,21 @@ impl Refusal {
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
-        let is_said = |cause: &str| is_for_a_person(cause) || cause == "install_failed";
+        let is_said =
+            |cause: &str| is_for_a_person(cause) || is_elsewhere(cause) || cause == "install_failed";
         match cause.filter(|cause| of_server && !self.message.contains(cause) && !is_said(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.in_options(),
         }
+    }
+
+    /// The last that it wrote. Of an installation without what Harbor itself writes there: what was started, and what the message
+    /// says already.
+    fn tail(&self) -> Option<String> {
+        let tail = disarm(&self.text("stderr_tail")?);
+        let is_ours = |line: &&str| line.starts_with("$ ") || line.starts_with(SAID);
+        let lines = tail.lines().filter(|line| self.detail("left").is_none() || !is_ours(line));
+        Some(lines.collect::<Vec<_>>().join("\n")).filter(|tail| !tail.is_empty())
     }
 
     /// The message, with a setting of the sandbox named as it is typed.
@@ -148,6 +159,17 @@ impl Refusal {
                 return None;
             }
             Code::ConnectionFailed if self.detail("left").is_some() => self.next_step_to_installed(&server),
+            // Nothing of it runs here, so no log says more.
+            Code::ConnectionFailed | Code::ServerUnavailable
+                if self.text("cause").is_some_and(|cause| is_elsewhere(&cause)) =>
+            {
+                let when = if self.text("state").is_some_and(|state| state == "crashed") {
+                    "at once"
+                } else {
+                    "again"
+                };
+                format!("`harbor start {server}` tries it {when}; `harbor status {server}` shows its address")
+            }
             Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
             Code::ServerUnavailable if self.found_it_stopped() => {
                 format!("start it with `harbor start {server}`")
@@ -240,6 +262,11 @@ fn is_for_a_person(cause: &str) -> bool {
     matches!(cause, "missing_secrets" | "secrets_locked" | "needs_authorization")
 }
 
+/// Whether it is said of a server that runs elsewhere.
+fn is_elsewhere(cause: &str) -> bool {
+    matches!(cause, "unreachable" | "unauthorized" | "session_lost" | "forbidden" | "tls" | "no_mcp")
+}
+
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -310,8 +337,8 @@ impl Failure {
             Self::Dial(error) => error.to_string(),
             Self::Refused(refusal) => {
                 // Set apart from what we say ourselves, and harmless wherever it is looked at.
-                let tail = refusal.text("stderr_tail").map(|tail| disarm(&tail).replace('\n', "\n    "));
-                let tail = tail.map(|tail| format!("it said:\n    {tail}"));
+                let tail =
+                    refusal.tail().map(|tail| format!("it said:\n    {}", tail.replace('\n', "\n    ")));
                 [Some(refusal.reason()), tail, refusal.next_step()]
                     .into_iter()
                     .flatten()

@@ -54,7 +54,20 @@ fn packages_become_sources() {
         assert!(said.contains(why), "{declared}: {said}");
     }
     let alone = of_value(&json!({"manifestVersion": "1", "package": {"type": "git"}}), None).unwrap();
-    assert!(alone.ways[0].why_not.as_ref().unwrap().contains("the repository that it lies in"));
+    assert!(alone.ways[0].why_not.as_ref().unwrap().ends_with("`harbor install git:URL` installs that"));
+    for (repository, command) in [
+        (
+            json!({"type": "git", "url": "git+https://github.com/o/n.git"}),
+            "`harbor install https://github.com/o/n.git`",
+        ),
+        (json!("o/n"), "`harbor install o/n`"),
+        (json!("https://github.com/$(reboot)/n"), "`harbor install git:URL`"),
+        (json!("npm"), "`harbor install git:URL`"),
+    ] {
+        let manifest = json!({"manifestVersion": "1", "package": {"type": "git"}, "repository": repository});
+        let said = of_value(&manifest, None).unwrap().ways[0].why_not.clone().unwrap();
+        assert!(said.contains(command), "{said}");
+    }
     let many = json!({"type": "binary", "alternatives": [{"type": "npm", "name": "x"}]});
     let ways = of(&json!({"manifestVersion": "1", "package": many})).ways;
     assert_eq!((ways.len(), ways[1].recipe.source.as_str(), &ways[1].why_not), (2, "npm:x", &None));

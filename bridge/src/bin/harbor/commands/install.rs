@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::recipe::source::{Source, default_name, sort};
+use harbor_policy::runtimes::lacks;
 
 use super::servers::START;
 use super::{add, auth, count, print, remarks, remote, sandbox, secrets, unseen};
@@ -275,11 +276,13 @@ pub fn runtimes(client: &mut Client, screen: &mut Screen) -> Result<(), Failure>
         table.add([program.text("name"), or("version", "-"), or("found_by", "-"), or("path", &missing)]);
     }
     screen.table(&table)?;
-    let kinds = looked.strings("can_install").join(", ");
-    screen.text(&match kinds.is_empty() {
-        true => "nothing can be installed here".to_owned(),
-        false => format!("can be installed here: {kinds}"),
-    })?;
+    let kinds = looked.strings("can_install");
+    screen.text(&format!("can be installed here: {}", kinds.join(", ")))?;
+    let programs = looked.objects("programs");
+    let has = |name: &str| programs.iter().any(|one| one.text("name") == name && one.raw("path").is_some());
+    for (kind, lack) in lacks(has).filter(|(kind, _)| !kinds.iter().any(|known| known == kind)) {
+        screen.text(&format!("not {kind}: it needs {lack}"))?;
+    }
     let missing = looked.objects("programs").iter().any(|program| program.raw("path").is_none());
     if missing {
         let places = looked.objects("looked_in");

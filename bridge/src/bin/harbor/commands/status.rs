@@ -70,6 +70,9 @@ fn describe_one(answer: &Members) -> String {
     lines.extend(
         (!installed.is_empty()).then(|| format!("package    {installed} ({})", package.text("kind"))),
     );
+    let (remote, image) = (server.object("remote").text("url"), server.object("image").text("reference"));
+    lines.extend((!remote.is_empty()).then(|| format!("elsewhere  {}", flatten(&remote))));
+    lines.extend((!image.is_empty()).then(|| format!("image      {}", flatten(&image))));
     let last = flatten(&server.text("last_error"));
     lines.extend((!last.is_empty()).then(|| format!("last end   {last}")));
     lines.push(match answer.value("can_start") == true {
@@ -258,6 +261,11 @@ mod tests {
         assert_eq!(
             of(&format!(r#"{{{server},"can_start":true}}"#)),
             "server     a\nstate      failed\nlast end   it ended\nstart      nothing is known that keeps it from starting"
+        );
+        let elsewhere = r#""server":{"server_id":"a","state":"stopped","remote":{"url":"https://h/mcp"}}"#;
+        assert_eq!(
+            of(&format!(r#"{{{elsewhere},"can_start":true}}"#)).lines().nth(2),
+            Some("elsewhere  https://h/mcp")
         );
         let package = r#""package":{"name":"x","version":"1","kind":"npm"}"#;
         let said = of(&format!(r#"{{{server},{package},"can_start":false,"why_not":"it needs K"}}"#));

@@ -118,8 +118,8 @@ fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Fa
     })?;
     if !has_changed && shown.text("state") != "running" {
         remark(&format!(
-            "its tools are looked at when it starts: those that are not as you accepted them are kept from origins \
-             until `harbor accept {server}`"
+            "it does not run, and its tools are looked at when it does: `harbor start {server}` starts it. Those that are not as \
+             you accepted them are kept from origins until `harbor accept {server}`"
         ));
     }
     Ok(())

@@ -140,6 +140,35 @@ fn a_refusal_names_the_command_that_changes_it() {
 }
 
 #[test]
+fn of_an_installation_only_the_installers_own_words_are_shown() {
+    let said = |tail: &str| {
+        let mut failure = refused("connection_failed");
+        let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
+        refusal.details = Some(format!(r#"{{"left":"nothing","stderr_tail":"{tail}"}}"#));
+        failure.message().unwrap()
+    };
+    let git = said(r"$ git -c x fetch\nfatal: Could not resolve host");
+    assert_eq!(git, "no\nit said:\n    fatal: Could not resolve host\nnothing was installed");
+    assert_eq!(said(r"$ harbor-runner-http fetch\nrefused: no"), "no\nnothing was installed");
+}
+
+#[test]
+fn of_a_server_elsewhere_no_log_is_named() {
+    let said = |code: &str, details: &str| {
+        let mut failure = refused(code);
+        let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
+        refusal.details = Some(details.into());
+        failure.message().unwrap()
+    };
+    assert_eq!(
+        said("connection_failed", r#"{"cause":"unreachable"}"#),
+        "no\n`harbor start time` tries it again; `harbor status time` shows its address"
+    );
+    let crashed = said("ERR_SERVER_UNAVAILABLE", r#"{"cause":"tls","state":"crashed"}"#);
+    assert!(crashed.contains("tries it at once"), "{crashed}");
+}
+
+#[test]
 fn a_server_that_failed_is_told_with_its_cause() {
     assert_eq!(
         refused("ERR_SERVER_UNAVAILABLE").message().unwrap(),
