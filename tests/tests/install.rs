@@ -108,18 +108,18 @@ fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
     assert!(before["integrity"].as_str().unwrap().starts_with("sha256:"), "{before}");
     fs::remove_dir_all(home.path().join("servers/time/package/1/venv")).unwrap();
     let failed = bridge.fail_to_connect("time");
-    let back = "gone, or not whole any more; `harbor start time` installs it again, as it is locked";
-    assert!(failed.message.contains(back), "{failed:?}");
+    let package = home.path().join("servers/time/package/1").display().to_string();
+    let gone = format!("its package mcp-server-time==2026.10.19 is gone, or not whole any more ({package})");
+    let back = "; `harbor start time` installs it again, as it is locked";
+    assert!(failed.message.contains(&gone) && failed.message.ends_with(back), "{failed:?}");
+    let (said, _) = home.refused(&["call", "time/get_current_time", "timezone=UTC"]);
+    assert!(said.contains(&gone) && said.lines().count() == 1, "{said}");
     drop(bridge);
     // The next bridge says so before anybody calls it.
     fs::remove_dir_all(home.path().join("servers/time/package")).unwrap();
     let bridge = Bridge::start(&home);
     let told = bridge.server("time")["last_error"].as_str().unwrap_or_default().to_owned();
-    assert!(
-        told.starts_with("its package mcp-server-time==2026.10.19 is gone")
-            && told.contains("`harbor start time`"),
-        "{told}"
-    );
+    assert!(told == format!("{gone}{back}"), "{told}");
     assert!(bridge.stderr().contains("its package is gone server=time"), "{}", bridge.stderr());
     ask(&bridge, "connect_server", &json!({"server_id": "time"}));
     let after = ask(&bridge, "list_installed", &json!({}))["servers"][0].clone();

@@ -148,6 +148,6 @@ fn a_package_that_is_removed_and_added_again_is_there() {
     // A package that somebody deleted is installed anew.
     bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
     fs::remove_dir_all(home.path().join("servers/s/package/1/node_modules")).unwrap();
-    assert_eq!(bridge.fail_to_connect("s").details["cause"], "spawn_failed");
+    assert_eq!(bridge.fail_to_connect("s").details["cause"], "package_lost");
     start();
 }

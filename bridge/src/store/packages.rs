@@ -46,6 +46,9 @@ impl Stamp {
     }
 }
 
+/// What is said of a package of which files are missing.
+pub const GONE: &str = "is gone, or not whole any more";
+
 /// The file to run: the real path of the package's program.
 ///
 /// # Errors
@@ -64,7 +67,7 @@ pub fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
 }
 
 fn not_installed(package: &Package) -> String {
-    format!("the package {} is gone, or not whole any more", package.name)
+    format!("the package {} {GONE}", package.name)
 }
 
 /// The directory of a package's programs.

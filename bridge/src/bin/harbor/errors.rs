@@ -113,8 +113,7 @@ impl Refusal {
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
-        let is_said =
-            |cause: &str| is_for_a_person(cause) || is_elsewhere(cause) || cause == "install_failed";
+        let is_said = |cause: &str| has_next_step(cause) || is_elsewhere(cause) || cause == "install_failed";
         match cause.filter(|cause| of_server && !self.message.contains(cause) && !is_said(cause)) {
             Some(cause) => format!("{} ({cause})", self.message),
             None => self.in_options(),
@@ -154,7 +153,7 @@ impl Refusal {
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
             Code::ConnectionFailed | Code::ServerUnavailable
-                if self.text("cause").is_some_and(|cause| is_for_a_person(&cause)) =>
+                if self.text("cause").is_some_and(|cause| has_next_step(&cause)) =>
             {
                 return None;
             }
@@ -258,8 +257,8 @@ impl Refusal {
 }
 
 /// Whether the message has the next step: the server itself has said nothing.
-fn is_for_a_person(cause: &str) -> bool {
-    matches!(cause, "missing_secrets" | "secrets_locked" | "needs_authorization")
+fn has_next_step(cause: &str) -> bool {
+    matches!(cause, "missing_secrets" | "secrets_locked" | "needs_authorization" | "package_lost")
 }
 
 /// Whether it is said of a server that runs elsewhere.

@@ -29,6 +29,7 @@ use crate::config::Paths;
 use crate::link::EndReport;
 use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
+use crate::store::packages::GONE;
 use crate::store::removal::remove_tree;
 use crate::store::{packages, private_directory};
 use crate::supervisor::facts;
@@ -120,32 +121,38 @@ impl Server {
     }
 
     fn launch_now(self: &Rc<Self>, prepared: Result<Prepared, Unprepared>) {
-        if let Err(mut unprepared) = prepared.and_then(|prepared| self.send_launch(prepared)) {
-            if unprepared.package_lost {
+        match prepared.and_then(|prepared| self.send_launch(prepared)) {
+            Ok(()) => {}
+            Err(Unprepared { why, package_lost: true, .. }) => {
                 self.machine.borrow_mut().package_is_lost();
-                unprepared.why = format!("{}; {}", unprepared.why, self.way_back());
+                let how = if why.ends_with(GONE) { String::new() } else { format!(": {why}") };
+                self.ended_because(self.package_is_lost(&how));
             }
-            self.ended_unprepared(unprepared);
+            Err(unprepared) => self.ended_unprepared(unprepared),
         }
     }
 
     /// Says what is gone, before anybody calls it in vain.
     pub(in crate::supervisor) fn tell_lost_package(&self) {
-        let Some(lock) = self.lock().filter(|_| self.machine.borrow().installs_first()) else { return };
-        let dir = self.package_dir();
-        let why = format!(
-            "its package {} is gone, or not whole any more ({}); {}",
-            lock.spec,
-            dir.display(),
-            self.way_back()
-        );
+        if self.lock().is_none() || !self.machine.borrow().installs_first() {
+            return;
+        }
+        let report = self.package_is_lost("");
         tracing::warn!(server = %self.id, "its package is gone");
-        self.remark(why.clone());
-        self.note_exit(Rc::new(EndReport::because("spawn_failed", why)));
+        self.remark(report.message.clone());
+        self.note_exit(Rc::new(report));
     }
 
-    fn way_back(&self) -> String {
-        format!("`harbor start {}` installs it again, as it is locked", self.id)
+    /// The same whenever it is found out. `how`: what is known of it, as the rest of a sentence.
+    fn package_is_lost(&self, how: &str) -> EndReport {
+        let locked = self.lock().map(|lock| lock.spec.clone());
+        let named = locked.or_else(|| Some(self.package.as_ref()?.name.clone())).unwrap_or_default();
+        let (dir, id) = (self.package_dir(), &self.id);
+        let message = format!(
+            "its package {named} {GONE} ({}){how}; `harbor start {id}` installs it again, as it is locked",
+            dir.display()
+        );
+        EndReport::because("package_lost", message)
     }
 
     /// It could not even be tried.
@@ -393,7 +400,7 @@ impl Preparing {
             return Ok((self.definition.command.clone(), self.definition.args.clone(), None));
         };
         let entry = packages::entry(package, dir).map_err(|why| Unprepared {
-            why: format!("find its program: {why}"),
+            why,
             package_lost: true,
             ..Unprepared::default()
         })?;

@@ -1650,7 +1650,7 @@ export interface Remote {
 
 /** How a server ended, or why it could not be started. */
 export interface Exit {
-  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `missing_secrets`, `secrets_locked`, `runner_lost`, `protocol_error`, or `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
+  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `runner_lost`, `protocol_error`, or `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
   cause: string;
   /** One sentence. */
   message: string;
