@@ -88,6 +88,7 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let (again, remarks, _) = harbor(&home, &["upgrade", "think", "--undo"]);
     assert_eq!(again, "think is 2025.7.1 again\n");
     assert!(remarks.contains("are kept from origins until `harbor accept think`"), "{remarks}");
+    assert!(remarks.contains("it does not run") && remarks.contains("`harbor start think`"), "{remarks}");
     assert!(bridge.server("think")["package"].as_str().unwrap().ends_with("@2025.7.1"));
     let _ = harbor(&home, &["start", "think"]);
     assert_eq!(bridge.server("think")["state"], "running");

@@ -76,6 +76,11 @@ fn what_version_managers_and_the_login_shell_know_is_found_and_used() {
     assert_eq!((&git["path"], &git["found_by"]), (&json!(person.git), &json!("the login shell")));
     let shown = home.done(&["runtimes"]);
     assert!(shown.contains("nvm") && shown.contains("can be installed here:"), "{shown}");
+    let looked = bridge.call("check_runtimes", &json!({})).unwrap().into_value();
+    let kinds = looked["runtimes"]["can_install"].as_array().unwrap().clone();
+    let has_engine = ["podman", "docker"].iter().any(|name| found(&bridge, name)["path"].is_string());
+    assert!(kinds.contains(&json!("binary")) && kinds.contains(&json!("oci")) == has_engine, "{kinds:?}");
+    assert_eq!(shown.contains("not oci: it needs podman or docker"), !has_engine, "{shown}");
 
     // A server's command is found there, too, inside its sandbox.
     let dir = home.scratch("server");

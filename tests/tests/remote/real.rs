@@ -110,6 +110,8 @@ fn the_command_line_knows_them() {
     let added = home.done(&["add", "s", "--url", &url, "--header", "X-Key: v4lue", "--transport", "http"]);
     assert_eq!(added, format!("added s\ns is running: 3 tools (`harbor tools s`)\n{UNSEEN}"));
     assert_eq!(home.done(&["call", "s/t"]), "done\n");
+    let status = home.done(&["status", "s"]);
+    assert!(status.contains(&format!("elsewhere  {}\n", server.url())), "{status}");
     assert!(
         server
             .asked()
