@@ -1,13 +1,14 @@
-//! What a plan never does: nothing of a package runs before the person's yes.
+//! What a plan says, and what it never does: nothing of a package runs before the person's yes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 use std::fs;
 use std::time::Duration;
 
 use harbor_tests::git::{commit, git};
+use harbor_tests::npm_registry::NpmRegistry;
 use harbor_tests::pypi_index::PypiIndex;
 use harbor_tests::said::said;
-use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
+use harbor_tests::{Bridge, DOWN_LIMIT, Home, Terminal, wait_until};
 use serde_json::{Value, json};
 
 /// What a download may take.
@@ -69,4 +70,63 @@ fn a_plan_builds_nothing_that_a_package_names_by_an_address() {
     assert!(index.ran() > 0, "so this test would have seen it");
     let listed = bridge.call("list_installed", &json!({})).unwrap()["servers"][0].clone();
     assert_eq!(listed["packages"], 2, "{listed}");
+}
+
+/// A server.json that somebody has as a file; its name.
+fn written(home: &Home, name: &str, document: &Value) -> String {
+    let path = home.scratch(name);
+    fs::write(&path, document.to_string()).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn a_plan_says_what_would_be_run_and_with_what() {
+    let (home, npm) = (Home::new(), NpmRegistry::start());
+    npm.publish(&home, "1.0.0", &["a"], "first");
+    let bridge = Bridge::start_with(&home, &[("npm_config_registry", &npm.url())]);
+    let variables = json!([
+        {"name": "MODE", "value": "fast\u{1b}[2J and; more"},
+        {"name": "ZONE", "isRequired": true},
+        {"name": "API_KEY", "isRequired": true, "isSecret": true},
+    ]);
+    let arguments = json!([{"type": "named", "name": "--tenant", "value": "{tenant}", "variables": {"tenant": {}}},
+        {"type": "positional", "value": "serve all"}]);
+    let document = json!({"name": "io.example/tiny", "packages": [{"registryType": "npm", "identifier": "tiny",
+        "packageArguments": arguments, "environmentVariables": variables}]});
+    let file = written(&home, "server.json", &document);
+    let said_so = ["--input", "tenant=acme", "--env", "ZONE=mine", "--env", "OTHER=s3cret-of-mine"];
+    let shown = "runs       tiny --tenant acme 'serve all'\n\
+                 sets       MODE='fast\\u{1b}[2J and; more'\n\
+                 sets       OTHER, as you say\n\
+                 sets       ZONE, as you say\n\
+                 secret     API_KEY\n\
+                 may        sandbox standard";
+    let dry = home.done(&[&["install", &file, "--dry-run"], &said_so[..]].concat());
+    assert!(dry.contains(shown) && !dry.contains("s3cret"), "{dry}");
+    let text = home.done(&[&["install", &file, "--dry-run", "--json"], &said_so[..]].concat());
+    let runs = serde_json::from_str::<Value>(&text).unwrap()["installed"]["runs"].clone();
+    assert_eq!((&runs["program"], &runs["args"][1]), (&json!("tiny"), &json!("acme")));
+    assert_eq!(runs["env"][1], json!({"name": "OTHER"}));
+    let mut command = home.command("harbor");
+    let mut terminal = Terminal::start(command.args(["install", &file]).args(said_so));
+    terminal.wait_for("runs       tiny --tenant acme 'serve all'");
+    terminal.wait_for("Install it? [y/N]");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 1);
+
+    // Of a server elsewhere it is what each request has.
+    let headers = json!([{"name": "X-Tenant", "value": "acme"},
+        {"name": "Authorization", "value": "Bearer {key}", "isRequired": true, "variables": {"key": {"isSecret": true}}}]);
+    let document = json!({"name": "io.example/far", "remotes": [
+        {"type": "streamable-http", "url": "https://mcp.example.com/mcp", "headers": headers}]});
+    let file = written(&home, "far.json", &document);
+    let dry = home.done(&["install", &file, "--dry-run"]);
+    let shown = "sends      Authorization: 'Bearer ${AUTHORIZATION}'\n\
+                 sends      X-Tenant: acme\n\
+                 secret     AUTHORIZATION\n";
+    assert!(dry.contains(shown), "{dry}");
+    let url = "https://mcp.example.com/mcp";
+    let dry = home.done(&["install", url, "--dry-run", "--header", "X-Mine: s3cret-of-mine"]);
+    assert!(dry.contains("sends      X-Mine, as you say\n") && !dry.contains("s3cret"), "{dry}");
+    assert_eq!(plan(&bridge, "pypi:mcp-server-time").unwrap()["runs"]["program"], "mcp-server-time");
 }

@@ -15,8 +15,8 @@ use harbor_policy::access::Pass;
 use super::client::Client;
 use super::{
     Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics, oauth,
-    origins, questions, remotes, sandbox, secret_store, servers, session, sources, status, supervision,
-    upgrades, watching,
+    origins, programs, questions, remotes, sandbox, secret_store, servers, session, sources, status,
+    supervision, upgrades, watching,
 };
 use crate::host::asker::Caller;
 
@@ -83,7 +83,7 @@ impl<'a> Turn<'a> {
             InstallRequest::UninstallServer(message) => installs::uninstall(router, client, message).await,
             InstallRequest::UpdateServerArgs(message) => installs::set_args(router, client, message).await,
             InstallRequest::ListInstalled(_) => installs::list(router),
-            InstallRequest::CheckRuntimes(_) => installs::runtimes(router).await,
+            InstallRequest::CheckRuntimes(_) => programs::runtimes(router).await,
         }
     }
 

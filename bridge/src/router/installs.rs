@@ -1,4 +1,4 @@
-//! Messages about packages: install, uninstall, and the programs that they need. `upgrades` has the others.
+//! Messages about packages: install, uninstall, what there is. `upgrades` has the others.
 //!
 //! ```text
 //!  plan ─► versions, hashes ─► staged ─┐
@@ -13,25 +13,24 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AddServer, CheckRuntimesResult, FileView, GetServerStatusResult, InstallServer, InstallServerResult,
-    InstalledView, ListInstalledResult, LookedIn, RemoveServer, RuntimeView, RuntimesView, UninstallServer,
-    UninstallServerResult, UpdateServerArgs, UpdateServerArgsResult,
+    AddServer, FileView, GetServerStatusResult, InstallServer, InstallServerResult, InstalledView,
+    ListInstalledResult, RemoveServer, UninstallServer, UninstallServerResult, UpdateServerArgs,
+    UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::download::Unpacked;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::package::{Ecosystem, Package, source};
-use harbor_policy::runtimes::lacks;
 
 use super::client::Client;
+use super::runs::Said;
 use super::servers::{about, definition, note, remove_it, replace, stored};
 use super::staged::{Planned, What, gone};
 use super::views::view;
 use super::{Handled, Router, credentials, reply, sandbox, to_the_end};
 use crate::host::start_failed;
 use crate::link::ToolList;
-use crate::runtimes::{Looked, version_of};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages::lock::OF_COMMIT;
@@ -93,6 +92,7 @@ pub(super) async fn install(
     client: &Rc<Client>,
     request_id: &str,
     mut message: InstallServer,
+    said: &Said,
 ) -> Handled {
     let note = note(client, request_id, message.progress);
     let (plan_only, may_build) = (message.plan == Some(true), message.build == Some(true));
@@ -117,8 +117,9 @@ pub(super) async fn install(
     let trial = router.supervisor.try_out(claim, definition.clone(), of);
     if plan_only {
         let view = plan(router, client, id, planned, &trial, note).await?;
-        let (sandbox, settings) = (Some(sandbox::summary(&held.profile)), Some(wanted.definition.sandbox));
-        return reply(InstallServerResult { installed: InstalledView { sandbox, settings, ..view } });
+        let runs = Some(said.runs(definition, trial.lock().and_then(|lock| lock.program.clone())));
+        let (sandbox, settings) = (Some(sandbox::summary(&held.profile)), Some(definition.sandbox.clone()));
+        return reply(InstallServerResult { installed: InstalledView { sandbox, settings, runs, ..view } });
     }
     let installed = trial.run(note).await.map_err(|error| failed(id, &error, NOTHING))?;
     keep(router, client, wanted, installed, trial).await
@@ -288,6 +289,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         needs_authorization: None,
         sandbox: None,
         settings: None,
+        runs: None,
         planned: None,
         needs_build: None,
         file: file(package, lock),
@@ -383,37 +385,4 @@ pub(super) async fn set_args(router: &Rc<Router>, client: &Client, message: Upda
         reply(UpdateServerArgsResult { server: view(&router, &server) })
     })
     .await
-}
-
-pub(super) async fn runtimes(router: &Router) -> Handled {
-    let runtimes = router.supervisor.runtimes();
-    let looked = tokio::task::spawn_blocking(move || {
-        let looked = runtimes.look();
-        let versions = looked.all().map(|(_, found)| version_of(found?.0, &looked.path)).collect::<Vec<_>>();
-        (looked, versions)
-    });
-    let (looked, versions) =
-        looked.await.map_err(|error| ErrorBody::new(Code::Internal, error.to_string()))?;
-    reply(CheckRuntimesResult { runtimes: shown_runtimes(&looked, versions) })
-}
-
-fn shown_runtimes(looked: &Looked, versions: Vec<Option<String>>) -> RuntimesView {
-    let programs = looked.all().zip(versions).map(|((runtime, found), version)| RuntimeView {
-        name: runtime.name,
-        path: found.map(|(path, _)| path.to_owned()),
-        found_by: found.map(|(_, how)| how),
-        version,
-        needed_for: runtime.needed_for,
-        install_hint: found.is_none().then_some(runtime.hint),
-    });
-    let has = |name: &str| looked.get(name).is_some();
-    let can_install =
-        lacks(has).filter(|(_, lack)| lack.is_empty()).map(|(kind, _)| kind.to_owned()).collect();
-    let place =
-        |place: &harbor_policy::runtimes::Place| LookedIn { dir: place.dir.clone(), found_by: place.how };
-    RuntimesView {
-        programs: programs.collect(),
-        can_install,
-        looked_in: looked.places.iter().map(place).collect(),
-    }
 }

@@ -29,6 +29,7 @@ use harbor_policy::remote;
 
 use super::client::Client;
 use super::installs::NOTHING;
+use super::runs::Said;
 use super::servers::{about, note, secret_names, stored};
 use super::views::view;
 use super::{Handled, Router, credentials, installs, remotes, reply, sandbox, servers, to_the_end};
@@ -46,6 +47,7 @@ pub(super) async fn install(
     request_id: &str,
     message: InstallServer,
 ) -> Handled {
+    let said = Said::of(&message);
     let message = entry::expanded(router, client, request_id, message).await?;
     match sorted(&message.source)? {
         Source::Package(source) => {
@@ -53,7 +55,7 @@ pub(super) async fn install(
             nothing_of_remotes(&message)?;
             match lacking(&message) {
                 missing if missing.is_empty() || message.plan == Some(true) => {
-                    installs::install(router, client, request_id, message).await
+                    installs::install(router, client, request_id, message, &said).await
                 }
                 missing => put_off(router, client, of_package(router, client, message)?, missing).await,
             }
@@ -61,9 +63,11 @@ pub(super) async fn install(
         Source::Image(image) => {
             let whole = of_image(image, message)?;
             sandbox::may_be_granted(router, &whole.id, &whole.definition).await?;
-            install_whole(router, client, request_id, whole).await
+            install_whole(router, client, request_id, whole, &said).await
         }
-        Source::Remote(url) => install_whole(router, client, request_id, of_remote(url, message)?).await,
+        Source::Remote(url) => {
+            install_whole(router, client, request_id, of_remote(url, message)?, &said).await
+        }
         Source::Entry(_) => Err(wrong("the entry names no source")),
     }
 }
@@ -134,6 +138,7 @@ impl Whole {
             needs_authorization: None,
             sandbox: None,
             settings: None,
+            runs: None,
             planned: None,
             needs_build: None,
             file: None,
@@ -235,6 +240,7 @@ async fn install_whole(
     client: &Rc<Client>,
     request_id: &str,
     mut whole: Whole,
+    said: &Said,
 ) -> Handled {
     installs::not_there(router, &whole.id)?;
     if whole.plan {
@@ -247,8 +253,9 @@ async fn install_whole(
         };
         let settings = held.is_some().then(|| whole.definition.sandbox.clone());
         let sandbox = held.map(|held| sandbox::summary(&held.profile));
+        let runs = Some(said.runs(&whole.definition, None));
         return reply(InstallServerResult {
-            installed: InstalledView { sandbox, settings, ..whole.shown() },
+            installed: InstalledView { sandbox, settings, runs, ..whole.shown() },
         });
     }
     if !whole.missing.is_empty() {

@@ -52,6 +52,8 @@ pub struct Lock {
     pub tree: String,
     /// How many packages that are.
     pub packages: u32,
+    /// The name of its program, where that is known before it is installed.
+    pub program: Option<String>,
     /// The number of its directory.
     pub place: u32,
     /// When, in milliseconds since 1970.
@@ -239,6 +241,7 @@ mod tests {
             integrity: "sha512-x".into(),
             tree: "{}".into(),
             packages: 1,
+            program: Some("a".into()),
             place,
             installed_at: 7,
         })

@@ -192,12 +192,16 @@ pub fn bins(text: &[u8]) -> Result<Bins, String> {
         bin: Value,
     }
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    match serde_json::from_slice(text).map_err(|_| "is not the JSON that it should be")? {
-        Manifest { bin: Value::String(path) } => Ok(Bins::One(path)),
-        Manifest { bin: Value::Object(paths) } => {
-            Ok(Bins::Named(paths.into_iter().filter_map(named).collect()))
-        }
-        Manifest { .. } => Ok(Bins::Named(BTreeMap::new())),
+    let Manifest { bin } = serde_json::from_slice(text).map_err(|_| "is not the JSON that it should be")?;
+    Ok(bins_of(bin))
+}
+
+/// The same of its member alone.
+fn bins_of(bin: Value) -> Bins {
+    match bin {
+        Value::String(path) => Bins::One(path),
+        Value::Object(paths) => Bins::Named(paths.into_iter().filter_map(named).collect()),
+        _ => Bins::Named(BTreeMap::new()),
     }
 }
 

@@ -36,6 +36,8 @@ define_sent! {
         sandbox: Option<SandboxSummary>,
         /// In a plan: the settings of its sandbox.
         settings: Option<SandboxSettings>,
+        /// In a plan: what would be started, and with what.
+        runs: Option<RunsView>,
         /// In a plan: for `planned`, while the client is connected.
         planned: Option<String>,
         /// In a plan, true: code of the package would have to run to find out what it needs (`build`).
@@ -44,6 +46,26 @@ define_sent! {
         file: Option<FileView>,
         /// The server as `list_servers` shows it; absent in a plan.
         server: Option<ServerView>,
+    }
+    /// What a server is started with; of one elsewhere, what each request has.
+    "Runs" RunsView {
+        /// The program, where it is known before it is installed; absent of an image and of a server elsewhere.
+        program: Option<String>,
+        /// Its arguments, filled in.
+        args: Vec<String>,
+        /// Variables of its environment.
+        env: Vec<NamedView>,
+        /// Headers of each request to a server elsewhere; `${KEY}` stands for a secret.
+        headers: Vec<NamedView>,
+        /// Names of the secrets without which it is not started.
+        secrets: Vec<String>,
+    }
+    /// A variable or a header.
+    "Named" NamedView {
+        /// Its name.
+        name: String,
+        /// What an entry or a manifest sets it to; absent of what the request itself says.
+        value: Option<String>,
     }
     /// A program that was downloaded, or an archive with one.
     "File" FileView {

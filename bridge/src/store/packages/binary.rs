@@ -20,7 +20,8 @@ fn unpacked(dir: &Path) -> Result<Unpacked, String> {
 pub(super) fn resolved(dir: &Path) -> Result<Resolved, String> {
     let found = unpacked(dir)?;
     let tree = serde_json::to_string(&found).map_err(|error| error.to_string())?;
-    Ok(Resolved { integrity: format!("sha256:{}", found.sha256), version: found.sha256, tree, packages: 1 })
+    let (integrity, program) = (format!("sha256:{}", found.sha256), Some(found.program));
+    Ok(Resolved { integrity, version: found.sha256, tree, packages: 1, program })
 }
 
 /// The program.

@@ -15,11 +15,11 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harbor_policy::package::source::is_commit;
-use harbor_policy::package::{Content, Ecosystem, Package, git, npm, pypi};
+use harbor_policy::package::{Content, Ecosystem, Package, git, npm, npm_program, pypi};
 use serde::Deserialize;
 
 use super::repository::{self, Checkout};
-use super::{binary, inside, read_to};
+use super::{binary, bins_of, inside, read_to};
 use crate::store::write_atomically;
 
 /// More of a lock is not read: the largest trees that are known have a tenth of it.
@@ -40,6 +40,8 @@ pub struct Resolved {
     pub tree: String,
     /// How many packages that are.
     pub packages: u32,
+    /// The name of its program, where that is known by now.
+    pub program: Option<String>,
 }
 
 /// Writes down what is wanted, for installers that read it from a file.
@@ -74,6 +76,7 @@ pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Resu
     if tree.len() > MAX_TREE {
         return Err("its list of packages is too long to be kept".into());
     }
+    let program = program(package, dir, content, &tree)?;
     let (found, packages) = match (package.ecosystem, source) {
         (Ecosystem::Npm, _) => of_npm(package, &tree)?,
         (Ecosystem::Pypi, _) => of_pypi(package, &tree)?,
@@ -88,7 +91,27 @@ pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Resu
         }
     };
     let packages = u32::try_from(packages).unwrap_or(u32::MAX);
-    Ok(Resolved { version: found.0, integrity: found.1, tree, packages })
+    Ok(Resolved { version: found.0, integrity: found.1, tree, packages, program })
+}
+
+/// Which program will be run. npm says so of its packages before it fetches them; what is built may say something else later.
+fn program(
+    package: &Package,
+    dir: &Path,
+    content: Option<Content>,
+    tree: &str,
+) -> Result<Option<String>, String> {
+    match package.ecosystem {
+        Ecosystem::Npm => {
+            let itself = node_packages(tree)?.packages.remove(&format!("node_modules/{}", package.name));
+            npm_program(package, &bins_of(itself.unwrap_or_default().bin)).map(Some)
+        }
+        Ecosystem::Pypi => Ok(Some(package.program_or_name().to_owned())),
+        Ecosystem::Git | Ecosystem::Binary => Ok(content
+            .zip(repository::home(package, dir).ok())
+            .and_then(|(content, home)| repository::program(package, &home, content).ok())
+            .map(|(name, _)| name)),
+    }
 }
 
 fn is_node(package: &Package, content: Option<Content>) -> bool {
@@ -169,6 +192,8 @@ struct NodePackage {
     in_bundle: bool,
     #[serde(default)]
     dependencies: BTreeMap<String, String>,
+    #[serde(default)]
+    bin: serde_json::Value,
 }
 
 fn node_packages(tree: &str) -> Result<NodePackages, String> {
@@ -390,14 +415,22 @@ mod tests {
     fn the_lock_of_npm_is_read_and_its_manifest_made_again() {
         let dir = tempfile::tempdir().unwrap();
         let hash = format!("sha512-{}==", "A".repeat(86));
-        let tree = r#"{"lockfileVersion":3,"packages":{"":{"dependencies":{"@a/b":"1.2.3"}},"node_modules/@a/b":{"integrity":"HASH","version":"1.2.3"},"node_modules/c":{"integrity":"HASH","version":"0.1.0"}}}"#;
+        let tree = r#"{"lockfileVersion":3,"packages":{"":{"dependencies":{"@a/b":"1.2.3"}},"node_modules/@a/b":{"bin":{"b":"b.js"},"integrity":"HASH","version":"1.2.3"},"node_modules/c":{"integrity":"HASH","version":"0.1.0"}}}"#;
         let tree = &tree.replace("HASH", &hash);
         let named = tree.replacen('{', r#"{"name":"7","#, 1).replace(r#""":{"#, r#""":{"name":"7","#);
         std::fs::write(dir.path().join(npm::LOCK), named).unwrap();
         let package = package("npm:@a/b");
         let found = resolved(&package, dir.path(), None).unwrap();
-        let wanted = Resolved { version: "1.2.3".into(), integrity: hash, tree: tree.clone(), packages: 2 };
+        let wanted = Resolved {
+            version: "1.2.3".into(),
+            integrity: hash,
+            tree: tree.clone(),
+            packages: 2,
+            program: Some("b".into()),
+        };
         assert_eq!(found, wanted);
+        std::fs::write(dir.path().join(npm::LOCK), tree.replace(r#""bin":{"b":"b.js"},"#, "")).unwrap();
+        assert!(resolved(&package, dir.path(), None).unwrap_err().contains("it is a library, not a server"));
         let again = tempfile::tempdir().unwrap();
         write_lock(&package, again.path(), None, tree).unwrap();
         let manifest = std::fs::read_to_string(again.path().join("package.json")).unwrap();

@@ -135,7 +135,11 @@ pub(super) fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
 }
 
 /// Which program it says that it has, and its path: in the repository, or among those of its environment.
-fn program(package: &Package, source: &Path, content: Content) -> Result<(String, String), String> {
+pub(super) fn program(
+    package: &Package,
+    source: &Path,
+    content: Content,
+) -> Result<(String, String), String> {
     match content {
         Content::Node { .. } => node_program(package, source),
         Content::Python => python_program(package, source).map(|name| (name.clone(), name)),

@@ -209,7 +209,7 @@ impl Server {
         }
         let found =
             self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, source)).await?;
-        let Resolved { version, integrity, tree, packages } = found;
+        let Resolved { version, integrity, tree, packages, program } = found;
         let exactly = package.exactly(&version).ok_or_else(|| {
             Rc::new(failed(&format!("{version:?} is no version that could be installed again")))
         })?;
@@ -224,6 +224,7 @@ impl Server {
             integrity,
             tree,
             packages,
+            program,
             place,
             installed_at: wall_clock(),
         })

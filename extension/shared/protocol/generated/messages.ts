@@ -2380,6 +2380,8 @@ export interface Installed {
   sandbox?: SandboxSummary;
   /** In a plan: the settings of its sandbox. */
   settings?: SandboxSettings;
+  /** In a plan: what would be started, and with what. */
+  runs?: Runs;
   /** In a plan: for `planned`, while the client is connected. */
   planned?: string;
   /** In a plan, true: code of the package would have to run to find out what it needs (`build`). */
@@ -2388,6 +2390,28 @@ export interface Installed {
   file?: File;
   /** The server as `list_servers` shows it; absent in a plan. */
   server?: Server;
+}
+
+/** What a server is started with; of one elsewhere, what each request has. */
+export interface Runs {
+  /** The program, where it is known before it is installed; absent of an image and of a server elsewhere. */
+  program?: string;
+  /** Its arguments, filled in. */
+  args: Array<string>;
+  /** Variables of its environment. */
+  env: Array<Named>;
+  /** Headers of each request to a server elsewhere; `${KEY}` stands for a secret. */
+  headers: Array<Named>;
+  /** Names of the secrets without which it is not started. */
+  secrets: Array<string>;
+}
+
+/** A variable or a header. */
+export interface Named {
+  /** Its name. */
+  name: string;
+  /** What an entry or a manifest sets it to; absent of what the request itself says. */
+  value?: string;
 }
 
 /** A program that was downloaded, or an archive with one. */

@@ -5,6 +5,7 @@
 mod document;
 mod entry;
 mod plan;
+mod runs;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
+use self::runs::word;
 use super::servers::START;
 use super::{add, auth, count, print, remarks, remote, sandbox, secrets, unseen};
 use crate::args::{NewAuth, Package};
@@ -222,8 +224,8 @@ fn ask(wanted: &Package) -> Result<Ask, Failure> {
 /// What is known of a package that has to be built to know more.
 fn describe_build(plan: &Members) -> String {
     let version = Some(plan.text("version")).filter(|version| !version.is_empty());
-    let version = version.map(|version| format!(" {version}")).unwrap_or_default();
-    let package = format!("package    {}{version} ({})", plan.text("name"), plan.text("kind"));
+    let version = version.map(|version| format!(" {}", word(&version))).unwrap_or_default();
+    let package = format!("package    {}{version} ({})", word(&plan.text("name")), plan.text("kind"));
     format!("server     {}\n{package}\n{BUILDS}", plan.text("server_id"))
 }
 

@@ -6,6 +6,7 @@ use harbor_policy::package::binary::Binary;
 
 use super::super::count;
 use super::super::status;
+use super::runs::{self, word};
 use crate::reply::Members;
 use crate::table::flatten;
 
@@ -13,21 +14,22 @@ use crate::table::flatten;
 pub fn describe(plan: &Members, about: Option<&Members>) -> String {
     let mut lines = about.map(describe_entry).unwrap_or_default();
     lines.push(format!("server     {}", plan.text("server_id")));
-    let name = flatten(&plan.text("name"));
+    let name = word(&plan.text("name"));
     match plan.text("kind").as_str() {
         "oci" => lines.push(format!("image      {name}, as it is now; pinned by its id")),
         "remote" => lines.push(format!("elsewhere  {name}")),
         "binary" => lines.push(describe_file(plan, &name)),
         kind => {
             let packages = usize::try_from(plan.number("packages").unwrap_or(0)).unwrap_or(usize::MAX);
-            lines.push(format!("package    {name} {} ({kind})", plan.text("version")));
-            lines.push(format!("hash       {}", plan.text("integrity")));
+            lines.push(format!("package    {name} {} ({kind})", word(&plan.text("version"))));
+            lines.push(format!("hash       {}", word(&plan.text("integrity"))));
             lines.push(format!(
                 "with       {}, each locked with its version and hash",
                 count(packages, "package")
             ));
         }
     }
+    lines.extend(runs::describe(&plan.object("runs")));
     lines.push(format!("may        {}", may(plan)));
     lines.join("\n")
 }
@@ -40,7 +42,7 @@ fn describe_file(plan: &Members, address: &str) -> String {
     let source = source.strip_prefix("binary:").and_then(|text| Binary::read(text).ok()).unwrap_or_default();
     let said = file.strings("vouched_by");
     let mut lines = vec![
-        format!("program    {} of {address} ({size})", flatten(&file.text("program"))),
+        format!("program    {} of {address} ({size})", word(&file.text("program"))),
         format!("sha256     {hash}"),
     ];
     if said.iter().any(|said| said == "checksum") {
@@ -110,7 +112,8 @@ fn may(plan: &Members) -> String {
             let places = [("write", "reads and writes"), ("read", "reads"), ("sockets", "connects to")];
             let granted = places.iter().filter_map(|(list, what)| {
                 let paths = settings.strings(list);
-                (!paths.is_empty()).then(|| format!(", {what} {}", flatten(&paths.join(", "))))
+                let paths = paths.iter().map(|path| word(path)).collect::<Vec<_>>().join(", ");
+                (!paths.is_empty()).then(|| format!(", {what} {paths}"))
             });
             format!("sandbox {level}, network {}{}", held.text("network"), granted.collect::<String>())
         }

@@ -1,0 +1,42 @@
+//! `check_runtimes`: the programs that servers and installers need.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{CheckRuntimesResult, LookedIn, RuntimeView, RuntimesView};
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::runtimes::lacks;
+
+use super::{Handled, Router, reply};
+use crate::runtimes::{Looked, version_of};
+
+pub(super) async fn runtimes(router: &Router) -> Handled {
+    let runtimes = router.supervisor.runtimes();
+    let looked = tokio::task::spawn_blocking(move || {
+        let looked = runtimes.look();
+        let versions = looked.all().map(|(_, found)| version_of(found?.0, &looked.path)).collect::<Vec<_>>();
+        (looked, versions)
+    });
+    let (looked, versions) =
+        looked.await.map_err(|error| ErrorBody::new(Code::Internal, error.to_string()))?;
+    reply(CheckRuntimesResult { runtimes: shown_runtimes(&looked, versions) })
+}
+
+fn shown_runtimes(looked: &Looked, versions: Vec<Option<String>>) -> RuntimesView {
+    let programs = looked.all().zip(versions).map(|((runtime, found), version)| RuntimeView {
+        name: runtime.name,
+        path: found.map(|(path, _)| path.to_owned()),
+        found_by: found.map(|(_, how)| how),
+        version,
+        needed_for: runtime.needed_for,
+        install_hint: found.is_none().then_some(runtime.hint),
+    });
+    let has = |name: &str| looked.get(name).is_some();
+    let can_install =
+        lacks(has).filter(|(_, lack)| lack.is_empty()).map(|(kind, _)| kind.to_owned()).collect();
+    let place =
+        |place: &harbor_policy::runtimes::Place| LookedIn { dir: place.dir.clone(), found_by: place.how };
+    RuntimesView {
+        programs: programs.collect(),
+        can_install,
+        looked_in: looked.places.iter().map(place).collect(),
+    }
+}
