@@ -227,6 +227,29 @@ fn an_upgrade_leads_to_another_file_and_back() {
     assert!(refused.message.contains("which version was locked is lost"), "{refused:?}");
 }
 
+/// A secret is given later, and the file is another one by then.
+#[test]
+fn a_file_that_was_replaced_before_its_first_start_is_taken_on_purpose() {
+    let (home, place) = (Home::new(), Downloads::start());
+    let bridge = Bridge::start(&home);
+    let (one, two) = (script(&home, "1", &["a"]), script(&home, "2", &["b"]));
+    place.offer("/s", Served::File(one.clone()));
+    let said = done(&home, &["install", &place.source("/s"), "--secret", "KEY", "--yes"]);
+    assert!(said.contains(&sha256(&one)) && said.contains("before it has KEY"), "{said}");
+    place.offer("/s", Served::File(two.clone()));
+    ask(&bridge, "set_credential", &json!({"server_id": "s", "key": "KEY", "value": "hunter2hunter2"}));
+    let (said, _) = home.refused(&["start", "s"]);
+    assert!(said.contains("is not the file that was meant") && said.contains("`harbor upgrade s`"), "{said}");
+    let said = done(&home, &["upgrade", "s", "--yes"]);
+    assert!(said.contains(&format!("s is {} now", sha256(&two))), "{said}");
+    ask(&bridge, "connect_server", &json!({"server_id": "s"}));
+    assert_eq!(bridge.tool_text("s", "b", &json!({})), "2");
+    // At a first installation there is nothing to be upgraded.
+    let wrong = format!("{}&sha256={}", place.source("/s"), sha256(&one));
+    let (said, _) = home.refused(&["install", &wrong, "--name", "other", "--yes"]);
+    assert!(said.contains("compare the SHA-256 that you gave") && !said.contains("upgrade"), "{said}");
+}
+
 #[test]
 fn archives_that_are_none_of_a_server_are_refused() {
     let (home, place) = (Home::new(), Downloads::start());

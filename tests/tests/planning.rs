@@ -8,7 +8,7 @@ use harbor_tests::git::{commit, git};
 use harbor_tests::npm_registry::NpmRegistry;
 use harbor_tests::pypi_index::PypiIndex;
 use harbor_tests::said::said;
-use harbor_tests::{Bridge, DOWN_LIMIT, Home, Terminal, wait_until};
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Home, Terminal, wait_until};
 use serde_json::{Value, json};
 
 /// What a download may take.
@@ -129,4 +129,84 @@ fn a_plan_says_what_would_be_run_and_with_what() {
     let dry = home.done(&["install", url, "--dry-run", "--header", "X-Mine: s3cret-of-mine"]);
     assert!(dry.contains("sends      X-Mine, as you say\n") && !dry.contains("s3cret"), "{dry}");
     assert_eq!(plan(&bridge, "pypi:mcp-server-time").unwrap()["runs"]["program"], "mcp-server-time");
+}
+
+fn done(home: &Home, args: &[&str]) -> String {
+    let (out, err, code) = said(home.command("harbor").args(args));
+    assert_eq!(code, Some(0), "{args:?}: {out}{err}");
+    out
+}
+
+fn set_secret(bridge: &Bridge, server: &str) {
+    let fields = json!({"server_id": server, "key": "KEY", "value": "hunter2hunter2"});
+    bridge.call("set_credential", &fields).unwrap();
+}
+
+/// A secret is given later: the first start installs what was found out before the yes, or nothing.
+#[test]
+fn what_was_agreed_is_what_the_first_start_installs() {
+    let (home, npm) = (Home::new(), NpmRegistry::start());
+    npm.publish(&home, "1.0.0", &["a"], "first");
+    let env = [("npm_config_registry", npm.url())];
+    let env = env.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let bridge = Bridge::start_with(&home, &env);
+    let install = ["install", "npm:tiny", "--secret", "KEY", "--yes"];
+    let text = done(&home, &install);
+    assert!(
+        text.starts_with("defined tiny: tiny 1.0.0\n") && text.contains("exactly that is installed"),
+        "{text}"
+    );
+    assert_eq!(npm.fetched(), 0, "nothing of it is here yet");
+    let listed = bridge.call("list_installed", &json!({})).unwrap()["servers"][0].clone();
+    assert_eq!((&listed["version"], &listed["installed_at"]), (&json!("1.0.0"), &Value::Null), "{listed}");
+    let status = done(&home, &["status", "tiny"]);
+    assert!(status.contains("package    tiny 1.0.0 (npm)\nlocked     sha512-"), "{status}");
+    assert!(status.contains("; not installed yet: `harbor start tiny` installs exactly that"), "{status}");
+
+    // The next bridge knows it, and misses nothing; a newer version is none that was agreed upon.
+    drop(bridge);
+    npm.publish(&home, "2.0.0", &["b"], "second");
+    let bridge = Bridge::start_with(&home, &env);
+    assert_eq!(bridge.server("tiny")["last_error"], Value::Null);
+    set_secret(&bridge, "tiny");
+    done(&home, &["start", "tiny"]);
+    assert_eq!(bridge.tool_text("tiny", "a", &json!({})), "1.0.0");
+    let status = done(&home, &["status", "tiny"]);
+    assert!(status.contains("locked     sha512-") && !status.contains("not installed yet"), "{status}");
+    assert!(done(&home, &["upgrade", "tiny", "--yes"]).contains("1.0.0 → 2.0.0"), "the definition admits it");
+    done(&home, &["remove", "tiny", "--data"]);
+
+    // Another file under the same version is refused, and what is said helps.
+    let text = done(&home, &install);
+    assert!(text.starts_with("defined tiny: tiny 2.0.0\n"), "{text}");
+    npm.publish(&home, "2.0.0", &["c"], "another");
+    set_secret(&bridge, "tiny");
+    let refused = home.refused(&["start", "tiny"]).0;
+    assert!(
+        refused.contains("its hash is another one") && refused.contains("`harbor upgrade tiny`"),
+        "{refused}"
+    );
+    let text = done(&home, &["upgrade", "tiny", "--yes"]);
+    assert!(text.contains("new tools  c") && text.contains("tiny is 2.0.0 now"), "{text}");
+    let back = home.refused(&["upgrade", "tiny", "--undo"]).0;
+    assert!(back.contains("no earlier version"), "what was never installed is none: {back}");
+}
+
+#[test]
+fn of_two_who_install_one_name_at_once_one_hears_that_it_is_there() {
+    let (home, npm) = (Home::new(), NpmRegistry::start());
+    npm.publish(&home, "1.0.0", &["a"], "first");
+    let bridge = Bridge::start_with(&home, &[("npm_config_registry", &npm.url())]);
+    let other = Client::attach(&home);
+    for secrets in [json!([]), json!(["KEY"])] {
+        let fields = json!({"source": "npm:tiny", "secrets": secrets});
+        let both = [bridge.request("install_server", &fields), other.request("install_server", &fields)];
+        let (first, late): (Vec<_>, Vec<_>) =
+            both.into_iter().map(|asked| asked.wait(INSTALL)).partition(Result::is_ok);
+        assert_eq!((first.len(), late.len()), (1, 1));
+        let why = late.into_iter().find_map(Result::err).unwrap().message;
+        assert!(why.contains("there is a server tiny already"), "{why}");
+        done(&home, &["remove", "tiny", "--data"]);
+    }
+    other.close();
 }

@@ -283,10 +283,21 @@ fn an_image_is_installed_pinned_and_called() {
     assert_eq!(bridge.server("contained")["state"], "stopped");
     assert_eq!(podman.containers(), [""; 0]);
     // Under the same name there is another one now.
-    let _ = podman.image("localhost/contained:1", "two");
+    let second = podman.image("localhost/contained:1", "two");
     ask(&bridge, "connect_server", &json!({"server_id": "contained"}));
     assert_eq!(bridge.tool_text("contained", "version", &json!({})), "one");
     ask(&bridge, "disconnect_server", &json!({"server_id": "contained"}));
+
+    // A secret that is given later changes nothing of that.
+    let args = ["--name", "later", "--secret", "API_KEY", "--yes", "--network", "none"];
+    let said = harbor(&home, &[&["install", "oci:localhost/contained:1"], &args[..]].concat());
+    assert!(said.contains("before it has API_KEY"), "{said}");
+    assert_eq!(bridge.server("later")["image"]["id"], json!(second));
+    let _ = podman.image("localhost/contained:1", "three");
+    set_secret(&home, "later", "API_KEY");
+    ask(&bridge, "connect_server", &json!({"server_id": "later"}));
+    assert_eq!(bridge.tool_text("later", "version", &json!({})), "two");
+    ask(&bridge, "disconnect_server", &json!({"server_id": "later"}));
 
     let missing = json!({"source": "oci:localhost/nothing:1"});
     let error = bridge.request("install_server", &missing).wait(INSTALL).unwrap_err();

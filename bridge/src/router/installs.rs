@@ -63,6 +63,12 @@ pub(super) async fn claim(router: &Router, id: &ServerId) -> Result<Claim, Error
     router.supervisor.claim(id).ok_or_else(|| busy(id))
 }
 
+/// The name, of what nobody has: who had it a moment ago may have installed something meanwhile.
+pub(super) async fn claim_new(router: &Router, id: &ServerId) -> Result<Claim, ErrorBody> {
+    let claim = claim(router, id).await?;
+    not_there(router, id).map(|()| claim)
+}
+
 /// Nobody has the name.
 pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
     match router.supervisor.get(id) {
@@ -93,6 +99,7 @@ pub(super) async fn install(
     request_id: &str,
     mut message: InstallServer,
     said: &Said,
+    missing: Vec<String>,
 ) -> Handled {
     let note = note(client, request_id, message.progress);
     let (plan_only, may_build) = (message.plan == Some(true), message.build == Some(true));
@@ -104,11 +111,11 @@ pub(super) async fn install(
     sandbox::may_be_granted(router, id, definition).await?;
     let held = router.supervisor.would_be_confined(id, definition).await;
     let held = held.map_err(|why| ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox"))?;
-    let claim = claim(router, id).await?;
+    let claim = claim_new(router, id).await?;
     let of = TrialOf {
         package: Some(planned.package.clone()),
         planned: planned.lock.clone(),
-        plan_only,
+        plan_only: plan_only || !missing.is_empty(),
         look_only: false,
         may_build,
         alone: false,
@@ -121,8 +128,34 @@ pub(super) async fn install(
         let (sandbox, settings) = (Some(sandbox::summary(&held.profile)), Some(definition.sandbox.clone()));
         return reply(InstallServerResult { installed: InstalledView { sandbox, settings, runs, ..view } });
     }
-    let installed = trial.run(note).await.map_err(|error| failed(id, &error, NOTHING))?;
-    keep(router, client, wanted, installed, trial).await
+    let kept = match missing.is_empty() {
+        true => trial.run(note).await.map(Kept::Installed).map_err(|error| failed(id, &error, NOTHING))?,
+        false => Kept::Agreed(agreed(id, planned, &trial, note).await?, missing),
+    };
+    keep(router, client, wanted, kept, trial).await
+}
+
+/// What becomes a server.
+enum Kept {
+    /// It was tried out.
+    Installed(Installed),
+    /// It lacks secrets: its first start installs exactly this.
+    Agreed(Rc<Lock>, Vec<String>),
+}
+
+/// The versions that somebody was shown, else those that there are now. Nothing of them is installed.
+async fn agreed(
+    id: &ServerId,
+    planned: Planned,
+    trial: &Trial,
+    note: Option<Note>,
+) -> Result<Rc<Lock>, ErrorBody> {
+    let planned = match planned.lock {
+        Some(_) => planned,
+        None => planned.with(trial.plan(note).await.map_err(|error| failed(id, &error, NOTHING))?),
+    };
+    let lock = planned.lock.ok_or_else(needs_build)?;
+    Ok(Rc::new(Lock { installed_at: None, ..Lock::clone(&lock) }))
 }
 
 /// What a plan of this client has found out of it; without one nothing is known yet.
@@ -170,19 +203,16 @@ async fn plan(
     })
 }
 
-/// What was tried out becomes a server.
-async fn keep(
-    router: &Rc<Router>,
-    client: &Client,
-    wanted: Wanted,
-    installed: Installed,
-    trial: Trial,
-) -> Handled {
+async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, trial: Trial) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         let Wanted { id, package, definition, given } = wanted;
         router.host.trail.decided("install_server", &sender, about(&id), true).await?;
-        let locked = Locked { current: installed.lock.clone(), previous: None };
+        let (lock, tools, missing) = match kept {
+            Kept::Installed(Installed { lock, tools }) => (lock, Some(tools.unwrap_or_default()), None),
+            Kept::Agreed(lock, missing) => (lock, None, Some(missing)),
+        };
+        let locked = Locked { current: lock.clone(), previous: None };
         router.supervisor.lock(&id, locked).await.map_err(|error| stored(&error))?;
         let turn = router.changing.lock().await;
         // Without its definition the lock is nobody's, and goes at the next start.
@@ -196,16 +226,15 @@ async fn keep(
         drop(turn);
         drop(trial);
         router.staged.drop_of(&id);
-        let tools = installed.tools.unwrap_or_default();
-        router.supervisor.tell_tools(&id, &tools);
-        if server.settings().auto_start {
+        tools.iter().for_each(|tools| router.supervisor.tell_tools(&id, tools));
+        if missing.is_none() && server.settings().auto_start {
             let server = server.clone();
             tokio::task::spawn_local(async move { server.start(None).await });
         }
-        let tools = Some(names(&tools));
-        let installed = shown(&id, &package, Some(&installed.lock));
+        let tools = tools.map(|tools| names(&tools));
+        let installed = shown(&id, &package, Some(&lock));
         let server = Some(view(&router, &server));
-        reply(InstallServerResult { installed: InstalledView { tools, server, ..installed } })
+        reply(InstallServerResult { installed: InstalledView { tools, missing, server, ..installed } })
     })
     .await
 }
@@ -282,7 +311,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         version: lock.map(|lock| lock.version.clone()),
         integrity: lock.map(|lock| lock.integrity.clone()),
         packages: lock.map(|lock| lock.packages),
-        installed_at: lock.map(|lock| lock.installed_at),
+        installed_at: lock.and_then(|lock| lock.installed_at),
         previous: None,
         tools: None,
         missing: None,

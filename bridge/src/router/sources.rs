@@ -36,7 +36,7 @@ use super::{Handled, Router, credentials, installs, remotes, reply, sandbox, ser
 use crate::host::asker::Sender;
 use crate::link::NEEDS_AUTHORIZATION;
 use crate::store::definitions::{Definition, Stored};
-use crate::supervisor::{Server, StartError, TrialOf};
+use crate::supervisor::{Note, Server, StartError, TrialOf};
 
 pub(super) use entry::unknown;
 pub(super) use looking::Looked;
@@ -53,12 +53,8 @@ pub(super) async fn install(
         Source::Package(source) => {
             let message = InstallServer { source, ..message };
             nothing_of_remotes(&message)?;
-            match lacking(&message) {
-                missing if missing.is_empty() || message.plan == Some(true) => {
-                    installs::install(router, client, request_id, message, &said).await
-                }
-                missing => put_off(router, client, of_package(router, client, message)?, missing).await,
-            }
+            let missing = lacking(&message);
+            installs::install(router, client, request_id, message, &said, missing).await
         }
         Source::Image(image) => {
             let whole = of_image(image, message)?;
@@ -204,29 +200,6 @@ fn of_remote(url: String, message: InstallServer) -> Result<Whole, ErrorBody> {
     Ok(Whole { id, definition, given, missing, kind: "remote", source: name.clone(), name, plan, progress })
 }
 
-/// A package that is not started yet, in the version that was planned.
-fn of_package(router: &Router, client: &Client, mut message: InstallServer) -> Result<Whole, ErrorBody> {
-    let token = message.planned.take();
-    let wanted = installs::wanted(message)?;
-    let planned = installs::planned(router, client, &wanted, token.as_deref())?;
-    let version = planned.lock.and_then(|lock| wanted.package.exactly(&lock.version));
-    let wanted = installs::Wanted { package: version.unwrap_or(planned.package), ..wanted };
-    let installs::Wanted { id, package, definition, given } = wanted;
-    let definition = Definition { command: package.source(), ..definition };
-    let shown = installs::shown(&id, &package, None);
-    Ok(Whole {
-        id,
-        definition,
-        given,
-        missing: Vec::new(),
-        kind: shown.kind,
-        name: shown.name,
-        source: shown.source,
-        plan: false,
-        progress: None,
-    })
-}
-
 fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
     let said = message.headers.as_ref().is_some_and(|headers| !headers.is_empty());
     match said || message.transport_type.is_some() {
@@ -260,10 +233,11 @@ async fn install_whole(
     }
     if !whole.missing.is_empty() {
         let missing = std::mem::take(&mut whole.missing);
-        return put_off(router, client, whole, missing).await;
+        let note = note(client, request_id, whole.progress);
+        return put_off(router, client, whole, missing, note).await;
     }
     let note = note(client, request_id, whole.progress);
-    let claim = installs::claim(router, &whole.id).await?;
+    let claim = installs::claim_new(router, &whole.id).await?;
     let of = TrialOf { secrets: Credentials(whole.given.iter().cloned().collect()), ..TrialOf::default() };
     let trial = router.supervisor.try_out(claim, whole.definition.clone(), of);
     let tools = match trial.run_once(note).await {
@@ -312,15 +286,24 @@ async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: Whole) -
 }
 
 /// Defines what lacks a secret, and does not start it: it would fail, and look as if something were wrong with it.
-async fn put_off(router: &Rc<Router>, client: &Client, whole: Whole, missing: Vec<String>) -> Handled {
-    installs::not_there(router, &whole.id)?;
-    if whole.definition.remote.is_none() {
-        sandbox::may_be_granted(router, &whole.id, &whole.definition).await?;
+/// An image is pinned all the same: what it is called may mean another one by then.
+async fn put_off(
+    router: &Rc<Router>,
+    client: &Client,
+    whole: Whole,
+    missing: Vec<String>,
+    note: Option<Note>,
+) -> Handled {
+    let claim = installs::claim_new(router, &whole.id).await?;
+    let of = TrialOf { plan_only: true, ..TrialOf::default() };
+    let trial = router.supervisor.try_out(claim, whole.definition.clone(), of);
+    if whole.definition.image.is_some() {
+        trial.pin(note).await.map_err(|error| installs::failed(&whole.id, &error, NOTHING))?;
     }
-    installs::not_claimed(router, &whole.id).await?;
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {
         let server = keep(&router, &sender, whole).await?;
+        drop(trial);
         let server = Some(view(&router, &server));
         reply(InstallServerResult { installed: InstalledView { missing: Some(missing), server, ..shown } })
     })
@@ -330,9 +313,10 @@ async fn put_off(router: &Rc<Router>, client: &Client, whole: Whole, missing: Ve
 /// Stores a server that nobody has.
 async fn keep(router: &Rc<Router>, sender: &Sender, whole: Whole) -> Result<Rc<Server>, ErrorBody> {
     let Whole { id, definition, given, .. } = whole;
+    let turn = router.changing.lock().await;
+    installs::not_there(router, &id)?;
     router.host.trail.decided("install_server", sender, about(&id), true).await?;
     credentials::keep(router, sender, &id, given).await?;
-    let turn = router.changing.lock().await;
     router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
     let (server, _) = router.supervisor.put(Stored { server_id: id, definition, era: None });
     drop(turn);

@@ -252,7 +252,9 @@ async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried)
         let server = router.host.server(&id)?;
         let (_, locked) = locked(&router, &server)?;
         let Tried { installed, mut view, trial } = tried;
-        let now = Locked { current: installed.lock.clone(), previous: locked.map(|locked| locked.current) };
+        // What was agreed upon and never installed is nothing to go back to.
+        let previous = locked.map(|locked| locked.current).filter(|previous| previous.installed_at.is_some());
+        let now = Locked { current: installed.lock.clone(), previous };
         use_it(&router, id.clone(), now).await?;
         drop(trial);
         router.supervisor.tell_tools(&id, &installed.tools.unwrap_or_default());

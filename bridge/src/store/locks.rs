@@ -56,8 +56,8 @@ pub struct Lock {
     pub program: Option<String>,
     /// The number of its directory.
     pub place: u32,
-    /// When, in milliseconds since 1970.
-    pub installed_at: u64,
+    /// When, in milliseconds since 1970; none of what was agreed upon and is not installed yet.
+    pub installed_at: Option<u64>,
 }
 
 impl Lock {
@@ -130,6 +130,12 @@ impl Locks {
     #[must_use]
     pub fn get(&self, id: &ServerId) -> Option<Locked> {
         self.known.borrow().get(id).cloned()
+    }
+
+    /// The servers with one, whether it can be read or not.
+    #[must_use]
+    pub fn ids(&self) -> Vec<ServerId> {
+        self.known.borrow().keys().chain(self.lost.borrow().keys()).cloned().collect()
     }
 
     /// The same, if it is of this package.
@@ -243,7 +249,7 @@ mod tests {
             packages: 1,
             program: Some("a".into()),
             place,
-            installed_at: 7,
+            installed_at: Some(7),
         })
     }
 

@@ -52,7 +52,7 @@ fn write(path: &Path, text: &str) {
 
 fn entry(server: &Rc<Server>) -> Option<Value> {
     let (definition, lock) = (server.definition(), server.lock()?);
-    let package = definition.package()?;
+    let (package, installed_at) = (definition.package()?, lock.installed_at?);
     let names: Vec<_> = definition.env.keys().map(|name| json!({"name": name})).collect();
     Some(json!({
         "id": server.id().as_str(),
@@ -62,7 +62,7 @@ fn entry(server: &Rc<Server>) -> Option<Value> {
         "autoStart": server.settings().auto_start,
         "args": package.args,
         "requiredEnvVars": names,
-        "installedAt": rfc3339(lock.installed_at),
+        "installedAt": rfc3339(installed_at),
         "version": lock.version,
         "integrity": lock.integrity,
         "packages": lock.packages,

@@ -10,6 +10,7 @@
 //! Owns that nothing half is left: a trial is a guard. Must never touch the data of the server that runs meanwhile: a trial
 //! has directories of its own.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -210,8 +211,8 @@ impl Supervisor {
     pub(super) async fn remove_halves(&self) {
         let directory = self.runners.shared.paths.servers();
         let names = tokio::task::spawn_blocking(move || names(&directory)).await.unwrap_or_default();
-        for id in names {
-            let locks = &self.runners.shared.locks;
+        let locks = &self.runners.shared.locks;
+        for id in names.into_iter().chain(locks.ids()).collect::<BTreeSet<_>>() {
             if !self.servers.borrow().contains_key(&id) {
                 // If it has one, it was removed, and that could not end.
                 if let Err(error) = locks.remove(&id).await {
@@ -256,6 +257,18 @@ impl Trial {
                 let found = self.server.commit().zip(self.server.files());
                 found.ok_or(StartError::Failed(report))
             }
+            Err(error) => Err(error),
+            Ok(()) => Err(StartError::Stopped),
+        }
+    }
+
+    /// Finds an image, and pins it.
+    ///
+    /// # Errors
+    /// Why it cannot be found.
+    pub async fn pin(&self, note: Option<Note>) -> Result<(), StartError> {
+        match self.server.start(note).await {
+            Err(StartError::Failed(report)) if report.cause == PLANNED => Ok(()),
             Err(error) => Err(error),
             Ok(()) => Err(StartError::Stopped),
         }

@@ -15,6 +15,7 @@ mod container;
 mod driving;
 mod elsewhere;
 mod events;
+mod explaining;
 mod granted;
 mod installing;
 mod lacking;

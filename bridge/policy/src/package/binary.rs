@@ -21,6 +21,9 @@ pub const FETCHER: &str = "harbor-runner-http";
 /// What it says before a sentence for people.
 pub const SAID: &str = "refused: ";
 
+/// What it says of a file with another SHA-256 than the one that was meant.
+pub const OTHER_FILE: &str = "is not the file that was meant";
+
 /// What it writes down about what it has unpacked, in the package's directory.
 pub const REPORT: &str = "unpacked.json";
 

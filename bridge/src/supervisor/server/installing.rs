@@ -19,12 +19,13 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
 use harbor_policy::package::binary::FETCHER;
-use harbor_policy::package::failure::{Unresolved, not_there, reason, unresolved};
+use harbor_policy::package::failure::{Unresolved, not_there, unresolved};
 use harbor_policy::package::{
     Content, Ecosystem, Package, Step, git, install, must_build, npm, prepare, pypi, resolve,
 };
 use tokio::sync::oneshot;
 
+use super::explaining::{failed, failed_because, needs_build};
 use super::launch::Start;
 use super::{Server, pinned};
 use crate::clock::wall_clock;
@@ -43,9 +44,6 @@ pub const NEEDS_BUILD: &str = "needs_build";
 
 /// How many lines are looked through for what an installer has listed.
 const LISTED: usize = 20;
-
-/// What an installer says of a file that is not the one that was locked.
-const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];
 
 type Ended<T> = Result<T, Rc<EndReport>>;
 
@@ -108,7 +106,7 @@ impl Server {
         }
         let package = pinned(&package, &lock);
         for step in install(&package, &text, uv, content) {
-            self.run_step(&step).await.map_err(|report| other_hash(&package, report))?;
+            self.run_step(&step).await.map_err(|report| self.other_hash(&package, report))?;
         }
         self.finish(&package, &dir, lock).await
     }
@@ -127,10 +125,15 @@ impl Server {
         ))))
     }
 
-    /// What was planned gets its directory now.
+    /// What was planned gets its directory now, and what was agreed upon its time.
     fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
         match (&self.trial, self.place_of_package.get()) {
-            (Some(_), Some(place)) => Rc::new(Lock { place, installed_at: wall_clock(), ..(**lock).clone() }),
+            (Some(_), Some(place)) => {
+                Rc::new(Lock { place, installed_at: Some(wall_clock()), ..(**lock).clone() })
+            }
+            (None, _) if lock.installed_at.is_none() => {
+                Rc::new(Lock { installed_at: Some(wall_clock()), ..(**lock).clone() })
+            }
             _ => lock.clone(),
         }
     }
@@ -226,7 +229,7 @@ impl Server {
             packages,
             program,
             place,
-            installed_at: wall_clock(),
+            installed_at: Some(wall_clock()),
         })
     }
 
@@ -271,7 +274,8 @@ impl Server {
             packages::mark_installed(package, dir).map_err(|error| error.to_string())
         })
         .await?;
-        let is_new = self.lock.replace(Some(lock.clone())).is_none();
+        let before = self.lock.replace(Some(lock.clone()));
+        let is_new = before.is_none_or(|agreed| agreed.installed_at.is_none());
         if self.trial.is_some() || self.gone.get() || !is_new {
             return Ok(());
         }
@@ -352,40 +356,4 @@ impl Server {
         }
         command
     }
-
-    fn step_failed(&self, command: &Step, report: &EndReport) -> EndReport {
-        let said = &report.stderr_tail;
-        let reason = self.package.as_ref().and_then(|package| reason(package, said));
-        let failed = failed_because(&reason.unwrap_or_else(|| report.message.clone()), report);
-        // The command is long: it stands above what it said.
-        EndReport { stderr_tail: format!("$ {}\n{said}", command.join(" ")), ..failed }
-    }
-}
-
-/// Says it first where an installer has refused a file for its hash.
-fn other_hash(package: &Package, report: Rc<EndReport>) -> Rc<EndReport> {
-    if !OTHER_HASH.iter().any(|words| report.stderr_tail.contains(words)) {
-        return report;
-    }
-    let message = format!(
-        "the package could not be installed: what its registry gives now for {} or one of its packages is not what was \
-         locked, its hash is another one; `harbor upgrade NAME` takes another version on purpose",
-        package.spec
-    );
-    Rc::new(EndReport { message, cause: "install_failed", ..(*report).clone() })
-}
-
-fn failed(why: &str) -> EndReport {
-    EndReport::because("install_failed", format!("the package could not be installed: {why}"))
-}
-
-/// With what the installer said.
-fn failed_because(why: &str, report: &EndReport) -> EndReport {
-    let EndReport { cause, message, .. } = failed(why);
-    EndReport { cause, message, ..report.clone() }
-}
-
-fn needs_build() -> Rc<EndReport> {
-    let message = "code of the package must run to find out what it needs, which has to be allowed";
-    Rc::new(EndReport::because(NEEDS_BUILD, message))
 }

@@ -30,6 +30,7 @@ use crate::link::EndReport;
 use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::packages::GONE;
+use crate::store::locks::Lock;
 use crate::store::removal::remove_tree;
 use crate::store::{packages, private_directory};
 use crate::supervisor::facts;
@@ -134,7 +135,8 @@ impl Server {
 
     /// Says what is gone, before anybody calls it in vain.
     pub(in crate::supervisor) fn tell_lost_package(&self) {
-        if self.lock().is_none() || !self.machine.borrow().installs_first() {
+        let is_lost = |lock: &Rc<Lock>| lock.installed_at.is_some() && self.machine.borrow().installs_first();
+        if !self.lock().as_ref().is_some_and(is_lost) {
             return;
         }
         let report = self.package_is_lost("");

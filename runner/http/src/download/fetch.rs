@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::download::Fetched;
 use harbor_ipc_proto::hex::hex;
+use harbor_policy::package::binary::OTHER_FILE;
 use harbor_policy::remote::{Reach, parse, place};
 use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
@@ -93,8 +94,7 @@ async fn perform(options: &Options, url: &str) -> Result<(), String> {
 fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
     match wanted {
         Some(wanted) if wanted != fetched.sha256 => Err(format!(
-            "what its address gives now is not the file that was meant: its SHA-256 is {}, and not {wanted}. If whoever \
-             publishes it has replaced it, `harbor upgrade NAME` of an installed server takes it on purpose",
+            "what its address gives now {OTHER_FILE}: its SHA-256 is {}, and not {wanted}",
             fetched.sha256
         )),
         _ => Ok(()),

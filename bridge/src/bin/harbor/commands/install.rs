@@ -240,6 +240,9 @@ fn describe_installed(installed: &Members) -> String {
         let set = set.collect::<Vec<_>>().join(" and ");
         lines.push(format!("nothing of it is installed or started before it has {}", missing.join(", ")));
         lines.push(format!("{set} asks for it, `harbor start {name}` does both then"));
+        if installed.raw("version").is_some() {
+            lines.push("what was found out is locked: exactly that is installed".into());
+        }
         return lines.join("\n");
     }
     if needs_authorization(installed) {

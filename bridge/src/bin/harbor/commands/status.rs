@@ -73,6 +73,7 @@ fn describe_one(answer: &Members) -> String {
     let (remote, image) = (server.object("remote").text("url"), server.object("image").text("reference"));
     lines.extend((!remote.is_empty()).then(|| format!("elsewhere  {}", flatten(&remote))));
     lines.extend((!image.is_empty()).then(|| format!("image      {}", flatten(&image))));
+    lines.extend(locked(&server, &package).map(|locked| format!("locked     {locked}")));
     let last = flatten(&server.text("last_error"));
     lines.extend((!last.is_empty()).then(|| format!("last end   {last}")));
     lines.push(match answer.value("can_start") == true {
@@ -80,6 +81,30 @@ fn describe_one(answer: &Members) -> String {
         false => format!("start      not as it is: {}", flatten(&answer.text("why_not"))),
     });
     lines.join("\n")
+}
+
+/// Which version, or image, each start runs; nothing of what is neither.
+fn locked(server: &Members, package: &Members) -> Option<String> {
+    let (name, image) = (flatten(&server.text("server_id")), server.object("image"));
+    let first = "nothing yet: what its first start finds".to_owned();
+    if image.raw("reference").is_some() {
+        let known = ["digest", "id"].into_iter().find(|known| image.raw(known).is_some());
+        return Some(known.map_or(first, |known| flatten(&image.text(known))));
+    }
+    package.raw("name")?;
+    let (hash, packages) = (flatten(&package.text("integrity")), package.number("packages").unwrap_or(1));
+    let all = match packages {
+        1 => hash,
+        many => format!(
+            "{hash}, and {} with it",
+            count(usize::try_from(many - 1).unwrap_or(usize::MAX), "package")
+        ),
+    };
+    Some(match (package.raw("version"), package.raw("installed_at")) {
+        (None, _) => first,
+        (Some(_), None) => format!("{all}; not installed yet: `harbor start {name}` installs exactly that"),
+        (Some(_), Some(_)) => all,
+    })
 }
 
 /// With `--json` the first line is the whole status, and each later one what has changed.
@@ -273,6 +298,24 @@ mod tests {
             said.contains("package    x 1 (npm)") && said.ends_with("start      not as it is: it needs K"),
             "{said}"
         );
+        let locked = |server: &str, package: &str| {
+            let of = |json: &str| Members::parse(json.as_bytes()).unwrap();
+            locked(&of(&format!(r#"{{"server_id":"a"{server}}}"#)), &of(package)).unwrap_or_default()
+        };
+        let version = r#""name":"x","version":"1","integrity":"sha512-a""#;
+        assert_eq!(
+            locked("", &format!(r#"{{{version},"packages":3,"installed_at":7}}"#)),
+            "sha512-a, and 2 packages with it"
+        );
+        assert_eq!(
+            locked("", &format!("{{{version}}}")),
+            "sha512-a; not installed yet: `harbor start a` installs exactly that"
+        );
+        let first = "nothing yet: what its first start finds";
+        assert_eq!(locked("", r#"{"name":"x"}"#), first);
+        assert_eq!(locked(r#","image":{"reference":"r"}"#, "{}"), first);
+        assert_eq!(locked(r#","image":{"reference":"r","id":"sha256:1"}"#, "{}"), "sha256:1");
+        assert_eq!(locked("", "{}"), "");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
 use harbor_policy::runtimes::not_found;
 
-use super::super::Server;
+use super::super::{PLANNED, Server};
 use super::asking::{QUICK, failed, failed_with, said, succeeded};
 use crate::link::EndReport;
 use crate::runtimes::Looked;
@@ -36,10 +36,11 @@ impl Server {
                 found = server.find_image(&image) => found,
             };
             server.installing.set(false);
-            match found {
+            let pins_only = server.trial.as_ref().is_some_and(|trial| trial.plan_only);
+            match found.and_then(|()| if pins_only { Err(planned()) } else { Ok(()) }) {
                 Ok(()) => server.apply(Event::Installed),
                 Err(report) => {
-                    if !report.was_asked_for() {
+                    if !report.was_asked_for() && report.cause != PLANNED {
                         server.remark(report.message.clone());
                     }
                     server.note_exit(report);
@@ -106,6 +107,10 @@ impl Server {
         let why = || format!("{} could not pull it: {}", engine.as_str(), said(&report));
         if succeeded(&report) { Ok(()) } else { Err(failed_with(&why(), &report)) }
     }
+}
+
+fn planned() -> Rc<EndReport> {
+    Rc::new(EndReport::because(PLANNED, "its image is known"))
 }
 
 fn gone(id: &ServerId, reference: &str, engine: Engine) -> String {

@@ -1,0 +1,76 @@
+//! Why an installation failed, as its person is told.
+//!
+//! Owns the sentences, and what they say helps: which depends on whether there is a server already.
+
+use std::rc::Rc;
+
+use harbor_policy::package::binary::OTHER_FILE;
+use harbor_policy::package::failure::reason;
+use harbor_policy::package::{Package, Step};
+
+use super::{NEEDS_BUILD, Server, TrialOf};
+use crate::link::EndReport;
+
+/// What an installer says of a file that is not the one that was locked.
+const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];
+
+impl Server {
+    /// Says it first where an installer has refused a file for its hash.
+    pub(super) fn other_hash(&self, package: &Package, report: Rc<EndReport>) -> Rc<EndReport> {
+        if !OTHER_HASH.iter().any(|words| report.stderr_tail.contains(words)) {
+            return report;
+        }
+        let message = format!(
+            "the package could not be installed: what its registry gives now for {} or one of its packages is not what was \
+             locked, its hash is another one; {}",
+            package.spec,
+            self.way_to_another()
+        );
+        Rc::new(EndReport { message, cause: "install_failed", ..(*report).clone() })
+    }
+
+    /// What helps where there is another file than the one that was meant.
+    fn way_to_another(&self) -> String {
+        let is_persons = |trial: &TrialOf| {
+            trial.package.as_ref().and_then(Package::binary).is_some_and(|binary| binary.sha256.is_some())
+        };
+        match &self.trial {
+            None => format!(
+                "if whoever publishes it has replaced it, `harbor upgrade {}` takes it on purpose",
+                self.id
+            ),
+            Some(trial) if is_persons(trial) => {
+                "compare the SHA-256 that you gave with what its publisher says now; without one you are shown what comes"
+                    .into()
+            }
+            Some(_) => "it was replaced meanwhile; begin anew, and you are shown what there is now".into(),
+        }
+    }
+
+    pub(super) fn step_failed(&self, command: &Step, report: &EndReport) -> EndReport {
+        let said = &report.stderr_tail;
+        let reason = self.package.as_ref().and_then(|package| reason(package, said));
+        let reason = reason.map(|why| match why.contains(OTHER_FILE) {
+            true => format!("{why}; {}", self.way_to_another()),
+            false => why,
+        });
+        let failed = failed_because(&reason.unwrap_or_else(|| report.message.clone()), report);
+        // The command is long: it stands above what it said.
+        EndReport { stderr_tail: format!("$ {}\n{said}", command.join(" ")), ..failed }
+    }
+}
+
+pub(super) fn failed(why: &str) -> EndReport {
+    EndReport::because("install_failed", format!("the package could not be installed: {why}"))
+}
+
+/// With what the installer said.
+pub(super) fn failed_because(why: &str, report: &EndReport) -> EndReport {
+    let EndReport { cause, message, .. } = failed(why);
+    EndReport { cause, message, ..report.clone() }
+}
+
+pub(super) fn needs_build() -> Rc<EndReport> {
+    let message = "code of the package must run to find out what it needs, which has to be allowed";
+    Rc::new(EndReport::because(NEEDS_BUILD, message))
+}
