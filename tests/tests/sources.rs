@@ -225,6 +225,25 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     set_secret(&home, "held", "TOKEN");
     assert_eq!(harbor(&home, &["call", "held/t"]), "done\n");
     assert!(server.count(|asked| asked.header("authorization") == format!("Bearer {TOKEN}")) > 0);
+    // What a header names is a secret of itself.
+    let with = ["--header", "Authorization: Bearer ${OTHER}", "--yes", "--name", "named"];
+    let said = harbor(&home, &[&["install", url.as_str()], &with[..]].concat());
+    assert!(said.starts_with("defined named: ") && said.contains("before it has OTHER\n"), "{said}");
+    assert!(said.contains("`harbor secrets set named OTHER` asks for it"), "{said}");
+    let lacks = home.refused(&["start", "named"]).0;
+    assert!(lacks.contains("`harbor secrets set named OTHER` asks for it"), "{lacks}");
+    set_secret(&home, "named", "OTHER");
+    assert_eq!(harbor(&home, &["call", "named/t"]), "done\n");
+    let mut command = home.command("harbor");
+    let with = ["--header", "X-Key: ${ASKED}", "--name", "prompted"];
+    let mut terminal = Terminal::start(command.args(["install", &url]).args(with));
+    terminal.wait_for("secret     ASKED");
+    terminal.wait_for("Install it? [y/N]");
+    terminal.press("y\r");
+    terminal.wait_for("ASKED of prompted (not shown");
+    terminal.press(&format!("{TOKEN}\r"));
+    assert_eq!(terminal.end().0, 0, "{}", terminal.text());
+    assert!(server.count(|asked| asked.header("x-key") == TOKEN) > 0);
     // Over the wire the value comes along, for the first start already.
     let fields = json!({"source": url, "server_id": "wire", "headers": {"X-Key": "${KEY}"}, "secrets": ["KEY"],
         "secret_values": {"KEY": "wired-0123456789"}, "allow_private": true});

@@ -188,7 +188,7 @@ fn is_token(byte: u8) -> bool {
 ///
 /// # Errors
 /// The first key that is not known.
-pub fn fill(template: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+pub fn fill(template: &str, mut lookup: impl FnMut(&str) -> Option<String>) -> Result<String, String> {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
     while let Some(at) = rest.find("${") {
@@ -205,6 +205,20 @@ pub fn fill(template: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<S
     }
     filled.push_str(rest);
     Ok(filled)
+}
+
+/// The keys that templates name, each once.
+pub fn keys<'t>(templates: impl IntoIterator<Item = &'t String>) -> Vec<String> {
+    let mut named = Vec::new();
+    for template in templates {
+        let _ = fill(template, |key| {
+            if !named.iter().any(|known| known == key) {
+                named.push(key.to_owned());
+            }
+            Some(String::new())
+        });
+    }
+    named
 }
 
 fn is_key(key: &str) -> bool {
@@ -256,5 +270,7 @@ mod tests {
         assert_eq!(fill("${TOKEN}${TOKEN}", lookup), Ok("t${X}t${X}".into()));
         assert_eq!(fill("$5 ${ ${} ${9} $", lookup), Ok("$5 ${ ${} ${9} $".into()));
         assert_eq!(fill("${TOKEN} ${OTHER}", lookup), Err("OTHER".into()));
+        let templates = ["Bearer ${TOKEN}", "${OTHER}:${TOKEN}", "${9}"].map(str::to_owned);
+        assert_eq!(keys(&templates), ["TOKEN", "OTHER"]);
     }
 }

@@ -13,6 +13,7 @@ mod declared;
 mod entry;
 mod looking;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -176,11 +177,19 @@ fn of_image(image: String, message: InstallServer) -> Result<Whole, ErrorBody> {
     Ok(Whole { id, definition, given, missing, kind: "oci", name: image, source, plan, progress })
 }
 
-fn of_remote(url: String, message: InstallServer) -> Result<Whole, ErrorBody> {
+fn of_remote(url: String, mut message: InstallServer) -> Result<Whole, ErrorBody> {
     let id = named(&message, &Source::Remote(url.clone()))?;
     if message.args.as_ref().is_some_and(|args| !args.is_empty()) {
         return Err(super::invalid("args", "absent: a server elsewhere has none"));
     }
+    // What a header names and no variable is has to be a secret.
+    let is_new = |key: &String| {
+        !message.secrets.iter().flatten().any(|known| known == key)
+            && !message.env.as_ref().is_some_and(|env| env.contains_key(key))
+    };
+    let named: Vec<_> =
+        remote::keys(message.headers.iter().flat_map(BTreeMap::values)).into_iter().filter(is_new).collect();
+    message.secrets.get_or_insert_default().extend(named);
     let (missing, given) = (lacking(&message), credentials::given(message.secret_values)?);
     let secrets = secret_names(message.secrets)?;
     let definition = remotes::definition(AddRemoteServer {

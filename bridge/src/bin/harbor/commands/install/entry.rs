@@ -14,10 +14,11 @@ use std::path::Path;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::recipe::pattern;
 use harbor_policy::recipe::source::{Source, sort};
+use harbor_policy::remote;
 
 use super::super::{add, secrets::prompt};
 use super::{document, under_way};
-use crate::args::Package;
+use crate::args::{Definition, Package};
 use crate::ask::Ask;
 use crate::client::Client;
 use crate::consent;
@@ -127,9 +128,17 @@ fn is_described(source: &str) -> bool {
     }
 }
 
+/// What the person names themselves: what they say, and what their headers have and no variable is.
+fn named(package: &Package) -> Vec<Wanted> {
+    let Definition { secrets, env, .. } = &package.definition;
+    let in_headers = remote::keys(package.elsewhere.headers.values());
+    let is_new = |key: &&String| !secrets.contains(key) && !env.contains_key(*key);
+    secrets.iter().chain(in_headers.iter().filter(is_new)).map(|name| Wanted::named(name)).collect()
+}
+
 pub fn complete(client: &mut Client, wanted: &Package) -> Result<Complete, Failure> {
     let mut package = wanted.clone();
-    let mut secrets: Vec<_> = package.definition.secrets.iter().map(|name| Wanted::named(name)).collect();
+    let mut secrets = named(&package);
     let file = document::path(&package.source);
     if file.is_none() && !is_described(&package.source) {
         return Ok(Complete { package, about: None, secrets });
