@@ -13,6 +13,8 @@ pub struct Fetched {
     pub sha256: String,
     /// Its size in bytes.
     pub size: u64,
+    /// Whether a signature of minisign lies beside it that nobody has looked at.
+    pub unread_signature: bool,
 }
 
 /// The program in it.
@@ -24,6 +26,8 @@ pub struct Unpacked {
     pub size: u64,
     /// The path of the program, below the files.
     pub program: String,
+    /// That of the file as it came.
+    pub unread_signature: bool,
 }
 
 impl Unpacked {
@@ -42,14 +46,15 @@ mod tests {
     #[test]
     fn golden() {
         let sha256 = "0a".repeat(32);
-        let fetched = Fetched { sha256: sha256.clone(), size: 7 };
+        let fetched = Fetched { sha256: sha256.clone(), size: 7, unread_signature: true };
         assert_eq!(
             serde_json::to_string(&fetched).unwrap(),
-            format!("{{\"sha256\":\"{sha256}\",\"size\":7}}")
+            format!("{{\"sha256\":\"{sha256}\",\"size\":7,\"unread_signature\":true}}")
         );
-        let unpacked = Unpacked { sha256, size: 7, program: "bin/n".into() };
+        let unpacked = Unpacked { sha256, size: 7, program: "bin/n".into(), unread_signature: false };
         let text = serde_json::to_string(&unpacked).unwrap();
-        assert_eq!(text, format!("{{\"sha256\":\"{}\",\"size\":7,\"program\":\"bin/n\"}}", unpacked.sha256));
+        let rest = r#""size":7,"program":"bin/n","unread_signature":false}"#;
+        assert_eq!(text, format!("{{\"sha256\":\"{}\",{rest}", unpacked.sha256));
         assert_eq!(Unpacked::of_tree(&text), Some(unpacked));
         assert_eq!(Unpacked::of_tree("{}"), None);
     }

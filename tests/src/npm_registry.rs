@@ -185,7 +185,10 @@ fn about(shelf: &Shelf, host: &str) -> Value {
     let of = |(version, found): (&String, &Version)| {
         let tarball = format!("http://{host}{FILES}{version}");
         let mut manifest = found.manifest.clone();
-        manifest["bin"] = json!({"tiny": "index.js"});
+        // As npm publishes it.
+        if manifest["bin"].is_string() {
+            manifest["bin"] = json!({"tiny": manifest["bin"]});
+        }
         manifest["dist"] = json!({"tarball": tarball, "integrity": found.integrity});
         manifest["hasInstallScript"] = json!(manifest["scripts"]["postinstall"].is_string());
         (version.clone(), manifest)

@@ -83,8 +83,10 @@ fn a_program_is_installed_alone_and_out_of_archives() {
     assert!(shown.starts_with(&place.url("/notes-linux-x86_64#sha256=")), "{shown}");
     let view = || fs::read_to_string(home.path().join("installed_servers.json")).unwrap_or_default();
     let url = format!("\"binaryUrl\": \"{}\"", place.url("/zipped.zip"));
+    let program = home.path().join("servers/zipped/package/1/files/x-1.0/bin/x");
+    let path = format!("\"binaryPath\": \"{}\"", program.display());
     wait_until("the file to say so", DOWN_LIMIT, || {
-        view().contains(&url) && view().contains("\"packageType\": \"binary\"")
+        view().contains(&url) && view().contains(&path) && view().contains("\"packageType\": \"binary\"")
     });
 
     // What is lost comes back as it was, and not as another file.
@@ -129,6 +131,13 @@ fn what_was_shown_is_what_is_installed_after_a_yes() {
     place.offer("/s", Served::File(first.clone()));
     let plan = ask(&bridge, "install_server", &json!({"source": source, "plan": true}))["installed"].clone();
     assert_eq!(plan["file"], json!({"size": first.len(), "program": "s", "vouched_by": []}));
+    // A signature that nobody asked for is spoken of; a page in its place is none.
+    place.offer("/s.minisig", Served::File(b"<html>".to_vec()));
+    assert!(!done(&home, &["install", &source, "--dry-run"]).contains("lies beside it"));
+    let signature = Signer::new(&home, "publish").sign(&first);
+    place.offer("/s.minisig", Served::File(signature.into_bytes()));
+    let dry = done(&home, &["install", &source, "--dry-run"]);
+    assert!(dry.contains("checked    by nobody, although a signature lies beside it"), "{dry}");
     assert_eq!(plan["version"], json!(sha256(&first)));
     place.offer("/s", Served::File(script(&home, "2", &["a"])));
     let fields = json!({"source": source, "planned": plan["planned"]});
@@ -189,6 +198,7 @@ fn signatures_are_checked_and_an_upgrade_is_held_to_the_key() {
     place.offer("/s.minisig", Served::File(signer.sign(&two).into_bytes()));
     let said = done(&home, &["upgrade", "s", "--yes"]);
     assert!(said.contains(&format!("{} → {}", sha256(&one), sha256(&two))), "{said}");
+    assert!(said.contains(&format!("signed     by {public}, as each later version has to be")), "{said}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use harbor_tests::git::{commit, git};
-use harbor_tests::npm_registry::NpmRegistry;
+use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::pypi_index::PypiIndex;
 use harbor_tests::said::said;
 use harbor_tests::{Bridge, Client, DOWN_LIMIT, Home, Terminal, wait_until};
@@ -70,6 +70,50 @@ fn a_plan_builds_nothing_that_a_package_names_by_an_address() {
     assert!(index.ran() > 0, "so this test would have seen it");
     let listed = bridge.call("list_installed", &json!({})).unwrap()["servers"][0].clone();
     assert_eq!(listed["packages"], 2, "{listed}");
+}
+
+/// All that the real one would show, up to what is missing; and what it would refuse is refused.
+#[test]
+fn a_dry_run_shows_what_it_can_and_fails_as_the_real_one_would() {
+    let (home, npm) = (Home::new(), NpmRegistry::start());
+    npm.publish(&home, "1.0.0", &["a"], "first");
+    let _bridge = Bridge::start_with(&home, &[("npm_config_registry", &npm.url())]);
+    let document = json!({"name": "io.example/tiny", "packages": [
+        {"registryType": "npm", "identifier": "tiny", "packageArguments": [
+            {"type": "named", "name": "--in", "valueHint": "place", "isRequired": true, "format": "filepath", "description": "Where"}]},
+        {"registryType": "pypi", "identifier": "tiny"}],
+        "remotes": [{"type": "streamable-http", "url": "https://{tenant}.example.com/mcp", "variables": {"tenant": {}}}]});
+    let file = written(&home, "server.json", &document);
+    let dry = done(&home, &["install", &file, "--dry-run"]);
+    for line in [
+        "source     npm:tiny\nor         pypi:tiny, by --package 2\n",
+        "needs      --input place: Where; a path\n",
+        "package    tiny 1.0.0 (npm)\n",
+        "runs       tiny --in {place}\n",
+    ] {
+        assert!(dry.contains(line), "{line}: {dry}");
+    }
+    let (out, err, code) = home.harbor(&["install", &file, "--dry-run", "--yes"]);
+    assert_eq!((out.as_str(), code), (dry.as_str(), Some(2)));
+    assert!(err.contains("it needs --input place=VALUE"), "{err}");
+    let (said, code) = home.refused(&["install", &file, "--dry-run", "--input", "palce=/a"]);
+    assert!(code == Some(2) && said.contains("there is no input palce"), "{said}");
+    let far = done(&home, &["install", &file, "--dry-run", "--package", "3"]);
+    assert!(far.contains("elsewhere  https://{tenant}.example.com/mcp\n"), "{far}");
+    let alone = done(&home, &["install", &file, "--dry-run", "--package", "2", "--name", "x"]);
+    assert!(alone.contains("package    tiny"), "{alone}");
+
+    // A library is no server, which npm says before it is fetched.
+    let library = home.scratch("library");
+    write_server(&library, "2.0.0", &["a"], "none");
+    fs::write(library.join("package.json"), json!({"name": "tiny", "version": "2.0.0"}).to_string()).unwrap();
+    npm.publish_dir(&library, "2.0.0");
+    let (said, code) = home.refused(&["install", "npm:tiny", "--dry-run"]);
+    assert!(
+        code == Some(5) && said.contains("the package tiny has no program to run: it is a library"),
+        "{said}"
+    );
+    assert_eq!(npm.fetched(), 0);
 }
 
 /// A server.json that somebody has as a file; its name.

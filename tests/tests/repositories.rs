@@ -105,15 +105,20 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
 
     let said = harbor(&home, &["install", &source, "--dry-run"]);
     assert!(said.contains(&format!("found      mcp-manifest.json of {source} at {at}\n")), "{said}");
-    assert!(said.contains("needs      --env ZONE: Where you are\nmay have   --env PORT"), "{said}");
-    assert!(
-        !said.contains("hash") && !said.contains('\u{1b}'),
-        "it is not planned before it is complete: {said}"
+    let wants = "needs      --env ZONE: Where you are; one of here, there\n\
+                 may have   --env PORT: a number; 80 where nothing is said\n";
+    assert!(said.contains(wants) && !said.contains('\u{1b}'), "{said}");
+    let rest = format!(
+        "hash       git-{at}\nwith       0 packages, each locked with its version and hash\nruns       tiny\n"
     );
+    assert!(said.contains(&rest), "what is known is told before it is complete: {said}");
+    assert!(said.contains("sets       PORT=80\nsets       ZONE={ZONE}\nsecret     API_KEY\n"), "{said}");
     let said = harbor(&home, &["install", &source, "--dry-run", "--env", "ZONE=here"]);
-    assert!(said.contains(&format!("hash       git-{at}")), "{said}");
+    assert!(said.contains(&rest) && !said.contains("--env ZONE"), "{said}");
     for (args, part) in [
-        (&["--yes"][..], "it needs --env ZONE=VALUE (Where you are)"),
+        (&["--dry-run", "--input", "zone=here"][..], "there is no input zone; it takes none"),
+        (&["--dry-run", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
+        (&["--yes"], "it needs --env ZONE=VALUE (Where you are)"),
         (&["--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["--yes", "--env", "ZONE=here", "--env", "PORT=x"], "PORT: expected a number"),
         (&["--yes", "--package", "2"], "has 1 ways to be installed"),
@@ -131,9 +136,15 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
 
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", &source]));
-    terminal.wait_for("one of here, there");
+    terminal.wait_for("one of here, there\nZONE:");
+    assert!(
+        terminal.text().contains("note       it wants an authorization of google"),
+        "before the questions"
+    );
+    terminal.press("moon\r");
+    terminal.wait_for("expected one of here, there");
     terminal.press("there\r");
-    terminal.wait_for("note       it wants an authorization of google");
+    terminal.wait_for("sets       ZONE, as you say");
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
     terminal.wait_for("such as sk-…");
@@ -210,7 +221,9 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     assert_eq!((&found["found_in"], &found["way"]), (&json!("server.json"), &json!(1)));
     let said = harbor(&home, &["install", &source(&dir), "--yes"]);
     assert!(
-        said.contains("defined listed: tiny\nnothing of it is installed or started before it has API_KEY"),
+        said.contains(
+            "defined listed: tiny 1.0.0\nnothing of it is installed or started before it has API_KEY"
+        ),
         "{said}"
     );
     assert_eq!(bridge.server("listed")["package"], "tiny@1.0.0");

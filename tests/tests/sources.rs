@@ -168,9 +168,9 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     let mut terminal = Terminal::start(command.args(["install", id]));
     terminal.wait_for("one of here, there");
     terminal.wait_for("ZONE:");
-    terminal.press("there\r");
     terminal.wait_for("listed by registry, which says nothing about trust");
     terminal.wait_for("says       A tiny one");
+    terminal.press("there\r");
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
     terminal.wait_for("API_KEY of tiny (not shown");
@@ -233,6 +233,7 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     let lacks = home.refused(&["start", "named"]).0;
     assert!(lacks.contains("`harbor secrets set named OTHER` asks for it"), "{lacks}");
     set_secret(&home, "named", "OTHER");
+    harbor(&home, &["start", "named"]);
     assert_eq!(harbor(&home, &["call", "named/t"]), "done\n");
     let mut command = home.command("harbor");
     let with = ["--header", "X-Key: ${ASKED}", "--name", "prompted"];

@@ -167,6 +167,8 @@ pub struct Given<'a> {
     pub secrets: &'a [String],
     /// The server's data directory, for `{data}`.
     pub data: &'a str,
+    /// Whether it is only to be shown: what must be given and was not stands there as `{name}`, and opens nothing.
+    pub incomplete: bool,
 }
 
 /// A recipe with everything in it.
@@ -249,7 +251,14 @@ impl Recipe {
         for input in &self.inputs {
             values.insert(&input.name, input.values(given.inputs.get(&input.name))?);
         }
-        self.nothing_lacks(&values, given.env)?;
+        let (inputs, variables) = self.lacking(&values, given.env);
+        if !given.incomplete && !(inputs.is_empty() && variables.is_empty()) {
+            return Err(Unfilled::Missing(inputs, variables));
+        }
+        let sandbox = self.sandbox_with(&values);
+        for input in self.inputs.iter().filter(|input| inputs.iter().any(|(name, _)| *name == input.name)) {
+            values.insert(&input.name, vec![format!("{{{}}}", input.name)]);
+        }
         let one = |text: &String| filled(text, &values).into_iter().next();
         let mut env = given.env.clone();
         for variable in &self.env {
@@ -260,6 +269,7 @@ impl Recipe {
                 ),
             }
         }
+        env.extend(variables.into_iter().map(|(name, _)| (name.clone(), format!("{{{name}}}"))));
         let headers = self.headers.iter().filter_map(|(name, text)| Some((name.clone(), one(text)?)));
         let meant = |secret: &&Secret| secret.required || given.secrets.contains(&secret.name);
         let of_secrets = self.secrets.iter().filter(meant).filter_map(|secret| secret.header.clone());
@@ -269,7 +279,7 @@ impl Recipe {
             args: self.args.iter().flat_map(|group| group_of(group, &values)).collect(),
             headers: headers.chain(of_secrets).collect(),
             secrets: needed.map(|secret| secret.name.clone()).collect(),
-            sandbox: self.sandbox_with(&values),
+            sandbox,
             env,
         })
     }
@@ -285,18 +295,15 @@ impl Recipe {
         self.inputs.iter().find(|input| input.name == name)
     }
 
-    fn nothing_lacks(&self, values: &Values<'_>, env: &BTreeMap<String, String>) -> Result<(), Unfilled> {
+    /// What must be given and was not: inputs, then variables, each with what it is.
+    fn lacking(&self, values: &Values<'_>, env: &BTreeMap<String, String>) -> (Lacking, Lacking) {
         let empty = |input: &&Input| {
             input.required && values.get(input.name.as_str()).is_none_or(|given| given.is_empty())
         };
         let inputs = self.inputs.iter().filter(empty).map(|one| (one.name.clone(), one.description.clone()));
         let unset = |one: &&Variable| one.required && one.value.is_none() && !env.contains_key(&one.name);
         let variables = self.env.iter().filter(unset).map(|one| (one.name.clone(), one.description.clone()));
-        let (inputs, variables): (Vec<_>, Vec<_>) = (inputs.collect(), variables.collect());
-        match inputs.is_empty() && variables.is_empty() {
-            true => Ok(()),
-            false => Err(Unfilled::Missing(inputs, variables)),
-        }
+        (inputs.collect(), variables.collect())
     }
 
     fn sandbox_with(&self, values: &Values<'_>) -> SandboxSettings {
@@ -311,6 +318,9 @@ impl Recipe {
         }
     }
 }
+
+/// Names, each with what it is.
+type Lacking = Vec<(String, String)>;
 
 /// The values of each input, by its name.
 type Values<'a> = BTreeMap<&'a str, Vec<String>>;

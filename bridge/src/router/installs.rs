@@ -327,10 +327,12 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
 }
 
 /// What is known of a file that was downloaded.
-fn file(package: &Package, lock: Option<&Lock>) -> Option<FileView> {
+pub(super) fn file(package: &Package, lock: Option<&Lock>) -> Option<FileView> {
     let (binary, unpacked) = (package.binary()?, Unpacked::of_tree(&lock?.tree)?);
     let vouched_by = binary.vouched_by().into_iter().map(str::to_owned).collect();
-    Some(FileView { size: unpacked.size, program: unpacked.program, vouched_by })
+    let Unpacked { size, program, unread_signature, .. } = unpacked;
+    let unread_signature = unread_signature.then_some(true);
+    Some(FileView { size, program, vouched_by, key: binary.key, unread_signature })
 }
 
 pub(super) fn installed(router: &Router, server: &Rc<Server>) -> Option<InstalledView> {

@@ -49,7 +49,16 @@ pub(super) async fn install(
     message: InstallServer,
 ) -> Handled {
     let said = Said::of(&message);
+    let incomplete = message.incomplete == Some(true);
+    if incomplete && message.plan != Some(true) {
+        return Err(super::invalid("incomplete", "said with `plan` only"));
+    }
     let message = entry::expanded(router, client, request_id, message).await?;
+    if let Some(sample) = sample(&message.source).filter(|_| incomplete) {
+        let source = message.source.clone();
+        let whole = Whole { name: source.clone(), source, ..of_remote(sample, message)? };
+        return install_whole(router, client, request_id, whole, &said).await;
+    }
     match sorted(&message.source)? {
         Source::Package(source) => {
             let message = InstallServer { source, ..message };
@@ -96,6 +105,14 @@ fn sorted(source: &str) -> Result<Source, ErrorBody> {
 
 fn wrong(why: &str) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, why).with("field", "source").with("expected", KINDS)
+}
+
+/// An address of a server into which something is yet to be filled, with something in those places.
+fn sample(source: &str) -> Option<String> {
+    let is_unfilled =
+        source.contains('{') && ["https://", "http://"].iter().any(|start| source.starts_with(start));
+    let sample = source.replace(['{', '}'], "x");
+    (is_unfilled && matches!(source::sort(&sample), Ok(Source::Remote(_)))).then_some(sample)
 }
 
 /// The secrets that are needed and were not given.

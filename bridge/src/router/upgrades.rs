@@ -20,7 +20,7 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
-use super::installs::{AS_BEFORE, claim, failed, installed, locked, needs_build};
+use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build};
 use super::servers::{about, note, replace, stored};
 use super::staged::{Planned, Tried, What, gone};
 use super::{Handled, Router, invalid, reply, to_the_end};
@@ -126,9 +126,13 @@ impl Attempt<'_> {
             planned = planned.with(plan.map_err(|error| failed(self.id(), &error, AS_BEFORE))?);
         }
         let commit = planned.package.address().1.unwrap_or_default();
-        let view = self.view(planned.lock.as_deref(), commit);
+        let view = self.view(Some(&planned.package), planned.lock.as_deref(), commit);
         let is_same = self.before.as_ref().is_some_and(|before| match &planned.lock {
-            Some(lock) => lock.tree == before.tree && lock.version == before.version,
+            // Of what is downloaded the hash says it all.
+            Some(lock) => {
+                lock.version == before.version
+                    && (lock.tree == before.tree || planned.package.ecosystem == Ecosystem::Binary)
+            }
             None => view.after == before.version,
         });
         match (is_same, planned.lock.is_some()) {
@@ -146,11 +150,12 @@ impl Attempt<'_> {
     }
 
     /// What is known before anything was tried out: the versions, else of a repository the commit.
-    fn view(&self, lock: Option<&Lock>, commit: &str) -> UpgradeView {
+    fn view(&self, package: Option<&Package>, lock: Option<&Lock>, commit: &str) -> UpgradeView {
         UpgradeView {
             before: version_of(self.before.as_deref()),
             after: lock.map_or_else(|| commit.to_owned(), |lock| lock.version.clone()),
             integrity: lock.map(|lock| lock.integrity.clone()).unwrap_or_default(),
+            file: package.and_then(|package| file(package, lock)),
             added: Vec::new(),
             removed: Vec::new(),
             changed: Vec::new(),
@@ -173,7 +178,7 @@ impl Attempt<'_> {
         let upgrade = match ran {
             Ok(installed) => self.tried(trial, installed, &known),
             Err(why) => {
-                let view = self.view(trial.lock().as_deref(), "");
+                let view = self.view(trial.package(), trial.lock().as_deref(), "");
                 let token = self.router.staged.keep(self.client, self.id(), What::Alone(trial));
                 UpgradeView { failed: Some(why), planned: Some(token), ..view }
             }
@@ -200,7 +205,8 @@ impl Attempt<'_> {
 
     /// It waits for a yes, unless it is what is used already.
     fn tried(&self, trial: Trial, installed: Installed, known: &ToolList) -> UpgradeView {
-        let view = differences(self.before.as_deref(), &installed, known);
+        let file = trial.package().and_then(|package| file(package, Some(&installed.lock)));
+        let view = UpgradeView { file, ..differences(self.before.as_deref(), &installed, known) };
         let tried = Tried { installed, view: view.clone(), trial };
         let token = self.router.staged.keep(self.client, self.id(), What::Tried(Box::new(tried)));
         UpgradeView { apply: Some(token), ..view }
@@ -234,6 +240,7 @@ fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList) -> Up
         before: version_of(before),
         after: tried.lock.version.clone(),
         integrity: tried.lock.integrity.clone(),
+        file: None,
         added: absent_in(known, tools),
         removed: absent_in(tools, known),
         changed: changed.collect(),

@@ -6,6 +6,9 @@ use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
+use harbor_ipc_proto::download::Unpacked;
+use harbor_policy::package::binary::FILES;
+use harbor_policy::package::{Ecosystem, Package};
 use serde_json::{Value, json};
 
 use super::{Server, Supervisor};
@@ -50,6 +53,13 @@ fn write(path: &Path, text: &str) {
     }
 }
 
+/// Where the program is, of what is downloaded.
+fn program(server: &Server, package: &Package) -> Option<String> {
+    let unpacked =
+        Unpacked::of_tree(&server.lock()?.tree).filter(|_| package.ecosystem == Ecosystem::Binary)?;
+    Some(server.package_dir().join(FILES).join(unpacked.program).to_string_lossy().into_owned())
+}
+
 fn entry(server: &Rc<Server>) -> Option<Value> {
     let (definition, lock) = (server.definition(), server.lock()?);
     let (package, installed_at) = (definition.package()?, lock.installed_at?);
@@ -67,5 +77,6 @@ fn entry(server: &Rc<Server>) -> Option<Value> {
         "integrity": lock.integrity,
         "packages": lock.packages,
         "binaryUrl": package.binary().map(|binary| binary.address()),
+        "binaryPath": program(server, &package),
     }))
 }

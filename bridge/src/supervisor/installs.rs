@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::package::Package;
 use harbor_policy::recipe::repository::Files;
 
 use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
@@ -285,6 +286,12 @@ impl Trial {
     #[must_use]
     pub fn lock(&self) -> Option<Rc<Lock>> {
         self.server.lock()
+    }
+
+    /// Its package, as it was asked for.
+    #[must_use]
+    pub fn package(&self) -> Option<&Package> {
+        self.server.wanted()
     }
 
     /// Whether it is started with nothing of the person's.

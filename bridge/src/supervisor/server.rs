@@ -331,6 +331,11 @@ impl Server {
         Some(self.lock().map_or_else(|| package.spec.clone(), |lock| lock.spec.clone()))
     }
 
+    /// Its package, as it is asked for.
+    pub(super) fn wanted(&self) -> Option<&Package> {
+        self.package.as_ref()
+    }
+
     /// Which version of its package it has.
     #[must_use]
     pub fn lock(&self) -> Option<Rc<Lock>> {

@@ -16,13 +16,13 @@ define_sent! {
         name: String,
         /// What `install_server` takes for exactly this version.
         source: String,
-        /// The version; of git the commit, of what is downloaded its SHA-256. Absent while it is not installed.
+        /// The version; of git the commit, of what is downloaded its SHA-256. Absent while none is locked.
         version: Option<String>,
         /// The hash of the package, as its registry gives it.
         integrity: Option<String>,
         /// How many packages there are in all. Each is locked with its version and its hash.
         packages: Option<u32>,
-        /// When it was installed, in milliseconds since 1970.
+        /// When it was installed, in milliseconds since 1970; absent while it is not: its first start installs what is locked.
         installed_at: Option<u64>,
         /// The version that `undo_upgrade` goes back to.
         previous: Option<String>,
@@ -75,6 +75,10 @@ define_sent! {
         program: String,
         /// What says that it is the right file: `checksum` (of one version), `signature` (of each). Empty: nothing but its address.
         vouched_by: Vec<String>,
+        /// The public key of minisign that each version has to be signed by.
+        key: Option<String>,
+        /// True: a signature lies beside it that was not checked, since no key was said.
+        unread_signature: Option<bool>,
     }
     /// A server that can be had.
     "Resolved" ResolvedView {
@@ -153,6 +157,8 @@ define_sent! {
         after: String,
         /// Its hash; likewise.
         integrity: String,
+        /// Of what is downloaded.
+        file: Option<FileView>,
         /// Names of tools that are new.
         added: Vec<String>,
         /// Names of tools that are gone.

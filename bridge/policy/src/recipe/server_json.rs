@@ -335,7 +335,13 @@ mod tests {
     fn args(way: &Way, inputs: &[(&str, &str)]) -> Vec<String> {
         let inputs = inputs.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
         way.recipe
-            .fill(Given { inputs: &inputs, env: &BTreeMap::new(), secrets: &[], data: "/d" })
+            .fill(Given {
+                inputs: &inputs,
+                env: &BTreeMap::new(),
+                secrets: &[],
+                data: "/d",
+                incomplete: false,
+            })
             .unwrap()
             .args
     }
@@ -458,8 +464,13 @@ mod tests {
         assert_eq!(secrets, [("KEY", true), ("URL", false)]);
         let env: Vec<_> = recipe.env.iter().map(|one| (one.name.as_str(), one.value.as_deref())).collect();
         assert_eq!(env, [("ZONE", Some("UTC")), ("MUST", None)]);
-        let refused =
-            recipe.fill(Given { inputs: &BTreeMap::new(), env: &BTreeMap::new(), secrets: &[], data: "/" });
+        let refused = recipe.fill(Given {
+            inputs: &BTreeMap::new(),
+            env: &BTreeMap::new(),
+            secrets: &[],
+            data: "/",
+            incomplete: false,
+        });
         let said = refused.unwrap_err().to_string();
         assert_eq!(said, "it needs --input dir=VALUE and --input who=VALUE (you) and --env MUST=VALUE");
         let mut without = way.clone();
@@ -489,6 +500,7 @@ mod tests {
             env: &BTreeMap::new(),
             secrets: &[],
             data: "/",
+            incomplete: false,
         });
         let filled = filled.unwrap();
         assert_eq!((filled.source.as_str(), filled.headers.len()), ("https://eu.example.com/mcp", 2));

@@ -13,7 +13,7 @@ fn given(inputs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
 
 fn fill(recipe: &Recipe, inputs: &[(&str, &[&str])], env: &[(&str, &str)]) -> Result<Filled, Unfilled> {
     let env = env.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    recipe.fill(Given { inputs: &given(inputs), env: &env, secrets: &[], data: "/d" })
+    recipe.fill(Given { inputs: &given(inputs), env: &env, secrets: &[], data: "/d", incomplete: false })
 }
 
 fn curated(id: &str) -> Recipe {
@@ -43,8 +43,30 @@ fn what_harbor_brings_along_is_filled_in() {
     let without = fill(&remote, &[], &[]).unwrap();
     assert_eq!((without.secrets.len(), without.headers.len()), (0, 0), "it may do without");
     let token = ["AUTHORIZATION".to_owned()];
-    let with = remote.fill(Given { inputs: &given(&[]), env: &BTreeMap::new(), secrets: &token, data: "/d" });
+    let with = remote.fill(Given {
+        inputs: &given(&[]),
+        env: &BTreeMap::new(),
+        secrets: &token,
+        data: "/d",
+        incomplete: false,
+    });
     assert_eq!(with.unwrap().headers["Authorization"], "Bearer ${AUTHORIZATION}");
+}
+
+#[test]
+fn what_is_missing_stands_as_its_name_where_it_is_only_shown() {
+    let nothing = (given(&[]), BTreeMap::new());
+    let shown = |recipe: &Recipe| {
+        recipe.fill(Given { inputs: &nothing.0, env: &nothing.1, secrets: &[], data: "/d", incomplete: true })
+    };
+    let files = shown(&curated("filesystem")).unwrap();
+    assert_eq!((files.args, files.sandbox.write), (texts(&["{directory}"]), None), "it opens nothing");
+    let zone = Variable { name: "ZONE".into(), required: true, ..Variable::default() };
+    let recipe = Recipe { env: vec![zone], source: "https://{data}.example".into(), ..Recipe::default() };
+    assert_eq!(shown(&recipe).unwrap().env["ZONE"], "{ZONE}");
+    let stray = given(&[("dir", &["/a"])]);
+    let given = Given { inputs: &stray, env: &nothing.1, secrets: &[], data: "/d", incomplete: true };
+    assert!(matches!(curated("filesystem").fill(given), Err(Unfilled::Unknown(..))));
 }
 
 #[test]

@@ -306,6 +306,7 @@ pub(super) async fn expanded(
         env: &message.env.clone().unwrap_or_default(),
         secrets: &secrets,
         data: &data.to_string_lossy(),
+        incomplete: message.incomplete == Some(true),
     };
     let filled = recipe.fill(given).map_err(|why| unfilled(&id, &why))?;
     not_this_machine(&filled.source, message.allow_private)?;

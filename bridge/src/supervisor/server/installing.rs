@@ -290,7 +290,7 @@ impl Server {
     }
 
     /// The directory of its package, in its version.
-    pub(super) fn package_dir(&self) -> PathBuf {
+    pub(in crate::supervisor) fn package_dir(&self) -> PathBuf {
         let parent = self.runners.shared.paths.server_package(self.id.as_str());
         self.place_of_package.get().map_or(parent.clone(), |place| parent.join(place.to_string()))
     }

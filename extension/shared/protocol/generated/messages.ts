@@ -191,6 +191,8 @@ export interface Requests {
     allow_http?: boolean;
     /** True: only says what would be installed. */
     plan?: boolean;
+    /** With `plan`, true: where something must be filled in that was not, it stands there as `{name}`, instead of an error. */
+    incomplete?: boolean;
     /** What a plan of this client, or `resolve_server` of a repository, has given: exactly that is installed. */
     planned?: string;
     /** Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`. */
@@ -2422,6 +2424,10 @@ export interface File {
   program: string;
   /** What says that it is the right file: `checksum` (of one version), `signature` (of each). Empty: nothing but its address. */
   vouched_by: Array<string>;
+  /** The public key of minisign that each version has to be signed by. */
+  key?: string;
+  /** True: a signature lies beside it that was not checked, since no key was said. */
+  unread_signature?: boolean;
 }
 
 /** A server that can be had. */
@@ -2504,6 +2510,8 @@ export interface Upgrade {
   after: string;
   /** Its hash; likewise. */
   integrity: string;
+  /** Of what is downloaded. */
+  file?: File;
   /** Names of tools that are new. */
   added: Array<string>;
   /** Names of tools that are gone. */

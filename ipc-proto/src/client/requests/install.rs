@@ -11,8 +11,8 @@ define_requests! {
     /// Any request about packages that are installed.
     InstallRequest:
     /// Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that
-    /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started. A plan runs no code of any
-    /// package, unless `build`.
+    /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, its versions are locked, and it is not
+    /// started. A plan runs no code of any package, unless `build`.
     "install_server" InstallServer {
         /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME`
         /// of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of
@@ -51,6 +51,8 @@ define_requests! {
         allow_http: Option<bool>,
         /// True: only says what would be installed.
         plan: Option<bool>,
+        /// With `plan`, true: where something must be filled in that was not, it stands there as `{name}`, instead of an error.
+        incomplete: Option<bool>,
         /// What a plan of this client, or `resolve_server` of a repository, has given: exactly that is installed.
         planned: Option<String>,
         /// Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that

@@ -22,7 +22,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 use url::Url;
 
-use super::signature::Signed;
+use super::signature::{Signed, is_signature};
 use super::{DOWNLOAD, FETCHED, Options, amount, say};
 use crate::address::Rules;
 use crate::http::client;
@@ -39,6 +39,9 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 /// How long nothing may come.
 const SILENCE: Duration = Duration::from_secs(60);
+
+/// How long a signature is looked for that nobody asked for.
+const GLANCE: Duration = Duration::from_secs(5);
 
 const MAX_REDIRECTS: usize = 5;
 
@@ -80,7 +83,9 @@ async fn perform(options: &Options, url: &str) -> Result<(), String> {
             say(&format!("fetched {}{of}", amount(told)));
         }
     }
-    let fetched = Fetched { sha256: hex(&hash.finalize()), size: pieces.size };
+    let is_vouched_for = signed.is_some() || options.get("sha256").is_some();
+    let unread_signature = !is_vouched_for && way.has_signature(&url).await;
+    let fetched = Fetched { sha256: hex(&hash.finalize()), size: pieces.size, unread_signature };
     is_meant(&fetched, options.get("sha256"))?;
     if let Some(signed) = signed {
         signed.check(&path)?;
@@ -118,6 +123,12 @@ impl Way {
             reach: if options.has("allow-private") { Reach::Private } else { Reach::Public },
             env: env.collect(),
         }
+    }
+
+    /// Whether a signature lies beside a file for which nobody else vouches: who could ask for a key is told so.
+    async fn has_signature(&self, url: &Url) -> bool {
+        let found = timeout(GLANCE, self.signature(url)).await;
+        found.is_ok_and(|found| found.is_ok_and(|text| is_signature(&text)))
     }
 
     /// The signature that lies beside a file.

@@ -14,6 +14,11 @@ pub(super) struct Signed {
     signature: Signature,
 }
 
+/// Whether a text is a signature of minisign.
+pub(super) fn is_signature(text: &str) -> bool {
+    Signature::decode(text).is_ok()
+}
+
 impl Signed {
     /// Reads both.
     pub(super) fn new(key: &str, signature: &str) -> Result<Self, String> {

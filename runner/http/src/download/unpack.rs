@@ -33,7 +33,8 @@ pub(super) fn unpack(options: &Options) -> Result<(), String> {
     let (name, wanted) = (options.get("name").unwrap_or_default(), options.get("bin"));
     let program = place(&path, &dir.join(FILES), name, wanted)?;
     fs::set_permissions(dir.join(FILES).join(&program), Permissions::from_mode(0o755)).map_err(wrote)?;
-    let report = Unpacked { sha256: fetched.sha256, size: fetched.size, program };
+    let Fetched { sha256, size, unread_signature } = fetched;
+    let report = Unpacked { sha256, size, program, unread_signature };
     let report = serde_json::to_vec(&report).map_err(|error| error.to_string())?;
     fs::write(dir.join(REPORT), report).map_err(wrote)?;
     // Of a program alone it has gone already.

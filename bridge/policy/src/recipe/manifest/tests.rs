@@ -97,7 +97,13 @@ fn variables_have_types_defaults_and_choices() {
     let fill = |pairs: &[(&str, &str)]| {
         let env: BTreeMap<_, _> =
             pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        recipe.fill(Given { inputs: &BTreeMap::new(), env: &env, secrets: &[], data: "/d" })
+        recipe.fill(Given {
+            inputs: &BTreeMap::new(),
+            env: &env,
+            secrets: &[],
+            data: "/d",
+            incomplete: false,
+        })
     };
     assert_eq!(fill(&[]).unwrap_err().to_string(), "it needs --env DIR=VALUE (where)");
     for (name, value, expected) in [

@@ -2,6 +2,7 @@
 //!
 //! Owns what a person is shown before the question. Must never change anything without a yes, or `--yes`.
 
+mod asking;
 mod document;
 mod entry;
 mod plan;
@@ -14,7 +15,8 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
-use self::runs::word;
+pub use self::plan::vouched;
+pub use self::runs::word;
 use super::servers::START;
 use super::{add, auth, count, print, remarks, remote, sandbox, secrets, unseen};
 use crate::args::{NewAuth, Package};
@@ -55,8 +57,8 @@ pub fn check(wanted: &Package) -> Result<(), Failure> {
 }
 
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
-    let complete = &entry::complete(client, wanted)?;
-    let entry::Complete { package: wanted, about, secrets } = complete;
+    let complete = &entry::complete(client, wanted, screen)?;
+    let entry::Complete { package: wanted, secrets, .. } = complete;
     if wanted.dry_run {
         return dry_run(client, complete, screen);
     }
@@ -65,9 +67,7 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         confirm(wanted.yes, &describe_build(&plan), "Run it?", NOTHING_INSTALLED, screen)?;
         plan = planned(client, ask(wanted)?.text("planned", &plan.text("planned")).flag("build", true))?;
     }
-    let about = about.as_ref();
-    let described = plan::describe(&plan, about);
-    confirm(wanted.yes, &described, "Install it?", NOTHING_INSTALLED, screen)?;
+    confirm(wanted.yes, &plan::describe(&plan), "Install it?", NOTHING_INSTALLED, screen)?;
     let name = plan.text("server_id");
     let values = match wanted.yes {
         true => secrets::values(&name, &wanted.definition.secrets)?,
@@ -118,9 +118,9 @@ fn as_planned(
 fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen) -> Result<(), Failure> {
     let entry::Complete { package: wanted, about, .. } = complete;
     let refused = about.as_ref().filter(|about| about.raw("way").is_none());
-    let plan = match refused.is_some() || complete.lacks() {
-        true => None,
-        false => Some(planned(client, complete.on(ask(wanted)?))?),
+    let plan = match refused {
+        Some(_) => None,
+        None => Some(planned(client, complete.on(ask(wanted)?).flag("incomplete", true))?),
     };
     if screen.json {
         let mut all = Members::default();
@@ -130,16 +130,28 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
     } else {
         let described = match &plan {
             Some(plan) if needs_build(plan) => Some(describe_build(plan)),
-            Some(plan) => Some(plan::describe(plan, None)),
+            Some(plan) => Some(plan::describe(plan)),
             None => None,
         };
-        let said = about.iter().map(plan::describe_source).chain(described).collect::<Vec<_>>();
+        let said = about
+            .iter()
+            .map(|about| plan::describe_source(about, wanted))
+            .chain(described)
+            .collect::<Vec<_>>();
         screen.text(&said.join("\n"))?;
     }
     match refused {
         Some(about) => {
             remark(&plan::why_not(about));
             Err(Failure::Said(Exit::Failed))
+        }
+        // Who asks nothing is refused.
+        None if wanted.yes && !complete.lacking().is_empty() => {
+            remark(&format!(
+                "with --yes nothing would be installed: it needs {}",
+                complete.lacking().join(" and ")
+            ));
+            Err(Failure::Said(Exit::Usage))
         }
         None => Ok(()),
     }
@@ -166,15 +178,21 @@ pub fn confirm(
     if yes {
         return Ok(());
     }
-    match screen.json {
-        true => remark(shown),
-        false => screen.text(shown)?,
-    }
+    show(screen, shown)?;
     if consent::ask(question)? {
         return Ok(());
     }
     remark(otherwise);
     Err(Failure::Said(Exit::Failed))
+}
+
+/// What a person reads before a question; stdout is kept for JSON.
+fn show(screen: &mut Screen, shown: &str) -> Result<(), Failure> {
+    match screen.json {
+        true => remark(shown),
+        false => screen.text(shown)?,
+    }
+    Ok(())
 }
 
 /// Asks for something that takes a while, and shows how far it is.

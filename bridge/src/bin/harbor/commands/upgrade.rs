@@ -2,7 +2,7 @@
 //!
 //! Owns the questions before a new version gets anything. Must never use it without a yes, or `--yes`.
 
-use super::install::{BUILDS, confirm, needs_build, under_way};
+use super::install::{BUILDS, confirm, needs_build, under_way, vouched, word};
 use super::servers::{START, STOP};
 use super::{changes, print};
 use crate::args::Upgrade;
@@ -13,6 +13,9 @@ use crate::errors::{Exit, Failure};
 use crate::reply::Members;
 use crate::screen::{Screen, remark};
 use crate::table::flatten;
+
+/// What the hash of a repository begins with: there is nobody else to ask which commit it is.
+const OF_COMMIT: &str = "git-";
 
 /// What is said after a no.
 const NOTHING_CHANGED: &str = "nothing was changed";
@@ -125,13 +128,21 @@ fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Fa
     Ok(())
 }
 
+/// Which versions, and who says that the new one is the right one.
 fn versions(server: &str, upgrade: &Members) -> String {
-    format!(
-        "{server}: {} → {}\nhash       {}",
-        upgrade.text("before"),
-        upgrade.text("after"),
-        upgrade.text("integrity")
-    )
+    let (hash, file) = (word(&upgrade.text("integrity")), upgrade.object("file"));
+    let mut lines = vec![
+        format!("{server}: {} → {}", word(&upgrade.text("before")), word(&upgrade.text("after"))),
+        format!("hash       {hash}"),
+    ];
+    if file.raw("size").is_some() {
+        lines.extend(vouched(&file));
+    } else if !hash.starts_with(OF_COMMIT) {
+        lines.push(
+            "checked    by its registry alone, which gives that hash; no signature is looked at".into(),
+        );
+    }
+    lines.join("\n")
 }
 
 fn describe_upgrade(server: &str, upgrade: &Members) -> String {
@@ -174,7 +185,8 @@ mod tests {
         let ran = run(false, &[PLANNED, &tried, &done], |c, s| upgrade(c, &wanted, s));
         assert_eq!(
             ran.printed,
-            "s: 1 → 2\nhash       h\nnew tools  b\ngone tools a\nchanged    c\n  description\n    - x\n    + y\n\
+            "s: 1 → 2\nhash       h\n\
+             checked    by its registry alone, which gives that hash; no signature is looked at\nnew tools  b\ngone tools a\nchanged    c\n  description\n    - x\n    + y\n\
              s is 2 now; `harbor upgrade s --undo` goes back\n\
              changed tools are kept from origins: `harbor accept s` accepts them\n"
         );

@@ -5,7 +5,8 @@
 //!  after the yes: its secrets, by a prompt that shows nothing
 //! ```
 //!
-//! Owns the questions. Must never ask where nobody can answer: the bridge's error says what is missing then.
+//! Owns what is still needed; `asking` has the questions. Must never ask where nobody can answer: the bridge's error says what is
+//! missing then.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -17,13 +18,14 @@ use harbor_policy::recipe::source::{Source, sort};
 use harbor_policy::remote;
 
 use super::super::{add, secrets::prompt};
-use super::{document, under_way};
+use super::runs::word;
+use super::{asking, document, plan, show, under_way};
 use crate::args::{Definition, Package};
 use crate::ask::Ask;
 use crate::client::Client;
-use crate::consent;
 use crate::errors::Failure;
 use crate::reply::Members;
+use crate::screen::Screen;
 use crate::table::flatten;
 
 /// A request with all that could be found out before it is made.
@@ -106,16 +108,17 @@ impl Complete {
         }
     }
 
-    /// Whether something must be given that was not.
-    pub fn lacks(&self) -> bool {
+    /// What must be given and was not, as it is typed.
+    pub fn lacking(&self) -> Vec<String> {
         let Package { inputs, definition, .. } = &self.package;
         let all = |name: &str| self.about.iter().flat_map(|about| about.objects(name)).collect::<Vec<_>>();
-        let needed = |one: &&Members| one.value("required") == true;
-        all("inputs").iter().filter(needed).any(|one| !inputs.contains_key(&one.text("name")))
-            || all("variables")
-                .iter()
-                .filter(needed)
-                .any(|one| !definition.env.contains_key(&one.text("name")))
+        let of = |list: &str, option: &str, is_given: &dyn Fn(&String) -> bool| {
+            let needed = all(list).into_iter().filter(|one| one.value("required") == true);
+            let lacking = needed.map(|one| one.text("name")).filter(|name| !is_given(name));
+            lacking.map(|name| format!("{option} {}=VALUE", word(&name))).collect::<Vec<_>>()
+        };
+        let inputs = of("inputs", "--input", &|name| inputs.contains_key(name));
+        [inputs, of("variables", "--env", &|name| definition.env.contains_key(name))].concat()
     }
 }
 
@@ -136,7 +139,7 @@ fn named(package: &Package) -> Vec<Wanted> {
     secrets.iter().chain(in_headers.iter().filter(is_new)).map(|name| Wanted::named(name)).collect()
 }
 
-pub fn complete(client: &mut Client, wanted: &Package) -> Result<Complete, Failure> {
+pub fn complete(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<Complete, Failure> {
     let mut package = wanted.clone();
     let mut secrets = named(&package);
     let file = document::path(&package.source);
@@ -154,8 +157,10 @@ pub fn complete(client: &mut Client, wanted: &Package) -> Result<Complete, Failu
     let (inputs, variables) = (about.objects("inputs"), about.objects("variables"));
     take_behind(&mut package, &inputs)?;
     if !package.yes && !package.dry_run {
-        ask_inputs(&mut package, &inputs)?;
-        ask_variables(&mut package, &variables)?;
+        // Who is asked knows by then what about.
+        show(screen, &plan::describe_entry(&about).join("\n"))?;
+        asking::inputs(&mut package, &inputs)?;
+        asking::variables(&mut package, &variables)?;
     }
     make_whole(&mut package, &inputs, &variables)?;
     let declared = about.objects("secrets");
@@ -186,63 +191,6 @@ fn take_behind(package: &mut Package, inputs: &[Members]) -> Result<(), Failure>
             Err(Failure::Usage(why))
         }
     }
-}
-
-fn ask_inputs(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
-    for input in inputs.iter().filter(|input| input.value("required") == true) {
-        let (name, many) = (input.text("name"), input.value("many") == true);
-        if package.inputs.contains_key(&name) {
-            continue;
-        }
-        let mut values = Vec::new();
-        loop {
-            let name = flatten(&name);
-            let value = consent::line(&match values.is_empty() {
-                true => format!("{}{name}: ", explained(input)),
-                false => format!("{name}, one more (Enter: no): "),
-            })?;
-            let is_last = value.trim().is_empty() || !many;
-            values.extend(Some(value.trim().to_owned()).filter(|value| !value.is_empty()));
-            if is_last {
-                break;
-            }
-        }
-        // None at all is for the bridge to refuse, which says what is missing.
-        if !values.is_empty() {
-            package.inputs.insert(name, values);
-        }
-    }
-    Ok(())
-}
-
-fn ask_variables(package: &mut Package, variables: &[Members]) -> Result<(), Failure> {
-    for variable in variables.iter().filter(|variable| variable.value("required") == true) {
-        let name = variable.text("name");
-        if package.definition.env.contains_key(&name) {
-            continue;
-        }
-        let value = consent::line(&format!("{}{}: ", explained(variable), flatten(&name)))?;
-        if !value.is_empty() {
-            package.definition.env.insert(name, value);
-        }
-    }
-    Ok(())
-}
-
-/// What stands above a question: what it is about, and what the answer may be.
-fn explained(declared: &Members) -> String {
-    let choices = declared.strings("choices").join(", ");
-    let choices = if choices.is_empty() { choices } else { format!("one of {choices}") };
-    let kind = match declared.text("value_type").as_str() {
-        "path" => "a path",
-        "url" => "an address, with https://",
-        "number" => "a number",
-        "boolean" => "true or false",
-        _ => "",
-    };
-    let texts = [declared.text("description"), choices, kind.to_owned()];
-    let lines = texts.iter().map(|text| flatten(text)).filter(|text| !text.trim().is_empty());
-    lines.map(|line| format!("{line}\n")).collect()
 }
 
 /// Paths as the bridge needs them, which runs elsewhere.
@@ -302,8 +250,8 @@ mod tests {
 
     fn completed(package: &Package, answer: &str) -> (Result<Complete, String>, Vec<String>) {
         let mut found = None;
-        let ran = command(false, &[answer], |client, _| {
-            found = Some(complete(client, package));
+        let ran = command(false, &[answer], |client, screen| {
+            found = Some(complete(client, package, screen));
             Ok(())
         });
         (found.unwrap().map_err(|failure| failure.message().unwrap_or_default()), ran.asked)

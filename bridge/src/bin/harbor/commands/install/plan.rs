@@ -2,18 +2,17 @@
 //!
 //! Owns the words. What an entry says of itself is other people's: it is shown as text.
 
-use harbor_policy::package::binary::Binary;
-
 use super::super::count;
 use super::super::status;
+use super::asking;
 use super::runs::{self, word};
+use crate::args::Package;
 use crate::reply::Members;
 use crate::table::flatten;
 
-/// Of a plan, and of the entry that it is about.
-pub fn describe(plan: &Members, about: Option<&Members>) -> String {
-    let mut lines = about.map(describe_entry).unwrap_or_default();
-    lines.push(format!("server     {}", plan.text("server_id")));
+/// Of a plan.
+pub fn describe(plan: &Members) -> String {
+    let mut lines = vec![format!("server     {}", plan.text("server_id"))];
     let name = word(&plan.text("name"));
     match plan.text("kind").as_str() {
         "oci" => lines.push(format!("image      {name}, as it is now; pinned by its id")),
@@ -36,29 +35,28 @@ pub fn describe(plan: &Members, about: Option<&Members>) -> String {
 
 /// Of what is downloaded.
 fn describe_file(plan: &Members, address: &str) -> String {
-    let (file, hash) = (plan.object("file"), plan.text("version"));
+    let file = plan.object("file");
     let size = status::size(file.number("size").unwrap_or(0));
-    let source = plan.text("source");
-    let source = source.strip_prefix("binary:").and_then(|text| Binary::read(text).ok()).unwrap_or_default();
-    let said = file.strings("vouched_by");
-    let mut lines = vec![
-        format!("program    {} of {address} ({size})", word(&file.text("program"))),
-        format!("sha256     {hash}"),
-    ];
-    if said.iter().any(|said| said == "checksum") {
-        lines.push("checked    it is the SHA-256 that you gave".into());
-    }
-    if let Some(key) = source.key.filter(|_| said.iter().any(|said| said == "signature")) {
-        lines.push(format!("signed     by {key}, as each later version has to be"));
-    }
-    if said.is_empty() {
-        lines.push("checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures".into());
-    }
-    lines.join("\n")
+    let program = format!("program    {} of {address} ({size})", word(&file.text("program")));
+    let hash = format!("sha256     {}", word(&plan.text("version")));
+    [vec![program, hash], vouched(&file)].concat().join("\n")
+}
+
+/// Who says that a download is the right file.
+pub fn vouched(file: &Members) -> Vec<String> {
+    let (said, key) = (file.strings("vouched_by"), word(&file.text("key")));
+    let is = |what: &str| said.iter().any(|said| said == what);
+    let checksum = is("checksum").then(|| "checked    it is the SHA-256 that you gave".to_owned());
+    let signed = is("signature").then(|| format!("signed     by {key}, as each later version has to be"));
+    let nobody = said.is_empty().then(|| match file.value("unread_signature") == true {
+        true => "checked    by nobody, although a signature lies beside it: --minisign-key checks it by its publisher's key",
+        false => "checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures",
+    });
+    checksum.into_iter().chain(signed).chain(nobody.map(str::to_owned)).collect()
 }
 
 /// What it is, and what it says of itself.
-fn describe_entry(about: &Members) -> Vec<String> {
+pub fn describe_entry(about: &Members) -> Vec<String> {
     let (title, source) = (flatten(&about.text("title")), flatten(&about.text("source")));
     let found_in = flatten(&about.text("found_in"));
     let mut lines = vec![match about.text("from").as_str() {
@@ -75,22 +73,39 @@ fn describe_entry(about: &Members) -> Vec<String> {
     lines
 }
 
-/// The same with how it can be had, and what it wants to be told.
-pub fn describe_source(about: &Members) -> String {
+/// The same with how it can be had, and what it wants to be told; `package` is what was said already.
+pub fn describe_source(about: &Members, package: &Package) -> String {
     let mut lines = describe_entry(about);
     let chosen = about.number("way").and_then(|at| usize::try_from(at).ok());
-    let ways = about.objects("ways");
-    let source = chosen.and_then(|at| ways.get(at)).map(|way| flatten(&way.text("source")));
-    lines.extend(source.map(|source| format!("source     {source}")));
-    for (list, option) in [("inputs", "--input "), ("variables", "--env "), ("secrets", "the secret ")] {
-        for one in about.objects(list) {
-            let needed = if one.value("required") == true { "needs     " } else { "may have  " };
-            let what = flatten(&one.text("description"));
-            let what = if what.is_empty() { what } else { format!(": {what}") };
-            lines.push(format!("{needed} {option}{}{what}", flatten(&one.text("name"))));
-        }
+    for (at, way) in about.objects("ways").iter().enumerate() {
+        let source = word(&way.text("source"));
+        lines.push(match way.raw("why_not") {
+            _ if chosen == Some(at) => format!("source     {source}"),
+            None => format!("or         {source}, by --package {}", at + 1),
+            // Where none can be gone, all reasons are told at the end.
+            Some(_) if chosen.is_none() => continue,
+            Some(_) => format!("not here   {source}: {}", flatten(&way.text("why_not"))),
+        });
     }
+    let Package { inputs, definition, .. } = package;
+    lines.extend(wanted(about, "inputs", "--input ", &|name| inputs.contains_key(name)));
+    lines.extend(wanted(about, "variables", "--env ", &|name| definition.env.contains_key(name)));
+    lines.extend(wanted(about, "secrets", "the secret ", &|_| false));
     lines.join("\n")
+}
+
+/// What was not said yet.
+fn wanted(about: &Members, list: &str, option: &str, is_said: &dyn Fn(&String) -> bool) -> Vec<String> {
+    let line = |one: Members| {
+        let needed = if one.value("required") == true { "needs     " } else { "may have  " };
+        let default =
+            one.raw("default").map(|_| format!("{} where nothing is said", word(&one.text("default"))));
+        let details = [flatten(&one.text("description")), asking::may_be(&one), default.unwrap_or_default()];
+        let details = details.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
+        let details = if details.is_empty() { details } else { format!(": {details}") };
+        format!("{needed} {option}{}{details}", word(&one.text("name")))
+    };
+    about.objects(list).into_iter().filter(|one| !is_said(&one.text("name"))).map(line).collect()
 }
 
 /// Why none of its ways can be gone here.
@@ -136,24 +151,21 @@ mod tests {
         let text = "server     time\npackage    mcp-server-time 1.2 (pypi)\nhash       sha256:aa\n\
              with       3 packages, each locked with its version and hash\n\
              may        sandbox standard, network all, reads and writes /b, /c, reads /a";
-        assert_eq!(describe(&plan, None), text);
+        assert_eq!(describe(&plan), text);
         let about = parsed(r#"{"from":"registry","title":"T\u001b[2J","description":"a\nb"}"#);
-        assert!(
-            describe(&plan, Some(&about)).starts_with(
-                "entry      T\\u{1b}[2J (listed by registry, which says nothing about trust)\nsays       a b\n"
-            ),
-            "{}",
-            describe(&plan, Some(&about))
+        assert_eq!(
+            describe_entry(&about),
+            ["entry      T\\u{1b}[2J (listed by registry, which says nothing about trust)", "says       a b"]
         );
     }
 
     #[test]
     fn of_a_download_it_is_said_who_vouches_for_it() {
-        let plan = |source: &str, by: &str| {
+        let plan = |more: &str, by: &str| {
             let json = format!(
-                r#"{{"server_id":"notes","kind":"binary","name":"https://h/n","source":"binary:https://h/n#{source}","version":"0a","file":{{"size":1572864,"program":"bin/n","vouched_by":[{by}]}},"sandbox":{{"level":"standard","network":"all"}}}}"#
+                r#"{{"server_id":"notes","kind":"binary","name":"https://h/n","version":"0a","file":{{"size":1572864,"program":"bin/n","vouched_by":[{by}]{more}}},"sandbox":{{"level":"standard","network":"all"}}}}"#
             );
-            describe(&parsed(&json), None)
+            describe(&parsed(&json))
         };
         let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
         let text = |checked: &str| {
@@ -168,8 +180,12 @@ mod tests {
                 "checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures"
             )
         );
+        assert!(
+            plan(r#","unread_signature":true"#, "")
+                .contains("by nobody, although a signature lies beside it")
+        );
         assert_eq!(
-            plan(&format!("minisign={key}"), r#""checksum","signature""#),
+            plan(&format!(r#","key":"{key}""#), r#""checksum","signature""#),
             text(&format!(
                 "checked    it is the SHA-256 that you gave\nsigned     by {key}, as each later version has to be"
             ))
@@ -179,12 +195,15 @@ mod tests {
     #[test]
     fn a_repository_says_what_it_wants_or_why_not() {
         let about = parsed(
-            r#"{"source":"git:https://h/a","from":"repository","found_in":"mcp-manifest.json","commit":"abc","description":"d\u001b[1m","notes":["n"],"way":0,"ways":[{"source":"npm:x"}],"inputs":[],"variables":[{"name":"ZONE","description":"where","required":true}],"secrets":[{"name":"KEY","required":false}]}"#,
+            r#"{"source":"git:https://h/a","from":"repository","found_in":"mcp-manifest.json","commit":"abc","description":"d\u001b[1m","notes":["n"],"way":1,"ways":[{"source":"mcpb:y","why_not":"no"},{"source":"npm:x"},{"source":"pypi:x"}],"inputs":[],"variables":[{"name":"ZONE","description":"where","required":true,"choices":["here","there"]},{"name":"SAID","required":true},{"name":"MODE","default":"a b"}],"secrets":[{"name":"KEY","required":false}]}"#,
         );
+        let mut package = Package::default();
+        package.definition.env.insert("SAID".into(), "x".into());
         assert_eq!(
-            describe_source(&about),
-            "found      mcp-manifest.json of git:https://h/a at abc\nsays       d\\u{1b}[1m\nnote       n\nsource     npm:x\n\
-             needs      --env ZONE: where\nmay have   the secret KEY"
+            describe_source(&about, &package),
+            "found      mcp-manifest.json of git:https://h/a at abc\nsays       d\\u{1b}[1m\nnote       n\n\
+             not here   mcpb:y: no\nsource     npm:x\nor         pypi:x, by --package 3\n\
+             needs      --env ZONE: where; one of here, there\nmay have   --env MODE: 'a b' where nothing is said\nmay have   the secret KEY"
         );
         let none = parsed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
         assert_eq!(why_not(&none), "s cannot be installed here\nnpm:x: a b");
@@ -196,12 +215,12 @@ mod tests {
             r#"{"server_id":"t","kind":"oci","name":"mcp/time","sandbox":{"level":"standard","network":"all"}}"#,
         );
         assert_eq!(
-            describe(&image, None),
+            describe(&image),
             "server     t\nimage      mcp/time, as it is now; pinned by its id\nmay        sandbox standard, network all"
         );
         let remote = parsed(r#"{"server_id":"t","kind":"remote","name":"https://example.com/mcp?…"}"#);
         assert_eq!(
-            describe(&remote, None),
+            describe(&remote),
             "server     t\nelsewhere  https://example.com/mcp?…\nmay        see what it is called with; nothing of it runs here"
         );
     }

@@ -1,0 +1,143 @@
+//! Questions about what an entry wants to be told: arguments, variables.
+//!
+//! Owns that a wrong answer is asked for again, a few times. What the bridge alone can know to be wrong is its to refuse.
+
+use harbor_policy::recipe::Kind;
+
+use crate::args::Package;
+use crate::consent;
+use crate::errors::Failure;
+use crate::reply::Members;
+use crate::table::flatten;
+
+/// How often something is asked that is answered wrong.
+const MOST_TRIES: usize = 3;
+
+/// Asks for what is filled in.
+pub fn inputs(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
+    for input in inputs.iter().filter(|input| input.value("required") == true) {
+        let (name, many) = (input.text("name"), input.value("many") == true);
+        if package.inputs.contains_key(&name) {
+            continue;
+        }
+        let mut values = Vec::new();
+        loop {
+            let name = flatten(&name);
+            let value = answer(
+                input,
+                &match values.is_empty() {
+                    true => format!("{}{name}: ", explained(input)),
+                    false => format!("{name}, one more (Enter: no): "),
+                },
+            )?;
+            let is_last = value.is_empty() || !many;
+            values.extend(Some(value).filter(|value| !value.is_empty()));
+            if is_last {
+                break;
+            }
+        }
+        // None at all is for the bridge to refuse, which says what is missing.
+        if !values.is_empty() {
+            package.inputs.insert(name, values);
+        }
+    }
+    Ok(())
+}
+
+/// Asks for variables of its environment.
+pub fn variables(package: &mut Package, variables: &[Members]) -> Result<(), Failure> {
+    for variable in variables.iter().filter(|variable| variable.value("required") == true) {
+        let name = variable.text("name");
+        if package.definition.env.contains_key(&name) {
+            continue;
+        }
+        let value = answer(variable, &format!("{}{}: ", explained(variable), flatten(&name)))?;
+        if !value.is_empty() {
+            package.definition.env.insert(name, value);
+        }
+    }
+    Ok(())
+}
+
+/// What was answered: something that may be, or nothing.
+fn answer(declared: &Members, question: &str) -> Result<String, Failure> {
+    answered(declared, question, consent::line)
+}
+
+fn answered(
+    declared: &Members,
+    question: &str,
+    mut ask: impl FnMut(&str) -> Result<String, Failure>,
+) -> Result<String, Failure> {
+    let mut expected = String::new();
+    for _ in 0..MOST_TRIES {
+        let value = ask(&format!("{expected}{question}"))?.trim().to_owned();
+        match wrong(declared, &value) {
+            None => return Ok(value),
+            Some(other) => expected = format!("expected {}\n", flatten(&other)),
+        }
+    }
+    Err(Failure::Usage(format!("{}: {}", flatten(&declared.text("name")), expected.trim_end())))
+}
+
+/// What is expected instead.
+fn wrong(declared: &Members, value: &str) -> Option<String> {
+    let (choices, named) = (declared.strings("choices"), declared.text("value_type"));
+    if value.is_empty() {
+        return None;
+    }
+    if !choices.is_empty() && !choices.iter().any(|choice| choice == value) {
+        return Some(format!("one of {}", choices.join(", ")));
+    }
+    // A path is made whole later.
+    let kind = Kind::ALL.iter().find(|(name, kind)| *name == named && *kind != Kind::Path);
+    kind.and_then(|(_, kind)| kind.expected(value)).map(str::to_owned)
+}
+
+/// What stands above a question: what it is about, and what the answer may be.
+fn explained(declared: &Members) -> String {
+    let texts = [flatten(&declared.text("description")), may_be(declared)];
+    texts.into_iter().filter(|text| !text.is_empty()).map(|line| format!("{line}\n")).collect()
+}
+
+/// What a value may be; empty where that is anything.
+pub fn may_be(declared: &Members) -> String {
+    let choices = declared.strings("choices").join(", ");
+    let kind = match declared.text("value_type").as_str() {
+        _ if !choices.is_empty() => return format!("one of {}", flatten(&choices)),
+        "path" => "a path",
+        "url" => "an address, with https://",
+        "number" => "a number",
+        "boolean" => "true or false",
+        _ => "",
+    };
+    kind.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(declared: &str, answers: &[&str]) -> (Result<String, String>, Vec<String>) {
+        let declared = Members::parse(declared.as_bytes()).unwrap();
+        let (mut asked, mut answers) = (Vec::new(), answers.iter());
+        let answer = answered(&declared, "Z: ", |question| {
+            asked.push(question.to_owned());
+            Ok(answers.next().unwrap().to_string())
+        });
+        (answer.map_err(|failure| failure.message().unwrap_or_default()), asked)
+    }
+
+    #[test]
+    fn a_wrong_answer_is_asked_for_again() {
+        let choice = r#"{"name":"Z","choices":["here","there"]}"#;
+        let (answer, asked) = with(choice, &["moon", " there "]);
+        assert_eq!((answer, asked[1].as_str()), (Ok("there".into()), "expected one of here, there\nZ: "));
+        let (answer, asked) = with(choice, &["a", "b", "c"]);
+        assert_eq!((answer, asked.len()), (Err("Z: expected one of here, there".into()), 3));
+        assert_eq!(with(choice, &[""]).0, Ok(String::new()), "the bridge says what is missing");
+        let number = r#"{"name":"Z","value_type":"number"}"#;
+        assert_eq!(with(number, &["x", "1"]).0, Ok("1".into()));
+        assert_eq!(with(r#"{"name":"Z","value_type":"path"}"#, &["notes"]).0, Ok("notes".into()));
+    }
+}
