@@ -272,7 +272,8 @@ fn curated_servers_work_in_the_sandbox_of_the_list() {
         let inputs =
             curated.inputs.iter().map(|input| (input.name.to_owned(), vec![dir.display().to_string()]));
         let own = [(TEST_ID.to_owned(), home.id().to_owned())].into();
-        let given = Given { inputs: &inputs.collect(), env: &own, secrets: &[], data: &data };
+        let given =
+            Given { inputs: &inputs.collect(), env: &own, secrets: &[], data: &data, incomplete: false };
         let filled = Recipe::from(curated).fill(given).unwrap();
         args.as_array_mut().unwrap().extend(filled.args.into_iter().map(Value::from));
         let env = json!(filled.env);

@@ -252,7 +252,8 @@ impl Recipe {
             values.insert(&input.name, input.values(given.inputs.get(&input.name))?);
         }
         let (inputs, variables) = self.lacking(&values, given.env);
-        if !given.incomplete && !(inputs.is_empty() && variables.is_empty()) {
+        let is_whole = inputs.is_empty() && variables.is_empty();
+        if !is_whole && !given.incomplete {
             return Err(Unfilled::Missing(inputs, variables));
         }
         let sandbox = self.sandbox_with(&values);

@@ -155,7 +155,7 @@ export interface Requests {
     /** The server's id. */
     server_id: string;
   };
-  /** Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that fails, is cancelled, or the client leaves. One that lacks a secret is defined, and not started. A plan runs no code of any package, unless `build`. */
+  /** Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that fails, is cancelled, or the client leaves. One that lacks a secret is defined, its versions are locked, and it is not started. A plan runs no code of any package, unless `build`. */
   install_server: {
     /** `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along. A repository is followed in what it says of its server, as `resolve_server` shows it. */
     source: string;
@@ -2362,13 +2362,13 @@ export interface Installed {
   name: string;
   /** What `install_server` takes for exactly this version. */
   source: string;
-  /** The version; of git the commit, of what is downloaded its SHA-256. Absent while it is not installed. */
+  /** The version; of git the commit, of what is downloaded its SHA-256. Absent while none is locked. */
   version?: string;
   /** The hash of the package, as its registry gives it. */
   integrity?: string;
   /** How many packages there are in all. Each is locked with its version and its hash. */
   packages?: number;
-  /** When it was installed, in milliseconds since 1970. */
+  /** When it was installed, in milliseconds since 1970; absent while it is not: its first start installs what is locked. */
   installed_at?: number;
   /** The version that `undo_upgrade` goes back to. */
   previous?: string;
