@@ -104,7 +104,7 @@ fn program(
     match package.ecosystem {
         Ecosystem::Npm => {
             let itself = node_packages(tree)?.packages.remove(&format!("node_modules/{}", package.name));
-            npm_program(package, &bins_of(itself.unwrap_or_default().bin)).map(Some)
+            itself.map(|itself| npm_program(package, &bins_of(itself.bin))).transpose()
         }
         Ecosystem::Pypi => Ok(Some(package.program_or_name().to_owned())),
         Ecosystem::Git | Ecosystem::Binary => Ok(content

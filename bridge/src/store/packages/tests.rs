@@ -139,7 +139,7 @@ fn the_program_of_a_download_is_where_its_report_says_and_inside() {
     script(&dir.path().join("files/bin/srv"), "#!/bin/sh\n");
     script(&dir.path().join("outside"), "#!/bin/sh\n");
     let report = |program: &str| {
-        let text = format!(r#"{{"sha256":"0a","size":7,"program":"{program}"}}"#);
+        let text = format!(r#"{{"sha256":"0a","size":7,"program":"{program}","unread_signature":false}}"#);
         std::fs::write(dir.path().join("unpacked.json"), text).unwrap();
     };
     report("bin/srv");
