@@ -1,31 +1,10 @@
 // The extensions' own pages: axe-core finds nothing serious on them, and they lay out in narrow windows.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Page, textOf } from "../driver/browser.ts";
+import { FITS, serious } from "../driver/axe.ts";
+import { textOf } from "../driver/browser.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
-
-interface Violation {
-  id: string;
-  impact: string;
-  nodes: { html: string }[];
-}
-
-/** What axe-core finds serious, or worse. */
-async function serious(page: Page): Promise<string[]> {
-  const axe = await readFile(join(__ROOT__, "node_modules", "axe-core", "axe.min.js"), "utf8");
-  const found = (await page.run(`
-    // As a script of a page that knows no modules.
-    const module = undefined, define = undefined;
-    ${axe};
-    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-    return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) }));`)) as Violation[];
-  return found.filter(({ impact }) => impact === "serious" || impact === "critical").map((one) => JSON.stringify(one));
-}
-
-const FITS = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth";
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {

@@ -74,7 +74,7 @@ class Pipe {
 /** The page has closed: whatever was asked of it is not answered any more. */
 class Gone extends Error {}
 
-class ChromiumPage implements Page {
+export class ChromiumPage implements Page {
   readonly #pipe: Pipe;
   readonly #target: string;
   readonly #session: string;
@@ -85,13 +85,13 @@ class ChromiumPage implements Page {
     this.#session = session;
   }
 
-  #send(method: string, params: Result = {}): Promise<Result> {
+  send(method: string, params: Result = {}): Promise<Result> {
     return this.#pipe.send(method, params, this.#session);
   }
 
   async run(source: string): Promise<unknown> {
     const expression = `(async () => {${source}})()`;
-    const reply = await this.#send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+    const reply = await this.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
     const thrown = reply["exceptionDetails"];
     if (thrown) throw new Error(thrown.exception?.description ?? thrown.text);
     return reply["result"].value;
@@ -110,13 +110,13 @@ class ChromiumPage implements Page {
 
   /** What a click or a key does may be to close the page. */
   async #input(method: string, params: Result): Promise<void> {
-    await this.#send(method, params).catch((error) => {
+    await this.send(method, params).catch((error) => {
       if (!(error instanceof Gone) && !/Session with given id not found/.test(String(error))) throw error;
     });
   }
 
   async goto(url: string): Promise<void> {
-    await this.#send("Page.navigate", { url });
+    await this.send("Page.navigate", { url });
     await this.loaded(url);
   }
 
@@ -126,15 +126,15 @@ class ChromiumPage implements Page {
   }
 
   async endWorkers(): Promise<void> {
-    await this.#send("ServiceWorker.enable");
-    await this.#send("ServiceWorker.stopAllWorkers");
-    await this.#send("ServiceWorker.disable");
+    await this.send("ServiceWorker.enable");
+    await this.send("ServiceWorker.stopAllWorkers");
+    await this.send("ServiceWorker.disable");
   }
 
   async screenshot(): Promise<Buffer> {
-    const { cssContentSize } = await this.#send("Page.getLayoutMetrics");
+    const { cssContentSize } = await this.send("Page.getLayoutMetrics");
     const clip = { ...cssContentSize, scale: 1 };
-    return Buffer.from((await this.#send("Page.captureScreenshot", { captureBeyondViewport: true, clip }))["data"], "base64");
+    return Buffer.from((await this.send("Page.captureScreenshot", { captureBeyondViewport: true, clip }))["data"], "base64");
   }
 
   async close(): Promise<void> {
@@ -178,11 +178,15 @@ class Chromium implements Browser {
   }
 
   async endBackgrounds(page: Page): Promise<void> {
-    const workers = async () => (await this.#targets("chrome-extension://", "service_worker")).length;
+    const workers = async () => (await this.#targets("chrome-extension://", "service_worker")).map((one) => one["targetId"]);
     // Else this would wait for what has happened already.
-    await until("the backgrounds to be there", async () => (await workers()) > 0 || undefined);
+    const before = await until("the backgrounds to be there", async () => {
+      const found = await workers();
+      return found.length > 0 ? found : undefined;
+    });
     await (page as ChromiumPage).endWorkers();
-    await until("the backgrounds to end", async () => (await workers()) === 0 || undefined);
+    // A page that waits for one has it started again at once.
+    await until("the backgrounds to end", async () => !(await workers()).some((one) => before.includes(one)) || undefined);
   }
 
   async close(): Promise<void> {
