@@ -67,6 +67,11 @@ export function onTabClosed(listener: (tabId: number) => void): void {
   chrome.tabs.onRemoved.addListener(listener);
 }
 
+/** Opens a page in a tab of its own. Whoever calls this knows the address. */
+export function openTab(url: string): void {
+  void chrome.tabs.create({ url });
+}
+
 /** Opens one of our pages in a small window of its own; the window's id. */
 export async function openWindow(url: string, width: number, height: number): Promise<number> {
   const opened = await chrome.windows.create({ url, type: "popup", width, height, focused: true });

@@ -33,6 +33,12 @@ export function visible(foreign: string): Visible {
   return { text: `${all.slice(0, SHOWN).join("")}…`, whole };
 }
 
+/** A text of several lines, made fit to be shown where lines are kept. */
+export function visibleLines(foreign: string, most = 20_000): string {
+  const lines = foreign.slice(0, most).split(/\r\n?|\n/);
+  return lines.map(shown).join("\n") + (foreign.length > most ? "\n[…]" : "");
+}
+
 function shown(text: string): string {
   return text
     .replace(/\r\n?|\n/g, "⏎")
