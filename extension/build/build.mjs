@@ -37,6 +37,7 @@ const STATIC = {
     "harbor/consent/consent.html",
     "harbor/consent/consent.css",
     "harbor/sidebar/sidebar.html",
+    "harbor/sidebar/parts.css",
     "harbor/sidebar/sidebar.css",
     "shared/style/tokens.css",
   ],

@@ -25,7 +25,7 @@ import { Asking } from "./asking.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { peerHandler } from "./peer.ts";
-import { serveSidebar } from "./sidebar/serve.ts";
+import { Sidebars } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
 
 const NATIVE_HOST = "harbor_bridge";
@@ -50,6 +50,8 @@ const asking = new Asking({
   open: (id, width, height) => openWindow(ownUrl(`consent.html?question=${id}`), width, height),
   close: closeWindow,
 });
+
+const sidebars = new Sidebars(bridge);
 
 async function browserSession(): Promise<string> {
   const known = await sessionStore.get("browserSession");
@@ -76,7 +78,7 @@ onOwnPort((port) => {
   const page = ownPage(port.sender, ownId(), ownUrl(""));
   if (port.name !== OWN_PORT || page === undefined) port.disconnect();
   else if (page === "consent.html") answer(port, consentHandler(asking), { open: 4 });
-  else if (page === "sidebar.html") serveSidebar(port, bridge);
+  else if (page === "sidebar.html") sidebars.serve(port);
   else port.disconnect();
 });
 

@@ -64,6 +64,7 @@ test("the sidebar says why there is no connection", () => {
   assert.deepEqual(viewOfBridge({ state: { is: "failed", since: 0, reason }, greeting: undefined }), {
     state: "failed",
     message: reason.message,
+    cause: "host_missing",
   });
 });
 

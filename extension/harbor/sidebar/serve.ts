@@ -1,89 +1,133 @@
-// Serves the sidebar: what it shows, pushed as it changes, and the requests that it may make.
+// Serves the sidebars that are open: what they show, pushed as it changes, and the requests that they may make.
 //
-// Owns the list of those. Must never be given to a port that is not of sidebar.html: they speak for the person.
+// Owns who of them follows which log. Must never be given a port that is not of sidebar.html: they speak for the person.
 
 import type { Port } from "../../shared/browser/api.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
-import type { State } from "../../shared/native/reconnect.ts";
-import { answer } from "../../shared/ports/answerer.ts";
+import type { Cause, State } from "../../shared/native/reconnect.ts";
+import { type Context, answer } from "../../shared/ports/answerer.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
-import type { Server } from "../../shared/protocol/generated/messages.ts";
+import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts";
+import { parseAllowed } from "./allowed.ts";
 
 /** What the sidebar is told of the connection. */
 export interface BridgeView {
   state: State["is"];
   /** Why there is none, and what to do. */
   message?: string;
+  cause?: Cause;
   version?: string;
 }
 
-/** What is pushed to the sidebar. */
-export interface SidebarPushes {
+/** What is pushed to the sidebar: of the bridge's own pushes these, and besides them the connection and the servers. */
+export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_changed" | "tools_changed" | "tool_changed"> {
   bridge: BridgeView;
   servers: { servers: Server[] };
 }
 
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state" | "greeting">;
 
+interface Sidebar {
+  push(type: keyof SidebarPushes, payload: Fields): void;
+  /** Servers whose logs it follows. */
+  following: Set<string>;
+}
+
 export function viewOfBridge({ state, greeting }: Pick<Bridge, "state" | "greeting">): BridgeView {
   const view: BridgeView = { state: state.is };
-  if (state.is === "waiting" || state.is === "failed") view.message = state.reason.message;
+  if (state.is === "waiting" || state.is === "failed") {
+    view.message = state.reason.message;
+    view.cause = state.reason.cause;
+  }
   if (greeting !== undefined) view.version = greeting.bridge_version;
   return view;
 }
 
-/** Sidebars that are open. One list of servers is read for all of them. */
-const sidebars = new Set<(type: keyof SidebarPushes, payload: Fields) => void>();
-let listening = false;
+export class Sidebars {
+  readonly #bridge: Bridge;
+  readonly #open = new Set<Sidebar>();
+  /** Whether the list of servers is being read, and has changed meanwhile. */
+  #telling: "no" | "yes" | "again" = "no";
 
-export function serveSidebar(port: Port, bridge: Bridge): void {
-  const push = answer(port, (type, payload, { signal }) => ask(bridge, type, payload, signal), { open: 32 });
-  sidebars.add(push);
-  listenOnce(bridge);
-  push("bridge", { ...viewOfBridge(bridge) });
-  const stopWatching = bridge.watch();
-  if (bridge.state.is === "ready") void tellServers(bridge);
-  port.onDisconnect(() => {
-    sidebars.delete(push);
-    stopWatching();
-  });
-}
-
-function listenOnce(bridge: Bridge): void {
-  if (listening) return;
-  listening = true;
-  bridge.onState(() => {
-    for (const push of sidebars) push("bridge", { ...viewOfBridge(bridge) });
-    if (bridge.state.is === "ready" && sidebars.size > 0) void tellServers(bridge);
-  });
-  bridge.onPush((type) => {
-    if (type === "server_event" && sidebars.size > 0) void tellServers(bridge);
-  });
-}
-
-/** Begins the events of this connection, and tells what there is; both are one request. */
-async function tellServers(bridge: Bridge): Promise<void> {
-  try {
-    const { servers } = await bridge.request("watch_servers", {});
-    for (const push of sidebars) push("servers", { servers });
-  } catch (error) {
-    if (!(error instanceof CodedError)) throw error;
+  constructor(bridge: Bridge) {
+    this.#bridge = bridge;
+    bridge.onState(() => this.#tellBridge());
+    bridge.onPush((type, fields) => this.#heard(type, fields));
   }
-}
 
-async function ask(bridge: Bridge, type: string, payload: Fields, signal: AbortSignal): Promise<unknown> {
-  const server_id = String(payload["server_id"]);
-  switch (type) {
-    case "start":
-      return bridge.request("connect_server", { server_id }, { signal });
-    case "restart":
-      return bridge.request("connect_server", { server_id, restart: true }, { signal });
-    case "stop":
-      return bridge.request("disconnect_server", { server_id }, { signal });
-    case "try_again":
-      return bridge.request("ping", {}, { signal });
-    default:
-      throw new CodedError("ERR_INVALID_REQUEST", "the sidebar may not ask this");
+  serve(port: Port): void {
+    const following = new Set<string>();
+    const push = answer(port, (type, payload, context) => this.#ask(sidebar, type, payload, context), { open: 32 });
+    const sidebar: Sidebar = { push, following };
+    this.#open.add(sidebar);
+    push("bridge", { ...viewOfBridge(this.#bridge) });
+    const stopWatching = this.#bridge.watch();
+    if (this.#bridge.state.is === "ready") void this.#tellServers();
+    port.onDisconnect(() => {
+      this.#open.delete(sidebar);
+      for (const server_id of following) void this.#unfollow(server_id);
+      stopWatching();
+    });
+  }
+
+  #tellBridge(): void {
+    for (const { push } of this.#open) push("bridge", { ...viewOfBridge(this.#bridge) });
+    if (this.#bridge.state.is === "ready" && this.#open.size > 0) void this.#tellServers();
+  }
+
+  #heard(type: string, fields: Fields): void {
+    if (this.#open.size === 0) return;
+    if (type === "server_event" || type === "tools_changed" || type === "tool_changed") void this.#tellServers();
+    if (type === "grant_changed" || type === "tools_changed" || type === "tool_changed") {
+      for (const { push } of this.#open) push(type, fields);
+    }
+    if (type === "server_log") {
+      for (const { push, following } of this.#open) if (following.has(String(fields["server_id"]))) push(type, fields);
+    }
+  }
+
+  /** Begins the events of this connection, and tells what there is; both are one request. */
+  async #tellServers(): Promise<void> {
+    if (this.#telling !== "no") {
+      this.#telling = "again";
+      return;
+    }
+    do {
+      this.#telling = "yes";
+      try {
+        await this.#bridge.request("host_watch", {});
+        const { servers } = await this.#bridge.request("watch_servers", {});
+        for (const { push } of this.#open) push("servers", { servers });
+      } catch (error) {
+        if (!(error instanceof CodedError)) throw error;
+      }
+    } while ((this.#telling as string) === "again");
+    this.#telling = "no";
+  }
+
+  async #ask(sidebar: Sidebar, asked: string, payload: Fields, { signal, progress }: Context): Promise<unknown> {
+    const { type, fields } = parseAllowed(asked, payload);
+    if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
+    const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
+    return this.#bridge.request(type, fields as never, { signal, onProgress });
+  }
+
+  /** All sidebars have one connection: a log is followed until the last one has enough. */
+  async #logs({ following }: Sidebar, fields: Fields, signal: AbortSignal): Promise<unknown> {
+    const server_id = String(fields["server_id"]);
+    if (fields["follow"] === false) {
+      following.delete(server_id);
+      await this.#unfollow(server_id);
+      return {};
+    }
+    if (fields["follow"] === true) following.add(server_id);
+    return this.#bridge.request("mcp_get_logs", fields as never, { signal });
+  }
+
+  async #unfollow(server_id: string): Promise<void> {
+    const followed = [...this.#open].some(({ following }) => following.has(server_id));
+    if (followed || this.#bridge.state.is !== "ready") return;
+    await this.#bridge.request("mcp_get_logs", { server_id, limit: 1, follow: false }).catch(() => undefined);
   }
 }

@@ -1,91 +1,131 @@
-// The sidebar: the connection to the bridge, and the servers with their live state.
+// The sidebar: wires the background, the state, the views and the page.
 //
-// Owns the page. What it shows is pushed to it; it asks for nothing over and over. Must never parse HTML: texts go into textContent.
+// Owns which view is shown, and where the focus goes when that changes. What is shown is pushed; nothing is asked for over and over.
 
-import { connectOwn } from "../../shared/browser/api.ts";
-import { Caller } from "../../shared/ports/caller.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
-import { CodedError } from "../../shared/protocol/codes.ts";
-import type { Server } from "../../shared/protocol/generated/messages.ts";
-import { visible } from "../../shared/text/visible.ts";
-import { OWN_PORT } from "../own.ts";
+import { type Child, h, render } from "./dom.ts";
+import { Hands, type View } from "./hands.ts";
+import { link } from "./link.ts";
+import { type Route, hrefOf, parseRoute } from "./route.ts";
+import { NO_SEARCH } from "./search.ts";
 import type { BridgeView, SidebarPushes } from "./serve.ts";
+import { Store } from "./store.ts";
+import { add } from "./views/add.ts";
+import { bridgeHelp, bridgeLine } from "./views/bridge.ts";
+import { install } from "./views/install.ts";
+import { logs } from "./views/logs.ts";
+import { added } from "./views/new.ts";
+import { Missing, secrets } from "./views/secrets.ts";
+import { overview } from "./views/server.ts";
+import { servers } from "./views/servers.ts";
+import { sites } from "./views/sites.ts";
+import { tool } from "./views/tool.ts";
+import { tools } from "./views/tools.ts";
 
-const part = (id: string) => document.getElementById(id) as HTMLElement;
+const PARTS = { overview, tools, logs, secrets };
+const TABS: readonly (readonly [string, Route, Route["at"][]])[] = [
+  ["Servers", { at: "servers" }, ["servers", "server", "tool"]],
+  ["Sites", { at: "sites" }, ["sites"]],
+  ["Add", { at: "add" }, ["add", "install", "new"]],
+];
 
-const background = new Caller(
-  () => connectOwn(OWN_PORT),
-  () => {
-    // The browser ends a background that has nothing to do, as without a native host. The button starts it again.
-    showBridge({ state: "idle" });
-    return new CodedError("ERR_INTERNAL", "Harbor's background has ended: try again");
+const root = (id: string) => document.getElementById(id) as HTMLElement;
+const missing = new Missing();
+let entered = new AbortController();
+let drawing = false;
+
+const store = new Store(
+  {
+    bridge: { state: "connecting" },
+    servers: undefined,
+    route: parseRoute(location.hash),
+    missing: {},
+    acts: {},
+    said: "",
+    detail: undefined,
+    trial: undefined,
+    grants: undefined,
+    search: NO_SEARCH,
+    installation: undefined,
   },
-  (type, payload: Fields) => {
-    if (type === "bridge") showBridge(payload as unknown as BridgeView);
-    if (type === "servers") showServers((payload as unknown as SidebarPushes["servers"]).servers);
-  },
+  drawSoon,
 );
+const background = link(heard);
+const hands = new Hands(store, (type, payload, options) => background.call(type, payload, options));
 
-function showBridge({ state, message, version }: BridgeView): void {
-  const words = {
-    idle: "Not connected",
-    connecting: "Connecting…",
-    ready: `Connected, version ${version ?? ""}`,
-    waiting: `${message}; trying again`,
-    failed: `${message}`,
-  };
-  part("bridge").textContent = words[state];
-  part("again").hidden = state !== "failed" && state !== "idle";
+function viewOf(route: Route): View {
+  const views = { servers, sites, add, install, new: added, tool };
+  return (route.at === "server" ? PARTS[route.part] : views[route.at]) as View;
 }
 
-function showServers(servers: Server[]): void {
-  const before = document.activeElement?.id;
-  part("servers").replaceChildren(...servers.map(serverPart));
-  // What had the focus is there again, as a new element.
-  if (before !== undefined && before !== "") document.getElementById(before)?.focus();
-}
-
-function serverPart({ server_id, label, state, last_error }: Server): HTMLElement {
-  const found = make("li", "server");
-  const head = make("div", "label");
-  const name = document.createElement("bdi");
-  name.textContent = visible(label).text;
-  head.append(name);
-  const said = make("div", "state", state);
-  said.dataset["state"] = state;
-  found.append(head, said);
-  if (last_error !== undefined && state !== "running") found.append(make("p", "error", visible(last_error).text));
-  const buttons = make("div", "buttons");
-  const runs = state === "running" || state === "starting";
-  for (const action of runs ? ["stop", "restart"] : ["start"]) buttons.append(button(action, server_id, label));
-  found.append(buttons);
-  return found;
-}
-
-function button(action: string, server_id: string, label: string): HTMLElement {
-  const made = make("button", "", `${action[0]?.toUpperCase()}${action.slice(1)}`);
-  made.id = `${action} ${server_id}`;
-  made.setAttribute("type", "button");
-  made.setAttribute("aria-label", `${action} ${visible(label).text}`);
-  made.addEventListener("click", () => void ask(action, { server_id }));
-  return made;
-}
-
-async function ask(type: string, payload: Fields): Promise<void> {
-  part("said").textContent = "";
-  try {
-    await background.call(type, payload);
-  } catch (error) {
-    part("said").textContent = error instanceof CodedError ? visible(error.message).text : "This did not work.";
+function heard(type: string, payload: Fields): void {
+  const { state } = store;
+  if (type === "bridge") {
+    const bridge = payload as unknown as BridgeView;
+    store.change({ bridge });
+    // What was asked of the connection before is to be asked again.
+    if (bridge.state === "ready" && state.bridge.state !== "ready") enter();
+  } else if (type === "servers") {
+    store.change({ servers: (payload as unknown as SidebarPushes["servers"]).servers });
+    missing.look(hands);
+  } else {
+    viewOf(state.route).heard?.(hands, state.route, type as keyof SidebarPushes, payload);
   }
 }
 
-function make(tag: string, name: string, text = ""): HTMLElement {
-  const made = document.createElement(tag);
-  if (name !== "") made.className = name;
-  made.textContent = text;
-  return made;
+function enter(): void {
+  entered.abort();
+  entered = new AbortController();
+  const { route, bridge } = store.state;
+  if (bridge.state === "ready") viewOf(route).enter?.(hands, route, entered.signal);
 }
 
-part("again").addEventListener("click", () => void ask("try_again", {}));
-void ask("try_again", {});
+function moved(): void {
+  const route = parseRoute(location.hash);
+  const { detail } = store.state;
+  const id = route.at === "server" || route.at === "tool" ? route.id : undefined;
+  const kept = id === undefined || detail?.id === id ? detail : { id };
+  hands.forget();
+  store.change({ route, detail: kept === undefined ? undefined : { ...kept, removing: false } });
+  enter();
+  draw();
+  scrollTo(0, 0);
+  (document.getElementById("title") ?? root("view")).focus();
+}
+
+function drawSoon(): void {
+  if (drawing) return;
+  drawing = true;
+  // No frame of the browser's: it draws none for a sidebar that nobody sees.
+  queueMicrotask(draw);
+}
+
+function draw(): void {
+  drawing = false;
+  const { route, bridge, said } = store.state;
+  const atEnd = [...document.querySelectorAll("[data-stick]")].filter(isAtEnd);
+  render(root("bridge"), [bridgeLine(bridge), bridgeHelp(hands, bridge, tryAgain)]);
+  render(root("tabs"), TABS.map(([name, to, at]) => tab(name, to, at.includes(route.at))));
+  render(root("view"), [h("div", { key: hrefOf(route) }, ...viewOf(route).show(hands, route))]);
+  render(root("said"), [said]);
+  document.title = `${viewOf(route).title(store.state, route)} – Harbor`;
+  const sticking = [...document.querySelectorAll("[data-stick]")].filter((one) => atEnd.includes(one) || one.scrollTop === 0);
+  for (const one of sticking) one.scrollTop = one.scrollHeight;
+}
+
+function isAtEnd({ scrollTop, clientHeight, scrollHeight }: Element): boolean {
+  return scrollTop + clientHeight >= scrollHeight - 4;
+}
+
+function tab(name: string, to: Route, here: boolean): Child {
+  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name }, name);
+}
+
+function tryAgain(): void {
+  // The failure is in the connection's state, where it is shown.
+  void background.call("ping", {}).catch(() => undefined);
+}
+
+addEventListener("hashchange", moved);
+store.change({ detail: "id" in store.state.route ? { id: store.state.route.id } : undefined });
+tryAgain();

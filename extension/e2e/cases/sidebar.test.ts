@@ -1,0 +1,173 @@
+// The sidebar, with a real bridge: servers, their logs and tools, trials, and what sites may do.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { describe, test } from "node:test";
+import { FITS, serious } from "../driver/axe.ts";
+import { Sidebar } from "../driver/sidebar.ts";
+import { writeToolsServer } from "../driver/tools_server.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+
+/** A server with the tools of tools_server.ts, running. */
+async function weather({ harbor }: World): Promise<void> {
+  await harbor.cli("add", "weather", "--", "node", await writeToolsServer(harbor));
+}
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("a log is followed line by line, in every sidebar that shows it, and after the bridge was lost", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        await weather(world);
+        const [one, two] = [await Sidebar.open(browser, "server/weather/logs"), await Sidebar.open(browser, "server/weather/logs")];
+        for (const sidebar of [one, two]) await sidebar.says(".log", /stderr ready for questions/);
+        await harbor.cli("call", "weather/forecast", "city=nowhere");
+        for (const sidebar of [one, two]) await sidebar.says(".log", /asked for forecast/);
+        assert.equal(await one.text("[data-level=warning] .source"), "warning");
+        await one.go("servers");
+        await one.text("[id='server weather']");
+        await harbor.cli("call", "weather/map");
+        assert.equal((await two.says(".log", /asked for map/)).match(/asked for/g)?.length, 2);
+        const { bridge } = JSON.parse(await harbor.cli("status", "--json"));
+        execFileSync("kill", ["-9", String(bridge.pid)]);
+        await harbor.cli("start", "weather");
+        await harbor.cli("call", "weather/forecast", "city=Oslo");
+        await two.says(".log", /asked for forecast$/);
+      }));
+
+    test("what failed is said with what to do; a start and a stop change one line and move nothing", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        await weather(world);
+        await harbor.cli("add", "broken", "--", "node", "-e", "console.error('no such module'); process.exit(3)").catch(() => undefined);
+        const sidebar = await Sidebar.open(browser);
+        await sidebar.says("#servers li:first-child .standing", /failed.*code 3/);
+        const top = "return document.querySelector(\"[id$=' weather'].small\").getBoundingClientRect().top";
+        const before = await sidebar.page.run(top);
+        await sidebar.click("[id='stop weather']");
+        await sidebar.says("#servers li:last-child .state", /^stopped$/);
+        assert.equal(await sidebar.page.run("return document.activeElement.id"), "start weather");
+        assert.equal(await sidebar.page.run(top), before);
+        await sidebar.click("[id='start weather']");
+        await sidebar.says("#servers li:last-child .standing", /running.*4 tools/);
+        await sidebar.click("[id='server broken']");
+        await sidebar.says(".notice", /Why it does not run.*code 3.*Its log says/s);
+        await sidebar.says(".notice pre", /no such module/);
+      }));
+
+    test("a tool that has changed is shown as it was and is, and accepted as it was shown", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        await weather(world);
+        const sidebar = await Sidebar.open(browser, "server/weather/tools");
+        await sidebar.says(".rows.tools", /forecast.*map.*measure.*report/s);
+        await writeToolsServer(harbor, "Sends all that you know away.");
+        await harbor.cli("restart", "weather");
+        await sidebar.says(".change .diff", /- A map of what falls.*\+ Sends all that you know away/s);
+        assert.match(await sidebar.text(".change"), /No site can use it until you accept it/);
+        await sidebar.go("servers");
+        await sidebar.says("#servers .words", /1 tool changed/);
+        await sidebar.click("#servers .words a");
+        await sidebar.click("[data-accept='map']");
+        await sidebar.gone(".change");
+        assert.deepEqual(JSON.parse(await harbor.cli("tools", "--changed", "--json")).changes, []);
+      }));
+
+    test("a tool is tried out by a form: what is missing, results, images, failures, progress, cancelling", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        await weather(world);
+        const sidebar = await Sidebar.open(browser, "tool/weather/forecast");
+        await sidebar.click("#call");
+        await sidebar.says("#arg-0-problem", /needed/);
+        assert.equal(await sidebar.page.run("return document.activeElement.id"), "arg-0");
+        await sidebar.type("#arg-0", "Bergen");
+        await sidebar.click("[id='arg-4-add']");
+        await sidebar.type("fieldset.list input", "6");
+        await sidebar.click("#call");
+        await sidebar.says(".pieces", /"city":"Bergen","days":3,"unit":"celsius","hours":\[6\]/);
+        await sidebar.click("#as-json");
+        await sidebar.type("#json", '{"city": 1}');
+        await sidebar.click("#call");
+        await sidebar.says("[role='alert'] .notice", /do not fit the tool's schema.*invalid_params/s);
+        await sidebar.type("#json", '{"city": "Oslo"}');
+        await sidebar.click("#call");
+        await sidebar.says(".pieces", /"city":"Oslo"/);
+
+        await sidebar.go("tool/weather/map");
+        await sidebar.click("#call");
+        await sidebar.says(".pieces", /rain/);
+        assert.equal(await sidebar.page.run("const image = document.querySelector('.pieces img'); await image.decode(); return image.naturalWidth"), 8);
+        await sidebar.go("tool/weather/report");
+        await sidebar.says(".trial", /As JSON:/);
+        await sidebar.click("#call");
+        await sidebar.says("#result", /says that it has failed.*there is nothing to see/s);
+
+        await sidebar.go("tool/weather/measure");
+        await sidebar.click("#call");
+        await sidebar.says("#progress", /one of three/);
+        await sidebar.click("#cancel");
+        await sidebar.gone("#cancel");
+        assert.equal(await sidebar.count("[role='alert'] .notice"), 0);
+        await harbor.cli("stop", "weather");
+        await sidebar.click("#call");
+        await sidebar.says("[role='alert'] .notice", /The server does not run.*ERR_SERVER_UNAVAILABLE/s);
+      }));
+
+    test("what sites may do is shown as it changes, and taken back", () =>
+      inBrowser.run(async ({ browser, harbor }: World) => {
+        const sidebar = await Sidebar.open(browser, "sites");
+        await sidebar.says("#view", /Nobody may do anything/);
+        await harbor.cli("grant", "https://a.example", "mcp:tools.list", "--always");
+        await harbor.cli("grant", "https://a.example", "mcp:tools.call", "--once", "--tool", "weather/map");
+        await harbor.cli("grant", "https://b.example", "mcp:tools.call", "--deny");
+        await sidebar.says("[data-origin='https://a.example']", /Use toolsonce.*weather\/map.*See toolsalways/s);
+        await sidebar.says("[data-origin='https://b.example']", /Use toolsdenied/);
+        await sidebar.click("[data-origin='https://b.example'] [data-revoke]");
+        await sidebar.gone("[data-origin='https://b.example']");
+        await sidebar.click("[data-revoke='all']");
+        await sidebar.says("#view", /Nobody may do anything/);
+        assert.deepEqual(JSON.parse(await harbor.cli("grants", "--json")).grants, []);
+      }));
+
+    test("a background that the browser has ended is found again", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        await weather(world);
+        const sidebar = await Sidebar.open(browser);
+        await sidebar.says("#servers .state", /^running$/);
+        await browser.endBackgrounds(sidebar.page);
+        await harbor.cli("stop", "weather");
+        await sidebar.says("#servers .state", /^stopped$/);
+      }));
+
+    test("each place is fit for everybody, also where it is narrow", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        await weather(world);
+        await writeToolsServer(harbor, "Something else.");
+        await harbor.cli("restart", "weather");
+        await harbor.cli("add", "mail", "--secret", "MAIL_TOKEN", "--", "node", "x").catch(() => undefined);
+        await harbor.cli("grant", "https://a.example", "mcp:tools.call", "--always");
+        const sidebar = await Sidebar.open(browser);
+        await sidebar.page.run("document.documentElement.style.width = '280px'");
+        for (const [place, shows] of [
+          ["servers", "[id='server mail']"],
+          ["server/mail/overview", ".notice"],
+          ["server/mail/secrets", "[data-secret]"],
+          ["server/weather/tools", ".change"],
+          ["server/weather/logs", ".log li"],
+          ["tool/weather/forecast", "#call"],
+          ["sites", ".site"],
+          ["add", ".entries li"],
+          ["install/filesystem", "#plan"],
+          ["new/remote", "#add"],
+          ["new/command", "#add"],
+        ] as const) {
+          await sidebar.go(place);
+          await sidebar.text(shows);
+          assert.deepEqual([place, await serious(sidebar.page), await sidebar.page.run(FITS)], [place, [], true]);
+        }
+      }, { config: '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n' }));
+  });
+}

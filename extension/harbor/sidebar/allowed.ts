@@ -1,0 +1,106 @@
+// What the sidebar may ask of the bridge: this list, and of each request these fields.
+//
+// Pure. Owns the list. Must never have what makes a grant, widens a sandbox or ends the bridge: those are asked for elsewhere.
+
+import type { Fields } from "../../shared/ports/wire.ts";
+import { isFields } from "../../shared/ports/wire.ts";
+import { CodedError } from "../../shared/protocol/codes.ts";
+import type { Requests } from "../../shared/protocol/generated/messages.ts";
+
+interface Field {
+  is(value: unknown): boolean;
+  expected: string;
+  needed: boolean;
+}
+
+const needed = (is: Field["is"], expected: string): Field => ({ is, expected, needed: true });
+const may = (field: Field): Field => ({ ...field, needed: false });
+
+const isText = (most: number) => (value: unknown) => typeof value === "string" && value.length <= most;
+const isMap = (is: Field["is"]) => (value: unknown) => isFields(value) && Object.values(value).every(is);
+const isList = (is: Field["is"]) => (value: unknown) => Array.isArray(value) && value.every(is);
+
+const id = needed((value) => typeof value === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(value), "a server's id");
+const text = needed(isText(4_096), "a text of at most 4,096 characters");
+const secret = needed(isText(65_536), "a text of at most 65,536 characters");
+const yesNo = needed((value) => typeof value === "boolean", "true or false");
+const whole = needed((value) => Number.isSafeInteger(value) && (value as number) >= 0, "a whole number");
+const texts = needed(isList(isText(4_096)), "a list of texts");
+const textMap = needed(isMap(isText(65_536)), "texts by name");
+const listMap = needed(isMap(isList(isText(4_096))), "lists of texts by name");
+const object = needed(isFields, "an object");
+const grantType = needed((value) => ["ALLOW_ONCE", "ALLOW_ALWAYS", "DENY"].includes(value as string), "a type of grant");
+const credential = needed((value) => value === "api_key" || value === "header", "`api_key` or `header`");
+
+const SERVERS = {
+  ping: {},
+  connect_server: { server_id: id, restart: may(yesNo), progress: may(yesNo) },
+  disconnect_server: { server_id: id },
+  get_server_status: { server_id: id },
+  remove_server: { server_id: id, data: may(yesNo) },
+  mcp_get_logs: { server_id: id, limit: may(whole), follow: may(yesNo) },
+} as const;
+
+const TOOLS = {
+  mcp_list_tools: { server_id: id },
+  mcp_call_tool: { server_id: id, tool_name: text, arguments: may(object), progress: may(yesNo) },
+  host_list_tool_changes: { server_id: may(id) },
+  host_accept_tool_change: { server_id: id, tool_name: text, tool_hash: text },
+} as const;
+
+const SITES = {
+  host_list_all_permissions: {},
+  host_revoke_permission: { origin: text, profile: may(text), scope: text, grant_type: may(grantType) },
+} as const;
+
+const ADDING = {
+  catalog_get: { cursor: may(text), limit: may(whole) },
+  catalog_search: { query: text, cursor: may(text), limit: may(whole) },
+  catalog_entry: { id: text },
+  resolve_server: { source: text, package: may(whole), progress: may(yesNo) },
+  install_server: {
+    source: text,
+    server_id: may(id),
+    package: may(whole),
+    inputs: may(listMap),
+    env: may(textMap),
+    secret_values: may(textMap),
+    plan: may(yesNo),
+    planned: may(text),
+    build: may(yesNo),
+    progress: may(yesNo),
+  },
+  add_server: { server_id: id, command: text, args: may(texts), env: may(textMap), secrets: may(texts) },
+  add_remote_server: { server_id: id, url: text, transport_type: may(text) },
+} as const;
+
+const SECRETS = {
+  get_credential_status: { server_id: id },
+  set_credential: { server_id: id, key: text, value: secret, credential_type: may(credential) },
+  delete_credential: { server_id: id, key: text },
+  oauth_status: { server_id: id },
+  oauth_start: { server_id: id },
+  oauth_finish: { server_id: id },
+  oauth_revoke: { server_id: id },
+} as const;
+
+export const ALLOWED = { ...SERVERS, ...TOOLS, ...SITES, ...ADDING, ...SECRETS } as const satisfies {
+  [T in keyof Requests]?: { [F in keyof Requests[T]]?: Field };
+};
+
+/** The type of a request that the sidebar may make. */
+export type Allowed = keyof typeof ALLOWED;
+
+/** Reads a request: its type, and the fields that were looked at. Throws ERR_INVALID_REQUEST. */
+export function parseAllowed(type: string, payload: Fields): { type: Allowed; fields: Fields } {
+  if (!Object.hasOwn(ALLOWED, type)) throw new CodedError("ERR_INVALID_REQUEST", "the sidebar may not ask this");
+  const allowed = type as Allowed;
+  const fields: Fields = {};
+  for (const [name, field] of Object.entries(ALLOWED[allowed]) as [string, Field][]) {
+    const value = payload[name];
+    if (value === undefined && !field.needed) continue;
+    if (!field.is(value)) throw new CodedError("ERR_INVALID_REQUEST", `${name} must be ${field.expected}`);
+    fields[name] = value;
+  }
+  return { type: allowed, fields };
+}

@@ -1,0 +1,67 @@
+// All grants of the bridge, as a person looks at them: by origin, one line for each scope and type.
+//
+// Pure. Must never leave one out: what is not shown cannot be taken back.
+
+import type { Grant } from "../../shared/protocol/generated/messages.ts";
+
+export interface Permission {
+  scope: string;
+  type: string;
+  /** `server/tool` or `server/*`; absent: all. */
+  tools?: string[];
+  /** When the first of them ends. */
+  ends?: number;
+  /** How many tabs they are bound to. */
+  tabs: number;
+}
+
+export interface Site {
+  origin: string;
+  profile: string;
+  permissions: Permission[];
+}
+
+/** The grants by origin and profile. */
+export function sitesOf(grants: Grant[]): Site[] {
+  const groups = grouped(grants, ({ origin, profile }) => JSON.stringify([origin, profile]));
+  return groups
+    .map((group) => ({ origin: group[0]?.origin ?? "", profile: group[0]?.profile ?? "", permissions: permissionsOf(group) }))
+    .sort((one, other) => compare(one.origin, other.origin) || compare(one.profile, other.profile));
+}
+
+function permissionsOf(grants: Grant[]): Permission[] {
+  const groups = grouped(grants, ({ scope, grant_type }) => `${scope} ${grant_type}`);
+  return groups.map(together).sort((one, other) => compare(one.scope, other.scope) || compare(one.type, other.type));
+}
+
+function together(grants: Grant[]): Permission {
+  const [first] = grants;
+  const found: Permission = {
+    scope: first?.scope ?? "",
+    type: first?.grant_type ?? "",
+    tabs: new Set(grants.map(({ tab_id }) => tab_id).filter((tab) => tab !== undefined)).size,
+  };
+  if (grants.every(({ allowed_tools }) => allowed_tools !== undefined)) {
+    found.tools = [...new Set(grants.flatMap(({ allowed_tools = [] }) => allowed_tools))].sort();
+  }
+  const ends = grants.map(({ expires_at }) => expires_at).filter((at) => at !== undefined);
+  if (ends.length > 0) found.ends = Math.min(...ends);
+  return found;
+}
+
+function grouped(grants: Grant[], nameOf: (grant: Grant) => string): Grant[][] {
+  const groups = new Map<string, Grant[]>();
+  for (const grant of grants) groups.set(nameOf(grant), [...(groups.get(nameOf(grant)) ?? []), grant]);
+  return [...groups.values()];
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** How long a grant holds, in words. */
+export function typeWords(type: string): string {
+  if (type === "ALLOW_ALWAYS") return "always";
+  if (type === "DENY") return "denied";
+  return "once";
+}

@@ -1,0 +1,77 @@
+// What a person is shown of an installation before the yes: the facts that `harbor install` shows, too.
+//
+// Pure. Must never leave out what a plan says: a fact that is not known here by name is shown by its own.
+
+import { isFields } from "../../shared/ports/wire.ts";
+import type { Installed, Resolved } from "../../shared/protocol/generated/messages.ts";
+import { count } from "./words.ts";
+
+export type Row = readonly [term: string, said: string];
+
+/** What is said below in words, or means nothing to a person. */
+const SAID = ["server_id", "kind", "name", "source", "version", "integrity", "packages", "sandbox", "settings", "file"];
+const INNER = ["type", "request_id", "planned", "needs_build", "missing", "tools", "server", "installed_at", "previous"];
+
+export function factsOfPlan(plan: Installed): Row[] {
+  const { server_id, kind, name, version, integrity, packages, file, source } = plan;
+  const rows: (Row | undefined)[] = [["Server", server_id]];
+  if (kind === "oci") rows.push(["Image", `${name}, as it is now; pinned by its id`]);
+  else if (kind === "remote") rows.push(["Runs elsewhere", name]);
+  else if (kind === "binary") rows.push(["Program", `${file?.program} of ${name}`], ["SHA-256", version ?? ""], vouched(plan));
+  else {
+    rows.push(["Package", `${name} ${version ?? ""} (${kind})`], integrity === undefined ? undefined : ["Hash", integrity]);
+    if (packages !== undefined) rows.push(["With", `${count(packages, "package")}, each locked with its version and hash`]);
+  }
+  rows.push(["Source", source], ["May", mayWords(plan)], ...(plan.sandbox === undefined ? [] : cautions(plan.sandbox)));
+  const others = Object.entries(plan).filter(([field]) => !SAID.includes(field) && !INNER.includes(field));
+  return [...rows.filter((row) => row !== undefined), ...others.flatMap(([field, value]) => otherRow(field, value))];
+}
+
+function vouched({ file }: Installed): Row {
+  const by = file?.vouched_by ?? [];
+  if (by.length === 0) return ["Checked", "by nobody: compare the SHA-256 with what its publisher says"];
+  return ["Checked", by.map((how) => (how === "signature" ? "its publisher's signature" : "the SHA-256 that was given")).join(", ")];
+}
+
+/** What it may do on this machine. */
+export function mayWords({ kind, sandbox, settings }: Pick<Installed, "kind" | "sandbox" | "settings">): string {
+  if (kind === "remote") return "see what it is called with; nothing of it runs here";
+  if (sandbox === undefined || sandbox.level === "off" || sandbox.level === "basic") return "do all that you can";
+  const { write = [], read = [], sockets = [], hosts = [] } = settings ?? {};
+  const places = [
+    ["read and write", write],
+    ["read", read],
+    ["connect to", sockets],
+    ["reach the hosts", hosts],
+  ] as const;
+  const granted = places.filter(([, list]) => list.length > 0).map(([what, list]) => `, ${what} ${list.join(", ")}`);
+  return `sandbox ${sandbox.level}, network ${sandbox.network}${granted.join("")}`;
+}
+
+function cautions({ missing, warnings }: NonNullable<Installed["sandbox"]>): Row[] {
+  const said: Row[] = [];
+  if (warnings.length > 0) said.push(["Mind", warnings.join(" ")]);
+  if (missing.length > 0) said.push(["Not held here", missing.join(" ")]);
+  return said;
+}
+
+/** A field that is newer than this, by its own name. */
+function otherRow(field: string, value: unknown): Row[] {
+  const term = `${field[0]?.toUpperCase()}${field.slice(1).replaceAll("_", " ")}`;
+  if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [];
+  if (typeof value === "boolean") return [[term, value ? "yes" : "no"]];
+  if (typeof value === "string" || typeof value === "number") return [[term, String(value)]];
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return [[term, value.join(" ")]];
+  if (isFields(value) && Object.values(value).every((one) => typeof one === "string")) {
+    return [[term, Object.entries(value).map(([name, one]) => `${name}=${one}`).join(" ")]];
+  }
+  return [[term, JSON.stringify(value)]];
+}
+
+/** Who names it, and how far that goes. */
+export function fromWords({ from, found_in, commit }: Resolved): string {
+  if (from === "curated") return "brought along by Harbor";
+  if (from === "repository") return `${found_in ?? "its repository"} at ${commit ?? "its newest commit"}`;
+  if (from === "person") return "named by you";
+  return `listed by ${from}, which says nothing about trust`;
+}

@@ -1,0 +1,59 @@
+// Where in the sidebar the person is, and how the page's address says so.
+//
+// Pure. Must never let an address do anything: it chooses what is shown.
+
+/** The parts of what is shown of a server. */
+export const PARTS = ["overview", "tools", "logs", "secrets"] as const;
+export type Part = (typeof PARTS)[number];
+
+export type Route =
+  | { at: "servers" }
+  | { at: "server"; id: string; part: Part }
+  | { at: "tool"; id: string; tool: string }
+  | { at: "sites" }
+  | { at: "add" }
+  /** `source` as `install_server` takes it. */
+  | { at: "install"; source: string }
+  | { at: "new"; kind: "remote" | "command" };
+
+const SERVER = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** Reads an address' part behind `#`; what is none is the list of servers. */
+export function parseRoute(hash: string): Route {
+  const [at = "", first = "", second = ""] = hash.replace(/^#/, "").split("/").map(decoded);
+  if (at === "sites" || at === "add") return { at };
+  if (at === "install" && first !== "") return { at, source: first };
+  if (at === "new" && (first === "remote" || first === "command")) return { at, kind: first };
+  if (SERVER.test(first)) {
+    if (at === "tool" && second !== "") return { at, id: first, tool: second };
+    if (at === "server") return { at, id: first, part: PARTS.find((part) => part === second) ?? "overview" };
+  }
+  return { at: "servers" };
+}
+
+/** The address of a place. */
+export function hrefOf(route: Route): string {
+  const parts = (() => {
+    switch (route.at) {
+      case "server":
+        return [route.at, route.id, route.part];
+      case "tool":
+        return [route.at, route.id, route.tool];
+      case "install":
+        return [route.at, route.source];
+      case "new":
+        return [route.at, route.kind];
+      default:
+        return [route.at];
+    }
+  })();
+  return `#${parts.map(encodeURIComponent).join("/")}`;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,195 @@
+// The pure parts of the sidebar: what it may ask, places, words, differences, results, grants, plans, the search.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Grant, Installed, LogLine, Server } from "../../shared/protocol/generated/messages.ts";
+import { ALLOWED, parseAllowed } from "./allowed.ts";
+import { changedParts, diff } from "./diff.ts";
+import { h, textIn } from "./dom.ts";
+import { sitesOf } from "./permissions.ts";
+import { factsOfPlan, mayWords } from "./plan.ts";
+import { shownOf } from "./result.ts";
+import { type Route, hrefOf, parseRoute } from "./route.ts";
+import { NO_SEARCH, found, typed } from "./search.ts";
+import { added, asText } from "./views/logs.ts";
+import { commandOf } from "./views/new.ts";
+import { parseTools } from "./views/tools.ts";
+import { afterEnd, standingOf, timeWords } from "./words.ts";
+
+test("the sidebar may ask for what is on its list, with the fields that are on it", () => {
+  assert.deepEqual(parseAllowed("disconnect_server", { server_id: "time", more: 1 }), { type: "disconnect_server", fields: { server_id: "time" } });
+  for (const [type, fields] of [
+    ["shutdown", {}],
+    ["host_grant_permission", { origin: "https://a.example", scope: "mcp:tools.call" }],
+    ["set_sandbox", { server_id: "a", sandbox: { level: "off" } }],
+    ["toString", {}],
+    ["disconnect_server", { server_id: "../a" }],
+    ["disconnect_server", {}],
+    ["set_credential", { server_id: "a", key: "K", value: 1 }],
+    ["install_server", { source: "npm:x", secret_values: { a: 1 } }],
+    ["mcp_call_tool", { server_id: "a", tool_name: "t", arguments: [] }],
+  ] as const) {
+    assert.throws(() => parseAllowed(type, fields), { code: "ERR_INVALID_REQUEST" }, type);
+  }
+});
+
+test("nothing on the list makes a grant, widens a sandbox, or ends the bridge", () => {
+  const types = Object.keys(ALLOWED);
+  for (const type of ["host_grant_permission", "shutdown", "set_sandbox", "host_call_tool", "lock_secrets", "decrypt_secrets"]) assert.ok(!types.includes(type), type);
+  for (const fields of Object.values(ALLOWED)) assert.ok(!("sandbox" in fields || "as_is" in fields || "allow_private" in fields));
+});
+
+test("a place has an address, and an address a place", () => {
+  const routes: Route[] = [
+    { at: "servers" },
+    { at: "server", id: "a.b", part: "logs" },
+    { at: "tool", id: "a", tool: "x/y #%ü" },
+    { at: "sites" },
+    { at: "add" },
+    { at: "install", source: "git:https://example.org/a#main" },
+    { at: "new", kind: "remote" },
+  ];
+  for (const route of routes) assert.deepEqual(parseRoute(hrefOf(route)), route);
+  for (const hash of ["", "#", "#x", "#server", "#server/%2e%2e", "#tool/a", "#new/x", "#install/", "#%"]) {
+    assert.deepEqual(parseRoute(hash), { at: "servers" }, hash);
+  }
+});
+
+const server = (more: object) => ({ server_id: "a", state: "stopped", ...more }) as Server;
+
+test("a server's line says how it is and what it wants", () => {
+  assert.deepEqual(standingOf(server({ state: "running", tool_count: 1 })), { tone: "good", words: "1 tool" });
+  assert.deepEqual(standingOf(server({ state: "running", changed_tools: 2 })), { tone: "warn", words: "2 tools changed: look at them", wants: "tools" });
+  assert.deepEqual(standingOf(server({}), ["KEY"]), { tone: "warn", words: "Waits for KEY", wants: "secrets" });
+  const signIn = server({ state: "failed", last_exit: { cause: "needs_authorization" } });
+  assert.deepEqual(standingOf(signIn), { tone: "warn", words: "Wants you to sign in", wants: "secrets" });
+  assert.deepEqual(standingOf(server({ state: "failed", last_error: "why" })), { tone: "bad", words: "why" });
+  assert.equal(standingOf(server({ state: "crashed", last_error: "why", next_retry: 0 })).words, `why; tried again at ${timeWords(0)}`);
+  assert.match(afterEnd({ cause: "out_of_memory" }, "notes"), /harbor sandbox notes --memory-mb/);
+  assert.equal(afterEnd({ cause: "of a newer bridge" }, "a"), "Its log may say more.");
+});
+
+test("differences stand among what stays", () => {
+  const text = (lines: ReturnType<typeof diff>) => lines.map(({ sign, text }) => sign + text).join("|");
+  assert.equal(text(diff("1\n2\n3\n4\n5\n6", "1\n2\n3\nfour\n5\n6")), " 2| 3|-4|+four| 5| 6");
+  assert.equal(text(diff("", "a\nb")), "+a|+b");
+  assert.deepEqual(diff("same", "same"), []);
+  const [long, other] = ["a\n".repeat(2_000), "b\n".repeat(2_000)];
+  assert.ok(diff(long, other).length > 4_000);
+});
+
+test("of a tool the parts that differ are shown", () => {
+  const parts = changedParts({ description: "a", inputSchema: { a: 1 } }, { description: "a", inputSchema: { a: 2 }, title: "T" });
+  assert.deepEqual(parts.map(({ part }) => part), ["title", "inputSchema"]);
+  assert.deepEqual(changedParts(null, null), []);
+});
+
+test("a result is text, images of a few kinds, and names of the rest", () => {
+  const is = (content: unknown) => shownOf({ content: [content] }).pieces[0];
+  assert.deepEqual(is({ type: "text", text: "<b>" }), { is: "text", label: "Text", text: "<b>" });
+  assert.deepEqual(is({ type: "image", mimeType: "image/png", data: "AAAA" }), { is: "image", url: "data:image/png;base64,AAAA", label: "Image (image/png)" });
+  for (const image of [
+    { mimeType: "image/svg+xml", data: "AAAA" },
+    { mimeType: "text/html", data: "AAAA" },
+    { mimeType: "image/png", data: 'A" onerror="' },
+    { mimeType: "image/png;x,", data: "AAAA" },
+  ]) {
+    assert.equal(is({ type: "image", ...image })?.is, "other");
+  }
+  assert.equal(is({ type: "resource", resource: { uri: "file:///a", text: "x" } })?.is, "text");
+  assert.equal(is({ type: "resource_link", uri: "javascript:alert(1)" })?.is, "other");
+  for (const nothing of [null, 1, {}, { content: "x" }]) assert.deepEqual(shownOf(nothing), { failed: false, pieces: [] });
+  const said = { content: [{ type: "text", text: '{"a":1}' }], structuredContent: { a: 1 }, isError: true };
+  assert.deepEqual(shownOf(said), { failed: true, pieces: [{ is: "text", label: "Text", text: '{"a":1}' }] });
+  assert.equal(shownOf({ content: [], structuredContent: { a: 1 } }).pieces.length, 1);
+});
+
+test("grants stand by origin, and none is left out", () => {
+  const grant = (more: object) => ({ origin: "https://b.example", profile: "default", scope: "mcp:tools.call", grant_type: "ALLOW_ONCE", created_at: 0, ...more }) as Grant;
+  const sites = sitesOf([
+    grant({ tab_id: 1, allowed_tools: ["a/x"], expires_at: 9 }),
+    grant({ tab_id: 2, allowed_tools: ["a/y", "a/x"], expires_at: 7 }),
+    grant({ grant_type: "DENY" }),
+    grant({ origin: "client://x" }),
+    grant({ profile: "work" }),
+  ]);
+  assert.deepEqual(sites.map(({ origin, profile }) => [origin, profile]), [["client://x", "default"], ["https://b.example", "default"], ["https://b.example", "work"]]);
+  assert.deepEqual(sites[1]?.permissions, [
+    { scope: "mcp:tools.call", type: "ALLOW_ONCE", tabs: 2, tools: ["a/x", "a/y"], ends: 7 },
+    { scope: "mcp:tools.call", type: "DENY", tabs: 0 },
+  ]);
+});
+
+test("a plan says what, where from and what it may do, and what is newer than this", () => {
+  const plan = {
+    server_id: "time",
+    kind: "pypi",
+    name: "mcp-server-time",
+    version: "1.2",
+    integrity: "sha256:aa",
+    packages: 3,
+    source: "pypi:mcp-server-time==1.2",
+    sandbox: { level: "standard", held_by: "", network: "all", missing: [], warnings: ["It may leave."] },
+    settings: { read: ["/a"], write: ["/b", "/c"] },
+    planned: "7",
+    command_line: ["node", "x.js"],
+    author_env: { MODE: "a" },
+  } as unknown as Installed;
+  assert.deepEqual(factsOfPlan(plan), [
+    ["Server", "time"],
+    ["Package", "mcp-server-time 1.2 (pypi)"],
+    ["Hash", "sha256:aa"],
+    ["With", "3 packages, each locked with its version and hash"],
+    ["Source", "pypi:mcp-server-time==1.2"],
+    ["May", "sandbox standard, network all, read and write /b, /c, read /a"],
+    ["Mind", "It may leave."],
+    ["Command line", "node x.js"],
+    ["Author env", "MODE=a"],
+  ]);
+  assert.equal(mayWords({ kind: "npm" }), "do all that you can");
+  assert.match(mayWords({ kind: "remote" }), /nothing of it runs here/);
+});
+
+test("only the answer to the last question is shown", () => {
+  const entry = (id: string) => ({ id }) as never;
+  const first = typed(NO_SEARCH, "a");
+  const second = typed(first, "ab");
+  assert.equal(found(second, first.turn, { entries: [entry("1")] }, false), second);
+  const page = found(second, second.turn, { entries: [entry("1"), entry("2")], next_cursor: "n", total: 3 }, false);
+  assert.deepEqual(page.entries?.map(({ id }) => id), ["1", "2"]);
+  const more = found(page, page.turn, { entries: [entry("2"), entry("3")] }, true);
+  assert.deepEqual([more.entries?.map(({ id }) => id), more.next], [["1", "2", "3"], undefined]);
+});
+
+test("a log keeps its newest lines", () => {
+  const line = (at: number): LogLine => ({ timestamp: at, source: "stderr", text: String(at) });
+  let known: LogLine[] = [];
+  for (let at = 0; at < 1_200; at += 1) known = added(known, line(at));
+  assert.deepEqual([known.length, known[0]?.text, known.at(-1)?.text], [1_000, "200", "1199"]);
+  assert.equal(asText([{ ...line(0), level: "error", source: "mcp" }]), "1970-01-01T00:00:00.000Z error 0");
+});
+
+test("what a server lists is read with care", () => {
+  assert.deepEqual(parseTools([null, 1, {}, { name: "" }, { name: "a", title: 1, description: "d" }]), [
+    { name: "a", title: undefined, description: "d", inputSchema: undefined, annotations: undefined },
+  ]);
+  assert.deepEqual(parseTools("x"), []);
+});
+
+test("a command is what its form says", () => {
+  const form = (filled: { [name: string]: string }) => commandOf((name) => filled[name] ?? "");
+  assert.deepEqual(form({ name: " a ", command: "node", args: "x y\n\n--z", env: "A=b=c", secrets: "KEY" }), {
+    server_id: "a",
+    command: "node",
+    args: ["x y", "--z"],
+    env: { A: "b=c" },
+    secrets: ["KEY"],
+  });
+  assert.throws(() => form({ name: "a", command: "b", env: "A" }), { code: "ERR_INVALID_REQUEST" });
+});
+
+test("a description is its tag, its classes and what is in it", () => {
+  const made = h("p.a.b", { id: "x", key: "k", on: {} }, "one ", undefined, h("b", {}, "two"));
+  assert.deepEqual([made.tag, made.key, made.attributes], ["p", "k", { id: "x", class: "a b" }]);
+  assert.equal(textIn(made), "one two");
+});

@@ -1,0 +1,111 @@
+// What the sidebar knows: one state, changed in one place.
+//
+// Owns the state's form. Must never hold a secret's value, nor an element of the page.
+
+import type { Failure } from "../../shared/protocol/codes.ts";
+import type {
+  Authorization,
+  CatalogDetails,
+  CredentialStatus,
+  Grant,
+  Installed,
+  LogLine,
+  Resolved,
+  Server,
+  ToolChange,
+} from "../../shared/protocol/generated/messages.ts";
+import type { Draft, Problems } from "./form/draft.ts";
+import type { Plan } from "./form/schema.ts";
+import type { Route } from "./route.ts";
+import type { Search } from "./search.ts";
+import type { BridgeView } from "./serve.ts";
+
+/** A tool as it is shown. All texts are the server's. */
+export interface Tool {
+  name: string;
+  title: string | undefined;
+  description: string | undefined;
+  inputSchema: unknown;
+  annotations: unknown;
+}
+
+/** What is known of the server that is looked at. What is absent is not known yet. */
+export interface Detail {
+  id: string;
+  tools?: Tool[];
+  /** Whether the tools are those that it listed last: it does not run. */
+  lastListed?: boolean;
+  changes?: ToolChange[];
+  logs?: LogLine[] | undefined;
+  credentials?: CredentialStatus;
+  authorization?: Authorization | "none";
+  /** Where the person is to sign in, while that is under way. */
+  signIn?: string;
+  /** Why it would not start, and what to do. */
+  whyNot?: string | undefined;
+  /** Whether the person is asked about removing it. */
+  removing?: boolean;
+}
+
+/** A tool that is tried out. */
+export interface Trial {
+  id: string;
+  tool: string;
+  /** The schema that the form is made of. */
+  schema: string;
+  plan: Plan;
+  /** Whether the arguments are typed as JSON. */
+  asJson: boolean;
+  draft: Draft;
+  json: { text: string };
+  problems: Problems;
+  progress?: { progress: number; total?: number; message?: string } | undefined;
+  result?: { value: unknown; ms: number } | undefined;
+}
+
+/** An installation, from what is known of its source to its end. */
+export interface Installation {
+  source: string;
+  details?: CatalogDetails;
+  about?: Resolved;
+  plan?: Installed;
+  step?: string | undefined;
+  done?: Installed;
+}
+
+export interface State {
+  bridge: BridgeView;
+  /** `undefined`: not told yet. */
+  servers: Server[] | undefined;
+  route: Route;
+  /** Secrets without which servers do not start, by server. */
+  missing: { [server: string]: string[] };
+  /** What the person has begun, by name: under way, or failed. */
+  acts: { [name: string]: "busy" | Failure };
+  /** A short remark for everybody, screen readers among them. */
+  said: string;
+  detail: Detail | undefined;
+  trial: Trial | undefined;
+  grants: Grant[] | undefined;
+  search: Search;
+  installation: Installation | undefined;
+}
+
+export class Store {
+  #state: State;
+  readonly #changed: () => void;
+
+  constructor(state: State, changed: () => void) {
+    this.#state = state;
+    this.#changed = changed;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  change(patch: Partial<State>): void {
+    this.#state = { ...this.#state, ...patch };
+    this.#changed();
+  }
+}

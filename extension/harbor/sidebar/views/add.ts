@@ -1,0 +1,100 @@
+// The catalog: servers that can be had, found as one types; and the ways to add one that is in no list.
+//
+// Owns when is asked: a little after the last letter. What is typed leaves this machine nowhere.
+
+import type { CatalogEntry } from "../../../shared/protocol/generated/messages.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands, View } from "../hands.ts";
+import { button, empty, failure, oneLine, waiting } from "../parts.ts";
+import { hrefOf } from "../route.ts";
+import { TYPING_MS, found, typed } from "../search.ts";
+import { count } from "../words.ts";
+
+const SEARCH = "search";
+const PAGE = 20;
+
+export const add: View<{ at: "add" }> = {
+  title: () => "Add a server",
+  enter(hands, _, signal) {
+    if (hands.state.search.entries === undefined) ask(hands, false);
+    signal.addEventListener("abort", () => clearTimeout(timer));
+  },
+  show(hands) {
+    const { query } = hands.state.search;
+    const input = ({ target }: Event) => type(hands, (target as HTMLInputElement).value);
+    return [
+      h("h2.unseen", { tabindex: "-1", id: "title" }, "Add a server"),
+      h(
+        "div.search",
+        { role: "search" },
+        h("label.unseen", { for: "query" }, "Search the catalog"),
+        h("input", { id: "query", type: "search", placeholder: "Search the catalog", autocomplete: "off", value: query, on: { input } }),
+      ),
+      h("div", { key: "entries" }, ...entriesOf(hands)),
+      h("section.others", { key: "others" }, h("h3", {}, "In no list?"), ...others(hands)),
+    ];
+  },
+};
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function type(hands: Hands, query: string): void {
+  hands.change({ search: typed(hands.state.search, query) });
+  clearTimeout(timer);
+  timer = setTimeout(() => ask(hands, false), TYPING_MS);
+}
+
+function ask(hands: Hands, more: boolean): void {
+  const { query, turn, next } = hands.state.search;
+  // The last question counts.
+  hands.cancel(SEARCH);
+  hands.act(SEARCH, async (signal) => {
+    const page = { limit: PAGE, ...(more && next !== undefined ? { cursor: next } : {}) };
+    const words = query.trim();
+    const answer = words === "" ? hands.ask("catalog_get", page, { signal }) : hands.ask("catalog_search", { ...page, query: words }, { signal });
+    hands.change({ search: found(hands.state.search, turn, await answer, more) });
+  });
+}
+
+function entriesOf(hands: Hands): Child[] {
+  const { entries, next, total, snapshot, query } = hands.state.search;
+  if (entries === undefined) return [failure(hands, SEARCH), hands.isBusy(SEARCH) ? waiting("Asking the catalog…") : undefined];
+  const words = total === undefined ? "More than 500 found" : query.trim() === "" ? count(total, "server").replace(/$/, " in the catalog") : `${total} found`;
+  return [
+    failure(hands, SEARCH),
+    h("p.soft", { role: "status", id: "found" }, words, snapshot === undefined ? "" : `; no source was reached yet, these came with Harbor (${snapshot})`),
+    entries.length === 0 ? empty("Nothing has all of these words.") : h("ul.rows.entries", {}, ...entries.map(entryOf)),
+    next === undefined ? undefined : button("Show more", () => ask(hands, true), { id: "more", busy: hands.isBusy(SEARCH) }),
+  ];
+}
+
+function entryOf({ id, title, name, description, kinds, featured, stars, status }: CatalogEntry): VNode {
+  const extra = [kinds.join(", "), stars === undefined ? "" : `★ ${stars.toLocaleString("en")}`].filter((one) => one !== "").join(" · ");
+  return h(
+    "li",
+    { key: id },
+    h("a.name", { href: hrefOf({ at: "install", source: id }), "data-entry": name }, oneLine(title ?? name)),
+    featured ? h("span.badge", {}, "chosen by Harbor") : undefined,
+    status === "active" ? undefined : h("span.badge", { "data-type": "DENY" }, oneLine(status)),
+    h("p.words", {}, oneLine(description)),
+    h("p.soft.mono", {}, oneLine(extra)),
+  );
+}
+
+function others(hands: Hands): Child[] {
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const source = (document.getElementById("source") as HTMLInputElement).value.trim();
+    if (source !== "") hands.go({ at: "install", source });
+  };
+  return [
+    h(
+      "form.inline",
+      { on: { submit } },
+      h("label.unseen", { for: "source" }, "Package, repository or image"),
+      h("input", { id: "source", type: "text", placeholder: "npm:NAME, pypi:NAME, OWNER/NAME, oci:IMAGE", autocomplete: "off", spellcheck: "false" }),
+      h("button", { type: "submit", id: "look-up" }, "Look up"),
+    ),
+    h("ul.links", {}, h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "remote" }) }, "A server that runs elsewhere")), h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "command" }) }, "A command of your own"))),
+  ];
+}

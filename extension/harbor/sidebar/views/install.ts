@@ -1,0 +1,232 @@
+// An installation: what a source is, what it wants to be told, what would be installed, and only after the yes the thing itself.
+//
+//   source ─► resolve_server ─► form ─► plan ─► (build?) ─► the yes ─► install_server, exactly as planned ─► done
+//
+// Owns the order of that. Must never install what was not shown; secrets go from their fields to the background, and nowhere else.
+
+import type { Declared, Installed, Requests, Resolved } from "../../../shared/protocol/generated/messages.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands, View } from "../hands.ts";
+import { button, facts, failure, field, foreign, notice, oneLine } from "../parts.ts";
+import { factsOfPlan, fromWords } from "../plan.ts";
+import { type Route, hrefOf } from "../route.ts";
+import type { Installation } from "../store.ts";
+import { count } from "../words.ts";
+import { back } from "./head.ts";
+
+type Here = Extract<Route, { at: "install" }>;
+type Ask = Requests["install_server"];
+
+const LOOK = "look up";
+const INSTALL = "install";
+
+/** What a person has filled in. No secret is in it. */
+const filled: { source: string; fields: Pick<Ask, "inputs" | "env" | "server_id"> } = { source: "", fields: {} };
+
+export const install: View<Here> = {
+  title: () => "Install a server",
+  enter(hands, { source }, signal) {
+    const { installation } = hands.state;
+    // Whoever comes back to what is under way sees how far it is.
+    if (installation?.source === source && (hands.isBusy(INSTALL) || installation.about !== undefined)) return;
+    filled.source = source;
+    filled.fields = {};
+    hands.change({ installation: { source } });
+    hands.act(LOOK, (mine) => lookUp(hands, source, mine), signal);
+  },
+  show(hands, { source }) {
+    const { installation = { source } } = hands.state;
+    const { about, details, plan, done } = installation;
+    const title = about?.title ?? details?.entry.title ?? details?.entry.name ?? source;
+    return [
+      back({ at: "add" }, "Catalog"),
+      h("h2", { tabindex: "-1", id: "title" }, oneLine(title)),
+      aboutIt(installation),
+      failure(hands, LOOK),
+      done !== undefined ? h("div", { key: "done" }, ...doneOf(done)) : undefined,
+      done === undefined && plan !== undefined ? h("div", { key: "plan" }, ...planOf(hands, installation, plan)) : undefined,
+      done === undefined && plan === undefined && about !== undefined ? h("div", { key: "form" }, ...formOf(hands, about)) : undefined,
+      hands.isBusy(LOOK) || hands.isBusy(INSTALL) ? progressOf(hands, installation) : undefined,
+      failure(hands, INSTALL),
+    ];
+  },
+};
+
+function learn(hands: Hands, source: string, patch: Partial<Installation>): void {
+  const { installation } = hands.state;
+  if (installation?.source === source) hands.change({ installation: { ...installation, ...patch } });
+}
+
+const stepOf = (hands: Hands, source: string) => (progress: unknown) => {
+  const { message } = Object(progress) as { message?: unknown };
+  if (typeof message === "string") learn(hands, source, { step: message });
+};
+
+async function lookUp(hands: Hands, source: string, signal: AbortSignal): Promise<void> {
+  if (/^[0-9a-f]{16}$/.test(source)) {
+    // Beside what is needed: what the catalog knows of it. It may be an id that Harbor brings along.
+    const known = await hands.ask("catalog_entry", { id: source }, { signal }).catch(() => undefined);
+    if (known !== undefined) learn(hands, source, { details: known.details });
+  }
+  const { server } = await hands.ask("resolve_server", { source, progress: true }, { signal, onProgress: stepOf(hands, source) });
+  learn(hands, source, { about: server, step: undefined });
+}
+
+function aboutIt({ about, details, source }: Installation): VNode {
+  const description = about?.description ?? details?.entry.description;
+  const repository = about?.repository ?? details?.repository;
+  const website = details?.website;
+  return h(
+    "div",
+    {},
+    description === undefined ? undefined : h("p", {}, foreign(description)),
+    facts([
+      about === undefined ? undefined : ["From", foreign(fromWords(about))],
+      /^[0-9a-f]{16}$/.test(source) ? undefined : ["Source", foreign(source)],
+      repository === undefined ? undefined : ["Code", foreign(repository)],
+      website === undefined ? undefined : ["Page", foreign(website)],
+      details?.entry.version === undefined ? undefined : ["Version", foreign(details.entry.version)],
+      (about?.installed.length ?? 0) === 0 ? undefined : ["Here as", foreign(about?.installed.join(", ") ?? "")],
+    ]),
+    h("ul.notes", {}, ...(about?.notes ?? []).map((note) => h("li", { key: note }, foreign(note)))),
+  );
+}
+
+/** What is filled in before it is known what would be installed. */
+function formOf(hands: Hands, about: Resolved): Child[] {
+  if (about.way === undefined) return refused(about);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    filled.fields = read(event.currentTarget as HTMLFormElement, about);
+    plan(hands, about);
+  };
+  const chosen = about.ways[about.way];
+  return [
+    chosen === undefined ? undefined : facts([["Installs", foreign(chosen.source)]]),
+    h(
+      "form",
+      { on: { submit }, "aria-label": "What it wants to know" },
+      field({ id: "as", label: "Name here", about: "Letters, digits, '.', '_' and '-'." }, (props) =>
+        h("input", { type: "text", name: "server_id", autocomplete: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]{0,63}", value: about.server_id ?? "", ...props }),
+      ),
+      ...about.inputs.map((one) => declared(one, "input")),
+      ...about.variables.map((one) => declared(one, "env")),
+      h("p.buttons", {}, h("button.primary", { type: "submit", id: "plan", "aria-disabled": hands.isBusy(INSTALL) ? "true" : undefined }, "See what would be installed")),
+    ),
+  ];
+}
+
+function refused({ ways }: Resolved): Child[] {
+  return [
+    notice(
+      "bad",
+      h("p", {}, "It cannot be installed here."),
+      h("ul", {}, ...ways.map(({ source, why_not }) => h("li", { key: source }, oneLine(source), ": ", foreign(why_not ?? "")))),
+    ),
+  ];
+}
+
+function declared(one: Declared, group: "input" | "env" | "secret"): VNode {
+  const { name, description, required, many, placeholder, choices, help_url } = one;
+  const hints = [description, many ? "One on each line." : "", one.path ? "A path of this machine, which it may use then." : "", help_url === undefined ? "" : `See ${help_url}`];
+  const text = hints.filter((hint) => hint !== "").join(" ");
+  const common = { name: `${group} ${name}`, autocomplete: "off", spellcheck: "false", placeholder: placeholder ?? one.default, required };
+  return field({ id: `${group} ${name}`, label: oneLine(name), about: text === "" ? undefined : foreign(text), needed: required }, (props) => {
+    if (group === "secret") return h("input", { type: "password", ...common, ...props });
+    if (choices.length > 0) return h("select", { ...common, ...props, value: one.default ?? "" }, h("option", { value: "" }, "not said"), ...choices.map((choice) => h("option", { value: choice, key: choice }, choice)));
+    return many ? h("textarea", { rows: 2, ...common, ...props }) : h("input", { type: "text", ...common, ...props });
+  });
+}
+
+function read(form: HTMLFormElement, { inputs, variables, server_id: usual }: Resolved): typeof filled.fields {
+  const of = (name: string) => (form.elements.namedItem(name) as HTMLInputElement | null)?.value.trim() ?? "";
+  const fields: typeof filled.fields = {};
+  const id = of("server_id");
+  if (id !== "" && id !== usual) fields.server_id = id;
+  const lists = inputs.map(({ name, many }) => [name, of(`input ${name}`).split(many ? "\n" : /$^/).map((one) => one.trim()).filter((one) => one !== "")] as const);
+  const given = lists.filter(([, values]) => values.length > 0);
+  if (given.length > 0) fields.inputs = Object.fromEntries(given);
+  const env = variables.map(({ name }) => [name, of(`env ${name}`)] as const).filter(([, value]) => value !== "");
+  if (env.length > 0) fields.env = Object.fromEntries(env);
+  return fields;
+}
+
+/** Asks what would be installed. `build`: code of the package may run for it, as the person has said. */
+function plan(hands: Hands, about: Resolved, before?: Installed): void {
+  const { source } = filled;
+  hands.act(INSTALL, async (signal) => {
+    const planned = before?.planned ?? about.planned;
+    const fields: Ask = { source, ...filled.fields, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
+    const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
+    learn(hands, source, { plan: installed, step: undefined });
+  });
+}
+
+function planOf(hands: Hands, { about }: Installation, found: Installed): Child[] {
+  const busy = hands.isBusy(INSTALL);
+  const other = button("Back", () => learn(hands, filled.source, { plan: undefined }), { id: "unplan", busy });
+  if (found.needs_build === true && about !== undefined) {
+    return [
+      notice(
+        "warn",
+        h("p", {}, "Code of the package must run to find out what it needs: it runs in a sandbox with nothing of yours."),
+        h("p.buttons", {}, other, button("Run it", () => plan(hands, about, found), { id: "build", busy })),
+      ),
+    ];
+  }
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!busy) begin(hands, event.currentTarget as HTMLFormElement, about, found);
+  };
+  const secrets = about?.secrets ?? [];
+  return [
+    h("h3", {}, "This would be installed"),
+    facts(factsOfPlan(found).map(([term, said]) => [term, foreign(said)] as const)),
+    h(
+      "form",
+      { on: { submit }, "aria-label": "Install it" },
+      ...secrets.map((one) => declared({ ...one, required: false }, "secret")),
+      secrets.some(({ required }) => required) ? h("p.soft", {}, "Without its secrets it is only defined, and waits for them.") : undefined,
+      h("p.buttons", {}, other, h("button.primary", { type: "submit", id: "install", "aria-disabled": busy ? "true" : undefined }, "Install")),
+    ),
+  ];
+}
+
+function begin(hands: Hands, form: HTMLFormElement, about: Resolved | undefined, found: Installed): void {
+  const values: { [name: string]: string } = {};
+  for (const { name } of about?.secrets ?? []) {
+    const input = form.elements.namedItem(`secret ${name}`) as HTMLInputElement | null;
+    if (input !== null && input.value !== "") values[name] = input.value;
+    if (input !== null) input.value = "";
+  }
+  const { source } = filled;
+  hands.act(INSTALL, async (signal) => {
+    // Exactly what was shown. What has no versions is what was read of its repository.
+    const planned = found.planned ?? about?.planned;
+    const fields: Ask = { source, ...filled.fields, progress: true, ...(planned === undefined ? {} : { planned }), ...(Object.keys(values).length === 0 ? {} : { secret_values: values }) };
+    const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
+    learn(hands, source, { done: installed, step: undefined });
+    hands.say(`${installed.server_id} is installed`);
+  });
+}
+
+function progressOf(hands: Hands, { step }: Installation): VNode {
+  const act = hands.isBusy(INSTALL) ? INSTALL : LOOK;
+  return h(
+    "div.progress",
+    { role: "status", id: "progress", key: "progress" },
+    h("progress", { "aria-label": "Progress" }),
+    h("p.soft", {}, step === undefined ? "Looking it up…" : foreign(step)),
+    act === INSTALL ? button("Cancel", () => hands.cancel(act), { id: "cancel" }) : undefined,
+  );
+}
+
+function doneOf({ server_id: id, tools = [], missing = [], needs_authorization: signIn }: Installed): Child[] {
+  const waits = missing.length > 0 || signIn === true;
+  const words = missing.length > 0 ? `It waits for ${missing.join(", ")}.` : signIn === true ? "It wants you to sign in." : `It has ${count(tools.length, "tool")}.`;
+  const href = hrefOf({ at: "server", id, part: waits ? "secrets" : "tools" });
+  return [
+    notice(waits ? "warn" : "good", h("h3", {}, `${id} is installed`), h("p", {}, foreign(words)), h("a.action", { href, id: "installed" }, waits ? "Go on" : "See its tools")),
+  ];
+}
+

@@ -1,0 +1,203 @@
+// The secrets of a server: which are set, which are missing; and signing in where it runs elsewhere.
+//
+// Must never show or keep a value: it goes from its field to the background, and the field is empty before the answer.
+
+import type { Server } from "../../../shared/protocol/generated/messages.ts";
+import { openTab } from "../../../shared/browser/api.ts";
+import { CodedError } from "../../../shared/protocol/codes.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands, View } from "../hands.ts";
+import { button, empty, facts, failure, field, foreign, notice, waiting } from "../parts.ts";
+import type { Route } from "../route.ts";
+import { timeWords } from "../words.ts";
+import { ofServer, serverOf } from "./head.ts";
+
+type Here = Extract<Route, { at: "server" }>;
+
+export const secrets: View<Here> = {
+  title: (_, { id }) => `Secrets of ${id}`,
+  enter(hands, { id }, signal) {
+    hands.act(`secrets ${id}`, (mine) => load(hands, id, mine), signal);
+    hands.act(`auth ${id}`, async (mine) => {
+      const { authorization } = await hands.ask("oauth_status", { server_id: id }, { signal: mine });
+      hands.learn(id, { authorization: authorization ?? "none" });
+    }, signal);
+  },
+  show: (hands, { id }) =>
+    ofServer(hands, id, "secrets", (server) => [failure(hands, `secrets ${id}`), ...signing(hands, server), ...keys(hands, server)]),
+};
+
+async function load(hands: Hands, id: string, signal?: AbortSignal): Promise<void> {
+  const { status } = await hands.ask("get_credential_status", { server_id: id }, { signal });
+  hands.learn(id, { credentials: status });
+  hands.change({ missing: { ...hands.state.missing, [id]: status.missing } });
+}
+
+function keys(hands: Hands, server: Server): Child[] {
+  const { credentials } = hands.state.detail ?? {};
+  if (credentials === undefined) return [hands.isBusy(`secrets ${server.server_id}`) ? waiting("Asking what is set…") : undefined];
+  const { configured, missing, expired } = credentials;
+  const known = [...new Set([...missing, ...configured])].filter((key) => key !== "OAUTH");
+  return [
+    h("h3", {}, "Keys and passwords"),
+    h("p.soft", {}, "Values are never shown. The server has a new one from its next start."),
+    known.length === 0 ? empty("None is set.") : undefined,
+    h("ul.rows.secrets", {}, ...known.map((key) => row(hands, server, key, missing.includes(key), expired.includes(key)))),
+    h("details", {}, h("summary", {}, "Set another one"), other(hands, server)),
+  ];
+}
+
+function row(hands: Hands, server: Server, key: string, isMissing: boolean, hasExpired: boolean): VNode {
+  const { server_id: id } = server;
+  const words = isMissing ? "missing" : hasExpired ? "has expired" : "is set";
+  const remove = () =>
+    hands.act(`delete ${id} ${key}`, async () => {
+      await hands.ask("delete_credential", { server_id: id, key });
+      hands.say(`${key} is deleted`);
+      await load(hands, id);
+    });
+  return h(
+    "li",
+    { key, "data-secret": key },
+    h("p.standing", { "data-tone": isMissing || hasExpired ? "warn" : "good" }, h("span.name.mono", {}, key), h("span.words", {}, ` · ${words}`)),
+    valueForm(hands, server, key, isMissing ? "Set" : "Replace"),
+    isMissing ? undefined : button("Delete", remove, { class: "quiet danger", "aria-label": `Delete ${key}`, busy: hands.isBusy(`delete ${id} ${key}`) }),
+    failure(hands, `delete ${id} ${key}`),
+  );
+}
+
+function valueForm(hands: Hands, server: Server, key: string, words: string): VNode {
+  const act = `set ${server.server_id} ${key}`;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const input = (event.currentTarget as HTMLFormElement).elements.namedItem("value") as HTMLInputElement;
+    const { value } = input;
+    input.value = "";
+    if (value !== "") set(hands, server, act, key, value);
+  };
+  const props = { type: "password", name: "value", autocomplete: "off", "aria-label": `Value of ${key}`, placeholder: "Value" };
+  return h(
+    "form.inline",
+    { on: { submit } },
+    h("input", props),
+    h("button", { type: "submit", "aria-label": `${words} ${key}`, "aria-disabled": hands.isBusy(act) ? "true" : undefined }, words),
+    failure(hands, act),
+  );
+}
+
+function other(hands: Hands, server: Server): VNode {
+  const act = `set ${server.server_id}`;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const of = (name: string) => form.elements.namedItem(name) as HTMLInputElement;
+    const [key, value] = [of("key").value.trim(), of("value").value];
+    of("value").value = "";
+    if (key !== "" && value !== "") set(hands, server, act, key, value);
+  };
+  const about = server.remote === undefined ? "An environment variable of this name." : "A header of this name goes with each request, such as Authorization.";
+  return h(
+    "form",
+    { on: { submit } },
+    field({ id: "secret-key", label: "Name", about }, (props) => h("input", { type: "text", name: "key", autocomplete: "off", spellcheck: "false", ...props })),
+    field({ id: "secret-value", label: "Value" }, (props) => h("input", { type: "password", name: "value", autocomplete: "off", ...props })),
+    h("p.buttons", {}, h("button", { type: "submit" }, "Set")),
+    failure(hands, act),
+  );
+}
+
+function set(hands: Hands, server: Server, act: string, key: string, value: string): void {
+  const { server_id, remote } = server;
+  hands.act(act, async () => {
+    const credential_type = remote === undefined ? "api_key" : "header";
+    const { running } = await hands.ask("set_credential", { server_id, key, value, credential_type });
+    hands.say(running ? `${key} is set: restart the server to use it` : `${key} is set`);
+    await load(hands, server_id);
+  });
+}
+
+/** Signing in, of a server that runs elsewhere. */
+function signing(hands: Hands, server: Server): Child[] {
+  const { server_id: id, remote, last_exit, state } = server;
+  const { authorization, signIn } = hands.state.detail ?? {};
+  if (remote === undefined) return [];
+  const wants = state !== "running" && last_exit?.cause === "needs_authorization";
+  const known = authorization === "none" ? undefined : authorization;
+  const act = `sign in ${id}`;
+  return [
+    h("h3", {}, "Signing in"),
+    wants ? notice("warn", h("p", {}, "It wants you to sign in, and to say there what Harbor may do.")) : undefined,
+    known === undefined ? (wants ? undefined : h("p.soft", {}, "You have not signed in there.")) : signedIn(known),
+    signIn === undefined ? undefined : underWay(hands, act, signIn),
+    h(
+      "p.buttons",
+      {},
+      hands.isBusy(act) ? undefined : button(known === undefined ? "Sign in…" : "Sign in again…", () => begin(hands, id, act), { id: "sign-in", class: wants ? "primary" : undefined, key: "in" }),
+      known === undefined ? undefined : button("Sign out", () => revoke(hands, id), { id: "sign-out", class: "quiet danger", key: "out", busy: hands.isBusy(`revoke ${id}`) }),
+    ),
+    failure(hands, act),
+    failure(hands, `revoke ${id}`),
+  ];
+}
+
+function signedIn({ issuer, scopes, granted_at, is_expired }: Exclude<NonNullable<NonNullable<Hands["state"]["detail"]>["authorization"]>, "none">): VNode {
+  return facts([
+    ["Signed in", timeWords(granted_at)],
+    ["At", foreign(issuer)],
+    ["Harbor may", foreign(scopes.join(", "))],
+    is_expired ? ["State", "it has ended: sign in again"] : undefined,
+  ]);
+}
+
+function underWay(hands: Hands, act: string, url: string): VNode {
+  return notice(
+    "busy",
+    h("p", {}, "A page has been opened: sign in there, within five minutes."),
+    h("p.soft", {}, foreign(new URL(url).origin)),
+    h("p.buttons", {}, button("Open it again", () => openTab(url)), button("Cancel", () => hands.cancel(act), { id: "cancel" })),
+  );
+}
+
+function begin(hands: Hands, id: string, act: string): void {
+  hands.act(act, async (signal) => {
+    try {
+      const { authorization_url: url } = await hands.ask("oauth_start", { server_id: id }, { signal });
+      if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new CodedError("ERR_PROTOCOL_ERROR", "it names no page to sign in at");
+      hands.learn(id, { signIn: url });
+      openTab(url);
+      const { authorization } = await hands.ask("oauth_finish", { server_id: id }, { signal });
+      hands.learn(id, { authorization });
+      hands.say("You have signed in");
+    } finally {
+      hands.learn(id, { signIn: undefined });
+    }
+  });
+}
+
+function revoke(hands: Hands, id: string): void {
+  hands.act(`revoke ${id}`, async () => {
+    const { told, why } = await hands.ask("oauth_revoke", { server_id: id });
+    hands.learn(id, { authorization: "none" });
+    hands.say(told ? "You have signed out" : `You have signed out here; they could not be told${why === undefined ? "" : `: ${why}`}`);
+  });
+}
+
+/** Asks which servers wait for secrets, one after the other: those that do not run, once for each of their states. */
+export class Missing {
+  readonly #asked = new Map<string, string>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  look(hands: Hands): void {
+    for (const { server_id: id, state, since } of hands.state.servers ?? []) {
+      const as = `${state} ${since}`;
+      if ((state !== "stopped" && state !== "failed") || this.#asked.get(id) === as) continue;
+      this.#asked.set(id, as);
+      this.#turn = this.#turn.then(async () => {
+        // It may be gone, or the connection: then there is nothing to be said of it.
+        const status = await hands.ask("get_credential_status", { server_id: id }).catch(() => undefined);
+        if (status === undefined) this.#asked.delete(id);
+        else if (serverOf(hands, id) !== undefined) hands.change({ missing: { ...hands.state.missing, [id]: status.status.missing } });
+      });
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// The first part of what is shown of a server: how it does, what it is, and its removal.
+//
+// Owns the question before a removal. What became of the server's last life comes first, with what to do.
+
+import type { Server } from "../../../shared/protocol/generated/messages.ts";
+import { visible } from "../../../shared/text/visible.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands, View } from "../hands.ts";
+import { button, facts, failure, foreign, lines, notice, prose, sentence } from "../parts.ts";
+import { type Route, hrefOf } from "../route.ts";
+import { afterEnd, standingOf, timeWords } from "../words.ts";
+import { ofServer } from "./head.ts";
+import { run } from "./servers.ts";
+
+type Here = Extract<Route, { at: "server" }>;
+
+export const overview: View<Here> = {
+  title: (_, { id }) => id,
+  enter(hands, { id }, signal) {
+    hands.act(`status ${id}`, async (mine) => {
+      const { why_not } = await hands.ask("get_server_status", { server_id: id }, { signal: mine });
+      hands.learn(id, { whyNot: why_not });
+    }, signal);
+  },
+  show: (hands, { id }) =>
+    ofServer(hands, id, "overview", (server) => [
+      failure(hands, `run ${id}`),
+      failure(hands, `stop ${id}`),
+      wish(hands, server),
+      lastEnd(hands, server),
+      restart(hands, server),
+      h("h3", {}, "What it is"),
+      aboutIt(server),
+      removal(hands, server),
+    ]),
+};
+
+/** What it wants of the person. */
+function wish(hands: Hands, server: Server): Child {
+  const { wants, words } = standingOf(server, hands.state.missing[server.server_id]);
+  if (wants === undefined) return undefined;
+  const go = wants === "tools" ? "See what changed" : words.startsWith("Waits") ? "Set secrets" : "Sign in";
+  return notice("warn", h("p", {}, foreign(words)), h("a.action", { href: hrefOf({ at: "server", id: server.server_id, part: wants }) }, go));
+}
+
+function lastEnd(hands: Hands, server: Server): Child {
+  const { server_id: id, last_exit: end, state, next_retry } = server;
+  if (end === undefined || end.cause === "stopped" || state === "starting") return undefined;
+  const over = state === "running" || state === "stopped";
+  // What it wants says why, too.
+  if (!over && standingOf(server, hands.state.missing[id]).wants !== undefined) return undefined;
+  const { whyNot } = hands.state.detail ?? {};
+  return notice(
+    over ? "idle" : "bad",
+    h("h3", {}, over ? `Last failure, ${timeWords(end.timestamp)}` : "Why it does not run"),
+    h("p", {}, sentence(end.message)),
+    over ? undefined : h("p", {}, ...prose(afterEnd(end, id))),
+    over || whyNot === undefined || whyNot === end.message ? undefined : h("p", {}, sentence(whyNot)),
+    next_retry === undefined || state !== "crashed" ? undefined : h("p", {}, `It is started again at ${timeWords(next_retry)}.`),
+    end.stderr_tail === undefined || end.stderr_tail === ""
+      ? undefined
+      : h("details", {}, h("summary", {}, "The last that it wrote"), lines(end.stderr_tail, "The last that it wrote")),
+  );
+}
+
+function restart(hands: Hands, { server_id: id, state, label }: Server): Child {
+  if (state !== "running") return undefined;
+  const props = { id: `restart ${id}`, "aria-label": `restart ${visible(label).text}`, busy: hands.isBusy(`run ${id}`) };
+  return h("p", {}, button("Restart", () => run(hands, id, "restart"), props));
+}
+
+function aboutIt(server: Server): VNode {
+  const { remote, image, command, args, package: installed, sandbox, since, restarts, protocol_version: revision, env_names } = server;
+  return facts([
+    ["Name", server.server_id],
+    ["Since", timeWords(since)],
+    installed === undefined ? undefined : ["Package", foreign(installed)],
+    image === undefined ? undefined : ["Image", foreign(image.reference)],
+    remote === undefined ? undefined : ["Runs at", foreign(remote.url)],
+    command === "" ? undefined : ["Command", foreign([command, ...args].join(" "))],
+    env_names.length === 0 ? undefined : ["Variables", foreign(env_names.join(", "))],
+    sandbox === undefined ? undefined : ["Held by", `sandbox ${sandbox.level}, network ${sandbox.network}`],
+    (sandbox?.missing.length ?? 0) === 0 ? undefined : ["Not held here", foreign(sandbox?.missing.join(" ") ?? "")],
+    revision === undefined ? undefined : ["MCP", revision],
+    restarts === 0 ? undefined : ["Restarts", String(restarts)],
+  ]);
+}
+
+/** The question, in the place of the button that asks it. */
+function removal(hands: Hands, { server_id: id, label }: Server): Child {
+  const asked = hands.state.detail?.removing === true;
+  const name = visible(label).text;
+  if (!asked) {
+    const ask = () => hands.learn(id, { removing: true });
+    return h("section.removal", { key: "button" }, button("Remove this server…", ask, { id: "remove", class: "quiet danger" }));
+  }
+  const keeps = button("Keep it", () => hands.learn(id, { removing: false }), { id: "keep" });
+  const goes = button("Remove", () => remove(hands, id), { id: "remove-yes", class: "danger", busy: hands.isBusy(`remove ${id}`) });
+  return h(
+    "section.removal",
+    { key: "question", "aria-label": `Remove ${name}?` },
+    notice(
+      "bad",
+      h("h3", {}, "Remove ", h("bdi", {}, name), "?"),
+      h("p", {}, "It is stopped. Its definition and its secrets are deleted."),
+      h("label.check", {}, h("input", { type: "checkbox", id: "remove-data" }), " Delete the files that it has kept, too"),
+      h("p.buttons", {}, keeps, goes),
+      failure(hands, `remove ${id}`),
+    ),
+  );
+}
+
+function remove(hands: Hands, id: string): void {
+  const data = (document.getElementById("remove-data") as HTMLInputElement | null)?.checked === true;
+  hands.act(`remove ${id}`, async () => {
+    const { data: kept } = await hands.ask("remove_server", { server_id: id, data });
+    hands.go({ at: "servers" });
+    hands.say(kept === undefined ? `${id} is removed` : `${id} is removed; its files are still in ${visible(kept).text}`);
+  });
+}

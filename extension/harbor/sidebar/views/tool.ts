@@ -1,0 +1,198 @@
+// One tool: what it says of itself, a form to try it out, and what it answers.
+//
+// Owns the trial. Must never call a tool but by a click of the person's.
+
+import { isFields } from "../../../shared/ports/wire.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import { argumentsOf, draftOf, parseArguments } from "../form/draft.ts";
+import { fieldsOf } from "../form/fields.ts";
+import { type Field, planOf } from "../form/schema.ts";
+import type { Hands, View } from "../hands.ts";
+import { button, copyButton, empty, failure, field, foreign, lines, notice, oneLine, prose, waiting } from "../parts.ts";
+import { type Piece, shownOf } from "../result.ts";
+import type { Route } from "../route.ts";
+import type { Tool, Trial } from "../store.ts";
+import { back, serverOf } from "./head.ts";
+import { loadTools } from "./tools.ts";
+
+type Here = Extract<Route, { at: "tool" }>;
+
+const CALL = "call";
+const leaving = { signal: undefined as AbortSignal | undefined };
+
+export const tool: View<Here> = {
+  title: (_, { tool: name }) => name,
+  enter(hands, route, signal) {
+    leaving.signal = signal;
+    if (hands.state.detail?.tools === undefined) loadTools(hands, route.id, signal, () => prepare(hands, route));
+    else prepare(hands, route);
+  },
+  heard(hands, route, type, payload) {
+    const mine = (type === "tools_changed" || type === "tool_changed") && payload["server_id"] === route.id;
+    if (mine) loadTools(hands, route.id, undefined, () => prepare(hands, route));
+  },
+  show(hands, { id, tool: name }) {
+    const up = back({ at: "server", id, part: "tools" }, `Tools of ${id}`);
+    const { detail, trial } = hands.state;
+    const known = detail?.tools;
+    const found = known?.find((one) => one.name === name);
+    if (found === undefined) {
+      const nothing = known === undefined ? waiting("Asking for its tools…") : empty("It has no such tool any more.");
+      return [up, failure(hands, `tools ${id}`), nothing];
+    }
+    return [up, h("h2.mono", { tabindex: "-1", id: "title" }, oneLine(name)), ...about(found), ...(trial?.id === id && trial.tool === name ? trialOf(hands, trial) : [])];
+  },
+};
+
+function about({ title, description, inputSchema, annotations }: Tool): Child[] {
+  return [
+    title === undefined ? undefined : h("p.strong", {}, foreign(title)),
+    description === undefined ? h("p.soft", {}, "It says nothing about itself.") : h("p", {}, foreign(description)),
+    effects(annotations),
+    h("details", {}, h("summary", {}, "Schema of its arguments"), lines(JSON.stringify(inputSchema ?? null, null, 2), "Schema of its arguments")),
+  ];
+}
+
+/** What the server says about effects; nobody holds it to that. */
+function effects(annotations: unknown): Child {
+  if (!isFields(annotations)) return undefined;
+  const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
+  const said = [
+    readOnlyHint === true ? "it only reads" : undefined,
+    destructiveHint === true && readOnlyHint !== true ? "it may destroy something" : undefined,
+    openWorldHint === true ? "it reaches the outside" : undefined,
+  ].filter((one) => one !== undefined);
+  return said.length === 0 ? undefined : h("p.soft", {}, `The server says: ${said.join(", ")}.`);
+}
+
+/** A form as one field, so that it has a draft like any other. */
+function whole(fields: Field[]): Field {
+  return { is: "group", fields, name: "", title: "", about: undefined, required: true, initial: undefined };
+}
+
+/** Begins a trial, unless there is one of the same tool: what was typed stays. */
+function prepare(hands: Hands, { id, tool: name }: Here): void {
+  const { trial, detail } = hands.state;
+  const found = detail?.tools?.find((one) => one.name === name);
+  if (found === undefined) return;
+  const schema = JSON.stringify(found.inputSchema ?? null);
+  if (trial?.id === id && trial.tool === name && trial.schema === schema) return;
+  const plan = planOf(found.inputSchema);
+  const draft = draftOf(whole(plan.is === "form" ? plan.fields : []));
+  hands.change({ trial: { id, tool: name, schema, plan, asJson: plan.is === "json", draft, json: { text: "{}" }, problems: new Map() } });
+}
+
+function trialOf(hands: Hands, trial: Trial): Child[] {
+  const busy = hands.isBusy(CALL);
+  const change = (patch: Partial<Trial> = {}) => keep(hands, trial, patch);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!busy) call(hands, trial);
+  };
+  return [
+    h(
+      "form.trial",
+      { key: trial.schema, on: { submit }, novalidate: true, "aria-label": "Try it out" },
+      h("h3", {}, "Try it out"),
+      trial.asJson ? jsonOf(trial) : formOf(trial, () => change()),
+      h(
+        "p.buttons",
+        {},
+        h("button.primary", { type: "submit", id: "call", "aria-disabled": busy ? "true" : undefined }, "Call"),
+        busy ? button("Cancel", () => hands.cancel(CALL), { id: "cancel", key: "cancel" }) : undefined,
+        trial.plan.is === "form" ? button(trial.asJson ? "As a form" : "As JSON", () => switchForm(trial, change), { class: "quiet", id: "as-json", key: "as" }) : undefined,
+      ),
+      serverOf(hands, trial.id)?.state === "running" ? undefined : h("p.soft", {}, "The server does not run: start it first, or a call may start it."),
+    ),
+    h("div", { role: "status", id: "progress" }, busy ? progressOf(trial) : undefined),
+    failure(hands, CALL),
+    trial.result === undefined ? undefined : resultOf(hands, trial.result),
+  ];
+}
+
+/** Changes a trial, if it is still that one. */
+function keep(hands: Hands, { id, tool: name }: Trial, patch: Partial<Trial>): void {
+  const { trial: now } = hands.state;
+  if (now?.id === id && now.tool === name) hands.change({ trial: { ...now, ...patch } });
+}
+
+function formOf({ plan, draft, problems }: Trial, changed: () => void): VNode {
+  const fields = plan.is === "form" ? plan.fields : [];
+  if (fields.length === 0) return h("p.soft", { key: "none" }, "It takes no arguments.");
+  return h("div", { key: "form" }, fieldsOf(fields, draft, "arg", { problems, changed }));
+}
+
+function jsonOf({ plan, json, problems, draft }: Trial): VNode {
+  const input = ({ target }: Event) => {
+    json.text = (target as HTMLTextAreaElement).value;
+  };
+  const why = plan.is === "json" ? `As JSON: ${plan.why}.` : "The arguments as a JSON object.";
+  return h(
+    "div",
+    { key: "json" },
+    field({ id: "json", label: "Arguments", about: foreign(why), problem: problems.get(draft) }, (props) =>
+      h("textarea.code", { rows: 6, spellcheck: "false", value: json.text, ...props, on: { input } }),
+    ),
+  );
+}
+
+function switchForm(trial: Trial, change: (patch: Partial<Trial>) => void): void {
+  const fields = trial.plan.is === "form" ? trial.plan.fields : [];
+  if (!trial.asJson) {
+    const { args } = argumentsOf(fields, trial.draft);
+    change({ asJson: true, json: { text: args === undefined ? "{}" : JSON.stringify(args, null, 2) }, problems: new Map() });
+    return;
+  }
+  const args = parseArguments(trial.json.text);
+  if (typeof args === "string") change({ problems: new Map([[trial.draft, args]]) });
+  else change({ asJson: false, draft: draftOf(whole(fields), args), problems: new Map() });
+}
+
+function call(hands: Hands, trial: Trial): void {
+  const { args, problems } = read(trial);
+  keep(hands, trial, { problems, result: undefined, progress: undefined });
+  if (args === undefined) {
+    hands.say("Something has to be filled in, or is not right");
+    queueMicrotask(() => document.querySelector<HTMLElement>(".trial [aria-invalid]")?.focus());
+    return;
+  }
+  hands.act(CALL, async (signal) => {
+    const began = performance.now();
+    const fields = { server_id: trial.id, tool_name: trial.tool, arguments: args, progress: true };
+    const onProgress = (progress: unknown) => keep(hands, trial, { progress: progress as NonNullable<Trial["progress"]> });
+    const { result } = await hands.ask("mcp_call_tool", fields, { signal, onProgress });
+    keep(hands, trial, { result: { value: result, ms: Math.round(performance.now() - began) } });
+  }, leaving.signal);
+}
+
+function read(trial: Trial): ReturnType<typeof argumentsOf> {
+  if (!trial.asJson) return argumentsOf(trial.plan.is === "form" ? trial.plan.fields : [], trial.draft);
+  const args = parseArguments(trial.json.text);
+  return typeof args === "string" ? { problems: new Map([[trial.draft, args]]) } : { args, problems: new Map() };
+}
+
+function progressOf({ progress }: Trial): VNode {
+  const { progress: now, total, message } = progress ?? {};
+  const known = typeof total === "number" && typeof now === "number" && total > 0;
+  const bar = h("progress", known ? { "aria-label": "Progress", max: total, value: String(now), "data-now": now } : { "aria-label": "Progress" });
+  return h("div.progress", {}, bar, h("p.soft", {}, typeof message === "string" ? foreign(message) : "Working…"));
+}
+
+function resultOf(hands: Hands, { value, ms }: NonNullable<Trial["result"]>): VNode {
+  const { failed, pieces } = shownOf(value);
+  return h(
+    "section.result",
+    { id: "result", "aria-label": "Result" },
+    h("h3", {}, `Answered in ${ms} ms`),
+    failed ? notice("bad", h("p", {}, ...prose("The tool says that it has failed."))) : undefined,
+    pieces.length === 0 ? empty("It answered with nothing.") : undefined,
+    h("div.pieces", {}, ...pieces.map(pieceOf)),
+    copyButton(() => JSON.stringify(value, null, 2), "Copy the result as JSON", hands),
+  );
+}
+
+function pieceOf(piece: Piece): VNode {
+  if (piece.is === "image") return h("img", { src: piece.url, alt: piece.label });
+  if (piece.is === "other") return h("p.soft", {}, foreign(piece.words));
+  return lines(piece.text, piece.label);
+}

@@ -1,0 +1,111 @@
+// The tools of a server, and those of them that are not what they were when the person last saw them.
+//
+// Owns the question whether such a change is accepted. What is accepted is named by its hash: never anything unseen.
+
+import { isFields } from "../../../shared/ports/wire.ts";
+import type { ToolChange } from "../../../shared/protocol/generated/messages.ts";
+import { visible } from "../../../shared/text/visible.ts";
+import { changedParts } from "../diff.ts";
+import { type VNode, h } from "../dom.ts";
+import type { Hands, View } from "../hands.ts";
+import { button, empty, failure, notice, oneLine, waiting } from "../parts.ts";
+import { type Route, hrefOf } from "../route.ts";
+import type { Tool } from "../store.ts";
+import { ofServer } from "./head.ts";
+
+type Here = Extract<Route, { at: "server" }>;
+
+export const tools: View<Here> = {
+  title: (_, { id }) => `Tools of ${id}`,
+  enter(hands, { id }, signal) {
+    loadTools(hands, id, signal);
+  },
+  heard(hands, { id }, type, payload) {
+    if ((type === "tools_changed" || type === "tool_changed") && payload["server_id"] === id) loadTools(hands, id);
+  },
+  show: (hands, { id }) => ofServer(hands, id, "tools", () => list(hands, id)),
+};
+
+/** Asks for the tools and for what has changed of them. */
+export function loadTools(hands: Hands, id: string, left?: AbortSignal, loaded: () => void = () => undefined): void {
+  hands.act(`tools ${id}`, async (signal) => {
+    const [listed, { changes }] = await Promise.all([
+      hands.ask("mcp_list_tools", { server_id: id }, { signal }),
+      hands.ask("host_list_tool_changes", { server_id: id }, { signal }),
+    ]);
+    hands.learn(id, { tools: parseTools(listed.tools), lastListed: listed.last_listed === true, changes });
+    loaded();
+  }, left);
+}
+
+/** Reads what a server wrote. */
+export function parseTools(listed: unknown): Tool[] {
+  if (!Array.isArray(listed)) return [];
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  return listed.filter(isFields).flatMap(({ name, title, description, inputSchema, annotations }) => {
+    if (typeof name !== "string" || name === "") return [];
+    return [{ name, title: text(title), description: text(description), inputSchema, annotations }];
+  });
+}
+
+function list(hands: Hands, id: string): (VNode | undefined)[] {
+  const { tools: known, changes = [], lastListed } = hands.state.detail ?? {};
+  const failed = failure(hands, `tools ${id}`);
+  if (known === undefined) return [failed, hands.isBusy(`tools ${id}`) ? waiting("Asking for its tools…") : undefined];
+  const changed = new Set(changes.map(({ tool_name }) => tool_name));
+  return [
+    failed,
+    h("div", {}, ...changes.map((change) => changeOf(hands, change))),
+    lastListed === true ? h("p.soft", {}, "It does not run: these are the tools that it listed last.") : undefined,
+    known.length === 0 ? empty("It offers no tools.") : h("ul.rows.tools", {}, ...known.map((tool) => row(id, tool, changed.has(tool.name)))),
+  ];
+}
+
+function row(id: string, { name, title, description }: Tool, changed: boolean): VNode {
+  const words = description ?? title;
+  return h(
+    "li",
+    { key: name },
+    h("a.name.mono", { href: hrefOf({ at: "tool", id, tool: name }), "data-tool": name }, oneLine(name)),
+    changed ? h("span.badge", {}, "changed") : undefined,
+    words === undefined ? undefined : h("p.words", {}, oneLine(words)),
+  );
+}
+
+function changeOf(hands: Hands, change: ToolChange): VNode {
+  const { server_id, tool_name, tool_hash, blocked, hidden_characters: hidden } = change;
+  const act = `accept ${server_id} ${tool_name}`;
+  const name = visible(tool_name).text;
+  const accept = () =>
+    hands.act(act, async () => {
+      await hands.ask("host_accept_tool_change", { server_id, tool_name, tool_hash });
+      hands.say(`${name} is accepted as it is now`);
+      loadTools(hands, server_id);
+    });
+  const parts = changedParts(change.before, change.after).map(({ part, lines }) =>
+    h(
+      "div",
+      { key: part },
+      h("h4", {}, part),
+      h("pre.diff", { tabindex: "0", role: "region", "aria-label": `What changed: ${part} of ${name}` }, ...lines.map(lineOf)),
+    ),
+  );
+  return h(
+    "div.change",
+    { key: `${tool_name} ${tool_hash}` },
+    notice(
+      "warn",
+      h("h3", {}, h("bdi.mono", {}, name), " has changed"),
+      h("p", {}, blocked ? "No site can use it until you accept it. Leave it as it is to refuse." : "Sites go on using it, as your configuration says."),
+      hidden ? h("p", {}, "Its texts have characters that cannot be seen; they are written out here.") : undefined,
+      ...parts,
+      h("p.buttons", {}, button("Accept it as it is now", accept, { "data-accept": tool_name, busy: hands.isBusy(act) })),
+      failure(hands, act),
+    ),
+  );
+}
+
+function lineOf({ sign, text }: { sign: string; text: string }): VNode {
+  const said = sign === "-" ? "before" : sign === "+" ? "now" : "";
+  return h("span.line", { "data-sign": sign }, said === "" ? undefined : h("span.unseen", {}, `${said}: `), `${sign} ${visible(text).whole ?? visible(text).text}\n`);
+}
