@@ -46,7 +46,7 @@ export class Sidebar {
         return words.test(last) ? last : undefined;
       });
     } catch (error) {
-      throw new Error(`${String(error)}; it says: ${last}; the page: ${await this.page.run("return document.body.innerText")}`);
+      throw new Error(`${String(error)}; it says: ${last}; the page: ${await this.page.run("return document.querySelector('#view').innerText.slice(0, 2000)")}`);
     }
   }
 

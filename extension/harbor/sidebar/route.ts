@@ -1,6 +1,6 @@
 // Where in the sidebar the person is, and how the page's address says so.
 //
-// Pure. Must never let an address do anything: it chooses what is shown.
+// Pure. An address chooses what is shown and looked up. Must never have one that starts, changes or installs anything.
 
 /** The parts of what is shown of a server. */
 export const PARTS = ["overview", "tools", "logs", "secrets"] as const;

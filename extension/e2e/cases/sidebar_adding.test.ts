@@ -1,0 +1,159 @@
+// What comes and goes by the sidebar: the catalog, installations, servers of one's own, secrets, signing in, removals.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { until } from "../driver/browser.ts";
+import { startRegistry, startRemote } from "../driver/elsewhere.ts";
+import type { Harbor } from "../driver/harbor.ts";
+import { Sidebar } from "../driver/sidebar.ts";
+import { writeToolsServer } from "../driver/tools_server.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+
+const NO_SOURCES = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
+
+/** A repository that is a package of npm with nothing that it needs. */
+async function repository(harbor: Harbor): Promise<string> {
+  const dir = join(harbor.dir, "weather-mcp");
+  await mkdir(dir);
+  const program = await readFile(await writeToolsServer(harbor), "utf8");
+  await writeFile(join(dir, "index.js"), `#!/usr/bin/env node\n${program}`, { mode: 0o755 });
+  const manifest = { name: "weather-mcp", version: "1.4.0", bin: { "weather-mcp": "index.js" }, description: "Says how the weather will be." };
+  await writeFile(join(dir, "package.json"), JSON.stringify(manifest));
+  const git = (...args: string[]) => execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { cwd: dir, env: harbor.env });
+  git("init", "-q", "-b", "main");
+  git("add", "-A");
+  git("commit", "-qm", "x");
+  return `git:file://${dir}`;
+}
+
+async function servers(harbor: Harbor): Promise<{ [name: string]: any }[]> {
+  return JSON.parse(await harbor.cli("list", "--json")).servers;
+}
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("the catalog is searched as one types, and shown page by page", async () => {
+      const registry = await startRegistry([...Array.from({ length: 30 }, (_, at) => `com.example/quux-${at}`), "com.example/owl"]);
+      try {
+        await inBrowser.run(
+          async ({ browser, harbor }: World) => {
+            await harbor.cli("catalog", "refresh");
+            const sidebar = await Sidebar.open(browser, "add");
+            await sidebar.says("#found", /servers in the catalog/);
+            await sidebar.type("#query", "quu");
+            await sidebar.says("#found", /^30 found/);
+            assert.equal(await sidebar.count(".entries li"), 20);
+            await sidebar.click("#more");
+            await sidebar.gone("#more");
+            assert.equal(await sidebar.count(".entries li"), 30);
+            await sidebar.type("#query", "owl");
+            await sidebar.says("#found", /^1 found/);
+            assert.match(await sidebar.text(".entries"), /What com.example\/owl says of itself <b>/);
+            await sidebar.click("[data-entry]");
+            await sidebar.says("#view", /listed by registry, which says nothing about trust.*npm:com.example\/owl/s);
+            await sidebar.click("#back");
+            await sidebar.says("#found", /^1 found/);
+          },
+          { config: registry.config },
+        );
+      } finally {
+        await registry.end();
+      }
+    });
+
+    test("an installation is shown before the yes, done, and leads to its tools; what it cannot find is said", () =>
+      inBrowser.run(
+        async ({ browser, harbor }: World) => {
+          const source = await repository(harbor);
+          const sidebar = await Sidebar.open(browser, "add");
+          await sidebar.type("#source", source);
+          await sidebar.click("#look-up");
+          await sidebar.says("#view", /package.json.* at [0-9a-f]{40}/s);
+          await sidebar.type("#as", "rain");
+          await sidebar.click("#plan");
+          await sidebar.says("#view", /This would be installed.*Serverrain.*weather-mcp.*Maysandbox standard, network all/s);
+          assert.deepEqual(await servers(harbor), []);
+          await sidebar.click("#install");
+          await sidebar.says(".notice", /rain is installed.*It has 4 tools/s);
+          await sidebar.click("#installed");
+          await sidebar.says(".rows.tools", /forecast/);
+          assert.equal((await servers(harbor))[0]?.["server_id"], "rain");
+
+          await sidebar.go(`install/${encodeURIComponent(`git:file://${harbor.dir}/nothing`)}`);
+          await sidebar.says("[role='alert'] .notice", /nothing/);
+        },
+        { config: NO_SOURCES },
+      ));
+
+    test("a command of one's own waits for its secret, gets it, and is removed with its files", () =>
+      inBrowser.run(async ({ browser, harbor }: World) => {
+        const program = await writeToolsServer(harbor);
+        const sidebar = await Sidebar.open(browser, "new/command");
+        await sidebar.type("#name", "weather");
+        await sidebar.type("#command", "node");
+        await sidebar.type("#args", program);
+        await sidebar.type("#secrets", "WEATHER_KEY");
+        await sidebar.click("#add");
+        await sidebar.says(".notice", /Waits for WEATHER_KEY/);
+        await sidebar.go("servers");
+        await sidebar.says("#servers .words", /Waits for WEATHER_KEY/);
+        await sidebar.click("#servers .words a");
+        await sidebar.says("[data-secret]", /WEATHER_KEY · missing/);
+        await sidebar.type("[data-secret] input", "s3cret");
+        await sidebar.click("[data-secret] button[type='submit']");
+        await sidebar.says("[data-secret]", /WEATHER_KEY · is set/);
+        assert.equal(await sidebar.page.run("return document.documentElement.outerHTML.includes('s3cret') || [...document.querySelectorAll('input')].some((one) => one.value !== '')"), false);
+        await sidebar.click("[id='start weather']");
+        await sidebar.says(".head .state", /^running$/);
+
+        await sidebar.go("new/command");
+        await sidebar.type("#name", "weather");
+        await sidebar.type("#command", "node");
+        await sidebar.click("#add");
+        await sidebar.says("[role='alert'] .notice", /there is a server weather already/i);
+
+        await sidebar.go("server/weather/secrets");
+        await sidebar.click("[aria-label='Delete WEATHER_KEY']");
+        await sidebar.says("[data-secret]", /missing/);
+        await sidebar.go("server/weather/overview");
+        await sidebar.click("#remove");
+        await sidebar.click("#keep");
+        await sidebar.click("#remove");
+        await sidebar.click("#remove-data");
+        await sidebar.click("#remove-yes");
+        await sidebar.says("#view", /There is no server yet/);
+        assert.deepEqual(await servers(harbor), []);
+      }));
+
+    test("a server elsewhere is added; one that wants a person to sign in has them do it", () =>
+      inBrowser.run(async ({ browser, harbor }: World) => {
+        const [open, closed] = [await startRemote(false), await startRemote(true)];
+        try {
+          const sidebar = await Sidebar.open(browser, "new/remote");
+          await sidebar.type("#url", open.url);
+          await sidebar.type("#name", "open");
+          await sidebar.click("#add");
+          await sidebar.says(".head .state", /^running$/);
+          await sidebar.go("new/remote");
+          await sidebar.type("#url", closed.url);
+          await sidebar.type("#name", "closed");
+          await sidebar.click("#add");
+          await sidebar.says(".notice", /Wants you to sign in/);
+          await sidebar.click(".notice .action");
+          await sidebar.click("#sign-in");
+          await sidebar.says(".head .state", /^running$/);
+          await sidebar.says("#view", /Signed in.*Harbor mayread/s);
+          await until("the page of the signing in", async () => ((await browser.count("127.0.0.1")) > 0 ? true : undefined));
+          await sidebar.click("#sign-out");
+          await sidebar.says("#view", /You have not signed in there|It wants you to sign in/);
+          assert.deepEqual((await servers(harbor)).map((server) => server["server_id"]), ["closed", "open"]);
+        } finally {
+          await open.end();
+          await closed.end();
+        }
+      }));
+  });
+}
