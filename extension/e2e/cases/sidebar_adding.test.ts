@@ -125,6 +125,7 @@ for (const inBrowser of inBrowsers) {
         await sidebar.click("#remove-data");
         await sidebar.click("#remove-yes");
         await sidebar.says("#view", /There is no server yet/);
+        await sidebar.says("#said", /^weather is removed$/);
         assert.deepEqual(await servers(harbor), []);
       }));
 

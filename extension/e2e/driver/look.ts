@@ -14,5 +14,6 @@ export interface Look {
 export async function look(page: Page, { width, height, theme }: Look): Promise<void> {
   if (!(page instanceof ChromiumPage)) throw new Error("screenshots are made in Chromium");
   await page.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+  await page.send("Emulation.setScrollbarsHidden", { hidden: true });
   await page.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
 }

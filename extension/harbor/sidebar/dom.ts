@@ -29,12 +29,16 @@ export interface Props {
   [attribute: string]: Value | { [event: string]: Listener };
 }
 
+/** Whose value is the person's. */
+const CONTROLS = ["input", "textarea", "select"];
+
 /** Describes an element: `h("p.note", { id: "a" }, "text")`. */
 export function h(what: string, props: Props = {}, ...children: Child[]): VNode {
   const [tag = "div", ...classes] = what.split(".");
   const { key, on = {}, value, checked, ...attributes } = props;
   const initial: VNode["initial"] = {};
-  if (value !== undefined) initial.value = value;
+  if (value !== undefined && CONTROLS.includes(tag)) initial.value = value;
+  else if (value !== undefined) attributes["value"] = value;
   if (checked !== undefined) initial.checked = checked;
   if (classes.length > 0) attributes["class"] = classes.join(" ");
   return { tag, key, attributes: attributes as VNode["attributes"], initial, on, children };
@@ -47,6 +51,7 @@ export function textIn(child: Child): string {
 }
 
 interface Live {
+  key: string;
   node: Element | Text;
   child: VNode | string;
   children: Live[];
@@ -60,14 +65,14 @@ export function render(root: Element, children: Child[]): void {
 }
 
 function reconciled(parent: Element, before: Live[], children: Child[]): Live[] {
-  const known = new Map(before.map((live) => [keyOf(live), live]));
+  const known = new Map(before.map((live) => [live.key, live]));
   const after: Live[] = [];
   for (const [at, child] of children.entries()) {
     if (child === undefined || child === false) continue;
     const key = nameOf(child, at);
     const live = known.get(key);
     known.delete(key);
-    after.push(withKey(live === undefined ? created(child) : updated(live, child), key));
+    after.push(live === undefined ? created(child, key) : updated(live, child));
   }
   for (const { node } of known.values()) node.remove();
   let place = parent.firstChild;
@@ -78,22 +83,14 @@ function reconciled(parent: Element, before: Live[], children: Child[]): Live[] 
   return after;
 }
 
-const keys = new WeakMap<Live, string>();
-const keyOf = (live: Live): string => keys.get(live) ?? "";
-
-function withKey(live: Live, key: string): Live {
-  keys.set(live, key);
-  return live;
-}
-
 function nameOf(child: VNode | string, at: number): string {
   return typeof child === "string" ? `text ${at}` : `${child.tag} ${child.key === undefined ? at : `key ${child.key}`}`;
 }
 
-function created(child: VNode | string): Live {
-  if (typeof child === "string") return { node: document.createTextNode(child), child, children: [] };
+function created(child: VNode | string, key: string): Live {
+  if (typeof child === "string") return { key, node: document.createTextNode(child), child, children: [] };
   const node = document.createElement(child.tag);
-  const live: Live = { node, child: { ...child, attributes: {}, on: {}, children: [] }, children: [] };
+  const live: Live = { key, node, child: { ...child, attributes: {}, on: {}, children: [] }, children: [] };
   const made = updated(live, child);
   const { value, checked } = child.initial;
   // After its children: a select has its options by now.
@@ -107,7 +104,7 @@ function updated(live: Live, child: VNode | string): Live {
   if (before === child) return live;
   live.child = child;
   if (typeof child === "string") {
-    if (before !== child) (node as Text).data = child;
+    (node as Text).data = child;
     return live;
   }
   const element = node as HTMLElement;

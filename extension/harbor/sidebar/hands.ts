@@ -31,6 +31,7 @@ export class Hands {
   readonly #store: Store;
   readonly #call: Call;
   readonly #under = new Map<string, AbortController>();
+  readonly #again = new Map<string, () => void>();
   #saying: ReturnType<typeof setTimeout> | undefined;
 
   constructor(store: Store, call: Call) {
@@ -58,7 +59,7 @@ export class Hands {
 
   /** Begins something, unless it is under way; what `left` aborts is as if it had never been begun. */
   act(name: string, work: (signal: AbortSignal) => Promise<void>, left?: AbortSignal): void {
-    if (this.#under.get(name)?.signal.aborted === false) return;
+    if (this.#under.get(name)?.signal.aborted === false || left?.aborted === true) return;
     const controller = new AbortController();
     this.#under.set(name, controller);
     const leave = () => controller.abort();
@@ -70,11 +71,20 @@ export class Hands {
       if (this.#under.get(name) !== controller) return;
       this.#under.delete(name);
       this.#note(name, act);
+      const again = this.#again.get(name);
+      this.#again.delete(name);
+      again?.();
     };
     void work(controller.signal).then(
       () => ended(undefined),
       (error: unknown) => ended(controller.signal.aborted ? undefined : failureOf(error)),
     );
+  }
+
+  /** Reads something that changes; where that is under way already it is read once more after it. */
+  read(name: string, work: (signal: AbortSignal) => Promise<void>, left?: AbortSignal): void {
+    if (this.#under.get(name)?.signal.aborted === false) this.#again.set(name, () => this.act(name, work, left));
+    else this.act(name, work, left);
   }
 
   /** Ends something that is under way. */
@@ -89,7 +99,7 @@ export class Hands {
   /** Takes back what is said about failures. */
   forget(): void {
     const acts = Object.fromEntries(Object.entries(this.state.acts).filter(([, act]) => act === "busy"));
-    this.change({ acts, said: "" });
+    this.change({ acts });
   }
 
   /** Says something for a moment. */

@@ -61,6 +61,8 @@ test("a server's line says how it is and what it wants", () => {
   assert.deepEqual(standingOf(server({ state: "running", tool_count: 1 })), { tone: "good", words: "1 tool" });
   assert.deepEqual(standingOf(server({ state: "running", changed_tools: 2 })), { tone: "warn", words: "2 tools changed: look at them", wants: "tools" });
   assert.deepEqual(standingOf(server({}), ["KEY"]), { tone: "warn", words: "Waits for KEY", wants: "secrets" });
+  const had = server({ state: "failed", last_error: "it needs KEY", last_exit: { cause: "missing_secrets" } });
+  assert.deepEqual([standingOf(had).words, standingOf(had, []).words], ["it needs KEY", "Has its secrets now: start it"]);
   const signIn = server({ state: "failed", last_exit: { cause: "needs_authorization" } });
   assert.deepEqual(standingOf(signIn), { tone: "warn", words: "Wants you to sign in", wants: "secrets" });
   assert.deepEqual(standingOf(server({ state: "failed", last_error: "why" })), { tone: "bad", words: "why" });
@@ -192,4 +194,6 @@ test("a description is its tag, its classes and what is in it", () => {
   const made = h("p.a.b", { id: "x", key: "k", on: {} }, "one ", undefined, h("b", {}, "two"));
   assert.deepEqual([made.tag, made.key, made.attributes], ["p", "k", { id: "x", class: "a b" }]);
   assert.equal(textIn(made), "one two");
+  // What a person types over is said once; anything else is as it is described.
+  assert.deepEqual([h("input", { value: "a" }).initial, h("progress", { value: "1" }).attributes], [{ value: "a" }, { value: "1" }]);
 });

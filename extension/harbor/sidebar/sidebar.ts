@@ -103,11 +103,16 @@ function drawSoon(): void {
 function draw(): void {
   drawing = false;
   const { route, bridge, said } = store.state;
+  const { activeElement: focused } = document;
   const atEnd = [...document.querySelectorAll("[data-stick]")].filter(isAtEnd);
   render(root("bridge"), [bridgeLine(bridge), bridgeHelp(hands, bridge, tryAgain)]);
-  render(root("tabs"), TABS.map(([name, to, at]) => tab(name, to, at.includes(route.at))));
-  render(root("view"), [h("div", { key: hrefOf(route) }, ...viewOf(route).show(hands, route))]);
+  // Without Harbor there is nothing to be shown but what to do about that.
+  const known = bridge.state !== "failed";
+  render(root("tabs"), known ? TABS.map(([name, to, at]) => tab(name, to, at.includes(route.at))) : []);
+  render(root("view"), known ? [h("div", { key: hrefOf(route) }, ...viewOf(route).show(hands, route))] : []);
   render(root("said"), [said]);
+  // What had the focus is gone: the keyboard goes on from the head of what is shown.
+  if (focused !== null && !focused.isConnected) (document.getElementById("title") ?? root("view")).focus({ preventScroll: true });
   document.title = `${viewOf(route).title(store.state, route)} – Harbor`;
   const sticking = [...document.querySelectorAll("[data-stick]")].filter((one) => atEnd.includes(one) || one.scrollTop === 0);
   for (const one of sticking) one.scrollTop = one.scrollHeight;

@@ -16,8 +16,8 @@ export interface Standing {
   wants?: Part;
 }
 
-/** How a server stands. `missing`: secrets that it has not got. */
-export function standingOf(server: Server, missing: string[] = []): Standing {
+/** How a server stands. `missing`: secrets that it has not got, where that is known. */
+export function standingOf(server: Server, missing?: string[]): Standing {
   const { state, tool_count: tools, changed_tools: changed = 0, last_exit, last_error } = server;
   if (state === "running") {
     if (changed > 0) return { tone: "warn", words: `${count(changed, "tool")} changed: look at ${changed === 1 ? "it" : "them"}`, wants: "tools" };
@@ -25,7 +25,8 @@ export function standingOf(server: Server, missing: string[] = []): Standing {
     return { tone: "good", words: tools === undefined ? "" : count(tools, "tool") };
   }
   if (state === "starting" || state === "stopping" || state === "installing") return { tone: "busy", words: "" };
-  if (missing.length > 0) return { tone: "warn", words: `Waits for ${missing.join(", ")}`, wants: "secrets" };
+  if (missing !== undefined && missing.length > 0) return { tone: "warn", words: `Waits for ${missing.join(", ")}`, wants: "secrets" };
+  if (missing !== undefined && last_exit?.cause === "missing_secrets") return { tone: "idle", words: "Has its secrets now: start it" };
   if (last_exit?.cause === "needs_authorization") return { tone: "warn", words: "Wants you to sign in", wants: "secrets" };
   if (state === "crashed") return { tone: "warn", words: `${last_error ?? "It has ended"}${retryWords(server)}` };
   if (state === "failed") return { tone: "bad", words: last_error ?? "It could not be started" };

@@ -82,7 +82,7 @@ function aboutIt({ about, details, source }: Installation): VNode {
     description === undefined ? undefined : h("p", {}, foreign(description)),
     facts([
       about === undefined ? undefined : ["From", foreign(fromWords(about))],
-      /^[0-9a-f]{16}$/.test(source) ? undefined : ["Source", foreign(source)],
+      about !== undefined || /^[0-9a-f]{16}$/.test(source) ? undefined : ["Source", foreign(source)],
       repository === undefined ? undefined : ["Code", foreign(repository)],
       website === undefined ? undefined : ["Page", foreign(website)],
       details?.entry.version === undefined ? undefined : ["Version", foreign(details.entry.version)],

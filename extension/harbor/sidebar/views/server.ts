@@ -47,8 +47,9 @@ function lastEnd(hands: Hands, server: Server): Child {
   const { server_id: id, last_exit: end, state, next_retry } = server;
   if (end === undefined || end.cause === "stopped" || state === "starting") return undefined;
   const over = state === "running" || state === "stopped";
-  // What it wants says why, too.
-  if (!over && standingOf(server, hands.state.missing[id]).wants !== undefined) return undefined;
+  // What it wants says why, too; and what it has got since.
+  const missing = hands.state.missing[id];
+  if (!over && (standingOf(server, missing).wants !== undefined || (end.cause === "missing_secrets" && missing?.length === 0))) return undefined;
   const { whyNot } = hands.state.detail ?? {};
   return notice(
     over ? "idle" : "bad",

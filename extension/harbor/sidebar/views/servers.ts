@@ -2,6 +2,7 @@
 //
 // Owns the order of what a line shows. A line has the same height in every state, so that nothing moves under the pointer.
 
+import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Server } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { type VNode, h } from "../dom.ts";
@@ -35,6 +36,7 @@ function row(hands: Hands, server: Server): VNode {
     ),
     toggle(hands, server, visible(label).text),
     failure(hands, `run ${id}`),
+    failure(hands, `stop ${id}`),
   );
 }
 
@@ -52,6 +54,16 @@ export function run(hands: Hands, id: string, action: "start" | "stop" | "restar
   if (action === "stop") hands.cancel(`run ${id}`);
   hands.act(action === "stop" ? `stop ${id}` : `run ${id}`, async (signal) => {
     if (action === "stop") await hands.ask("disconnect_server", { server_id: id });
-    else await hands.ask("connect_server", { server_id: id, ...(action === "restart" ? { restart: true } : {}) }, { signal });
+    else await start(hands, id, action === "restart", signal);
   });
+}
+
+async function start(hands: Hands, id: string, restart: boolean, signal: AbortSignal): Promise<void> {
+  try {
+    await hands.ask("connect_server", { server_id: id, ...(restart ? { restart } : {}) }, { signal });
+  } catch (error) {
+    // Its line says why it does not run: nothing more has to move.
+    if (!(error instanceof CodedError) || error.code !== "connection_failed") throw error;
+    hands.say(`${id} could not be started`);
+  }
 }

@@ -24,17 +24,10 @@ export const sites: View<{ at: "sites" }> = {
   },
 };
 
-const again = { wanted: false };
-
-/** Reads all grants; what changes meanwhile has them read once more. */
 function load(hands: Hands, left?: AbortSignal): void {
-  again.wanted = true;
-  hands.act("grants", async (signal) => {
-    while (again.wanted) {
-      again.wanted = false;
-      const { grants } = await hands.ask("host_list_all_permissions", {}, { signal });
-      hands.change({ grants });
-    }
+  hands.read("grants", async (signal) => {
+    const { grants } = await hands.ask("host_list_all_permissions", {}, { signal });
+    hands.change({ grants });
   }, left);
 }
 

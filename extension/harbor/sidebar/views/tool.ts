@@ -174,7 +174,7 @@ function read(trial: Trial): ReturnType<typeof argumentsOf> {
 function progressOf({ progress }: Trial): VNode {
   const { progress: now, total, message } = progress ?? {};
   const known = typeof total === "number" && typeof now === "number" && total > 0;
-  const bar = h("progress", known ? { "aria-label": "Progress", max: total, value: String(now), "data-now": now } : { "aria-label": "Progress" });
+  const bar = h("progress", known ? { "aria-label": "Progress", max: total, value: String(now) } : { "aria-label": "Progress" });
   return h("div.progress", {}, bar, h("p.soft", {}, typeof message === "string" ? foreign(message) : "Working…"));
 }
 

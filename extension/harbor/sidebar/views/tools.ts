@@ -28,7 +28,7 @@ export const tools: View<Here> = {
 
 /** Asks for the tools and for what has changed of them. */
 export function loadTools(hands: Hands, id: string, left?: AbortSignal, loaded: () => void = () => undefined): void {
-  hands.act(`tools ${id}`, async (signal) => {
+  hands.read(`tools ${id}`, async (signal) => {
     const [listed, { changes }] = await Promise.all([
       hands.ask("mcp_list_tools", { server_id: id }, { signal }),
       hands.ask("host_list_tool_changes", { server_id: id }, { signal }),

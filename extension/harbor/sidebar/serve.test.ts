@@ -1,0 +1,137 @@
+// The background's end of sidebars, and what a sidebar has under way.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Port } from "../../shared/browser/api.ts";
+import type { NativeClient } from "../../shared/native/client.ts";
+import { CodedError } from "../../shared/protocol/codes.ts";
+import { Hands } from "./hands.ts";
+import { Sidebars } from "./serve.ts";
+import { type State, Store } from "./store.ts";
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A bridge that is connected, answers at once and notes what it is asked. */
+function bridge() {
+  const asked: string[] = [];
+  const listeners: ((type: string, fields: object) => void)[] = [];
+  const made = {
+    state: { is: "ready" },
+    greeting: { bridge_version: "1" },
+    watch: () => () => undefined,
+    onState: () => undefined,
+    onPush: (listener: (typeof listeners)[number]) => void listeners.push(listener),
+    request: async (type: string, fields: { server_id?: string; follow?: boolean }) => {
+      asked.push([type, fields.server_id, fields.follow].filter((one) => one !== undefined).join(" "));
+      await settle();
+      return type === "watch_servers" ? { servers: [asked.length] } : { logs: [] };
+    },
+  };
+  const push = (type: string, fields: object) => listeners.forEach((listener) => listener(type, fields));
+  return { asked, push, client: made as unknown as NativeClient };
+}
+
+/** A port of a sidebar. */
+function sidebar(sidebars: Sidebars) {
+  const heard: any[] = [];
+  let hear: (message: unknown) => void = () => undefined;
+  let end: (reason: string) => void = () => undefined;
+  const ends: ((reason: string) => void)[] = [];
+  const port: Port = {
+    name: "own",
+    sender: {},
+    post: (message) => void heard.push(message),
+    onMessage: (listener) => void (hear = listener),
+    onDisconnect: (listener) => void ends.push(listener),
+    disconnect: () => undefined,
+  };
+  end = (reason) => ends.forEach((one) => one(reason));
+  sidebars.serve(port);
+  let last = 0;
+  const ask = (type: string, payload: object) => hear({ id: ++last, type, payload });
+  const pushed = (type: string) => heard.filter((one) => one.push === type);
+  return { heard, ask, pushed, end: () => end("") };
+}
+
+test("a log is followed once for all sidebars, and until the last of them has enough", async () => {
+  const { asked, push, client } = bridge();
+  const sidebars = new Sidebars(client);
+  const [one, two] = [sidebar(sidebars), sidebar(sidebars)];
+  for (const each of [one, two]) each.ask("mcp_get_logs", { server_id: "a", follow: true });
+  await settle();
+  push("server_log", { server_id: "a", text: "x" });
+  push("server_log", { server_id: "b", text: "y" });
+  assert.deepEqual([one.pushed("server_log").length, two.pushed("server_log").length], [1, 1]);
+  one.ask("mcp_get_logs", { server_id: "a", follow: false });
+  await settle();
+  push("server_log", { server_id: "a", text: "z" });
+  assert.deepEqual([one.pushed("server_log").length, two.pushed("server_log").length], [1, 2]);
+  assert.ok(!asked.includes("mcp_get_logs a false"));
+  two.end();
+  await settle();
+  assert.ok(asked.includes("mcp_get_logs a false"));
+});
+
+test("many events have the servers read once more, and no more often", async () => {
+  const { asked, push, client } = bridge();
+  const open = sidebar(new Sidebars(client));
+  for (let at = 0; at < 50; at += 1) push("server_event", {});
+  for (let at = 0; at < 9; at += 1) await settle();
+  assert.equal(asked.filter((one) => one === "watch_servers").length, 2);
+  assert.equal(open.pushed("servers").length, 2);
+  push("grant_changed", { change: "granted" });
+  assert.deepEqual(open.pushed("grant_changed"), [{ push: "grant_changed", payload: { change: "granted" } }]);
+});
+
+test("what is not on the list does not reach the bridge", async () => {
+  const { asked, client } = bridge();
+  const open = sidebar(new Sidebars(client));
+  for (let at = 0; at < 5; at += 1) await settle();
+  const before = asked.length;
+  open.ask("host_grant_permission", { origin: "https://a.example", scope: "mcp:tools.call" });
+  await settle();
+  assert.deepEqual([asked.length, open.heard.at(-1)?.error.code], [before, "ERR_INVALID_REQUEST"]);
+});
+
+function hands() {
+  const store = new Store({ acts: {}, said: "" } as unknown as State, () => undefined);
+  return new Hands(store, () => Promise.reject(new Error("nobody is asked")));
+}
+
+test("something is begun once, fails where it was begun, and is forgotten when the person leaves", async () => {
+  const act = hands();
+  const state = () => act.state.acts;
+  let begun = 0;
+  const fail = async () => {
+    begun += 1;
+    await settle();
+    throw new CodedError("ERR_X", "why");
+  };
+  act.act("a", fail);
+  act.act("a", fail);
+  assert.deepEqual([begun, state()], [1, { a: "busy" }]);
+  await settle();
+  await settle();
+  assert.deepEqual(state(), { a: { code: "ERR_X", message: "why" } });
+  act.forget();
+  const leaving = new AbortController();
+  act.act("a", fail, leaving.signal);
+  leaving.abort();
+  act.act("a", fail);
+  assert.equal(begun, 3);
+  await settle();
+  await settle();
+  assert.deepEqual(state(), { a: { code: "ERR_X", message: "why" } });
+});
+
+test("what changes while it is read is read once more", async () => {
+  const made = hands();
+  let reads = 0;
+  const read = async () => {
+    reads += 1;
+    await settle();
+  };
+  for (let at = 0; at < 5; at += 1) made.read("a", read);
+  for (let at = 0; at < 5; at += 1) await settle();
+  assert.deepEqual([reads, made.state.acts], [2, {}]);
+});
