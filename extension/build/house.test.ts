@@ -27,6 +27,11 @@ test("no text becomes HTML or code", () => {
   }
 });
 
+test("one file of the sidebar makes elements", () => {
+  const making = code.filter(({ file, text }) => file.startsWith("harbor/sidebar/") && /createElement|createTextNode|append\(|textContent =/.test(text));
+  assert.deepEqual(making.map(({ file }) => file), ["harbor/sidebar/dom.ts"]);
+});
+
 test("shared code imports no extension, and no extension the other", () => {
   for (const { file, text } of code) {
     const room = file.split("/")[0] ?? "";

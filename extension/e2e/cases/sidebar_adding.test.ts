@@ -69,6 +69,7 @@ for (const inBrowser of inBrowsers) {
         async ({ browser, harbor }: World) => {
           const source = await repository(harbor);
           const sidebar = await Sidebar.open(browser, "add");
+          await sidebar.click(".others summary");
           await sidebar.type("#source", source);
           await sidebar.click("#look-up");
           await sidebar.says("#view", /package.json.* at [0-9a-f]{40}/s);

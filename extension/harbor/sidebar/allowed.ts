@@ -76,6 +76,7 @@ const ADDING = {
 
 const SECRETS = {
   get_credential_status: { server_id: id },
+  list_credentials: { server_id: may(id) },
   set_credential: { server_id: id, key: text, value: secret, credential_type: may(credential) },
   delete_credential: { server_id: id, key: text },
   oauth_status: { server_id: id },

@@ -32,6 +32,8 @@ export class Hands {
   readonly #call: Call;
   readonly #under = new Map<string, AbortController>();
   readonly #again = new Map<string, () => void>();
+  /** Aborted when the person leaves the place that is shown. */
+  here: AbortSignal | undefined;
   #saying: ReturnType<typeof setTimeout> | undefined;
 
   constructor(store: Store, call: Call) {

@@ -93,17 +93,19 @@ export class Sidebars {
       this.#telling = "again";
       return;
     }
-    do {
-      this.#telling = "yes";
-      try {
+    try {
+      do {
+        this.#telling = "yes";
         await this.#bridge.request("host_watch", {});
         const { servers } = await this.#bridge.request("watch_servers", {});
         for (const { push } of this.#open) push("servers", { servers });
-      } catch (error) {
-        if (!(error instanceof CodedError)) throw error;
-      }
-    } while ((this.#telling as string) === "again");
-    this.#telling = "no";
+      } while ((this.#telling as string) === "again");
+    } catch (error) {
+      // The connection is lost: the next one tells anew.
+      if (!(error instanceof CodedError)) throw error;
+    } finally {
+      this.#telling = "no";
+    }
   }
 
   async #ask(sidebar: Sidebar, asked: string, payload: Fields, { signal, progress }: Context): Promise<unknown> {

@@ -76,6 +76,7 @@ function heard(type: string, payload: Fields): void {
 function enter(): void {
   entered.abort();
   entered = new AbortController();
+  hands.here = entered.signal;
   const { route, bridge } = store.state;
   if (bridge.state === "ready") viewOf(route).enter?.(hands, route, entered.signal);
 }

@@ -10,6 +10,7 @@ import type {
   Grant,
   Installed,
   LogLine,
+  Requests,
   Resolved,
   Server,
   ToolChange,
@@ -38,6 +39,8 @@ export interface Detail {
   changes?: ToolChange[];
   logs?: LogLine[] | undefined;
   credentials?: CredentialStatus;
+  /** What kinds of secrets are set, by name. */
+  kinds?: { [key: string]: string };
   authorization?: Authorization | "none";
   /** Where the person is to sign in, while that is under way. */
   signIn?: string;
@@ -66,6 +69,8 @@ export interface Trial {
 /** An installation, from what is known of its source to its end. */
 export interface Installation {
   source: string;
+  /** What the person has filled in. No secret is in it. */
+  filled: Pick<Requests["install_server"], "inputs" | "env" | "server_id">;
   details?: CatalogDetails;
   about?: Resolved;
   plan?: Installed;

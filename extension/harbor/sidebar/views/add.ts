@@ -30,8 +30,9 @@ export const add: View<{ at: "add" }> = {
         h("label.unseen", { for: "query" }, "Search the catalog"),
         h("input", { id: "query", type: "search", placeholder: "Search the catalog", autocomplete: "off", value: query, on: { input } }),
       ),
+      // Above the list, which grows.
+      h("details.others", { key: "others" }, h("summary", {}, "Not in the catalog?"), ...others(hands)),
       h("div", { key: "entries" }, ...entriesOf(hands)),
-      h("section.others", { key: "others" }, h("h3", {}, "In no list?"), ...others(hands)),
     ];
   },
 };

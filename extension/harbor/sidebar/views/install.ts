@@ -17,37 +17,33 @@ import { back } from "./head.ts";
 type Here = Extract<Route, { at: "install" }>;
 type Ask = Requests["install_server"];
 
-const LOOK = "look up";
-const INSTALL = "install";
-
-/** What a person has filled in. No secret is in it. */
-const filled: { source: string; fields: Pick<Ask, "inputs" | "env" | "server_id"> } = { source: "", fields: {} };
+const LOOK = (source: string) => `look up ${source}`;
+const INSTALL = (source: string) => `install ${source}`;
 
 export const install: View<Here> = {
   title: () => "Install a server",
   enter(hands, { source }, signal) {
     const { installation } = hands.state;
-    // Whoever comes back to what is under way sees how far it is.
-    if (installation?.source === source && (hands.isBusy(INSTALL) || installation.about !== undefined)) return;
-    filled.source = source;
-    filled.fields = {};
-    hands.change({ installation: { source } });
-    hands.act(LOOK, (mine) => lookUp(hands, source, mine), signal);
+    // Whoever comes back to what is under way, or done, sees that. A plan is of one connection: it is made anew.
+    if (installation?.source === source && (hands.isBusy(INSTALL(source)) || installation.done !== undefined)) return;
+    hands.change({ installation: { source, filled: {} } });
+    hands.act(LOOK(source), (mine) => lookUp(hands, source, mine), signal);
   },
   show(hands, { source }) {
-    const { installation = { source } } = hands.state;
+    const { installation } = hands.state;
+    if (installation?.source !== source) return [back({ at: "add" }, "Catalog")];
     const { about, details, plan, done } = installation;
     const title = about?.title ?? details?.entry.title ?? details?.entry.name ?? source;
     return [
       back({ at: "add" }, "Catalog"),
       h("h2", { tabindex: "-1", id: "title" }, oneLine(title)),
       aboutIt(installation),
-      failure(hands, LOOK),
+      failure(hands, LOOK(source)),
       done !== undefined ? h("div", { key: "done" }, ...doneOf(done)) : undefined,
       done === undefined && plan !== undefined ? h("div", { key: "plan" }, ...planOf(hands, installation, plan)) : undefined,
-      done === undefined && plan === undefined && about !== undefined ? h("div", { key: "form" }, ...formOf(hands, about)) : undefined,
-      hands.isBusy(LOOK) || hands.isBusy(INSTALL) ? progressOf(hands, installation) : undefined,
-      failure(hands, INSTALL),
+      done === undefined && plan === undefined && about !== undefined ? h("div", { key: "form" }, ...formOf(hands, installation, about)) : undefined,
+      hands.isBusy(LOOK(source)) || hands.isBusy(INSTALL(source)) ? progressOf(hands, installation) : undefined,
+      failure(hands, INSTALL(source)),
     ];
   },
 };
@@ -93,12 +89,12 @@ function aboutIt({ about, details, source }: Installation): VNode {
 }
 
 /** What is filled in before it is known what would be installed. */
-function formOf(hands: Hands, about: Resolved): Child[] {
+function formOf(hands: Hands, { source }: Installation, about: Resolved): Child[] {
   if (about.way === undefined) return refused(about);
   const submit = (event: Event) => {
     event.preventDefault();
-    filled.fields = read(event.currentTarget as HTMLFormElement, about);
-    plan(hands, about);
+    learn(hands, source, { filled: read(event.currentTarget as HTMLFormElement, about) });
+    plan(hands, source, about);
   };
   const chosen = about.ways[about.way];
   return [
@@ -111,7 +107,7 @@ function formOf(hands: Hands, about: Resolved): Child[] {
       ),
       ...about.inputs.map((one) => declared(one, "input")),
       ...about.variables.map((one) => declared(one, "env")),
-      h("p.buttons", {}, h("button.primary", { type: "submit", id: "plan", "aria-disabled": hands.isBusy(INSTALL) ? "true" : undefined }, "See what would be installed")),
+      h("p.buttons", {}, h("button.primary", { type: "submit", id: "plan", "aria-disabled": hands.isBusy(INSTALL(source)) ? "true" : undefined }, "See what would be installed")),
     ),
   ];
 }
@@ -138,45 +134,49 @@ function declared(one: Declared, group: "input" | "env" | "secret"): VNode {
   });
 }
 
-function read(form: HTMLFormElement, { inputs, variables, server_id: usual }: Resolved): typeof filled.fields {
+function read(form: HTMLFormElement, { inputs, variables, server_id: usual }: Resolved): Installation["filled"] {
   const of = (name: string) => (form.elements.namedItem(name) as HTMLInputElement | null)?.value.trim() ?? "";
-  const fields: typeof filled.fields = {};
+  const fields: Installation["filled"] = {};
   const id = of("server_id");
   if (id !== "" && id !== usual) fields.server_id = id;
-  const lists = inputs.map(({ name, many }) => [name, of(`input ${name}`).split(many ? "\n" : /$^/).map((one) => one.trim()).filter((one) => one !== "")] as const);
-  const given = lists.filter(([, values]) => values.length > 0);
+  const given = inputs.map(({ name, many }) => [name, rowsOf(of(`input ${name}`), many)] as const).filter(([, rows]) => rows.length > 0);
   if (given.length > 0) fields.inputs = Object.fromEntries(given);
   const env = variables.map(({ name }) => [name, of(`env ${name}`)] as const).filter(([, value]) => value !== "");
   if (env.length > 0) fields.env = Object.fromEntries(env);
   return fields;
 }
 
+function rowsOf(text: string, many: boolean): string[] {
+  const rows = many ? text.split("\n").map((row) => row.trim()) : [text];
+  return rows.filter((row) => row !== "");
+}
+
 /** Asks what would be installed. `build`: code of the package may run for it, as the person has said. */
-function plan(hands: Hands, about: Resolved, before?: Installed): void {
-  const { source } = filled;
-  hands.act(INSTALL, async (signal) => {
+function plan(hands: Hands, source: string, about: Resolved, before?: Installed): void {
+  const filled = hands.state.installation?.filled;
+  hands.act(INSTALL(source), async (signal) => {
     const planned = before?.planned ?? about.planned;
-    const fields: Ask = { source, ...filled.fields, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
+    const fields: Ask = { source, ...filled, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
     learn(hands, source, { plan: installed, step: undefined });
   });
 }
 
-function planOf(hands: Hands, { about }: Installation, found: Installed): Child[] {
-  const busy = hands.isBusy(INSTALL);
-  const other = button("Back", () => learn(hands, filled.source, { plan: undefined }), { id: "unplan", busy });
+function planOf(hands: Hands, { source, about }: Installation, found: Installed): Child[] {
+  const busy = hands.isBusy(INSTALL(source));
+  const other = button("Back", () => learn(hands, source, { plan: undefined }), { id: "unplan", busy });
   if (found.needs_build === true && about !== undefined) {
     return [
       notice(
         "warn",
         h("p", {}, "Code of the package must run to find out what it needs: it runs in a sandbox with nothing of yours."),
-        h("p.buttons", {}, other, button("Run it", () => plan(hands, about, found), { id: "build", busy })),
+        h("p.buttons", {}, other, button("Run it", () => plan(hands, source, about, found), { id: "build", busy })),
       ),
     ];
   }
   const submit = (event: Event) => {
     event.preventDefault();
-    if (!busy) begin(hands, event.currentTarget as HTMLFormElement, about, found);
+    if (!busy) begin(hands, event.currentTarget as HTMLFormElement, source, found);
   };
   const secrets = about?.secrets ?? [];
   return [
@@ -192,32 +192,33 @@ function planOf(hands: Hands, { about }: Installation, found: Installed): Child[
   ];
 }
 
-function begin(hands: Hands, form: HTMLFormElement, about: Resolved | undefined, found: Installed): void {
-  const values: { [name: string]: string } = {};
-  for (const { name } of about?.secrets ?? []) {
-    const input = form.elements.namedItem(`secret ${name}`) as HTMLInputElement | null;
-    if (input !== null && input.value !== "") values[name] = input.value;
-    if (input !== null) input.value = "";
-  }
-  const { source } = filled;
-  hands.act(INSTALL, async (signal) => {
+function begin(hands: Hands, form: HTMLFormElement, source: string, found: Installed): void {
+  const { about, filled } = hands.state.installation ?? {};
+  const given = (about?.secrets ?? []).map(({ name }) => {
+    const input = form.elements.namedItem(`secret ${name}`) as HTMLInputElement;
+    const { value } = input;
+    input.value = "";
+    return [name, value] as const;
+  });
+  const values = given.filter(([, value]) => value !== "");
+  hands.act(INSTALL(source), async (signal) => {
     // Exactly what was shown. What has no versions is what was read of its repository.
     const planned = found.planned ?? about?.planned;
-    const fields: Ask = { source, ...filled.fields, progress: true, ...(planned === undefined ? {} : { planned }), ...(Object.keys(values).length === 0 ? {} : { secret_values: values }) };
+    const fields: Ask = { source, ...filled, progress: true, ...(planned === undefined ? {} : { planned }), ...(values.length === 0 ? {} : { secret_values: Object.fromEntries(values) }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
     learn(hands, source, { done: installed, step: undefined });
     hands.say(`${installed.server_id} is installed`);
   });
 }
 
-function progressOf(hands: Hands, { step }: Installation): VNode {
-  const act = hands.isBusy(INSTALL) ? INSTALL : LOOK;
+function progressOf(hands: Hands, { source, step }: Installation): VNode {
+  const act = INSTALL(source);
   return h(
     "div.progress",
     { role: "status", id: "progress", key: "progress" },
     h("progress", { "aria-label": "Progress" }),
     h("p.soft", {}, step === undefined ? "Looking it up…" : foreign(step)),
-    act === INSTALL ? button("Cancel", () => hands.cancel(act), { id: "cancel" }) : undefined,
+    hands.isBusy(act) ? button("Cancel", () => hands.cancel(act), { id: "cancel" }) : undefined,
   );
 }
 

@@ -2,7 +2,7 @@
 //
 // Must never show or keep a value: it goes from its field to the background, and the field is empty before the answer.
 
-import type { Server } from "../../../shared/protocol/generated/messages.ts";
+import type { CredentialStatus, Server } from "../../../shared/protocol/generated/messages.ts";
 import { openTab } from "../../../shared/browser/api.ts";
 import { CodedError } from "../../../shared/protocol/codes.ts";
 import { type Child, type VNode, h } from "../dom.ts";
@@ -18,25 +18,29 @@ export const secrets: View<Here> = {
   title: (_, { id }) => `Secrets of ${id}`,
   enter(hands, { id }, signal) {
     hands.act(`secrets ${id}`, (mine) => load(hands, id, mine), signal);
-    hands.act(`auth ${id}`, async (mine) => {
-      const { authorization } = await hands.ask("oauth_status", { server_id: id }, { signal: mine });
-      hands.learn(id, { authorization: authorization ?? "none" });
-    }, signal);
   },
   show: (hands, { id }) =>
-    ofServer(hands, id, "secrets", (server) => [failure(hands, `secrets ${id}`), ...signing(hands, server), ...keys(hands, server)]),
+    ofServer(hands, id, "secrets", (server) => {
+      const { credentials } = hands.state.detail ?? {};
+      // All at once, so that nothing moves down under a hand that is about to type a secret.
+      if (credentials !== undefined) return [...signing(hands, server), ...keys(hands, server, credentials)];
+      return [failure(hands, `secrets ${id}`), hands.isBusy(`secrets ${id}`) ? waiting("Asking what is set…") : undefined];
+    }),
 };
 
 async function load(hands: Hands, id: string, signal?: AbortSignal): Promise<void> {
-  const { status } = await hands.ask("get_credential_status", { server_id: id }, { signal });
-  hands.learn(id, { credentials: status });
+  const { server } = await hands.ask("get_server_status", { server_id: id }, { signal });
+  const [{ status }, { credentials }, { authorization = "none" }] = await Promise.all([
+    hands.ask("get_credential_status", { server_id: id }, { signal }),
+    hands.ask("list_credentials", { server_id: id }, { signal }),
+    server.remote === undefined ? { authorization: undefined } : hands.ask("oauth_status", { server_id: id }, { signal }),
+  ]);
+  const kinds = Object.fromEntries(credentials.map(({ key, credential_type }) => [key, credential_type]));
+  hands.learn(id, { credentials: status, kinds, authorization });
   hands.change({ missing: { ...hands.state.missing, [id]: status.missing } });
 }
 
-function keys(hands: Hands, server: Server): Child[] {
-  const { credentials } = hands.state.detail ?? {};
-  if (credentials === undefined) return [hands.isBusy(`secrets ${server.server_id}`) ? waiting("Asking what is set…") : undefined];
-  const { configured, missing, expired } = credentials;
+function keys(hands: Hands, server: Server, { configured, missing, expired }: CredentialStatus): Child[] {
   const known = [...new Set([...missing, ...configured])].filter((key) => key !== "OAUTH");
   return [
     h("h3", {}, "Keys and passwords"),
@@ -49,6 +53,8 @@ function keys(hands: Hands, server: Server): Child[] {
 
 function row(hands: Hands, server: Server, key: string, isMissing: boolean, hasExpired: boolean): VNode {
   const { server_id: id } = server;
+  // What its definition asks for is a variable, whatever is filled with it.
+  const kind = isMissing ? "api_key" : hands.state.detail?.kinds?.[key];
   const words = isMissing ? "missing" : hasExpired ? "has expired" : "is set";
   const remove = () =>
     hands.act(`delete ${id} ${key}`, async () => {
@@ -60,20 +66,28 @@ function row(hands: Hands, server: Server, key: string, isMissing: boolean, hasE
     "li",
     { key, "data-secret": key },
     h("p.standing", { "data-tone": isMissing || hasExpired ? "warn" : "good" }, h("span.name.mono", {}, key), h("span.words", {}, ` · ${words}`)),
-    valueForm(hands, server, key, isMissing ? "Set" : "Replace"),
+    kind === "api_key" || kind === "header"
+      ? valueForm(hands, server, { key, kind }, isMissing ? "Set" : "Replace")
+      : h("p.soft", {}, "To replace it: ", h("code", {}, `harbor secrets set ${id} ${key} --type ${kind}`)),
     isMissing ? undefined : button("Delete", remove, { class: "quiet danger", "aria-label": `Delete ${key}`, busy: hands.isBusy(`delete ${id} ${key}`) }),
     failure(hands, `delete ${id} ${key}`),
   );
 }
 
-function valueForm(hands: Hands, server: Server, key: string, words: string): VNode {
+interface Secret {
+  key: string;
+  kind: "api_key" | "header";
+}
+
+function valueForm(hands: Hands, server: Server, secret: Secret, words: string): VNode {
+  const { key } = secret;
   const act = `set ${server.server_id} ${key}`;
   const submit = (event: Event) => {
     event.preventDefault();
     const input = (event.currentTarget as HTMLFormElement).elements.namedItem("value") as HTMLInputElement;
     const { value } = input;
     input.value = "";
-    if (value !== "") set(hands, server, act, key, value);
+    if (value !== "") set(hands, server, act, secret, value);
   };
   const props = { type: "password", name: "value", autocomplete: "off", "aria-label": `Value of ${key}`, placeholder: "Value" };
   return h(
@@ -87,15 +101,16 @@ function valueForm(hands: Hands, server: Server, key: string, words: string): VN
 
 function other(hands: Hands, server: Server): VNode {
   const act = `set ${server.server_id}`;
+  const kind = server.remote === undefined ? "api_key" : "header";
   const submit = (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const of = (name: string) => form.elements.namedItem(name) as HTMLInputElement;
     const [key, value] = [of("key").value.trim(), of("value").value];
     of("value").value = "";
-    if (key !== "" && value !== "") set(hands, server, act, key, value);
+    if (key !== "" && value !== "") set(hands, server, act, { key, kind }, value);
   };
-  const about = server.remote === undefined ? "An environment variable of this name." : "A header of this name goes with each request, such as Authorization.";
+  const about = kind === "api_key" ? "An environment variable of this name." : "A header of this name goes with each request, such as Authorization.";
   return h(
     "form",
     { on: { submit } },
@@ -106,11 +121,9 @@ function other(hands: Hands, server: Server): VNode {
   );
 }
 
-function set(hands: Hands, server: Server, act: string, key: string, value: string): void {
-  const { server_id, remote } = server;
+function set(hands: Hands, { server_id }: Server, act: string, { key, kind }: Secret, value: string): void {
   hands.act(act, async () => {
-    const credential_type = remote === undefined ? "api_key" : "header";
-    const { running } = await hands.ask("set_credential", { server_id, key, value, credential_type });
+    const { running } = await hands.ask("set_credential", { server_id, key, value, credential_type: kind });
     hands.say(running ? `${key} is set: restart the server to use it` : `${key} is set`);
     await load(hands, server_id);
   });

@@ -18,12 +18,10 @@ import { loadTools } from "./tools.ts";
 type Here = Extract<Route, { at: "tool" }>;
 
 const CALL = "call";
-const leaving = { signal: undefined as AbortSignal | undefined };
 
 export const tool: View<Here> = {
   title: (_, { tool: name }) => name,
   enter(hands, route, signal) {
-    leaving.signal = signal;
     if (hands.state.detail?.tools === undefined) loadTools(hands, route.id, signal, () => prepare(hands, route));
     else prepare(hands, route);
   },
@@ -162,7 +160,7 @@ function call(hands: Hands, trial: Trial): void {
     const onProgress = (progress: unknown) => keep(hands, trial, { progress: progress as NonNullable<Trial["progress"]> });
     const { result } = await hands.ask("mcp_call_tool", fields, { signal, onProgress });
     keep(hands, trial, { result: { value: result, ms: Math.round(performance.now() - began) } });
-  }, leaving.signal);
+  }, hands.here);
 }
 
 function read(trial: Trial): ReturnType<typeof argumentsOf> {
