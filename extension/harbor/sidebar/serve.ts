@@ -63,7 +63,7 @@ export class Sidebars {
     this.#open.add(sidebar);
     push("bridge", { ...viewOfBridge(this.#bridge) });
     const stopWatching = this.#bridge.watch();
-    if (this.#bridge.state.is === "ready") void this.#tellServers();
+    this.#begin();
     port.onDisconnect(() => {
       this.#open.delete(sidebar);
       for (const server_id of following) void this.#unfollow(server_id);
@@ -73,7 +73,15 @@ export class Sidebars {
 
   #tellBridge(): void {
     for (const { push } of this.#open) push("bridge", { ...viewOfBridge(this.#bridge) });
-    if (this.#bridge.state.is === "ready" && this.#open.size > 0) void this.#tellServers();
+    this.#begin();
+  }
+
+  /** Begins the events of this connection, where somebody looks. */
+  #begin(): void {
+    if (this.#bridge.state.is !== "ready" || this.#open.size === 0) return;
+    // Where it fails the connection is lost, and the next one begins anew.
+    this.#bridge.request("host_watch", {}).catch(() => undefined);
+    void this.#tellServers();
   }
 
   #heard(type: string, fields: Fields): void {
@@ -87,7 +95,7 @@ export class Sidebars {
     }
   }
 
-  /** Begins the events of this connection, and tells what there is; both are one request. */
+  /** Asks for the events of servers, and tells what there is; both are one request. */
   async #tellServers(): Promise<void> {
     if (this.#telling !== "no") {
       this.#telling = "again";
@@ -96,7 +104,6 @@ export class Sidebars {
     try {
       do {
         this.#telling = "yes";
-        await this.#bridge.request("host_watch", {});
         const { servers } = await this.#bridge.request("watch_servers", {});
         for (const { push } of this.#open) push("servers", { servers });
       } while ((this.#telling as string) === "again");

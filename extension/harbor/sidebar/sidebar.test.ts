@@ -9,6 +9,9 @@ import { h, textIn } from "./dom.ts";
 import { sitesOf } from "./permissions.ts";
 import { factsOfPlan, mayWords } from "./plan.ts";
 import { shownOf } from "./result.ts";
+import type { Hands } from "./hands.ts";
+import type { BridgeView } from "./serve.ts";
+import { bridgeHelp } from "./views/bridge.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH, found, typed } from "./search.ts";
 import { added, asText } from "./views/logs.ts";
@@ -188,6 +191,15 @@ test("a command is what its form says", () => {
     secrets: ["KEY"],
   });
   assert.throws(() => form({ name: "a", command: "b", env: "A" }), { code: "ERR_INVALID_REQUEST" });
+});
+
+test("where there is no connection, it is said what to do, with the command", () => {
+  const help = (view: Omit<BridgeView, "state">) => textIn(bridgeHelp({} as Hands, { state: "failed", ...view }, () => undefined));
+  assert.match(help({ cause: "host_missing" }), /not set up for this browser.*harbor host install.*scripts\/run.*--user-data-dir DIR.*Try again/s);
+  assert.match(help({ cause: "host_forbidden" }), /harbor host install/);
+  assert.match(help({ cause: "version", message: "the client is older" }), /the client is older.*harbor --version.*harbor shutdown/s);
+  assert.match(help({ cause: "refused", message: "no token" }), /no token.*harbor doctor/s);
+  assert.equal(textIn(bridgeHelp({} as Hands, { state: "ready" }, () => undefined)), "");
 });
 
 test("a description is its tag, its classes and what is in it", () => {

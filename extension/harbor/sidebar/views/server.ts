@@ -28,6 +28,7 @@ export const overview: View<Here> = {
       failure(hands, `stop ${id}`),
       wish(hands, server),
       lastEnd(hands, server),
+      cannotStart(hands, server),
       restart(hands, server),
       h("h3", {}, "What it is"),
       aboutIt(server),
@@ -50,13 +51,11 @@ function lastEnd(hands: Hands, server: Server): Child {
   // What it wants says why, too; and what it has got since.
   const missing = hands.state.missing[id];
   if (!over && (standingOf(server, missing).wants !== undefined || (end.cause === "missing_secrets" && missing?.length === 0))) return undefined;
-  const { whyNot } = hands.state.detail ?? {};
   return notice(
     over ? "idle" : "bad",
     h("h3", {}, over ? `Last failure, ${timeWords(end.timestamp)}` : "Why it does not run"),
     h("p", {}, sentence(end.message)),
     over ? undefined : h("p", {}, ...prose(afterEnd(end, id))),
-    over || whyNot === undefined || whyNot === end.message ? undefined : h("p", {}, sentence(whyNot)),
     next_retry === undefined || state !== "crashed" ? undefined : h("p", {}, `It is started again at ${timeWords(next_retry)}.`),
     end.stderr_tail === undefined || end.stderr_tail === ""
       ? undefined
@@ -64,9 +63,19 @@ function lastEnd(hands: Hands, server: Server): Child {
   );
 }
 
+/** What is known to keep it from its next start, where its last end does not say that. */
+function cannotStart(hands: Hands, server: Server): Child {
+  const { state, last_exit, server_id: id } = server;
+  const { whyNot } = hands.state.detail ?? {};
+  const said = whyNot === last_exit?.message || standingOf(server, hands.state.missing[id]).wants !== undefined;
+  if (whyNot === undefined || said || (state !== "stopped" && state !== "failed")) return undefined;
+  return notice("warn", h("h3", {}, "What keeps it from starting"), h("p", {}, sentence(whyNot)));
+}
+
+/** Always there, so that what is below stays where it is. */
 function restart(hands: Hands, { server_id: id, state, label }: Server): Child {
-  if (state !== "running") return undefined;
-  const props = { id: `restart ${id}`, "aria-label": `restart ${visible(label).text}`, busy: hands.isBusy(`run ${id}`) };
+  const busy = state !== "running" || hands.isBusy(`run ${id}`);
+  const props = { id: `restart ${id}`, "aria-label": `restart ${visible(label).text}`, busy };
   return h("p", {}, button("Restart", () => run(hands, id, "restart"), props));
 }
 
