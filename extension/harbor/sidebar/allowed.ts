@@ -1,6 +1,6 @@
 // What the sidebar may ask of the bridge: this list, and of each request these fields.
 //
-// Pure. Owns the list. Must never have what makes a grant, widens a sandbox or ends the bridge: those are asked for elsewhere.
+// Pure. Owns the list. Must never have what makes a grant, sets a sandbox or ends the bridge: those are asked for elsewhere.
 
 import type { Fields } from "../../shared/ports/wire.ts";
 import { isFields } from "../../shared/ports/wire.ts";

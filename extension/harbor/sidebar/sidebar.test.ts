@@ -36,7 +36,7 @@ test("the sidebar may ask for what is on its list, with the fields that are on i
   }
 });
 
-test("nothing on the list makes a grant, widens a sandbox, or ends the bridge", () => {
+test("nothing on the list makes a grant, sets a sandbox, or ends the bridge", () => {
   const types = Object.keys(ALLOWED);
   for (const type of ["host_grant_permission", "shutdown", "set_sandbox", "host_call_tool", "lock_secrets", "decrypt_secrets"]) assert.ok(!types.includes(type), type);
   for (const fields of Object.values(ALLOWED)) assert.ok(!("sandbox" in fields || "as_is" in fields || "allow_private" in fields));

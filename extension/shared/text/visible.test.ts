@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MOST, SHOWN, visible } from "./visible.ts";
+import { MOST, SHOWN, visible, visibleLines } from "./visible.ts";
 
 test("what would be invisible is visible", () => {
   const cases: [string, string][] = [
@@ -31,6 +31,11 @@ test("what is long is cut where a letter ends, and the rest is at hand", () => {
   assert.equal(whole, "🦉".repeat(SHOWN + 1));
   assert.equal(visible("x".repeat(SHOWN)).whole, undefined);
   assert.ok((visible("x".repeat(10 * MOST)).whole?.length ?? 0) < MOST + 10);
+});
+
+test("lines stay lines, and hide nothing either", () => {
+  assert.equal(visibleLines("a\r\nb\u2028\u202Ec\td"), "a\nb⟨2028⟩⟨202E⟩c⇥d");
+  assert.equal(visibleLines("abc", 2), "ab\n[…]");
 });
 
 test("whatever it is, nothing that hides or reorders is left", () => {
