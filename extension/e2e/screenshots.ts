@@ -7,8 +7,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Browser, type Page, textOf, until } from "./driver/browser.ts";
+import { ChromiumPage } from "./driver/chromium.ts";
 import type { Harbor } from "./driver/harbor.ts";
-import { type Look, look } from "./driver/look.ts";
 import { writeToolsServer } from "./driver/tools_server.ts";
 import { inBrowsers } from "./driver/world.ts";
 
@@ -39,18 +39,21 @@ function CALL(): string {
     document.querySelector("#call").click();`;
 }
 
-async function shoot(page: Page, name: string, what: Look): Promise<void> {
-  await look(page, what);
+type Theme = "light" | "dark";
+
+async function shoot(page: Page, name: string, width: number, height: number, theme: Theme): Promise<void> {
+  if (!(page instanceof ChromiumPage)) throw new Error("screenshots are made in Chromium");
+  await page.look(width, height, theme);
   // Another size has made the buttons of a question inert.
   await until("the buttons", async () => (await page.run("return document.querySelector('button.allow:disabled') === null")) || undefined);
   await page.run("await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-  await writeFile(join(OUT, `${name}-${what.theme}.png`), await page.screenshot());
+  await writeFile(join(OUT, `${name}-${theme}.png`), await page.view());
 }
 
 async function shootAll(page: Page, name: string, width: number, height: number): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
-    await shoot(page, name, { width, height, theme });
-    if (EVERYTHING !== undefined && width === 360) await shoot(page, `${name}-narrow`, { width: 280, height, theme });
+    await shoot(page, name, width, height, theme);
+    if (EVERYTHING !== undefined && width === 360) await shoot(page, `${name}-narrow`, 280, height, theme);
   }
 }
 

@@ -85,13 +85,25 @@ export class ChromiumPage implements Page {
     this.#session = session;
   }
 
-  send(method: string, params: Result = {}): Promise<Result> {
+  #send(method: string, params: Result = {}): Promise<Result> {
     return this.#pipe.send(method, params, this.#session);
+  }
+
+  /** Its size and theme. */
+  async look(width: number, height: number, theme: "light" | "dark"): Promise<void> {
+    await this.#send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: false });
+    await this.#send("Emulation.setScrollbarsHidden", { hidden: true });
+    await this.#send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
+  }
+
+  /** What a person sees of it without scrolling. */
+  async view(): Promise<Buffer> {
+    return Buffer.from((await this.#send("Page.captureScreenshot"))["data"], "base64");
   }
 
   async run(source: string): Promise<unknown> {
     const expression = `(async () => {${source}})()`;
-    const reply = await this.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
+    const reply = await this.#send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
     const thrown = reply["exceptionDetails"];
     if (thrown) throw new Error(thrown.exception?.description ?? thrown.text);
     return reply["result"].value;
@@ -110,13 +122,13 @@ export class ChromiumPage implements Page {
 
   /** What a click or a key does may be to close the page. */
   async #input(method: string, params: Result): Promise<void> {
-    await this.send(method, params).catch((error) => {
+    await this.#send(method, params).catch((error) => {
       if (!(error instanceof Gone) && !/Session with given id not found/.test(String(error))) throw error;
     });
   }
 
   async goto(url: string): Promise<void> {
-    await this.send("Page.navigate", { url });
+    await this.#send("Page.navigate", { url });
     await this.loaded(url);
   }
 
@@ -126,15 +138,15 @@ export class ChromiumPage implements Page {
   }
 
   async endWorkers(): Promise<void> {
-    await this.send("ServiceWorker.enable");
-    await this.send("ServiceWorker.stopAllWorkers");
-    await this.send("ServiceWorker.disable");
+    await this.#send("ServiceWorker.enable");
+    await this.#send("ServiceWorker.stopAllWorkers");
+    await this.#send("ServiceWorker.disable");
   }
 
   async screenshot(): Promise<Buffer> {
-    const { cssContentSize } = await this.send("Page.getLayoutMetrics");
+    const { cssContentSize } = await this.#send("Page.getLayoutMetrics");
     const clip = { ...cssContentSize, scale: 1 };
-    return Buffer.from((await this.send("Page.captureScreenshot", { captureBeyondViewport: true, clip }))["data"], "base64");
+    return Buffer.from((await this.#send("Page.captureScreenshot", { captureBeyondViewport: true, clip }))["data"], "base64");
   }
 
   async close(): Promise<void> {

@@ -24,7 +24,8 @@ export function factsOfPlan(plan: Installed): Row[] {
   }
   rows.push(["Source", source], ["May", mayWords(plan)], ...(plan.sandbox === undefined ? [] : cautions(plan.sandbox)));
   const others = Object.entries(plan).filter(([field]) => !SAID.includes(field) && !INNER.includes(field));
-  return [...rows.filter((row) => row !== undefined), ...others.flatMap(([field, value]) => otherRow(field, value))];
+  const { size: _size, program: _program, vouched_by: _by, ...ofFile } = file ?? { size: 0, program: "", vouched_by: [] };
+  return [...rows.filter((row) => row !== undefined), ...otherRows("file", ofFile), ...others.flatMap(([field, value]) => otherRows(field, value))];
 }
 
 function vouched({ file }: Installed): Row {
@@ -55,17 +56,20 @@ function cautions({ missing, warnings }: NonNullable<Installed["sandbox"]>): Row
   return said;
 }
 
-/** A field that is newer than this, by its own name. */
-function otherRow(field: string, value: unknown): Row[] {
+/** A field that is newer than this, by its own name; of an object its members. */
+function otherRows(field: string, value: unknown): Row[] {
   const term = `${field[0]?.toUpperCase()}${field.slice(1).replaceAll("_", " ")}`;
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return [];
   if (typeof value === "boolean") return [[term, value ? "yes" : "no"]];
-  if (typeof value === "string" || typeof value === "number") return [[term, String(value)]];
-  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return [[term, value.join(" ")]];
-  if (isFields(value) && Object.values(value).every((one) => typeof one === "string")) {
-    return [[term, Object.entries(value).map(([name, one]) => `${name}=${one}`).join(" ")]];
-  }
-  return [[term, JSON.stringify(value)]];
+  if (Array.isArray(value)) return [[term, value.map(wordOf).join(" ")]];
+  if (isFields(value)) return Object.entries(value).flatMap(([name, one]) => otherRows(`${field} ${name}`, one));
+  return [[term, String(value)]];
+}
+
+/** One of a list: a text, or a name with what it is set to. */
+function wordOf(value: unknown): string {
+  if (!isFields(value) || typeof value["name"] !== "string") return typeof value === "string" ? value : JSON.stringify(value);
+  return value["value"] === undefined ? value["name"] : `${value["name"]}=${value["value"]}`;
 }
 
 /** Who names it, and how far that goes. */

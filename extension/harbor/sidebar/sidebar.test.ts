@@ -137,8 +137,8 @@ test("a plan says what, where from and what it may do, and what is newer than th
     sandbox: { level: "standard", held_by: "", network: "all", missing: [], warnings: ["It may leave."] },
     settings: { read: ["/a"], write: ["/b", "/c"] },
     planned: "7",
-    command_line: ["node", "x.js"],
-    author_env: { MODE: "a" },
+    runs: { program: "node", args: ["x.js", "--all"], env: [{ name: "MODE", value: "a" }, { name: "ZONE" }], headers: [], secrets: [] },
+    more: true,
   } as unknown as Installed;
   assert.deepEqual(factsOfPlan(plan), [
     ["Server", "time"],
@@ -148,9 +148,14 @@ test("a plan says what, where from and what it may do, and what is newer than th
     ["Source", "pypi:mcp-server-time==1.2"],
     ["May", "sandbox standard, network all, read and write /b, /c, read /a"],
     ["Mind", "It may leave."],
-    ["Command line", "node x.js"],
-    ["Author env", "MODE=a"],
+    ["Runs program", "node"],
+    ["Runs args", "x.js --all"],
+    ["Runs env", "MODE=a ZONE"],
+    ["More", "yes"],
   ]);
+  const file = { size: 1, program: "bin/n", vouched_by: [], key: "RWQ" };
+  const binary = factsOfPlan({ server_id: "n", kind: "binary", name: "https://h/n", source: "binary:https://h/n", version: "0a", file } as Installed);
+  assert.deepEqual(binary.map(([term]) => term), ["Server", "Program", "SHA-256", "Checked", "Source", "May", "File key"]);
   assert.equal(mayWords({ kind: "npm" }), "do all that you can");
   assert.match(mayWords({ kind: "remote" }), /nothing of it runs here/);
 });

@@ -62,6 +62,7 @@ const AFTER_END: { [cause: string]: string } = {
   malformed: "What it says is no MCP. Look at its command: it may print something else first.",
   unknown_protocol_version: "It speaks a version of MCP that Harbor does not know. A newer or older version of it may do.",
   install_failed: "Its package could not be installed; the log says why. Start it to try again.",
+  package_lost: "Its package is gone from the disk. Start it: it is installed again as it was.",
   secrets_locked: "Secrets are locked: run `harbor secrets unlock`. It starts by itself then.",
   missing_secrets: "Give it its secrets, then start it.",
   needs_authorization: "Sign in where it runs.",
