@@ -45,7 +45,9 @@ export function prose(text: string): Child[] {
 
 /** A sentence of Harbor's own program: its commands are commands. What is long is cut like any other text. */
 export function sentence(text: string): Child {
-  return text.length > SHOWN ? foreign(text) : h("bdi", { dir: "auto" }, ...text.split("`").map((part, at) => (at % 2 === 0 ? visible(part).text : h("code", {}, visible(part).text))));
+  if (text.length > SHOWN) return foreign(text);
+  const parts = text.split("`").map((part) => visible(part).text);
+  return h("bdi", { dir: "auto" }, ...parts.map((part, at) => (at % 2 === 0 ? part : h("code", {}, part))));
 }
 
 export function button(label: string, click: () => void, props: Props & { busy?: boolean } = {}): VNode {

@@ -96,6 +96,11 @@ function others(hands: Hands): Child[] {
       h("input", { id: "source", type: "text", placeholder: "npm:NAME, pypi:NAME, OWNER/NAME, oci:IMAGE", autocomplete: "off", spellcheck: "false" }),
       h("button", { type: "submit", id: "look-up" }, "Look up"),
     ),
-    h("ul.links", {}, h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "remote" }) }, "A server that runs elsewhere")), h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "command" }) }, "A command of your own"))),
+    h(
+      "ul.links",
+      {},
+      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "remote" }) }, "A server that runs elsewhere")),
+      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "command" }) }, "A command of your own")),
+    ),
   ];
 }

@@ -5,6 +5,7 @@
 // Owns the order of that. Must never install what was not shown; secrets go from their fields to the background, and nowhere else.
 
 import type { Declared, Installed, Requests, Resolved } from "../../../shared/protocol/generated/messages.ts";
+import { visible } from "../../../shared/text/visible.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, facts, failure, field, foreign, notice, oneLine } from "../parts.ts";
@@ -129,7 +130,10 @@ function declared(one: Declared, group: "input" | "env" | "secret"): VNode {
   const common = { name: `${group} ${name}`, autocomplete: "off", spellcheck: "false", placeholder: placeholder ?? one.default, required };
   return field({ id: `${group} ${name}`, label: oneLine(name), about: text === "" ? undefined : foreign(text), needed: required }, (props) => {
     if (group === "secret") return h("input", { type: "password", ...common, ...props });
-    if (choices.length > 0) return h("select", { ...common, ...props, value: one.default ?? "" }, h("option", { value: "" }, "not said"), ...choices.map((choice) => h("option", { value: choice, key: choice }, choice)));
+    if (choices.length > 0) {
+      const options = choices.map((choice) => h("option", { value: choice, key: choice }, visible(choice).text));
+      return h("select", { ...common, ...props, value: one.default ?? "" }, h("option", { value: "" }, "not said"), ...options);
+    }
     return many ? h("textarea", { rows: 2, ...common, ...props }) : h("input", { type: "text", ...common, ...props });
   });
 }

@@ -145,8 +145,12 @@ function signing(hands: Hands, server: Server): Child[] {
     h(
       "p.buttons",
       {},
-      hands.isBusy(act) ? undefined : button(known === undefined ? "Sign in…" : "Sign in again…", () => begin(hands, id, act), { id: "sign-in", class: wants ? "primary" : undefined, key: "in" }),
-      known === undefined ? undefined : button("Sign out", () => revoke(hands, id), { id: "sign-out", class: "quiet danger", key: "out", busy: hands.isBusy(`revoke ${id}`) }),
+      hands.isBusy(act)
+        ? undefined
+        : button(known === undefined ? "Sign in…" : "Sign in again…", () => begin(hands, id, act), { id: "sign-in", class: wants ? "primary" : undefined, key: "in" }),
+      known === undefined
+        ? undefined
+        : button("Sign out", () => revoke(hands, id), { id: "sign-out", class: "quiet danger", key: "out", busy: hands.isBusy(`revoke ${id}`) }),
     ),
     failure(hands, act),
     failure(hands, `revoke ${id}`),
