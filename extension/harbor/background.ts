@@ -16,12 +16,14 @@ import {
   ownId,
   ownUrl,
   sessionStore,
+  tellExtension,
 } from "../shared/browser/api.ts";
 import { NativeClient } from "../shared/native/client.ts";
 import { isBackgroundOf, ownPage } from "../shared/origins/senders.ts";
 import { answer } from "../shared/ports/answerer.ts";
-import { PEER_PORT } from "../shared/protocol/peer.ts";
+import { type GrantsMessage, PEER_PORT } from "../shared/protocol/peer.ts";
 import { Asking } from "./asking.ts";
+import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
 import { peerHandler } from "./peer.ts";
@@ -64,12 +66,19 @@ async function tellClosedTabs(): Promise<void> {
   await tabs.tell((tab) => bridge.request("host_expire_tab_grants", { tab_id: tab })).catch(() => undefined);
 }
 
+const tellPeer = tellGranted(bridge, async (origins) => {
+  const message: GrantsMessage = { push: "grants", origins };
+  // Where it is not there, it asks when it is.
+  await tellExtension(__WEB_AGENTS_API_ID__, message).catch(() => undefined);
+});
+
 onForeignPort((port) => {
   if (port.name !== PEER_PORT || !isBackgroundOf(port.sender, __WEB_AGENTS_API_ID__, browserName)) {
     port.disconnect();
     return;
   }
   answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+  tellPeer();
 });
 
 onOwnPort((port) => {

@@ -54,4 +54,9 @@ function heard({ source, data }: MessageEvent): void {
   void ask(id, type as string, isFields(payload) ? payload : {});
 }
 
-if (window.isSecureContext && origin !== "null") window.addEventListener("message", heard);
+/** In this script's own world, which no page sees: where an origin has a grant, its top frames get the script twice. */
+const world = globalThis as { agentIsServed?: true };
+if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
+  world.agentIsServed = true;
+  window.addEventListener("message", heard);
+}

@@ -11,6 +11,12 @@ import type { ToolDescriptor } from "./generated/messages.ts";
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
 
+/** What `harbor` tells `web-agents-api` unasked: the origins that have a grant now. */
+export interface GrantsMessage {
+  push: "grants";
+  origins: string[];
+}
+
 /** What a page can be allowed in this version. */
 export const SCOPES = ["mcp:tools.list", "mcp:tools.call"] as const;
 export type Scope = (typeof SCOPES)[number];
