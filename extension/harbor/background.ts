@@ -26,7 +26,7 @@ import { Asking } from "./asking.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
-import { peerHandler } from "./peer.ts";
+import { peerHandler, stateForPeer } from "./peer.ts";
 import { serveSidebar } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
 
@@ -66,6 +66,9 @@ async function tellClosedTabs(): Promise<void> {
   await tabs.tell((tab) => bridge.request("host_expire_tab_grants", { tab_id: tab })).catch(() => undefined);
 }
 
+/** Tell those who are connected of the state. */
+const peers = new Set<() => void>();
+
 const tellPeer = tellGranted(bridge, async (origins) => {
   const message: GrantsMessage = { push: "grants", origins };
   // Where it is not there, it asks when it is.
@@ -77,7 +80,11 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+  const push = answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+  const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
+  peers.add(tellState);
+  port.onDisconnect(() => peers.delete(tellState));
+  tellState();
   tellPeer();
 });
 
@@ -89,7 +96,10 @@ onOwnPort((port) => {
   else port.disconnect();
 });
 
-bridge.onState(() => void tellClosedTabs());
+bridge.onState(() => {
+  void tellClosedTabs();
+  for (const tellState of peers) tellState();
+});
 onTabClosed((tab) => void tabs.close(tab).then(tellClosedTabs));
 onWindowClosed((windowId) => asking.windowClosed(windowId));
 openSidebarByButton();

@@ -4,6 +4,7 @@
 // but the browser. There is no state to lose when the browser ends it.
 
 import {
+  type Port,
   browserName,
   connectExtension,
   localStore,
@@ -11,16 +12,19 @@ import {
   onOwnPort,
   onStarted,
   ownId,
+  ownUrl,
   placeScripts,
 } from "../shared/browser/api.ts";
-import { isBackgroundOf, pageOf } from "../shared/origins/senders.ts";
+import { isBackgroundOf, ownPage, pageOf } from "../shared/origins/senders.ts";
 import { answer } from "../shared/ports/answerer.ts";
 import { Caller } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
-import { PEER_PORT } from "../shared/protocol/peer.ts";
+import { type BridgeView, PEER_PORT } from "../shared/protocol/peer.ts";
 import { isFields } from "../shared/ports/wire.ts";
 import { FLAGS_KEY, parseFlags } from "./flags.ts";
 import { Frames, parseOrigins } from "./frames.ts";
+import { OWN_PORT, optionsHandler } from "./options/handler.ts";
+import type { HarborView } from "./options/words.ts";
 import { handlerFor } from "./pages.ts";
 
 /** How many requests of one document may be open. */
@@ -37,16 +41,45 @@ const frames = new Frames(localStore, (matches) =>
   ),
 );
 
+/** Pages of the options that are open. */
+const options = new Set<(harbor: HarborView) => void>();
+let known: HarborView = { is: "unknown" };
+
+function learned(harbor: HarborView): void {
+  known = harbor;
+  for (const tell of options) tell(harbor);
+}
+
 function lost(reason: string): CodedError {
   if (/establish connection|Receiving end/i.test(reason)) {
+    learned({ is: "missing" });
     return new CodedError("ERR_HARBOR_NOT_FOUND", "the extension Harbor is not there: install it, or switch it on");
   }
+  learned({ is: "lost" });
   return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to Harbor was lost; what was asked may have been done");
 }
 
-const harbor = new Caller(() => connectExtension(__HARBOR_ID__, PEER_PORT), lost);
+const harbor = new Caller(
+  () => connectExtension(__HARBOR_ID__, PEER_PORT),
+  lost,
+  (type, payload) => {
+    if (type === "bridge") learned({ is: "there", ...(payload as unknown as BridgeView) });
+  },
+);
+
+function serveOptions(port: Port): void {
+  const push = answer(port, optionsHandler(localStore, () => harbor.open()), { open: 8 });
+  const tell = (view: HarborView) => push("harbor", { ...view });
+  options.add(tell);
+  port.onDisconnect(() => options.delete(tell));
+  tell(known);
+}
 
 onOwnPort((port) => {
+  if (port.name === OWN_PORT && ownPage(port.sender, ownId(), ownUrl("")) === "options.html") {
+    serveOptions(port);
+    return;
+  }
   const page = pageOf(port.sender, ownId());
   const name = /^page:([0-9a-f-]{36})$/.exec(port.name)?.[1];
   if (page === undefined || name === undefined) {

@@ -28,6 +28,8 @@ export interface Browser {
   count(part: string): Promise<number>;
   /** The address of a file of the extension `harbor`. */
   harborUrl(file: string): string;
+  /** The address of a file of the extension `web-agents-api`. */
+  apiUrl(file: string): string;
   /** Ends the backgrounds of all extensions, as the browser does when they are idle. `page`: any one that is open. */
   endBackgrounds(page: Page): Promise<void>;
   /** Ends it, as a person does. */

@@ -144,12 +144,12 @@ class Chromium implements Browser {
   readonly name = "chrome";
   readonly #process: ChildProcess;
   readonly #pipe: Pipe;
-  readonly #harborId: string;
+  readonly #keys: { [extension: string]: string };
 
-  constructor(process: ChildProcess, harborId: string) {
+  constructor(process: ChildProcess, keys: { [extension: string]: string }) {
     this.#process = process;
     this.#pipe = new Pipe(process);
-    this.#harborId = harborId;
+    this.#keys = keys;
   }
 
   async open(url: string): Promise<Page> {
@@ -172,7 +172,11 @@ class Chromium implements Browser {
   }
 
   harborUrl(file: string): string {
-    return `chrome-extension://${this.#harborId}/${file}`;
+    return `chrome-extension://${chromiumId(this.#keys["harbor"] ?? "")}/${file}`;
+  }
+
+  apiUrl(file: string): string {
+    return `chrome-extension://${chromiumId(this.#keys["web-agents-api"] ?? "")}/${file}`;
   }
 
   async endBackgrounds(page: Page): Promise<void> {
@@ -205,5 +209,5 @@ export async function startChromium({ profile, env, extensions, log }: Start): P
   const args = [...FLAGS, `--user-data-dir=${profile}`, `--load-extension=${extensions.join(",")}`];
   const stderr = openSync(log, "a");
   const process = spawn("chromium", args, { env, stdio: ["ignore", "ignore", stderr, "pipe", "pipe"] });
-  return new Chromium(process, chromiumId(keys.harbor));
+  return new Chromium(process, keys);
 }

@@ -12,9 +12,10 @@ import { type Browser, LIMIT_MS, type Page, type Start, until } from "./browser.
 
 /** Addresses of the extensions' pages, which Firefox would draw by lot. */
 const HARBOR_UUID = "11111111-2222-4333-8444-555555555555";
+const API_UUID = "11111111-2222-4333-8444-666666666666";
 const UUIDS = JSON.stringify({
   [FIREFOX_IDS.harbor]: HARBOR_UUID,
-  [FIREFOX_IDS["web-agents-api"]]: "11111111-2222-4333-8444-666666666666",
+  [FIREFOX_IDS["web-agents-api"]]: API_UUID,
 });
 
 const PREFS: { [name: string]: string | number | boolean } = {
@@ -199,6 +200,10 @@ class Firefox implements Browser {
 
   harborUrl(file: string): string {
     return `moz-extension://${HARBOR_UUID}/${file}`;
+  }
+
+  apiUrl(file: string): string {
+    return `moz-extension://${API_UUID}/${file}`;
   }
 
   async endBackgrounds(): Promise<void> {

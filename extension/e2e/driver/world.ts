@@ -22,20 +22,23 @@ export interface Options {
   config?: string;
   /** Whether browsers are told of Harbor; true when absent. */
   registered?: boolean;
+  /** `web-agents-api` without `harbor`. */
+  alone?: boolean;
   /** Makes another extension, unpacked, and gives its directory. */
   foreign?(harbor: Harbor, site: Site): Promise<string>;
 }
 
 type Name = Browser["name"];
 
-/** Starts a browser with both extensions, and others. */
-export function start(name: Name, harbor: Harbor, foreign: string[] = []): Promise<Browser> {
-  const build = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
+/** Starts a browser with both extensions, or `web-agents-api` alone, and others. */
+export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone = false): Promise<Browser> {
+  const ours = alone ? ["web-agents-api"] : ["harbor", "web-agents-api"];
+  const built = ours.map((extension) => join(__ROOT__, "dist", `${extension}-${name}`));
   const begin = name === "chrome" ? startChromium : startFirefox;
   return begin({
     profile: profileOf(name, harbor),
     env: harbor.env,
-    extensions: [build("harbor"), build("web-agents-api"), ...foreign],
+    extensions: [...built, ...foreign],
     log: join(harbor.dir, "browser.log"),
   });
 }
@@ -60,10 +63,10 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     const world: World = {
       harbor,
       site,
-      browser: await start(name, harbor, foreign),
+      browser: await start(name, harbor, foreign, options.alone),
       async restart() {
         await world.browser.close();
-        world.browser = await start(name, harbor, foreign);
+        world.browser = await start(name, harbor, foreign, options.alone);
         return world.browser;
       },
     };

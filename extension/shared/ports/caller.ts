@@ -28,7 +28,7 @@ export class Caller {
 
   /**
    * @param connect opens the port; called when something is to be asked and there is none
-   * @param lost what an open request fails with when the port closes
+   * @param lost what an open request fails with when the port closes; called at each such end
    */
   constructor(
     connect: () => Port,
@@ -67,9 +67,13 @@ export class Caller {
     });
   }
 
-  /** Whether there is a port. */
-  get connected(): boolean {
-    return this.#port !== undefined;
+  /** Opens the port, where there is none: for what is pushed. */
+  open(): void {
+    try {
+      this.#port ??= this.#opened();
+    } catch (error) {
+      this.#lost(error instanceof Error ? error.message : "");
+    }
   }
 
   /** Closes the port; what is open fails. */

@@ -11,7 +11,14 @@ import type { ToolDescriptor } from "./generated/messages.ts";
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
 
-/** What `harbor` tells `web-agents-api` unasked: the origins that have a grant now. */
+/** Pushed to `web-agents-api` while it is connected, as `bridge`: how the connection to the bridge is. */
+export interface BridgeView {
+  state: "idle" | "connecting" | "ready" | "waiting" | "failed";
+  /** Why there is none, and what to do. */
+  message?: string;
+}
+
+/** What `harbor` tells `web-agents-api` unasked, connected or not: the origins that have a grant now. */
 export interface GrantsMessage {
   push: "grants";
   origins: string[];
