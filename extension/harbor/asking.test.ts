@@ -6,21 +6,25 @@ import { Asking } from "./asking.ts";
 import { consentHandler } from "./consent/handler.ts";
 
 const WHO = { origin: "https://a.example", document: "D", gesture: true };
-const VIEW = { origin: WHO.origin, scopes: [], servers: [], named: false };
+const VIEW = { origin: WHO.origin, scopes: [], servers: [{ id: "a", label: "A", tools: [{ name: "a/b" }] }], named: false };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-function played() {
+function played(kept = new Map<string, unknown>()) {
   const windows: string[] = [];
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
   let last = 100;
   const asking = new Asking({
     now: () => 0,
+    store,
     open: async (id) => (windows.push(`open ${id}`), ++last),
     close: async (windowId) => void windows.push(`close ${windowId}`),
   });
-  const handler = consentHandler(asking);
-  const page = (type: string, payload: { [name: string]: unknown }) =>
-    handler(type, payload, { signal: new AbortController().signal, progress: () => undefined });
-  return { asking, windows, page };
+  const open = () => {
+    const handler = consentHandler(asking);
+    return (type: string, payload: { [name: string]: unknown }) =>
+      handler(type, payload, { signal: new AbortController().signal, progress: () => undefined });
+  };
+  return { asking, windows, open, page: open() };
 }
 
 test("the person answers, the window closes", async () => {
@@ -69,8 +73,36 @@ test("what is no decision decides nothing", async () => {
   const { asking, page } = played();
   void asking.ask(WHO, async () => VIEW, new AbortController().signal).catch(() => undefined);
   await settle();
+  await page("question", { id: 1 });
   for (const decision of [undefined, {}, { allow: "yes" }, { allow: "once" }, { allow: "always", tools: [1] }]) {
     await assert.rejects(page("answer", { id: 1, decision }), { code: "ERR_INVALID_REQUEST" });
   }
   assert.ok(asking.view(1));
+});
+
+test("a page answers the question that it was shown, for what was in it", async () => {
+  const { asking, page, open } = played();
+  const asked = asking.ask(WHO, async () => VIEW, new AbortController().signal);
+  await settle();
+  await page("question", { id: 1 });
+  const decision = { allow: "once", tools: ["a/b"] };
+  // As a window of an earlier background, whose question had the same number.
+  await assert.rejects(open()("answer", { id: 1, decision }), { code: "ERR_INVALID_REQUEST" });
+  for (const tools of [["a/c"], ["a/b", "c/*"], ["a/*"]]) {
+    await assert.rejects(page("answer", { id: 1, decision: { allow: "always", tools } }), { code: "ERR_INVALID_REQUEST" });
+  }
+  await page("answer", { id: 1, decision });
+  assert.deepEqual(await asked, { is: "decided", decision });
+});
+
+test("a denial outlives the background", async () => {
+  const kept = new Map<string, unknown>();
+  const before = played(kept);
+  const denied = before.asking.ask(WHO, async () => VIEW, new AbortController().signal);
+  await settle();
+  before.asking.windowClosed(101);
+  await denied;
+  const after = played(new Map(JSON.parse(JSON.stringify([...kept]))));
+  const again = after.asking.ask(WHO, async () => VIEW, new AbortController().signal);
+  await assert.rejects(again, { code: "ERR_PERMISSION_DENIED" });
 });

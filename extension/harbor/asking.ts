@@ -6,7 +6,11 @@
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Decision } from "./grants.ts";
 import type { QuestionView } from "./own.ts";
-import { type Action, type Event, START, type State, step } from "./questions.ts";
+import type { Store } from "../shared/browser/api.ts";
+import { type Action, type Event, START, type State, memoryOf, recalled, step } from "./questions.ts";
+
+/** The key in storage. */
+const KEY = "denials";
 
 /** The window of a question, in pixels. */
 const WIDTH = 460;
@@ -14,7 +18,10 @@ const HEIGHT = 640;
 
 /** What this needs of its surroundings. */
 export interface Surroundings {
+  /** The time of day, in milliseconds. */
   now(): number;
+  /** Keeps who was denied, as long as the browser runs. */
+  store: Store;
   /** Opens the page of a question; the window's id. */
   open(questionId: number, width: number, height: number): Promise<number>;
   close(windowId: number): Promise<void>;
@@ -37,11 +44,13 @@ interface Asked {
 export class Asking {
   readonly #around: Surroundings;
   readonly #asked = new Map<number, Asked>();
+  readonly #ready: Promise<void>;
   #state: State = START;
   #last = 0;
 
   constructor(around: Surroundings) {
     this.#around = around;
+    this.#ready = around.store.get(KEY).then((stored) => void (this.#state = recalled(stored)));
   }
 
   /** Asks; rejects where the site may not ask now, or with the signal's reason. */
@@ -51,7 +60,9 @@ export class Asking {
       const { gesture, ...question } = who;
       this.#asked.set(id, { prepare, view: undefined, windowId: undefined, resolve, reject });
       signal.addEventListener("abort", () => this.#end(id, "withdrawn", (asked) => asked.reject(signal.reason)));
-      this.#happened({ is: "asked", question: { id, ...question }, gesture });
+      void this.#ready.then(() => {
+        if (this.#asked.has(id)) this.#happened({ is: "asked", question: { id, ...question }, gesture });
+      });
     });
   }
 
@@ -60,9 +71,10 @@ export class Asking {
     return this.#asked.get(id)?.view;
   }
 
-  /** The person has answered. False: there is no such question any more. */
+  /** The person has answered. False: there is no such question any more, or it was not about that. */
   decide(id: number, decision: Decision): boolean {
-    if (this.#asked.get(id)?.view === undefined) return false;
+    const view = this.#asked.get(id)?.view;
+    if (view === undefined || !isShown(decision, view)) return false;
     const outcome = decision.allow === "no" ? "denied" : "allowed";
     this.#end(id, outcome, (asked) => asked.resolve({ is: "decided", decision }));
     return true;
@@ -76,8 +88,10 @@ export class Asking {
   }
 
   #happened(event: Event): void {
-    const { state, actions } = step(this.#state, event, this.#around.now());
+    const before = this.#state;
+    const { state, actions } = step(before, event, this.#around.now());
     this.#state = state;
+    if (state.denials !== before.denials) void this.#around.store.set(KEY, memoryOf(state));
     for (const action of actions) this.#perform(action);
   }
 
@@ -117,4 +131,11 @@ export class Asking {
     if (asked.windowId !== undefined) void this.#around.close(asked.windowId);
     this.#happened({ is: "ended", id, outcome });
   }
+}
+
+/** Whether a decision allows nothing that was not shown. */
+function isShown(decision: Decision, { servers }: QuestionView): boolean {
+  if (decision.allow === "no") return true;
+  const shown = new Set(servers.flatMap(({ tools }) => tools.map(({ name }) => name)));
+  return decision.tools.every((tool) => shown.has(tool));
 }

@@ -48,7 +48,8 @@ const bridge = new NativeClient({
 });
 
 const asking = new Asking({
-  now: () => performance.now(),
+  now: () => Date.now(),
+  store: sessionStore,
   open: (id, width, height) => openWindow(ownUrl(`consent.html?question=${id}`), width, height),
   close: closeWindow,
 });

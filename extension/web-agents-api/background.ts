@@ -16,7 +16,7 @@ import {
   placeScripts,
 } from "../shared/browser/api.ts";
 import { isBackgroundOf, ownPage, pageOf } from "../shared/origins/senders.ts";
-import { answer } from "../shared/ports/answerer.ts";
+import { Room, answer } from "../shared/ports/answerer.ts";
 import { Caller } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import { type BridgeView, PEER_PORT } from "../shared/protocol/peer.ts";
@@ -29,6 +29,23 @@ import { handlerFor } from "./pages.ts";
 
 /** How many requests of one document may be open. */
 const MOST_OPEN = 64;
+
+/** How many of all documents of an origin: a site with many tabs or frames leaves room for the others. */
+const MOST_OF_ORIGIN = 256;
+
+const rooms = new Map<string, { room: Room; documents: number }>();
+
+/** The room of this origin, as long as it has documents. */
+function roomOf(origin: string, port: Port): Room {
+  const found = rooms.get(origin) ?? { room: new Room(MOST_OF_ORIGIN), documents: 0 };
+  rooms.set(origin, found);
+  found.documents += 1;
+  port.onDisconnect(() => {
+    found.documents -= 1;
+    if (found.documents === 0) rooms.delete(origin);
+  });
+  return found.room;
+}
 
 /** What runs in frames of origins with a grant: the same as in the top frames of all pages. */
 const frames = new Frames(localStore, (matches) =>
@@ -88,7 +105,7 @@ onOwnPort((port) => {
   }
   const flags = async () => parseFlags(await localStore.get(FLAGS_KEY));
   const handler = handlerFor({ ...page, document: page.document ?? name }, harbor, flags, (origin) => frames.add(origin));
-  answer(port, handler, { open: MOST_OPEN });
+  answer(port, handler, { open: MOST_OPEN, shared: roomOf(page.origin, port) });
 });
 
 onForeignMessage(async (message, sender) => {

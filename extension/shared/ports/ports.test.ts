@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Port } from "../browser/api.ts";
 import { CodedError } from "../protocol/codes.ts";
-import { type Beat, type Handler, answer } from "./answerer.ts";
+import { type Beat, type Handler, Room, answer } from "./answerer.ts";
 import { Caller } from "./caller.ts";
 import { parseAsked, parseHeard } from "./wire.ts";
 
@@ -95,6 +95,24 @@ test("more requests than are allowed are refused", async () => {
   void caller.call("wait", {}).catch(() => undefined);
   void caller.call("wait", {}).catch(() => undefined);
   await assert.rejects(caller.call("wait", {}), { code: "ERR_RATE_LIMITED" });
+});
+
+test("a bound may be common to several ports, and what ends gives its room back", async () => {
+  const shared = new Room(2);
+  const [here, there] = pair();
+  const [other, otherEnd] = pair();
+  const never: Handler = (type) => (type === "wait" ? new Promise(() => undefined) : Promise.resolve(1));
+  answer(there, never, { open: 9, shared }, silent);
+  answer(otherEnd, never, { open: 9, shared }, silent);
+  const [one, two] = [new Caller(() => here, lost), new Caller(() => other, lost)];
+  one.call("wait", {}).catch(() => undefined);
+  assert.deepEqual([await two.call("now", {}), await two.call("now", {})], [1, 1]);
+  two.call("wait", {}).catch(() => undefined);
+  await assert.rejects(two.call("now", {}), { code: "ERR_RATE_LIMITED" });
+  one.close();
+  assert.equal(await two.call("now", {}), 1);
+  two.close();
+  assert.deepEqual([shared.take(), shared.take(), shared.take()], [true, true, false]);
 });
 
 test("nonsense is nothing", () => {
