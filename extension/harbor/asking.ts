@@ -27,17 +27,19 @@ export interface Surroundings {
   close(windowId: number): Promise<void>;
 }
 
-/** What is to be asked, made when its turn has come; or the answer, where none is needed any more. */
-export type Prepare = () => Promise<Omit<QuestionView, "id"> | "settled">;
-
-/** What came of a question. */
-export type Answer = { is: "settled" } | { is: "decided"; decision: Decision };
+/** What a question is about. */
+export interface Matter {
+  /** What is to be asked, made when its turn has come; or that nothing is, any more. */
+  prepare(): Promise<Omit<QuestionView, "id"> | "settled">;
+  /** Keeps what the person has answered. The next question of the site comes after that, and may be settled by it. */
+  record(decision: Decision): Promise<void>;
+}
 
 interface Asked {
-  prepare: Prepare;
+  matter: Matter;
   view: QuestionView | undefined;
   windowId: number | undefined;
-  resolve(answer: Answer): void;
+  resolve(): void;
   reject(error: unknown): void;
 }
 
@@ -53,12 +55,12 @@ export class Asking {
     this.#ready = around.store.get(KEY).then((stored) => void (this.#state = recalled(stored)));
   }
 
-  /** Asks; rejects where the site may not ask now, or with the signal's reason. */
-  ask(who: { origin: string; document: string; gesture: boolean }, prepare: Prepare, signal: AbortSignal): Promise<Answer> {
+  /** Asks, until there is an answer and it is kept; rejects where the site may not ask now, or with the signal's reason. */
+  ask(who: { origin: string; document: string; gesture: boolean }, matter: Matter, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       const { gesture, ...question } = who;
-      this.#asked.set(id, { prepare, view: undefined, windowId: undefined, resolve, reject });
+      this.#asked.set(id, { matter, view: undefined, windowId: undefined, resolve, reject });
       signal.addEventListener("abort", () => this.#end(id, "withdrawn", (asked) => asked.reject(signal.reason)));
       void this.#ready.then(() => {
         if (this.#asked.has(id)) this.#happened({ is: "asked", question: { id, ...question }, gesture });
@@ -75,8 +77,7 @@ export class Asking {
   decide(id: number, decision: Decision): boolean {
     const view = this.#asked.get(id)?.view;
     if (view === undefined || !isShown(decision, view)) return false;
-    const outcome = decision.allow === "no" ? "denied" : "allowed";
-    this.#end(id, outcome, (asked) => asked.resolve({ is: "decided", decision }));
+    void this.#record(id, decision);
     return true;
   }
 
@@ -85,6 +86,17 @@ export class Asking {
     for (const [id, asked] of this.#asked) {
       if (asked.windowId === windowId) this.decide(id, { allow: "no", remember: false });
     }
+  }
+
+  async #record(id: number, decision: Decision): Promise<void> {
+    const asked = this.#taken(id);
+    try {
+      await asked?.matter.record(decision);
+      asked?.resolve();
+    } catch (error) {
+      asked?.reject(error);
+    }
+    this.#happened({ is: "ended", id, outcome: decision.allow === "no" ? "denied" : "allowed" });
   }
 
   #happened(event: Event): void {
@@ -108,10 +120,10 @@ export class Asking {
 
   async #show(id: number, asked: Asked): Promise<void> {
     try {
-      const view = await asked.prepare();
+      const view = await asked.matter.prepare();
       if (!this.#asked.has(id)) return;
       if (view === "settled") {
-        this.#end(id, "allowed", () => asked.resolve({ is: "settled" }));
+        this.#end(id, "allowed", () => asked.resolve());
         return;
       }
       asked.view = { id, ...view };
@@ -123,13 +135,19 @@ export class Asking {
     }
   }
 
-  #end(id: number, outcome: "allowed" | "denied" | "withdrawn", tell: (asked: Asked) => void): void {
-    const asked = this.#asked.get(id);
+  #end(id: number, outcome: "allowed" | "withdrawn", tell: (asked: Asked) => void): void {
+    const asked = this.#taken(id);
     if (asked === undefined) return;
-    this.#asked.delete(id);
     tell(asked);
-    if (asked.windowId !== undefined) void this.#around.close(asked.windowId);
     this.#happened({ is: "ended", id, outcome });
+  }
+
+  /** Takes a question out, and its window away: nothing answers it any more. */
+  #taken(id: number): Asked | undefined {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (asked?.windowId !== undefined) void this.#around.close(asked.windowId);
+    return asked;
   }
 }
 

@@ -99,8 +99,7 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       const servers = await askedServers(bridge, tools);
       return { origin, scopes, servers, named: tools !== undefined, ...(reason === undefined ? {} : { reason }) };
     };
-    const answer = await asking.ask(wish, prepare, signal);
-    if (answer.is === "decided") await record(parts, wish, answer.decision);
+    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
   return { granted: isCovered(wish, after), ...viewOf(wish.origin, after) };

@@ -22,6 +22,13 @@ const FLAGS = [
   "--remote-debugging-pipe",
 ];
 
+/** What keys do besides having a name. */
+const KEYS = {
+  Escape: {},
+  Enter: { windowsVirtualKeyCode: 13, text: "\r" },
+  Tab: { windowsVirtualKeyCode: 9 },
+};
+
 type Result = { [name: string]: any };
 
 /** The protocol: commands with ids, events aside. */
@@ -104,8 +111,8 @@ class ChromiumPage implements Page {
     }
   }
 
-  async press(key: string): Promise<void> {
-    for (const type of ["keyDown", "keyUp"]) await this.#input("Input.dispatchKeyEvent", { type, key, code: key });
+  async press(key: keyof typeof KEYS): Promise<void> {
+    for (const type of ["keyDown", "keyUp"]) await this.#input("Input.dispatchKeyEvent", { type, key, code: key, ...KEYS[key] });
   }
 
   /** What a click or a key does may be to close the page. */
