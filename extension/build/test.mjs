@@ -1,5 +1,5 @@
 // Runs the tests: bundles every *.test.ts and hands it to node's own runner. `--e2e` takes those in e2e/ instead, which
-// need browsers; words besides are file names to pick from.
+// need browsers; words besides are file names to pick from. `--bench` runs e2e/bench.ts, and hands it the other words.
 //
 // Owns the way from TypeScript to node. Must never decide what passes: the exit code is node's.
 
@@ -12,6 +12,7 @@ import { build } from "esbuild";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const words = process.argv.slice(2);
 const e2e = words.includes("--e2e");
+const bench = words.includes("--bench");
 const picked = words.filter((word) => !word.startsWith("--"));
 const ROOMS = e2e ? ["e2e"] : ["build", "harbor", "shared", "web-agents-api"];
 
@@ -21,7 +22,7 @@ async function testsOf(room) {
   return files.filter((file) => /\.test\.(ts|mjs)$/.test(file)).map((file) => join(room, file));
 }
 
-const all = (await Promise.all(ROOMS.map(testsOf))).flat().sort();
+const all = bench ? ["e2e/bench.ts"] : (await Promise.all(ROOMS.map(testsOf))).flat().sort();
 const tests = all.filter((file) => picked.length === 0 || picked.some((word) => file.includes(word)));
 if (tests.length === 0) throw new Error(`no test file has ${picked.join(", ")} in its name`);
 
@@ -51,8 +52,9 @@ try {
     logLevel: "warning",
   });
   const files = tests.map((file) => join(out, file.replace(/\.(ts|mjs)$/, ".mjs")));
-  const flags = ["--enable-source-maps", "--test", ...(e2e ? ["--test-concurrency=1"] : [])];
-  code = spawnSync(process.execPath, [...flags, ...files], { cwd: root, stdio: "inherit" }).status ?? 1;
+  const runner = bench ? [] : ["--test", ...(e2e ? ["--test-concurrency=1"] : [])];
+  const others = bench ? words.filter((word) => word !== "--bench") : [];
+  code = spawnSync(process.execPath, ["--enable-source-maps", ...runner, ...files, ...others], { cwd: root, stdio: "inherit" }).status ?? 1;
 } finally {
   await rm(out, { recursive: true, force: true });
 }

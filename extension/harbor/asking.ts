@@ -90,20 +90,22 @@ export class Asking {
 
   async #record(id: number, decision: Decision): Promise<void> {
     const asked = this.#taken(id);
+    const outcome = decision.allow === "no" ? "denied" : "allowed";
     try {
       await asked?.matter.record(decision);
+      this.#happened({ is: "ended", id, outcome });
+      // Before the page hears of it: it may ask again at once, and of another background.
+      if (outcome === "denied") await this.#around.store.set(KEY, memoryOf(this.#state));
       asked?.resolve();
     } catch (error) {
+      this.#happened({ is: "ended", id, outcome });
       asked?.reject(error);
     }
-    this.#happened({ is: "ended", id, outcome: decision.allow === "no" ? "denied" : "allowed" });
   }
 
   #happened(event: Event): void {
-    const before = this.#state;
-    const { state, actions } = step(before, event, this.#around.now());
+    const { state, actions } = step(this.#state, event, this.#around.now());
     this.#state = state;
-    if (state.denials !== before.denials) void this.#around.store.set(KEY, memoryOf(state));
     for (const action of actions) this.#perform(action);
   }
 

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Browser, type Page, textOf, until } from "../driver/browser.ts";
+import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
 import { allowed } from "../driver/double.ts";
 import type { Harbor } from "../driver/harbor.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
@@ -25,12 +25,6 @@ async function cancelled(harbor: Harbor, times: number): Promise<void> {
     const result = JSON.parse(await harbor.cli("call", "t/cancelled", "--json"));
     return JSON.stringify(result).includes(`"text":"${times}"`) || undefined;
   });
-}
-
-/** Ends all backgrounds, and waits until the page has noticed: what it asks in that very moment fails, and says so. */
-async function end(browser: Browser, page: Page): Promise<void> {
-  await browser.endBackgrounds(page);
-  await until("another background", async () => ((await page.run("return shown(agent.permissions.list())")) as Settled).value);
 }
 
 /** Has the browser start another program, or one that is not there; the path that was there before. */
@@ -98,7 +92,7 @@ for (const inBrowser of inBrowsers) {
         const { browser } = world;
         const page = await allowed(world);
         await begin(page);
-        await end(browser, page);
+        await endNoticed(browser, page);
         assert.equal(((await page.run("return window.waiting")) as Settled).code, "ERR_BRIDGE_NOT_CONNECTED");
         await cancelled(world.harbor, 1);
         // A question has ended, too: its window is closed, or it says so, and answers nothing any more.
@@ -106,7 +100,7 @@ for (const inBrowser of inBrowsers) {
         await page.click("#ask");
         const consent = await browser.find("consent.html");
         await textOf(consent, "#origin");
-        await end(browser, page);
+        await endNoticed(browser, page);
         assert.equal(((await page.run("return window.asked")) as Settled).code, "ERR_BRIDGE_NOT_CONNECTED");
         if ((await browser.count("consent.html")) > 0) {
           assert.match(await textOf(consent, "#said"), /ended meanwhile/);
@@ -128,7 +122,7 @@ for (const inBrowser of inBrowsers) {
         assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
         const sum = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
         for (let time = 0; time < 3; time += 1) {
-          await end(browser, page);
+          await endNoticed(browser, page);
           const { value, message } = (await page.run(sum)) as Settled;
           assert.match(value?.content[0].text ?? message, /42/);
         }

@@ -72,3 +72,10 @@ export function textOf(page: Page, selector: string): Promise<string> {
   const source = `return document.querySelector(${JSON.stringify(selector)})?.textContent ?? ""`;
   return until(`text in ${selector}`, async () => ((await page.run(source)) as string) || undefined);
 }
+
+/** Ends all backgrounds, and waits until the page has noticed: what it asks in that very moment may fail. */
+export async function endNoticed(browser: Browser, page: Page): Promise<void> {
+  await browser.endBackgrounds(page);
+  const source = "return Promise.race([shown(agent.permissions.list()), new Promise((resolve) => setTimeout(resolve, 1000, {}))])";
+  await until("another background", async () => ((await page.run(source)) as { value?: unknown }).value);
+}

@@ -207,10 +207,11 @@ class Firefox implements Browser {
   }
 
   async endBackgrounds(): Promise<void> {
+    // Also one with a port to a native host, which Firefox would spare otherwise.
     const script = `
       const done = arguments[arguments.length - 1];
       const ids = ${JSON.stringify(Object.values(FIREFOX_IDS))};
-      const end = (id) => WebExtensionPolicy.getByID(id).extension.terminateBackground({ ignoreDevToolsAttached: true });
+      const end = (id) => WebExtensionPolicy.getByID(id).extension.terminateBackground({ ignoreDevToolsAttached: true, disableResetIdleForTest: true });
       Promise.all(ids.map(end)).then(() => done(true), (error) => done(String(error)));
     `;
     await this.#marionette.together(async () => {

@@ -22,6 +22,8 @@ export interface Options {
   config?: string;
   /** Whether browsers are told of Harbor; true when absent. */
   registered?: boolean;
+  /** What the site shows; its own page when absent. */
+  page?: string;
   /** `web-agents-api` without `harbor`. */
   alone?: boolean;
   /** Makes another extension, unpacked, and gives its directory. */
@@ -57,7 +59,7 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     const harbor = await Harbor.make(options.config);
     ends.push(() => harbor.end());
     if (options.registered !== false) await register(name, harbor);
-    const site = await Site.start();
+    const site = await Site.start(options.page);
     ends.push(() => site.end());
     const foreign = options.foreign === undefined ? [] : [await options.foreign(harbor, site)];
     const world: World = {
