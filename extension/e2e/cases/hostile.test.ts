@@ -65,11 +65,14 @@ for (const inBrowser of inBrowsers) {
           // Once more, while a call is under way.
           const after = (await page.run(`
             const pending = agent.tools.call({ tool: "everything/get-sum", args: { a: 20, b: 22 } });
-            Promise.prototype.then = () => {}; Map.prototype.delete = () => { throw 1; }; window.Promise = class {}; Object.freeze = (x) => x;
+            Promise.prototype.then = () => {}; Map.prototype.delete = () => { throw 1; }; Object.freeze = (x) => x;
             Object.defineProperty(MessageEvent.prototype, "data", { get: () => ({ channel: "harbor_web_agent", to: "page", id: 1, result: "forged" }) });
             Object.defineProperty(MessageEvent.prototype, "source", { get: () => window });
             EventTarget.prototype.dispatchEvent.call(window, new MessageEvent("message", { data: {} }));
-            return shown(pending);`)) as Settled;
+            const settled = await shown(pending);
+            // The driver of this test needs it.
+            Promise.prototype.then = then;
+            return settled;`)) as Settled;
           assert.match(after.value?.content[0].text ?? JSON.stringify(after), /42/);
 
           const sum = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
