@@ -65,5 +65,8 @@ function heard({ source, data }: MessageEvent): void {
 const world = globalThis as { agentIsServed?: true };
 if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
   world.agentIsServed = true;
-  window.addEventListener("message", heard);
+  const listen = () => window.addEventListener("message", heard);
+  listen();
+  // document.open() takes all listeners away. What is written then begins with another root.
+  new MutationObserver(listen).observe(document, { childList: true });
 }

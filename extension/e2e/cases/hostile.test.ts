@@ -13,6 +13,7 @@ import type { Settled } from "./way.test.ts";
 const HOSTILE = `<!doctype html><meta charset="utf-8"><title>Hostile</title><button id="ask">Ask</button><script>
   const { then, catch: rescue } = Promise.prototype;
   window.shown = (promise) => then.call(promise, (value) => ({ value }), (error) => ({ code: error.code, message: error.message }));
+  window.keptThen = then;
   window.stolen = [];
   const agentBefore = window.agent;
   try { window.agent = { forged: true }; } catch {}
@@ -65,13 +66,14 @@ for (const inBrowser of inBrowsers) {
           // Once more, while a call is under way.
           const after = (await page.run(`
             const pending = agent.tools.call({ tool: "everything/get-sum", args: { a: 20, b: 22 } });
+            await null;
             Promise.prototype.then = () => {}; Map.prototype.delete = () => { throw 1; }; Object.freeze = (x) => x;
             Object.defineProperty(MessageEvent.prototype, "data", { get: () => ({ channel: "harbor_web_agent", to: "page", id: 1, result: "forged" }) });
             Object.defineProperty(MessageEvent.prototype, "source", { get: () => window });
             EventTarget.prototype.dispatchEvent.call(window, new MessageEvent("message", { data: {} }));
             const settled = await shown(pending);
             // The driver of this test needs it.
-            Promise.prototype.then = then;
+            Promise.prototype.then = window.keptThen;
             return settled;`)) as Settled;
           assert.match(after.value?.content[0].text ?? JSON.stringify(after), /42/);
 
@@ -166,6 +168,14 @@ for (const inBrowser of inBrowsers) {
           ...[invalid, invalid, invalid, invalid],
         ]);
         assert.ok(((await page.run("return shown(agent.permissions.list())")) as Settled).value);
+      }));
+
+    test("a document that is written anew keeps the API", () =>
+      inBrowser.run(async ({ browser, site }: World) => {
+        const page = await browser.open(site.url);
+        await page.run("window.kept = shown; document.open(); document.write('<!doctype html><p>new'); document.close()");
+        const { value } = (await page.run("return kept(agent.permissions.list())")) as Settled;
+        assert.equal(value.origin, site.origin);
       }));
 
     test("what a hostile server calls itself stands in the question as text", () =>
