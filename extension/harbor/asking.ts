@@ -3,10 +3,10 @@
 // Owns the open questions and their windows. Who may ask when is decided in questions.ts, what an answer means in grants.ts.
 // Must never answer for the person: a window that is closed is a denial that nobody remembers.
 
+import type { Store } from "../shared/browser/api.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Decision } from "./grants.ts";
 import type { QuestionView } from "./own.ts";
-import type { Store } from "../shared/browser/api.ts";
 import { type Action, type Event, START, type State, memoryOf, recalled, step } from "./questions.ts";
 
 /** The key in storage. */
@@ -52,7 +52,8 @@ export class Asking {
 
   constructor(around: Surroundings) {
     this.#around = around;
-    this.#ready = around.store.get(KEY).then((stored) => void (this.#state = recalled(stored)));
+    const recall = (stored: unknown) => void (this.#state = recalled(stored));
+    this.#ready = around.store.get(KEY).then(recall, (error) => console.error("denials are not known", error));
   }
 
   /** Asks, until there is an answer and it is kept; rejects where the site may not ask now, or with the signal's reason. */

@@ -2,8 +2,9 @@
 //
 //   ask ─► refused, or shown, or waits behind the same origin's open question ─► shown or refused
 //
-// Pure: state, event, now in; state and actions out. `now` is the time of day, since it has to hold across restarts. Must never know what is asked. One question at a time per origin; after a
-// denial none for ten seconds, after three none until the document is another one; each needs a gesture.
+// Pure: state, event, now in; state and actions out. `now` is the time of day, since it has to hold across restarts. Must never
+// know what is asked. One question at a time per origin; after a denial none for ten seconds, after three none until the document is
+// another one; each needs a gesture.
 
 /** How long an origin has to be silent after a denial. */
 export const COOLDOWN_MS = 10_000;

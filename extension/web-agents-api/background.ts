@@ -104,7 +104,9 @@ onOwnPort((port) => {
     return;
   }
   const flags = async () => parseFlags(await localStore.get(FLAGS_KEY));
-  const handler = handlerFor({ ...page, document: page.document ?? name }, harbor, flags, (origin) => frames.add(origin));
+  // Where a browser refuses, frames lack the API; the page is allowed what it is allowed all the same.
+  const granted = (origin: string) => frames.add(origin).catch((error) => console.error("frames lack the API", error));
+  const handler = handlerFor({ ...page, document: page.document ?? name }, harbor, flags, granted);
   answer(port, handler, { open: MOST_OPEN, shared: roomOf(page.origin, port) });
 });
 

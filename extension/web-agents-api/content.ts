@@ -1,7 +1,7 @@
 // The content script: carries what a page asks to the background, and the answers back.
 //
 // Owns the port of its document. Must never trust the page: types are of a fixed list, the gesture is read here, and who asks is
-// what the browser tells the background. It holds no more than a few requests, and passes on no more than their fields may have, whatever a page sends.
+// what the browser tells the background. It holds no more than a few requests, whatever a page sends, and passes on bounded fields only.
 
 import { connectOwn } from "../shared/browser/api.ts";
 import { Caller } from "../shared/ports/caller.ts";
