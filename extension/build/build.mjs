@@ -26,7 +26,7 @@ const SCRIPTS = {
     },
   ],
   "web-agents-api": [
-    { format: "esm", files: { background: "web-agents-api/background.ts" } },
+    { format: "esm", files: { background: "web-agents-api/background.ts", options: "web-agents-api/options/options.ts" } },
     { format: "iife", files: { content: "web-agents-api/content.ts", injected: "web-agents-api/page/injected.ts" } },
   ],
 };
@@ -41,7 +41,7 @@ const STATIC = {
     "harbor/sidebar/sidebar.css",
     "shared/style/tokens.css",
   ],
-  "web-agents-api": [],
+  "web-agents-api": ["web-agents-api/options/options.html", "web-agents-api/options/options.css", "shared/style/tokens.css"],
 };
 const ICONS = ["shared/style/icon-48.png", "shared/style/icon-128.png"];
 

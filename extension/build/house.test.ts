@@ -60,12 +60,16 @@ test("no build can do more than it has to", () => {
       const made = manifest(extension, browser, { version: "1", keys }) as { [name: string]: any };
       assert.equal(made["incognito"], "not_allowed");
       assert.equal(made["web_accessible_resources"], undefined);
-      assert.equal(made["host_permissions"], undefined);
-      const wanted = extension === "harbor" ? ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])] : ["storage"];
+      // Where content scripts run anyway, and with `connect-src 'none'` for nothing else.
+      const hosts = extension === "web-agents-api" && browser === "chrome" ? made["content_scripts"][0].matches : undefined;
+      assert.deepEqual(made["host_permissions"], hosts);
+      assert.match(made["content_security_policy"].extension_pages, /connect-src 'none'/);
+      const wanted = extension === "harbor" ? ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])] : ["storage", "scripting"];
       assert.deepEqual(made["permissions"], wanted);
       const { ids, matches } = made["externally_connectable"] ?? {};
       assert.equal(matches, undefined);
-      if (extension === "harbor" && browser === "chrome") assert.deepEqual(ids, [chromiumId(keys["web-agents-api"])]);
+      const other = extension === "harbor" ? "web-agents-api" : "harbor";
+      if (browser === "chrome") assert.deepEqual(ids, [chromiumId(keys[other])]);
       assert.doesNotMatch(made["content_security_policy"].extension_pages, /unsafe|https?:|\*/);
     }
   }

@@ -15,7 +15,10 @@ export const BROWSERS = ["chrome", "firefox"];
 /** The ids in Firefox. @type {Record<Extension, string>} */
 export const FIREFOX_IDS = { harbor: "harbor@harbor", "web-agents-api": "web-agents-api@harbor" };
 
-/** Where pages get the API: secure contexts. The background asks again, by origin, at every call. */
+/**
+ * Where pages get the API: secure contexts. The background asks again, by origin, at every call. Frames get it by scripts that are
+ * registered for origins with a grant, and these addresses are all that such a script can run on.
+ */
 const PAGES = ["https://*/*", "http://localhost/*", "http://127.0.0.1/*"];
 
 /** Neither inline scripts nor anything from elsewhere; frames only of our own. */
@@ -55,7 +58,7 @@ export function manifest(extension, browser, { version, keys }) {
     content_security_policy: { extension_pages: CSP },
     ...(browser === "chrome" ? ofChrome(keys[extension]) : ofFirefox(extension)),
   };
-  return extension === "harbor" ? { ...common, ...harbor(browser, keys) } : { ...common, ...webAgentsApi() };
+  return extension === "harbor" ? { ...common, ...harbor(browser, keys) } : { ...common, ...webAgentsApi(browser, keys) };
 }
 
 /** @param {string} key */
@@ -87,25 +90,40 @@ function harbor(browser, keys) {
     browser === "chrome"
       ? { side_panel: { default_path: "sidebar.html" } }
       : { sidebar_action: { default_title: "Harbor", default_panel: "sidebar.html", open_at_install: false } };
-  // Firefox knows no such list, and lets every extension try: the background looks at the sender in both.
-  const connectable =
-    browser === "chrome" ? { externally_connectable: { ids: [chromiumId(keys["web-agents-api"])] } } : {};
   return {
     name: "Harbor",
     description: "MCP servers on your own machine, isolated, for the sites that you allow.",
     permissions: ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])],
     action: { default_title: "Harbor" },
     ...panel,
-    ...connectable,
+    ...connectable(browser, keys["web-agents-api"]),
   };
 }
 
-function webAgentsApi() {
+/**
+ * Lets in the extension with this key. Firefox knows no such list, and lets every extension try: the background looks at the sender in both.
+ * @param {Browser} browser
+ * @param {string} key
+ */
+function connectable(browser, key) {
+  return browser === "chrome" ? { externally_connectable: { ids: [chromiumId(key)] } } : {};
+}
+
+/**
+ * @param {Browser} browser
+ * @param {Record<Extension, string>} keys
+ */
+function webAgentsApi(browser, keys) {
   const script = { matches: PAGES, run_at: "document_start", all_frames: false, match_about_blank: false };
   return {
     name: "Web Agents API",
     description: "Gives web pages window.agent: tools of your Harbor, with your consent.",
-    permissions: ["storage"],
+    permissions: ["storage", "scripting"],
+    // Chromium runs registered scripts only where these are; Firefox takes the addresses of the scripts below for it.
+    ...(browser === "chrome" ? { host_permissions: PAGES } : {}),
+    ...connectable(browser, keys.harbor),
+    action: { default_title: "Web Agents API", default_popup: "options.html" },
+    options_ui: { page: "options.html", open_in_tab: true },
     content_scripts: [
       { ...script, js: ["content.js"], world: "ISOLATED" },
       { ...script, js: ["injected.js"], world: "MAIN" },

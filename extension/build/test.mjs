@@ -1,5 +1,5 @@
 // Runs the tests: bundles every *.test.ts and hands it to node's own runner. `--e2e` takes those in e2e/ instead, which
-// need browsers, and `--screenshots` what makes the pictures; words besides are file names to pick from.
+// need browsers; words besides are file names to pick from.
 //
 // Owns which tests are run. Must never decide what passes: the exit code is node's.
 
@@ -19,8 +19,7 @@ async function testsOf(room) {
   return files.filter((file) => /\.test\.(ts|mjs)$/.test(file)).map((file) => join(room, file));
 }
 
-const screenshots = words.includes("--screenshots");
-const all = screenshots ? ["e2e/screenshots.ts"] : (await Promise.all(ROOMS.map(testsOf))).flat().sort();
+const all = (await Promise.all(ROOMS.map(testsOf))).flat().sort();
 const tests = all.filter((file) => picked.length === 0 || picked.some((word) => file.includes(word)));
 if (tests.length === 0) throw new Error(`no test file has ${picked.join(", ")} in its name`);
 

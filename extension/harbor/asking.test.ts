@@ -2,55 +2,70 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Asking } from "./asking.ts";
+import { Asking, type Matter } from "./asking.ts";
 import { consentHandler } from "./consent/handler.ts";
+import type { Decision } from "./grants.ts";
 
 const WHO = { origin: "https://a.example", document: "D", gesture: true };
-const VIEW = { origin: WHO.origin, scopes: [], servers: [], named: false };
+const VIEW = { origin: WHO.origin, scopes: [], servers: [{ id: "a", label: "A", tools: [{ name: "a/b" }] }], named: false };
+/** A question, and what was answered. */
+function matter(prepare: Matter["prepare"] = async () => VIEW) {
+  const decided: Decision[] = [];
+  return { prepare, decided, record: async (decision: Decision) => void decided.push(decision) };
+}
+
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-function played() {
+function played(kept = new Map<string, unknown>()) {
   const windows: string[] = [];
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
   let last = 100;
   const asking = new Asking({
     now: () => 0,
+    store,
     open: async (id) => (windows.push(`open ${id}`), ++last),
     close: async (windowId) => void windows.push(`close ${windowId}`),
   });
-  const handler = consentHandler(asking);
-  const page = (type: string, payload: { [name: string]: unknown }) =>
-    handler(type, payload, { signal: new AbortController().signal, progress: () => undefined });
-  return { asking, windows, page };
+  const open = () => {
+    const handler = consentHandler(asking);
+    return (type: string, payload: { [name: string]: unknown }) =>
+      handler(type, payload, { signal: new AbortController().signal, progress: () => undefined });
+  };
+  return { asking, windows, open, page: open() };
 }
 
 test("the person answers, the window closes", async () => {
   const { asking, windows, page } = played();
-  const asked = asking.ask(WHO, async () => VIEW, new AbortController().signal);
+  const about = matter();
+  const asked = asking.ask(WHO, about, new AbortController().signal);
   await settle();
   assert.deepEqual(await page("question", { id: 1 }), { id: 1, ...VIEW });
   await page("answer", { id: 1, decision: { allow: "once", tools: ["a/b"] } });
-  assert.deepEqual(await asked, { is: "decided", decision: { allow: "once", tools: ["a/b"] } });
+  await asked;
+  assert.deepEqual(about.decided, [{ allow: "once", tools: ["a/b"] }]);
   assert.deepEqual(windows, ["open 1", "close 101"]);
   await assert.rejects(page("answer", { id: 1, decision: { allow: "once", tools: [] } }), { code: "ERR_INVALID_REQUEST" });
 });
 
 test("a window that is closed is a denial that nobody remembers", async () => {
   const { asking } = played();
-  const asked = asking.ask(WHO, async () => VIEW, new AbortController().signal);
+  const about = matter();
+  const asked = asking.ask(WHO, about, new AbortController().signal);
   await settle();
   asking.windowClosed(7);
   asking.windowClosed(101);
-  assert.deepEqual(await asked, { is: "decided", decision: { allow: "no", remember: false } });
+  await asked;
+  assert.deepEqual(about.decided, [{ allow: "no", remember: false }]);
 });
 
 test("a document that is gone takes its question with it, also while the window opens", async () => {
   const { asking, windows } = played();
   const controller = new AbortController();
-  const asked = asking.ask(WHO, async () => VIEW, controller.signal);
+  const asked = asking.ask(WHO, matter(), controller.signal);
   controller.abort(new Error("gone"));
   await assert.rejects(asked, /gone/);
   const later = new AbortController();
-  const next = asking.ask(WHO, async () => VIEW, later.signal);
+  const next = asking.ask(WHO, matter(), later.signal);
   await settle();
   later.abort(new Error("gone, too"));
   await assert.rejects(next, /gone, too/);
@@ -60,17 +75,69 @@ test("a document that is gone takes its question with it, also while the window 
 test("what is settled meanwhile opens no window; what fails is told", async () => {
   const { asking, windows } = played();
   const { signal } = new AbortController();
-  assert.deepEqual(await asking.ask(WHO, async () => "settled", signal), { is: "settled" });
-  await assert.rejects(asking.ask(WHO, () => Promise.reject(new Error("no bridge")), signal), /no bridge/);
+  const settled = matter(async () => "settled");
+  await asking.ask(WHO, settled, signal);
+  await assert.rejects(asking.ask(WHO, matter(() => Promise.reject(new Error("no bridge"))), signal), /no bridge/);
+  assert.deepEqual(settled.decided, []);
   assert.deepEqual(windows, []);
 });
 
 test("what is no decision decides nothing", async () => {
   const { asking, page } = played();
-  void asking.ask(WHO, async () => VIEW, new AbortController().signal).catch(() => undefined);
+  void asking.ask(WHO, matter(), new AbortController().signal).catch(() => undefined);
   await settle();
+  await page("question", { id: 1 });
   for (const decision of [undefined, {}, { allow: "yes" }, { allow: "once" }, { allow: "always", tools: [1] }]) {
     await assert.rejects(page("answer", { id: 1, decision }), { code: "ERR_INVALID_REQUEST" });
   }
   assert.ok(asking.view(1));
+});
+
+test("a page answers the question that it was shown, for what was in it", async () => {
+  const { asking, page, open } = played();
+  const about = matter();
+  const asked = asking.ask(WHO, about, new AbortController().signal);
+  await settle();
+  await page("question", { id: 1 });
+  const decision = { allow: "once", tools: ["a/b"] };
+  // As a window of an earlier background, whose question had the same number.
+  await assert.rejects(open()("answer", { id: 1, decision }), { code: "ERR_INVALID_REQUEST" });
+  for (const tools of [["a/c"], ["a/b", "c/*"], ["a/*"]]) {
+    await assert.rejects(page("answer", { id: 1, decision: { allow: "always", tools } }), { code: "ERR_INVALID_REQUEST" });
+  }
+  await page("answer", { id: 1, decision });
+  await asked;
+  assert.deepEqual(about.decided, [decision]);
+});
+
+test("a denial outlives the background", async () => {
+  const kept = new Map<string, unknown>();
+  const before = played(kept);
+  const denied = before.asking.ask(WHO, matter(), new AbortController().signal);
+  await settle();
+  before.asking.windowClosed(101);
+  await denied;
+  const after = played(new Map(JSON.parse(JSON.stringify([...kept]))));
+  const again = after.asking.ask(WHO, matter(), new AbortController().signal);
+  await assert.rejects(again, { code: "ERR_PERMISSION_DENIED" });
+});
+
+test("the next question comes when the answer to the one before is kept, and what fails there is told", async () => {
+  const { asking, windows, page } = played();
+  const { signal } = new AbortController();
+  let kept: (() => void) | undefined;
+  const first = { ...matter(), record: () => new Promise<void>((resolve) => (kept = resolve)) };
+  const asked = asking.ask(WHO, first, signal);
+  const next = asking.ask(WHO, matter(async () => (kept === undefined ? VIEW : "settled")), signal);
+  const failing = asking.ask({ ...WHO, origin: "https://b.example" }, { ...matter(), record: () => Promise.reject(new Error("lost")) }, signal);
+  await settle();
+  await page("question", { id: 1 });
+  await page("answer", { id: 1, decision: { allow: "once", tools: [] } });
+  await settle();
+  kept?.();
+  await Promise.all([asked, next]);
+  assert.deepEqual(windows, ["open 1", "open 3", "close 101"]);
+  await page("question", { id: 3 });
+  await page("answer", { id: 3, decision: { allow: "once", tools: [] } });
+  await assert.rejects(failing, /lost/);
 });

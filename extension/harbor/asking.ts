@@ -3,10 +3,14 @@
 // Owns the open questions and their windows. Who may ask when is decided in questions.ts, what an answer means in grants.ts.
 // Must never answer for the person: a window that is closed is a denial that nobody remembers.
 
+import type { Store } from "../shared/browser/api.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Decision } from "./grants.ts";
 import type { QuestionView } from "./own.ts";
-import { type Action, type Event, START, type State, step } from "./questions.ts";
+import { type Action, type Event, START, type State, memoryOf, recalled, step } from "./questions.ts";
+
+/** The key in storage. */
+const KEY = "denials";
 
 /** The window of a question, in pixels. */
 const WIDTH = 460;
@@ -14,44 +18,54 @@ const HEIGHT = 640;
 
 /** What this needs of its surroundings. */
 export interface Surroundings {
+  /** The time of day, in milliseconds. */
   now(): number;
+  /** Keeps who was denied, as long as the browser runs. */
+  store: Store;
   /** Opens the page of a question; the window's id. */
   open(questionId: number, width: number, height: number): Promise<number>;
   close(windowId: number): Promise<void>;
 }
 
-/** What is to be asked, made when its turn has come; or the answer, where none is needed any more. */
-export type Prepare = () => Promise<Omit<QuestionView, "id"> | "settled">;
-
-/** What came of a question. */
-export type Answer = { is: "settled" } | { is: "decided"; decision: Decision };
+/** What a question is about. */
+export interface Matter {
+  /** What is to be asked, made when its turn has come; or that nothing is, any more. */
+  prepare(): Promise<Omit<QuestionView, "id"> | "settled">;
+  /** Keeps what the person has answered. The next question of the site comes after that, and may be settled by it. */
+  record(decision: Decision): Promise<void>;
+}
 
 interface Asked {
-  prepare: Prepare;
+  matter: Matter;
   view: QuestionView | undefined;
   windowId: number | undefined;
-  resolve(answer: Answer): void;
+  resolve(): void;
   reject(error: unknown): void;
 }
 
 export class Asking {
   readonly #around: Surroundings;
   readonly #asked = new Map<number, Asked>();
+  readonly #ready: Promise<void>;
   #state: State = START;
   #last = 0;
 
   constructor(around: Surroundings) {
     this.#around = around;
+    const recall = (stored: unknown) => void (this.#state = recalled(stored));
+    this.#ready = around.store.get(KEY).then(recall, (error) => console.error("denials are not known", error));
   }
 
-  /** Asks; rejects where the site may not ask now, or with the signal's reason. */
-  ask(who: { origin: string; document: string; gesture: boolean }, prepare: Prepare, signal: AbortSignal): Promise<Answer> {
+  /** Asks, until there is an answer and it is kept; rejects where the site may not ask now, or with the signal's reason. */
+  ask(who: { origin: string; document: string; gesture: boolean }, matter: Matter, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       const { gesture, ...question } = who;
-      this.#asked.set(id, { prepare, view: undefined, windowId: undefined, resolve, reject });
+      this.#asked.set(id, { matter, view: undefined, windowId: undefined, resolve, reject });
       signal.addEventListener("abort", () => this.#end(id, "withdrawn", (asked) => asked.reject(signal.reason)));
-      this.#happened({ is: "asked", question: { id, ...question }, gesture });
+      void this.#ready.then(() => {
+        if (this.#asked.has(id)) this.#happened({ is: "asked", question: { id, ...question }, gesture });
+      });
     });
   }
 
@@ -60,11 +74,11 @@ export class Asking {
     return this.#asked.get(id)?.view;
   }
 
-  /** The person has answered. False: there is no such question any more. */
+  /** The person has answered. False: there is no such question any more, or it was not about that. */
   decide(id: number, decision: Decision): boolean {
-    if (this.#asked.get(id)?.view === undefined) return false;
-    const outcome = decision.allow === "no" ? "denied" : "allowed";
-    this.#end(id, outcome, (asked) => asked.resolve({ is: "decided", decision }));
+    const view = this.#asked.get(id)?.view;
+    if (view === undefined || !isShown(decision, view)) return false;
+    void this.#record(id, decision);
     return true;
   }
 
@@ -72,6 +86,21 @@ export class Asking {
   windowClosed(windowId: number): void {
     for (const [id, asked] of this.#asked) {
       if (asked.windowId === windowId) this.decide(id, { allow: "no", remember: false });
+    }
+  }
+
+  async #record(id: number, decision: Decision): Promise<void> {
+    const asked = this.#taken(id);
+    const outcome = decision.allow === "no" ? "denied" : "allowed";
+    try {
+      await asked?.matter.record(decision);
+      this.#happened({ is: "ended", id, outcome });
+      // Before the page hears of it: it may ask again at once, and of another background.
+      if (outcome === "denied") await this.#around.store.set(KEY, memoryOf(this.#state));
+      asked?.resolve();
+    } catch (error) {
+      this.#happened({ is: "ended", id, outcome });
+      asked?.reject(error);
     }
   }
 
@@ -94,10 +123,10 @@ export class Asking {
 
   async #show(id: number, asked: Asked): Promise<void> {
     try {
-      const view = await asked.prepare();
+      const view = await asked.matter.prepare();
       if (!this.#asked.has(id)) return;
       if (view === "settled") {
-        this.#end(id, "allowed", () => asked.resolve({ is: "settled" }));
+        this.#end(id, "allowed", () => asked.resolve());
         return;
       }
       asked.view = { id, ...view };
@@ -109,12 +138,25 @@ export class Asking {
     }
   }
 
-  #end(id: number, outcome: "allowed" | "denied" | "withdrawn", tell: (asked: Asked) => void): void {
-    const asked = this.#asked.get(id);
+  #end(id: number, outcome: "allowed" | "withdrawn", tell: (asked: Asked) => void): void {
+    const asked = this.#taken(id);
     if (asked === undefined) return;
-    this.#asked.delete(id);
     tell(asked);
-    if (asked.windowId !== undefined) void this.#around.close(asked.windowId);
     this.#happened({ is: "ended", id, outcome });
   }
+
+  /** Takes a question out, and its window away: nothing answers it any more. */
+  #taken(id: number): Asked | undefined {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    if (asked?.windowId !== undefined) void this.#around.close(asked.windowId);
+    return asked;
+  }
+}
+
+/** Whether a decision allows nothing that was not shown. */
+function isShown(decision: Decision, { servers }: QuestionView): boolean {
+  if (decision.allow === "no") return true;
+  const shown = new Set(servers.flatMap(({ tools }) => tools.map(({ name }) => name)));
+  return decision.tools.every((tool) => shown.has(tool));
 }

@@ -16,15 +16,17 @@ import {
   ownId,
   ownUrl,
   sessionStore,
+  tellExtension,
 } from "../shared/browser/api.ts";
 import { NativeClient } from "../shared/native/client.ts";
 import { isBackgroundOf, ownPage } from "../shared/origins/senders.ts";
 import { answer } from "../shared/ports/answerer.ts";
-import { PEER_PORT } from "../shared/protocol/peer.ts";
+import { type GrantsMessage, PEER_PORT } from "../shared/protocol/peer.ts";
 import { Asking } from "./asking.ts";
+import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
-import { peerHandler } from "./peer.ts";
+import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
 
@@ -46,7 +48,8 @@ const bridge = new NativeClient({
 });
 
 const asking = new Asking({
-  now: () => performance.now(),
+  now: () => Date.now(),
+  store: sessionStore,
   open: (id, width, height) => openWindow(ownUrl(`consent.html?question=${id}`), width, height),
   close: closeWindow,
 });
@@ -66,12 +69,26 @@ async function tellClosedTabs(): Promise<void> {
   await tabs.tell((tab) => bridge.request("host_expire_tab_grants", { tab_id: tab })).catch(() => undefined);
 }
 
+/** Tell those who are connected of the state. */
+const peers = new Set<() => void>();
+
+const tellPeer = tellGranted(bridge, async (origins) => {
+  const message: GrantsMessage = { push: "grants", origins };
+  // Where it is not there, it asks when it is.
+  await tellExtension(__WEB_AGENTS_API_ID__, message).catch(() => undefined);
+});
+
 onForeignPort((port) => {
   if (port.name !== PEER_PORT || !isBackgroundOf(port.sender, __WEB_AGENTS_API_ID__, browserName)) {
     port.disconnect();
     return;
   }
-  answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+  const push = answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+  const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
+  peers.add(tellState);
+  port.onDisconnect(() => peers.delete(tellState));
+  tellState();
+  tellPeer();
 });
 
 onOwnPort((port) => {
@@ -82,7 +99,10 @@ onOwnPort((port) => {
   else port.disconnect();
 });
 
-bridge.onState(() => void tellClosedTabs());
+bridge.onState(() => {
+  void tellClosedTabs();
+  for (const tellState of peers) tellState();
+});
 onTabClosed((tab) => void tabs.close(tab).then(tellClosedTabs));
 onWindowClosed((windowId) => asking.windowClosed(windowId));
 openSidebarByButton();

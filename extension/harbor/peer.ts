@@ -4,11 +4,13 @@
 // grant is made of the person's answer.
 
 import type { NativeClient } from "../shared/native/client.ts";
+import type { State } from "../shared/native/reconnect.ts";
 import type { Context, Handler } from "../shared/ports/answerer.ts";
 import { CodedError, pageCode } from "../shared/protocol/codes.ts";
 import type { Grant, Pushes } from "../shared/protocol/generated/messages.ts";
 import {
   type Asker,
+  type BridgeView,
   type CallRequest,
   type ListAnswer,
   type PermissionsAnswer,
@@ -49,6 +51,11 @@ export function peerHandler(parts: Parts): Handler {
       throw new CodedError(pageCode(error.code), error.message, error.details);
     }
   };
+}
+
+/** What `web-agents-api` is told of the connection. */
+export function stateForPeer(state: State): BridgeView {
+  return state.is === "waiting" || state.is === "failed" ? { state: state.is, message: state.reason.message } : { state: state.is };
 }
 
 async function grantsOf(bridge: Bridge, { origin, tab }: Asker): Promise<Grant[]> {
@@ -92,8 +99,7 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       const servers = await askedServers(bridge, tools);
       return { origin, scopes, servers, named: tools !== undefined, ...(reason === undefined ? {} : { reason }) };
     };
-    const answer = await asking.ask(wish, prepare, signal);
-    if (answer.is === "decided") await record(parts, wish, answer.decision);
+    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
   return { granted: isCovered(wish, after), ...viewOf(wish.origin, after) };

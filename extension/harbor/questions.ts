@@ -2,8 +2,9 @@
 //
 //   ask ─► refused, or shown, or waits behind the same origin's open question ─► shown or refused
 //
-// Pure: state, event, now in; state and actions out. Must never know what is asked. One question at a time per origin; after a
-// denial none for ten seconds, after three none until the document is another one; each needs a gesture.
+// Pure: state, event, now in; state and actions out. `now` is the time of day, since it has to hold across restarts. Must never
+// know what is asked. One question at a time per origin; after a denial none for ten seconds, after three none until the document is
+// another one; each needs a gesture.
 
 /** How long an origin has to be silent after a denial. */
 export const COOLDOWN_MS = 10_000;
@@ -31,6 +32,22 @@ export interface State {
   denied: ReadonlyMap<string, number>;
   /** How often a document was. */
   denials: ReadonlyMap<string, number>;
+}
+
+/** What of a state has to outlive the background, as it is stored. */
+export interface Memory {
+  denied: [origin: string, at: number][];
+  denials: [document: string, count: number][];
+}
+
+export function memoryOf({ denied, denials }: State): Memory {
+  return { denied: [...denied], denials: [...denials] };
+}
+
+/** The state after a restart of the background. Questions that were open have ended with it. */
+export function recalled(stored: unknown): State {
+  const { denied = [], denials = [] } = Object(stored) as Partial<Memory>;
+  return { ...START, denied: new Map(denied), denials: new Map(denials) };
 }
 
 export type Outcome = "allowed" | "denied" | "withdrawn";

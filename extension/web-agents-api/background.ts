@@ -3,28 +3,100 @@
 // Owns the port to `harbor`, and nothing that has to outlive it. Must never take origin, tab, frame or document from anybody
 // but the browser. There is no state to lose when the browser ends it.
 
-import { connectExtension, localStore, onOwnPort, ownId } from "../shared/browser/api.ts";
-import { pageOf } from "../shared/origins/senders.ts";
-import { answer } from "../shared/ports/answerer.ts";
+import {
+  type Port,
+  browserName,
+  connectExtension,
+  localStore,
+  onForeignMessage,
+  onOwnPort,
+  onStarted,
+  ownId,
+  ownUrl,
+  placeScripts,
+} from "../shared/browser/api.ts";
+import { isBackgroundOf, ownPage, pageOf } from "../shared/origins/senders.ts";
+import { Room, answer } from "../shared/ports/answerer.ts";
 import { Caller } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
-import { PEER_PORT } from "../shared/protocol/peer.ts";
+import { type BridgeView, PEER_PORT } from "../shared/protocol/peer.ts";
+import { isFields } from "../shared/ports/wire.ts";
 import { FLAGS_KEY, parseFlags } from "./flags.ts";
+import { Frames, parseOrigins } from "./frames.ts";
+import { OWN_PORT, optionsHandler } from "./options/handler.ts";
+import type { HarborView } from "./options/words.ts";
 import { handlerFor } from "./pages.ts";
 
 /** How many requests of one document may be open. */
 const MOST_OPEN = 64;
 
+/** How many of all documents of an origin: a site with many tabs or frames leaves room for the others. */
+const MOST_OF_ORIGIN = 256;
+
+const rooms = new Map<string, { room: Room; documents: number }>();
+
+/** The room of this origin, as long as it has documents. */
+function roomOf(origin: string, port: Port): Room {
+  const found = rooms.get(origin) ?? { room: new Room(MOST_OF_ORIGIN), documents: 0 };
+  rooms.set(origin, found);
+  found.documents += 1;
+  port.onDisconnect(() => {
+    found.documents -= 1;
+    if (found.documents === 0) rooms.delete(origin);
+  });
+  return found.room;
+}
+
+/** What runs in frames of origins with a grant: the same as in the top frames of all pages. */
+const frames = new Frames(localStore, (matches) =>
+  placeScripts(
+    [
+      { id: "content", file: "content.js", world: "ISOLATED" },
+      { id: "injected", file: "injected.js", world: "MAIN" },
+    ],
+    matches,
+  ),
+);
+
+/** Pages of the options that are open. */
+const options = new Set<(harbor: HarborView) => void>();
+let known: HarborView = { is: "unknown" };
+
+function learned(harbor: HarborView): void {
+  known = harbor;
+  for (const tell of options) tell(harbor);
+}
+
 function lost(reason: string): CodedError {
   if (/establish connection|Receiving end/i.test(reason)) {
+    learned({ is: "missing" });
     return new CodedError("ERR_HARBOR_NOT_FOUND", "the extension Harbor is not there: install it, or switch it on");
   }
+  learned({ is: "lost" });
   return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to Harbor was lost; what was asked may have been done");
 }
 
-const harbor = new Caller(() => connectExtension(__HARBOR_ID__, PEER_PORT), lost);
+const harbor = new Caller(
+  () => connectExtension(__HARBOR_ID__, PEER_PORT),
+  lost,
+  (type, payload) => {
+    if (type === "bridge") learned({ is: "there", ...(payload as unknown as BridgeView) });
+  },
+);
+
+function serveOptions(port: Port): void {
+  const push = answer(port, optionsHandler(localStore, () => harbor.open()), { open: 8 });
+  const tell = (view: HarborView) => push("harbor", { ...view });
+  options.add(tell);
+  port.onDisconnect(() => options.delete(tell));
+  tell(known);
+}
 
 onOwnPort((port) => {
+  if (port.name === OWN_PORT && ownPage(port.sender, ownId(), ownUrl("")) === "options.html") {
+    serveOptions(port);
+    return;
+  }
   const page = pageOf(port.sender, ownId());
   const name = /^page:([0-9a-f-]{36})$/.exec(port.name)?.[1];
   if (page === undefined || name === undefined) {
@@ -32,5 +104,15 @@ onOwnPort((port) => {
     return;
   }
   const flags = async () => parseFlags(await localStore.get(FLAGS_KEY));
-  answer(port, handlerFor({ ...page, document: page.document ?? name }, harbor, flags), { open: MOST_OPEN });
+  // Where a browser refuses, frames lack the API; the page is allowed what it is allowed all the same.
+  const granted = (origin: string) => frames.add(origin).catch((error) => console.error("frames lack the API", error));
+  const handler = handlerFor({ ...page, document: page.document ?? name }, harbor, flags, granted);
+  answer(port, handler, { open: MOST_OPEN, shared: roomOf(page.origin, port) });
 });
+
+onForeignMessage(async (message, sender) => {
+  if (!isBackgroundOf(sender, __HARBOR_ID__, browserName)) return;
+  if (isFields(message) && message["push"] === "grants") await frames.replace(parseOrigins(message["origins"]));
+});
+
+onStarted(() => void frames.restore());

@@ -1,13 +1,14 @@
 // The content script: carries what a page asks to the background, and the answers back.
 //
 // Owns the port of its document. Must never trust the page: types are of a fixed list, the gesture is read here, and who asks is
-// what the browser tells the background. It holds no more than a few requests, whatever a page sends.
+// what the browser tells the background. It holds no more than a few requests, whatever a page sends, and passes on bounded fields only.
 
 import { connectOwn } from "../shared/browser/api.ts";
 import { Caller } from "../shared/ports/caller.ts";
 import { type Fields, isFields } from "../shared/ports/wire.ts";
 import { CodedError, failureOf } from "../shared/protocol/codes.ts";
-import { CHANNEL, type FromPage, PAGE_REQUESTS, type ToPage } from "../shared/protocol/page.ts";
+import { CHANNEL, type FromPage, PAGE_REQUESTS, type PageRequestType, type ToPage } from "../shared/protocol/page.ts";
+import { parsePageRequest } from "../shared/protocol/peer.ts";
 
 /** How many requests of a page may be open. */
 const MOST_OPEN = 64;
@@ -19,20 +20,25 @@ const open = new Map<number, AbortController>();
 
 const caller = new Caller(
   () => connectOwn(`page:${document_}`),
-  () => new CodedError("ERR_HARBOR_NOT_FOUND", "the Web Agents API has ended: load the page again"),
+  (reason) => {
+    // Another version of it takes up new documents only.
+    if (/invalidated/i.test(reason)) return new CodedError("ERR_HARBOR_NOT_FOUND", "the Web Agents API has ended: load the page again");
+    return new CodedError("ERR_BRIDGE_NOT_CONNECTED", "the connection to the Web Agents API was lost; what was asked may have been done");
+  },
 );
 
 function tell(id: number, what: { result: unknown } | { error: unknown } | { progress: unknown }): void {
   window.postMessage({ channel: CHANNEL, to: "page", id, ...what } as ToPage, origin);
 }
 
-async function ask(id: number, type: string, payload: Fields): Promise<void> {
+async function ask(id: number, type: PageRequestType, fields: Fields): Promise<void> {
   const controller = new AbortController();
   open.set(id, controller);
   const { signal } = controller;
   try {
     const gesture = navigator.userActivation.isActive;
-    const result = await caller.call(type, { ...payload, gesture }, { signal, onProgress: (progress) => tell(id, { progress }) });
+    const payload = { ...parsePageRequest(type, fields), gesture };
+    const result = await caller.call(type, payload, { signal, onProgress: (progress) => tell(id, { progress }) });
     if (!signal.aborted) tell(id, { result });
   } catch (error) {
     if (!signal.aborted) tell(id, { error: failureOf(error) });
@@ -45,13 +51,22 @@ function heard({ source, data }: MessageEvent): void {
   if (source !== window || !isFields(data) || data["channel"] !== CHANNEL || data["to"] !== "extension") return;
   const { id, type, payload, cancel } = data as { [Name in keyof FromPage | "id" | "type" | "payload" | "cancel"]?: unknown };
   if (typeof cancel === "number") open.get(cancel)?.abort();
-  if (typeof id !== "number" || open.has(id) || !PAGE_REQUESTS.some((known) => known === type)) return;
+  const asked = PAGE_REQUESTS.find((known) => known === type);
+  if (typeof id !== "number" || open.has(id) || asked === undefined) return;
   if (open.size >= MOST_OPEN) {
     const message = `${MOST_OPEN} requests are open already: wait for one of them`;
     tell(id, { error: { code: "ERR_RATE_LIMITED", message } });
     return;
   }
-  void ask(id, type as string, isFields(payload) ? payload : {});
+  void ask(id, asked, isFields(payload) ? payload : {});
 }
 
-if (window.isSecureContext && origin !== "null") window.addEventListener("message", heard);
+/** In this script's own world, which no page sees: where an origin has a grant, its top frames get the script twice. */
+const world = globalThis as { agentIsServed?: true };
+if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
+  world.agentIsServed = true;
+  const listen = () => window.addEventListener("message", heard);
+  listen();
+  // document.open() takes all listeners away. What is written then begins with another root.
+  new MutationObserver(listen).observe(document, { childList: true });
+}

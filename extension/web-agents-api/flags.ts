@@ -12,6 +12,8 @@ export interface Flags {
   toolCalling: boolean;
 }
 
+export const FLAG_NAMES = ["toolAccess", "toolCalling"] as const satisfies (keyof Flags)[];
+
 /** The key in storage. */
 export const FLAGS_KEY = "flags";
 

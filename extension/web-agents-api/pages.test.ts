@@ -11,6 +11,7 @@ const CONTEXT = { signal: new AbortController().signal, progress: () => undefine
 
 function played(answers: { [type: string]: unknown }, flags: unknown = {}, page = PAGE) {
   const seen: [string, unknown][] = [];
+  const granted: string[] = [];
   const harbor = {
     call: async (type: string, payload: unknown) => {
       seen.push([type, payload]);
@@ -18,12 +19,12 @@ function played(answers: { [type: string]: unknown }, flags: unknown = {}, page 
       return answers[type];
     },
   };
-  const handle = handlerFor(page, harbor, async () => parseFlags(flags));
-  return { seen, ask: (type: string, payload = {}) => handle(type, payload, CONTEXT) };
+  const handle = handlerFor(page, harbor, async () => parseFlags(flags), async (origin) => void granted.push(origin));
+  return { seen, granted, ask: (type: string, payload = {}) => handle(type, payload, CONTEXT) };
 }
 
 test("who asks is what the browser said, whatever the page says", async () => {
-  const { seen, ask } = played({ call: "result" });
+  const { seen, ask } = played({ call: "result", request_permissions: { granted: false } });
   const forged = { tool: "s/t", args: "{}", origin: "https://bank.example", tab: 9, frame: 9, extra: 1 };
   assert.equal(await ask("call", forged), "result");
   await ask("request_permissions", { ...forged, scopes: ["mcp:tools.call"], document: "X", gesture: "yes" });
@@ -31,6 +32,15 @@ test("who asks is what the browser said, whatever the page says", async () => {
     ["call", { origin: PAGE.origin, tab: 3, tool: "s/t", args: "{}", progress: false }],
     ["request_permissions", { ...{ origin: PAGE.origin, tab: 3, document: "D" }, gesture: false, scopes: ["mcp:tools.call"] }],
   ]);
+});
+
+test("frames of an origin get the API before it hears that it is allowed something", async () => {
+  const { granted, ask } = played({ request_permissions: { granted: true } });
+  await ask("request_permissions", { scopes: ["mcp:tools.call"] });
+  assert.deepEqual(granted, [PAGE.origin]);
+  const denied = played({ request_permissions: { granted: false } });
+  await denied.ask("request_permissions", { scopes: ["mcp:tools.call"] });
+  assert.deepEqual(denied.granted, []);
 });
 
 test("a frame may not ask for permissions, and may use them", async () => {

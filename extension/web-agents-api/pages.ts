@@ -11,6 +11,7 @@ import {
   type Asker,
   type CallRequest,
   type ListAnswer,
+  type PermissionsAnswer,
   type PermissionsRequest,
   type PermissionsView,
   parseCall,
@@ -31,8 +32,15 @@ export interface Capabilities {
 
 type Peer = Pick<Caller, "call">;
 
-/** The handler of one document's requests. */
-export function handlerFor(page: PageDocument & { document: string }, harbor: Peer, flags: () => Promise<Flags>): Handler {
+type Document = PageDocument & { document: string };
+
+/** The handler of one document's requests. `granted`: is told of an origin that has just been allowed something. */
+export function handlerFor(
+  page: Document,
+  harbor: Peer,
+  flags: () => Promise<Flags>,
+  granted: (origin: string) => Promise<void>,
+): Handler {
   const asker: Asker = { origin: page.origin, tab: page.tab };
   return async (type, payload, context) => {
     const { signal } = context;
@@ -40,7 +48,7 @@ export function handlerFor(page: PageDocument & { document: string }, harbor: Pe
     checkFlags(type, now);
     switch (type) {
       case "request_permissions":
-        return harbor.call(type, { ...permissionsRequest(page, payload) }, { signal });
+        return requestPermissions(permissionsRequest(page, payload), harbor, granted, signal);
       case "permissions":
       case "list":
         return harbor.call(type, { ...asker }, { signal });
@@ -54,7 +62,19 @@ export function handlerFor(page: PageDocument & { document: string }, harbor: Pe
   };
 }
 
-function permissionsRequest(page: PageDocument & { document: string }, payload: Fields): PermissionsRequest {
+async function requestPermissions(
+  request: PermissionsRequest,
+  harbor: Peer,
+  granted: (origin: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<PermissionsAnswer> {
+  const answer = (await harbor.call("request_permissions", { ...request }, { signal })) as PermissionsAnswer;
+  // Before the page hears of it, so that frames which it makes then have the API.
+  if (answer.granted) await granted(request.origin);
+  return answer;
+}
+
+function permissionsRequest(page: Document, payload: Fields): PermissionsRequest {
   // A frame may use what its origin was allowed. A person could not tell who asks.
   if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask: its top page may");
   const { origin, tab, document } = page;

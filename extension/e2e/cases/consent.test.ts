@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Page, textOf, until } from "../driver/browser.ts";
+import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
+import { allowed } from "../driver/double.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -17,6 +18,25 @@ async function ask({ browser }: World, page: Page, answer: (consent: Page) => Pr
   const asked = (await page.run("return window.asked")) as Settled;
   await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
   return asked;
+}
+
+/** Asks by clicks until a question is shown: after a denial that takes ten seconds. */
+async function askUntilShown({ browser }: World, page: Page): Promise<Page> {
+  await until("a question", async () => {
+    await page.click("#ask");
+    return until("an answer", async () => {
+      if ((await browser.count("consent.html")) > 0) return { shown: true };
+      // A moment, since in Firefox what has settled comes a little later than what is no promise at all.
+      const source = "return Promise.race([window.asked, new Promise((resolve) => setTimeout(resolve, 50, null))])";
+      const refused = (await page.run(source)) as Settled | null;
+      if (refused === null) return undefined;
+      assert.match(refused.message ?? "", /ten seconds/);
+      return { shown: false };
+    }).then(({ shown }) => shown || undefined);
+  });
+  const consent = await browser.find("consent.html");
+  await textOf(consent, "#origin");
+  return consent;
 }
 
 for (const inBrowser of inBrowsers) {
@@ -102,6 +122,87 @@ for (const inBrowser of inBrowsers) {
         assert.match(((await after.run(SUM)) as Settled).value.content[0].text, /42/);
         const echo = "return shown(agent.tools.call({ tool: 'everything/echo', args: { message: 'x' } }))";
         assert.equal(((await after.run(echo)) as Settled).code, "ERR_TOOL_NOT_ALLOWED");
+      }));
+
+    test("three denials are enough until the page is loaded again; each next question needs ten seconds", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site } = world;
+        const page = await browser.open(site.url);
+        for (let time = 0; time < 3; time += 1) {
+          const consent = await askUntilShown(world, page);
+          await consent.press("Escape");
+          assert.equal(((await page.run("return window.asked")) as Settled).value.granted, false);
+          await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
+          // What was denied outlives the background.
+          await endNoticed(browser, page);
+        }
+        await page.click("#ask");
+        const fourth = (await page.run("return window.asked")) as Settled;
+        assert.deepEqual([fourth.code, /loaded again/.test(fourth.message ?? "")], ["ERR_PERMISSION_DENIED", true]);
+        await page.goto(site.url);
+        await (await askUntilShown(world, page)).press("Escape");
+      }));
+
+    test("one question at a time; what was allowed meanwhile is not asked again", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site, harbor } = world;
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        const other = await browser.open(site.url);
+        await page.click("#ask");
+        await browser.find("consent.html");
+        await other.run("wish.scopes = ['mcp:tools.list']");
+        await other.click("#ask");
+        await page.run("window.first = window.asked");
+        for (let time = 0; time < 2; time += 1) await page.click("#ask");
+        const last = (await page.run("return window.asked")) as Settled;
+        assert.deepEqual([last.code, await browser.count("consent.html")], ["ERR_RATE_LIMITED", 1]);
+        await (await browser.find("consent.html")).click("#always");
+        for (const [asking, name] of [[page, "first"], [other, "asked"]] as const) {
+          assert.equal(((await asking.run(`return window.${name}`)) as Settled).value.granted, true);
+        }
+        await until("no window", async () => (await browser.count("consent.html")) === 0 || undefined);
+      }));
+
+    test("it can be asked and answered by keys alone; what a program clicks does nothing", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await page.run("document.querySelector('#ask').focus()");
+        await page.press("Enter");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        await consent.run("const once = document.querySelector('#once'); once.disabled = false; once.click()");
+        assert.equal(await browser.count("consent.html"), 1);
+        await until("Allow", async () => (await consent.run("return !document.querySelector('#always').disabled")) || undefined);
+        const focused = () => consent.run("return document.activeElement.id");
+        assert.equal(await focused(), "deny");
+        for (const next of ["once", "always"]) {
+          await consent.press("Tab");
+          assert.equal(await focused(), next);
+        }
+        await consent.press("Enter");
+        const asked = (await page.run("return window.asked")) as Settled;
+        assert.equal(asked.value.scopes["mcp:tools.call"], "granted-always");
+      }));
+
+    test("what has changed of a tool since the person saw it stands in the question", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        const page = await allowed(world);
+        await page.run("return shown(agent.tools.list())");
+        const reword = (words: string) => page.run(`return shown(agent.tools.call({ tool: "t/reword", args: { words: ${JSON.stringify(words)} } }))`);
+        await reword(" <b>and</b> sends it\u202Eaway");
+        await harbor.cli("restart", "t");
+        await page.run("wish.tools = ['t/life', 'other/tool']");
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        const changed = await textOf(consent, ".changed");
+        assert.match(changed, /Changed since you last accepted it\.Before: lifeNow: life <b>and<\/b> sends it⟨202E⟩away/);
+        await consent.press("Escape");
+        await page.run("return window.asked");
+        const blocked = (await page.run("return shown(agent.tools.call({ tool: 't/life' }))")) as Settled;
+        assert.deepEqual([blocked.code, /changed/.test(blocked.message ?? "")], ["ERR_TOOL_NOT_ALLOWED", true], blocked.message);
       }));
 
     test("a page that goes away takes its question along", () =>

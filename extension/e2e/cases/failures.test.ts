@@ -2,54 +2,38 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Page, textOf, until } from "../driver/browser.ts";
+import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
+import { allowed } from "../driver/double.ts";
+import type { Harbor } from "../driver/harbor.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
-/** A server with what these tests need: a large answer, an end, and a call that lasts until it is cancelled. */
-const SERVER = `
-const { createInterface } = require("node:readline");
-const { appendFileSync } = require("node:fs");
-const life = require("node:crypto").randomUUID();
-const tool = (name) => ({ name, description: name, inputSchema: { type: "object" } });
-const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
-const text = (text) => ({ content: [{ type: "text", text }] });
-createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (method === "notifications/cancelled") appendFileSync("cancelled", "x");
-  if (id === undefined) return;
-  if (method === "initialize") {
-    const { protocolVersion } = params;
-    return say({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "t", version: "1" } } });
-  }
-  if (method === "tools/list") return say({ id, result: { tools: ["large", "end", "wait", "life", "cancelled"].map(tool) } });
-  if (method !== "tools/call") return say({ id, error: { code: -32601, message: "no" } });
-  const token = params._meta?.progressToken;
-  if (params.name === "large") say({ id, result: text("x".repeat(1500000)) });
-  if (params.name === "life") say({ id, result: text(life) });
-  if (params.name === "end") process.exit(1);
-  if (params.name === "wait" && token !== undefined) say({ method: "notifications/progress", params: { progressToken: token, progress: 1, message: "begun" } });
-  if (params.name === "cancelled") say({ id, result: text(String(require("node:fs").existsSync("cancelled"))) });
-});
-`;
-
 const call = (tool: string, more = "") => `return shown(agent.tools.call({ tool: 't/${tool}' ${more} }))`;
 
-/** A page that may call all tools of the server above. */
-async function allowed({ browser, site, harbor }: World): Promise<Page> {
-  const program = join(harbor.dir, "server.cjs");
-  await writeFile(program, SERVER);
-  await harbor.cli("add", "t", "--auto-start", "--", "node", program);
-  const page = await browser.open(site.url);
-  await page.click("#ask");
-  const consent = await browser.find("consent.html");
-  await textOf(consent, "#origin");
-  await consent.click("#always");
-  assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
-  return page;
+/** Begins a call that lasts, and waits until the server has it. */
+const begin = (page: Page) =>
+  page.run(`return new Promise((onProgress) => {
+    window.waiting = shown(agent.tools.call({ tool: "t/wait", onProgress: () => onProgress(null) }));
+  })`);
+
+/** Waits until the server has heard of so many cancellations. */
+async function cancelled(harbor: Harbor, times: number): Promise<void> {
+  await until(`cancellation ${times}`, async () => {
+    const result = JSON.parse(await harbor.cli("call", "t/cancelled", "--json"));
+    return JSON.stringify(result).includes(`"text":"${times}"`) || undefined;
+  });
+}
+
+/** Has the browser start another program, or one that is not there; the path that was there before. */
+async function hostIs(harbor: Harbor, path: string): Promise<string> {
+  const { browsers } = JSON.parse(await harbor.cli("host", "status", "--json"));
+  const { manifest } = browsers.find((one: { starts: string | null }) => one.starts !== null);
+  const before = JSON.parse(await readFile(manifest, "utf8"));
+  await writeFile(manifest, JSON.stringify({ ...before, path }));
+  return before.path;
 }
 
 for (const inBrowser of inBrowsers) {
@@ -68,9 +52,7 @@ for (const inBrowser of inBrowsers) {
             controller.abort();
           } }));`)) as Settled;
         assert.deepEqual([aborted.name, await page.run("return window.progressed")], ["AbortError", "begun"]);
-        await until("the server to hear of it", async () => {
-          return ((await page.run(call("cancelled"))) as Settled).value.content[0].text === "true" || undefined;
-        });
+        await cancelled(world.harbor, 1);
 
         const before = ((await page.run(call("life"))) as Settled).value.content[0].text;
         assert.equal(((await page.run(call("end"))) as Settled).code, "ERR_SERVER_UNAVAILABLE");
@@ -80,13 +62,53 @@ for (const inBrowser of inBrowsers) {
         assert.notEqual(after, before);
 
         const { bridge } = JSON.parse(await world.harbor.cli("status", "--json"));
-        await page.run("window.waiting = shown(agent.tools.call({ tool: 't/wait' }))");
+        await begin(page);
         execFileSync("kill", ["-9", String(bridge.pid)]);
         assert.equal(((await page.run("return window.waiting")) as Settled).code, "ERR_BRIDGE_NOT_CONNECTED");
         await until("the bridge to be back", async () => {
           const again = (await page.run(call("life"))) as Settled;
           return again.value?.content[0].text as string | undefined;
         });
+      }));
+
+    test("what a page has begun ends with it: it goes elsewhere, is loaded again, or closes", () =>
+      inBrowser.run(async (world: World) => {
+        const { site, harbor } = world;
+        const page = await allowed(world);
+        await begin(page);
+        await page.goto(`${site.url}elsewhere`);
+        await cancelled(harbor, 1);
+        await begin(page);
+        await page.goto(`${site.other}/`);
+        await cancelled(harbor, 2);
+        await page.goto(site.url);
+        await begin(page);
+        await page.close();
+        await cancelled(harbor, 3);
+      }));
+
+    test("backgrounds that end in the middle: what was asked fails, is not done twice, and the next is as before", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser } = world;
+        const page = await allowed(world);
+        await begin(page);
+        await endNoticed(browser, page);
+        assert.equal(((await page.run("return window.waiting")) as Settled).code, "ERR_BRIDGE_NOT_CONNECTED");
+        await cancelled(world.harbor, 1);
+        // A question has ended, too: its window is closed, or it says so, and answers nothing any more.
+        await page.run("wish.tools = ['t/life', 'other/tool']");
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        await endNoticed(browser, page);
+        assert.equal(((await page.run("return window.asked")) as Settled).code, "ERR_BRIDGE_NOT_CONNECTED");
+        if ((await browser.count("consent.html")) > 0) {
+          assert.match(await textOf(consent, "#said"), /ended meanwhile/);
+          assert.equal(await consent.run("return document.querySelector('#always').disabled"), true);
+          await consent.click("#deny");
+        }
+        await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
+        assert.match(((await page.run(call("life"))) as Settled).value.content[0].text, /-/);
       }));
 
     test("backgrounds that the browser ends lose nothing", () =>
@@ -100,7 +122,7 @@ for (const inBrowser of inBrowsers) {
         assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
         const sum = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
         for (let time = 0; time < 3; time += 1) {
-          await browser.endBackgrounds(page);
+          await endNoticed(browser, page);
           const { value, message } = (await page.run(sum)) as Settled;
           assert.match(value?.content[0].text ?? message, /42/);
         }
@@ -119,6 +141,17 @@ for (const inBrowser of inBrowsers) {
         },
         { registered: false },
       ));
+
+    test("a program that is not where the browser was told is said to be missing, and is used once it is there", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        const program = await hostIs(harbor, join(harbor.dir, "gone"));
+        const page = await browser.open(site.url);
+        const asked = (await page.run("return shown(agent.tools.list())")) as Settled;
+        assert.equal(asked.code, "ERR_BRIDGE_NOT_CONNECTED");
+        assert.match(asked.message ?? "", /harbor host install/);
+        await hostIs(harbor, program);
+        await until("the bridge", async () => ((await page.run("return shown(agent.tools.list())")) as Settled).code === "ERR_SCOPE_REQUIRED" || undefined);
+      }));
 
     test("the sidebar shows servers as they are, and starts and stops them", () =>
       inBrowser.run(async ({ browser, harbor }: World) => {

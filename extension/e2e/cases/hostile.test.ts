@@ -1,6 +1,8 @@
 // A page that wants more than it may have: it overwrites built-ins, forges messages, floods, claims other origins.
 
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { textOf } from "../driver/browser.ts";
 import { Site } from "../driver/site.ts";
@@ -11,6 +13,7 @@ import type { Settled } from "./way.test.ts";
 const HOSTILE = `<!doctype html><meta charset="utf-8"><title>Hostile</title><button id="ask">Ask</button><script>
   const { then, catch: rescue } = Promise.prototype;
   window.shown = (promise) => then.call(promise, (value) => ({ value }), (error) => ({ code: error.code, message: error.message }));
+  window.keptThen = then;
   window.stolen = [];
   const agentBefore = window.agent;
   try { window.agent = { forged: true }; } catch {}
@@ -24,6 +27,23 @@ const HOSTILE = `<!doctype html><meta charset="utf-8"><title>Hostile</title><but
   Object.defineProperty(Object.prototype, "origin", { value: "https://bank.example", configurable: true, writable: true });
   document.querySelector("#ask").onclick = () => { window.asked = shown(agent.requestPermissions({ scopes: ["mcp:tools.call", "mcp:tools.list"], origin: "https://bank.example" })); };
 </script>`;
+
+/** Names and descriptions that would like to be something else. */
+const HOSTILE_SERVER = `
+const { createInterface } = require("node:readline");
+const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+const description = '<img src=x onerror="document.title=\\'owned\\'"></script><script>document.title = "owned"</script>';
+const tools = [
+  { name: "a", description },
+  { name: "b", title: "evil\\u202Elive\\u200B", description: "W".repeat(500000) },
+  ...Array.from({ length: 300 }, (_, at) => ({ name: "many" + at, description: "\\n".repeat(1000) + "x".repeat(1000) })),
+].map((tool) => ({ ...tool, inputSchema: { type: "object" } }));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "h", version: "1" } });
+  if (method === "tools/list") say(id, { tools });
+});
+`;
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {
@@ -42,6 +62,20 @@ for (const inBrowser of inBrowsers) {
           const asked = (await page.run("return window.asked")) as Settled;
           assert.deepEqual([asked.value?.granted, asked.value?.origin], [true, site.origin], JSON.stringify(asked));
           assert.deepEqual(await page.run("return window.stolen.length"), 0);
+
+          // Once more, while a call is under way.
+          const after = (await page.run(`
+            const pending = agent.tools.call({ tool: "everything/get-sum", args: { a: 20, b: 22 } });
+            await null;
+            Promise.prototype.then = () => {}; Map.prototype.delete = () => { throw 1; }; Object.freeze = (x) => x;
+            Object.defineProperty(MessageEvent.prototype, "data", { get: () => ({ channel: "harbor_web_agent", to: "page", id: 1, result: "forged" }) });
+            Object.defineProperty(MessageEvent.prototype, "source", { get: () => window });
+            EventTarget.prototype.dispatchEvent.call(window, new MessageEvent("message", { data: {} }));
+            const settled = await shown(pending);
+            // The driver of this test needs it.
+            Promise.prototype.then = window.keptThen;
+            return settled;`)) as Settled;
+          assert.match(after.value?.content[0].text ?? JSON.stringify(after), /42/);
 
           const sum = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
           assert.match(((await page.run(sum)) as Settled).value.content[0].text, /42/);
@@ -72,6 +106,98 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual(Object.keys(counts).sort(), ["ERR_RATE_LIMITED", "ERR_SCOPE_REQUIRED"], JSON.stringify(counts));
         const next = (await other.run("return shown(agent.permissions.list())")) as Settled;
         assert.equal(next.value.scopes["mcp:tools.call"], "not-granted");
+      }));
+
+    test("messages past window.agent get no further than through it", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await page.run(`
+          window.answers = [];
+          addEventListener("message", ({ data }) => { if (data.to === "page") answers.push(data); });
+          window.raw = (id, type, payload) => postMessage({ channel: "harbor_web_agent", to: "extension", id, type, payload });
+          window.answerOf = (id) => new Promise((resolve) => {
+            const look = () => { const found = answers.filter((one) => one.id === id); if (found.length > 0) resolve(found); else requestAnimationFrame(look); };
+            look();
+          });`);
+        const answered = async (id: number, type: string, payload: string) =>
+          ((await page.run(`raw(${id}, "${type}", ${payload}); return answerOf(${id})`)) as any[])[0];
+        const code = async (...request: [number, string, string]) => (await answered(...request)).error?.code;
+
+        assert.equal(await code(1001, "request_permissions", "{ scopes: ['mcp:tools.call'], gesture: true, frame: 0 }"), "ERR_USER_GESTURE_REQUIRED");
+        assert.equal(await code(1002, "call", "{ tool: 'everything/echo', args: JSON.stringify({ message: 'x'.repeat(5e6) }) }"), "ERR_INVALID_REQUEST");
+        assert.equal(await code(1003, "call", "{ tool: { toString: 1 }, args: ['{}'] }"), "ERR_INVALID_REQUEST");
+        assert.equal(await code(1004, "call", `{ tool: "__proto__/x", args: '{"__proto__": {"a": 1}}' }`), "ERR_INVALID_REQUEST");
+        assert.equal(await code(1005, "request_permissions", "{ scopes: Array(1e5).fill('mcp:tools.call') }"), "ERR_INVALID_REQUEST");
+        const own = await answered(1006, "permissions", "{ origin: 'https://bank.example', tab: 1, junk: 'x'.repeat(2e7) }");
+        assert.equal(own.result.origin, site.origin);
+
+        // One answer for an id, none for what is no id or no request, and none for other windows.
+        await page.run(`
+          raw(2000, "permissions"); raw(2000, "permissions");
+          for (const id of [null, "2001", { valueOf: 2001 }, [2001], true]) raw(id, "permissions");
+          for (const type of ["cancel", "host_grant_permission", "__proto__", "constructor", 7]) raw(2002, type);
+          for (const cancel of [1, -1, NaN, 2003, "x", {}]) postMessage({ channel: "harbor_web_agent", to: "extension", cancel });
+          const frame = document.body.appendChild(document.createElement("iframe"));
+          frame.contentWindow.eval('parent.postMessage({ channel: "harbor_web_agent", to: "extension", id: 2004, type: "permissions" })');`);
+        const last = (await answered(2005, "permissions", "{}")) as { result: unknown };
+        assert.ok(last.result);
+        const ids = (await page.run("return answers.filter(({ id }) => !(id < 2000)).map(({ id }) => id)")) as unknown[];
+        assert.deepEqual(ids, [2000, 2005]);
+      }));
+
+    test("arguments that are no data are refused, and leave the page's own API as it was", () =>
+      inBrowser.run(async ({ browser, site }: World) => {
+        const page = await browser.open(site.url);
+        const codes = (await page.run(`
+          const call = (more) => shown(agent.tools.call({ tool: "everything/echo", ...more }));
+          const boom = () => { throw new RangeError("boom"); };
+          const all = [
+            call({ args: new Proxy({}, { ownKeys: boom }) }), call({ args: { get a() { return boom(); } } }), call({ args: { toJSON: boom } }),
+            call({ args: { toJSON: () => "text" } }), call({ args: 1n }), call({ args: () => 1 }), call({ args: Symbol("a") }), call({ args: [] }),
+            call({ args: { a: 1n } }), call({ tool: { [Symbol.toPrimitive]: boom } }), call({ tool: () => 1 }), call({ signal: { aborted: true } }),
+            call({ onProgress: boom }), shown(agent.tools.call(new Proxy({}, { get: boom }))), shown(agent.tools.call(null)),
+            shown(agent.requestPermissions({ scopes: [() => 1] })), shown(agent.requestPermissions({ scopes: new Proxy([], {}) })),
+            shown(agent.requestPermissions({ scopes: { length: 1, 0: "mcp:tools.call" } })), shown(agent.requestPermissions()),
+          ];
+          return (await Promise.all(all)).map(({ code, name }) => code ?? name);`)) as string[];
+        const invalid = "ERR_INVALID_REQUEST";
+        assert.deepEqual(codes, [
+          ...[invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid],
+          ...[invalid, invalid, invalid, "TypeError", "ERR_SCOPE_REQUIRED", "RangeError", invalid],
+          ...[invalid, invalid, invalid, invalid],
+        ]);
+        assert.ok(((await page.run("return shown(agent.permissions.list())")) as Settled).value);
+      }));
+
+    test("a document that is written anew keeps the API", () =>
+      inBrowser.run(async ({ browser, site }: World) => {
+        const page = await browser.open(site.url);
+        await page.run("window.kept = shown; document.open(); document.write('<!doctype html><p>new'); document.close()");
+        const { value } = (await page.run("return kept(agent.permissions.list())")) as Settled;
+        assert.equal(value.origin, site.origin);
+      }));
+
+    test("what a hostile server calls itself stands in the question as text", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        const program = join(harbor.dir, "hostile.cjs");
+        await writeFile(program, HOSTILE_SERVER);
+        await harbor.cli("add", "h", "--auto-start", "--", "node", program);
+        const page = await browser.open(site.url);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        const shown = await textOf(consent, "#servers");
+        assert.match(shown, /<img src=x onerror="document\.title='owned'">/);
+        assert.match(shown, /evil⟨202E⟩live/);
+        assert.doesNotMatch(shown, /[\u202E\u200B]/);
+        const found = await consent.run(`return [
+          document.querySelectorAll("img, iframe, a, #servers script, #servers style").length,
+          document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+          document.querySelector("#deny").getBoundingClientRect().bottom <= innerHeight,
+          document.querySelector("#origin").textContent,
+          document.title]`);
+        assert.deepEqual(found, [0, true, true, site.origin, `Harbor: ${site.origin} asks`]);
+        await consent.press("Escape");
       }));
 
     test("frames without an origin, and data: pages, have no agent", () =>

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { BROWSERS, FIREFOX_IDS, chromiumId } from "../../build/manifest.mjs";
 import { textOf, until } from "../driver/browser.ts";
 import type { Harbor } from "../driver/harbor.ts";
-import type { Site } from "../driver/site.ts";
+import { PAGE, type Site } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -20,6 +20,7 @@ async function hostile(name: (typeof BROWSERS)[number], harbor: Harbor, site: Si
   await mkdir(dir);
   const keys = JSON.parse(await readFile(join(__ROOT__, "keys.json"), "utf8"));
   const id = name === "chrome" ? chromiumId(keys.harbor) : FIREFOX_IDS.harbor;
+  const api = name === "chrome" ? chromiumId(keys["web-agents-api"]) : FIREFOX_IDS["web-agents-api"];
   const background = name === "chrome" ? { service_worker: "background.js" } : { scripts: ["background.js"] };
   const manifest = {
     manifest_version: 3,
@@ -42,7 +43,10 @@ async function hostile(name: (typeof BROWSERS)[number], harbor: Harbor, site: Si
        const peer = await outcome(chrome.runtime.connect(${JSON.stringify(id)}, { name: "web-agents-api" }), asked);
        const own = await outcome(chrome.runtime.connect(${JSON.stringify(id)}, { name: "own" }), asked);
        const native = await outcome(chrome.runtime.connectNative("harbor_bridge"), { type: "ping", request_id: "1" });
-       chrome.tabs.create({ url: ${JSON.stringify(site.url)} + "outcome?" + encodeURIComponent([peer, own, native]) });
+       const options = await outcome(chrome.runtime.connect(${JSON.stringify(api)}, { name: "own" }), { id: 1, type: "look" });
+       const page = await outcome(chrome.runtime.connect(${JSON.stringify(api)}, { name: "page:" + crypto.randomUUID() }), asked);
+       await chrome.runtime.sendMessage(${JSON.stringify(api)}, { push: "grants", origins: [${JSON.stringify(site.other)}] }).catch(() => {});
+       chrome.tabs.create({ url: ${JSON.stringify(site.url)} + "outcome?" + encodeURIComponent([peer, own, native, options, page]) });
      });`,
   );
   return dir;
@@ -80,9 +84,16 @@ for (const inBrowser of inBrowsers) {
           await ours.close();
           const page = await browser.find("outcome?");
           const outcome = (await page.run("return decodeURIComponent(location.search.slice(1))")) as string;
-          assert.equal(outcome, "refused,refused,refused");
+          assert.equal(outcome, "refused,refused,refused,refused,refused");
+          // Nor has it put the API into frames.
+          const framed = await page.run(`const frame = document.createElement("iframe");
+            frame.src = ${JSON.stringify(`${site.other}/`)};
+            const told = new Promise((resolve) => addEventListener("message", ({ data }) => resolve(data.agent)));
+            document.body.append(frame);
+            return told`);
+          assert.equal(framed, "undefined");
         },
-        { foreign: (harbor, site) => hostile(inBrowser.name, harbor, site) },
+        { page: `${PAGE}<script>if (top !== window) parent.postMessage({ agent: typeof agent }, "*");</script>`, foreign: (harbor, site) => hostile(inBrowser.name, harbor, site) },
       ));
 
     test("a bridge of another version is said to be one", () =>
@@ -98,18 +109,22 @@ for (const inBrowser of inBrowsers) {
     test("two sites ask at once, and each gets its own answer", () =>
       inBrowser.run(async ({ browser, site, harbor }: World) => {
         await harbor.everything();
-        const [one, two] = [await browser.open(site.url), await browser.open(site.url.replace("127.0.0.1", "localhost"))];
+        const [one, two] = [await browser.open(site.url), await browser.open(`${site.other}/`)];
         await one.click("#ask");
         const first = await browser.find("consent.html?question=1");
         await two.click("#ask");
         const second = await browser.find("consent.html?question=2");
-        assert.equal(await textOf(second, "#origin"), site.origin.replace("127.0.0.1", "localhost"));
+        assert.equal(await textOf(second, "#origin"), site.other);
         assert.equal(await textOf(first, "#origin"), site.origin);
-        await second.click("#deny");
+        await second.click("#always");
         await first.press("Escape");
-        for (const page of [one, two]) {
-          assert.equal(((await page.run("return window.asked")) as Settled).value.granted, false);
-        }
+        assert.deepEqual(
+          await Promise.all([one, two].map(async (page) => ((await page.run("return window.asked")) as Settled).value.granted)),
+          [false, true],
+        );
+        const sum = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
+        const [refused, done] = (await Promise.all([one.run(sum), two.run(sum)])) as [Settled, Settled];
+        assert.deepEqual([refused.code, done.value?.content[0].text.includes("42")], ["ERR_SCOPE_REQUIRED", true]);
       }));
   });
 }

@@ -3,8 +3,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FITS, serious } from "../driver/axe.ts";
-import { textOf } from "../driver/browser.ts";
+import { type Page, textOf, until } from "../driver/browser.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
+
+/** The page fits this width, in both themes, and is fit for everybody in them. */
+async function fit(page: Page, width: number): Promise<void> {
+  await page.run(`document.body.style.width = "${width}px"`);
+  for (const theme of ["light", "dark"]) {
+    await page.run(`document.documentElement.style.colorScheme = "${theme}"`);
+    assert.deepEqual([await serious(page), await page.run(FITS)], [[], true], theme);
+  }
+}
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {
@@ -22,6 +31,13 @@ for (const inBrowser of inBrowsers) {
         await textOf(sidebar, ".state");
         await sidebar.run("document.body.style.width = '240px'");
         assert.deepEqual([await serious(sidebar), await sidebar.run(FITS)], [[], true]);
+      }));
+
+    test("the options of web-agents-api are, too", () =>
+      inBrowser.run(async ({ browser }: World) => {
+        const options = await browser.open(browser.apiUrl("options.html"));
+        await until("the switches", async () => (await options.run("return document.querySelector('#toolCalling')?.checked")) || undefined);
+        await fit(options, 280);
       }));
   });
 }

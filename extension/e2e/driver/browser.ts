@@ -29,6 +29,8 @@ export interface Browser {
   count(part: string): Promise<number>;
   /** The address of a file of the extension `harbor`. */
   harborUrl(file: string): string;
+  /** The address of a file of the extension `web-agents-api`. */
+  apiUrl(file: string): string;
   /** Ends the backgrounds of all extensions, as the browser does when they are idle. `page`: any one that is open. */
   endBackgrounds(page: Page): Promise<void>;
   /** Settles when it has ended, by whomever. */
@@ -74,4 +76,11 @@ export const middleOf = (selector: string): string => `
 export function textOf(page: Page, selector: string): Promise<string> {
   const source = `return document.querySelector(${JSON.stringify(selector)})?.textContent ?? ""`;
   return until(`text in ${selector}`, async () => ((await page.run(source)) as string) || undefined);
+}
+
+/** Ends all backgrounds, and waits until the page has noticed: what it asks in that very moment may fail. */
+export async function endNoticed(browser: Browser, page: Page): Promise<void> {
+  await browser.endBackgrounds(page);
+  const source = "return Promise.race([shown(agent.permissions.list()), new Promise((resolve) => setTimeout(resolve, 1000, {}))])";
+  await until("another background", async () => ((await page.run(source)) as { value?: unknown }).value);
 }

@@ -22,6 +22,13 @@ const FLAGS = [
 const UNSEEN = ["--headless=new", "--no-sandbox", "--disable-gpu"];
 const SHOWN = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 
+/** What keys do besides having a name. */
+const KEYS = {
+  Escape: {},
+  Enter: { windowsVirtualKeyCode: 13, text: "\r" },
+  Tab: { windowsVirtualKeyCode: 9 },
+};
+
 type Result = { [name: string]: any };
 
 /** The protocol: commands with ids, events aside. */
@@ -116,8 +123,8 @@ export class ChromiumPage implements Page {
     }
   }
 
-  async press(key: string): Promise<void> {
-    for (const type of ["keyDown", "keyUp"]) await this.#input("Input.dispatchKeyEvent", { type, key, code: key });
+  async press(key: keyof typeof KEYS): Promise<void> {
+    for (const type of ["keyDown", "keyUp"]) await this.#input("Input.dispatchKeyEvent", { type, key, code: key, ...KEYS[key] });
   }
 
   /** What a click or a key does may be to close the page. */
@@ -157,13 +164,13 @@ export class ChromiumPage implements Page {
 class Chromium implements Browser {
   readonly name = "chrome";
   readonly #pipe: Pipe;
-  readonly #harborId: string;
+  readonly #keys: { [extension: string]: string };
   readonly ended: Promise<void>;
 
-  constructor(process: ChildProcess, harborId: string) {
+  constructor(process: ChildProcess, keys: { [extension: string]: string }) {
     this.ended = new Promise((resolve) => void process.once("exit", () => resolve()));
     this.#pipe = new Pipe(process);
-    this.#harborId = harborId;
+    this.#keys = keys;
   }
 
   async open(url: string): Promise<Page> {
@@ -186,7 +193,11 @@ class Chromium implements Browser {
   }
 
   harborUrl(file: string): string {
-    return `chrome-extension://${this.#harborId}/${file}`;
+    return `chrome-extension://${chromiumId(this.#keys["harbor"] ?? "")}/${file}`;
+  }
+
+  apiUrl(file: string): string {
+    return `chrome-extension://${chromiumId(this.#keys["web-agents-api"] ?? "")}/${file}`;
   }
 
   async endBackgrounds(page: Page): Promise<void> {
@@ -222,5 +233,5 @@ export async function startChromium({ profile, env, extensions, log, shown }: St
   const args = [...FLAGS, ...(shown ? SHOWN : UNSEEN), `--user-data-dir=${profile}`, `--load-extension=${extensions.join(",")}`];
   const stderr = openSync(log, "a");
   const process = spawn("chromium", args, { env, stdio: ["ignore", "ignore", stderr, "pipe", "pipe"] });
-  return new Chromium(process, chromiumId(keys.harbor));
+  return new Chromium(process, keys);
 }

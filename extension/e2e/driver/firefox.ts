@@ -12,9 +12,10 @@ import { type Browser, LIMIT_MS, type Page, type Start, until } from "./browser.
 
 /** Addresses of the extensions' pages, which Firefox would draw by lot. */
 const HARBOR_UUID = "11111111-2222-4333-8444-555555555555";
+const API_UUID = "11111111-2222-4333-8444-666666666666";
 const UUIDS = JSON.stringify({
   [FIREFOX_IDS.harbor]: HARBOR_UUID,
-  [FIREFOX_IDS["web-agents-api"]]: "11111111-2222-4333-8444-666666666666",
+  [FIREFOX_IDS["web-agents-api"]]: API_UUID,
 });
 
 const PREFS: { [name: string]: string | number | boolean } = {
@@ -201,11 +202,16 @@ class Firefox implements Browser {
     return `moz-extension://${HARBOR_UUID}/${file}`;
   }
 
+  apiUrl(file: string): string {
+    return `moz-extension://${API_UUID}/${file}`;
+  }
+
   async endBackgrounds(): Promise<void> {
+    // Also one with a port to a native host, which Firefox would spare otherwise.
     const script = `
       const done = arguments[arguments.length - 1];
       const ids = ${JSON.stringify(Object.values(FIREFOX_IDS))};
-      const end = (id) => WebExtensionPolicy.getByID(id).extension.terminateBackground({ ignoreDevToolsAttached: true });
+      const end = (id) => WebExtensionPolicy.getByID(id).extension.terminateBackground({ ignoreDevToolsAttached: true, disableResetIdleForTest: true });
       Promise.all(ids.map(end)).then(() => done(true), (error) => done(String(error)));
     `;
     await this.#marionette.together(async () => {

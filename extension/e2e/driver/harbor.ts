@@ -14,6 +14,9 @@ const run = promisify(execFile);
 const BIN = process.env["HARBOR_TEST_BIN"] ?? join(__ROOT__, "..", "target", "debug");
 const SERVERS = process.env["HARBOR_TEST_SERVERS"] ?? join(__ROOT__, "..", ".harbor-test", "servers");
 
+/** The program of a real server. */
+export const serverEntry = (packageName: string, entry: string): string => join(SERVERS, "npm", "node_modules", packageName, entry);
+
 export class Harbor {
   readonly dir: string;
   readonly env: NodeJS.ProcessEnv;
@@ -41,8 +44,7 @@ export class Harbor {
 
   /** Adds a real server of the npm packages, and starts it. */
   async add(id: string, packageName: string, entry: string, ...args: string[]): Promise<void> {
-    const program = join(SERVERS, "npm", "node_modules", packageName, entry);
-    await this.cli("add", id, "--", "node", program, ...args);
+    await this.cli("add", id, "--", "node", serverEntry(packageName, entry), ...args);
   }
 
   async everything(): Promise<void> {

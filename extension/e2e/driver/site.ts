@@ -6,7 +6,7 @@ import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A page whose button asks; what comes of it is in `window.asked`. */
-const PAGE = `<!doctype html><meta charset="utf-8"><title>A site</title>
+export const PAGE = `<!doctype html><meta charset="utf-8"><title>A site</title>
 <button id="ask">Ask</button>
 <script>
   window.wish = { scopes: ["mcp:tools.list", "mcp:tools.call"], reason: "To add numbers" };
@@ -16,21 +16,32 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>A site</title>
   document.querySelector("#ask").onclick = () => { window.asked = shown(agent.requestPermissions(window.wish)); };
 </script>`;
 
+/** What a site answers to a path. */
+export type Answers = (path: string) => { html: string; headers?: { [name: string]: string } };
+
 export class Site {
   readonly #server: Server;
   readonly origin: string;
 
-  private constructor(server: Server, host: string) {
+  private constructor(server: Server) {
     this.#server = server;
-    this.origin = `http://${host}:${(server.address() as AddressInfo).port}`;
+    this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  static async start(page = PAGE, host = "127.0.0.1"): Promise<Site> {
-    const server = createServer((_, response) => {
-      response.setHeader("content-type", "text/html").end(page);
+  /** A site with this page, or with pages by their paths. */
+  static async start(page: string | Answers = PAGE): Promise<Site> {
+    const answers: Answers = typeof page === "string" ? () => ({ html: page }) : page;
+    const server = createServer((request, response) => {
+      const { html, headers } = answers(request.url ?? "/");
+      response.writeHead(200, { "content-type": "text/html", ...headers }).end(html);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return new Site(server, host);
+    return new Site(server);
+  }
+
+  /** The same pages, as another site: its origin. */
+  get other(): string {
+    return this.origin.replace("127.0.0.1", "localhost");
   }
 
   get url(): string {

@@ -22,20 +22,25 @@ export interface Options {
   config?: string;
   /** Whether browsers are told of Harbor; true when absent. */
   registered?: boolean;
+  /** What the site shows; its own page when absent. */
+  page?: string;
+  /** `web-agents-api` without `harbor`. */
+  alone?: boolean;
   /** Makes another extension, unpacked, and gives its directory. */
   foreign?(harbor: Harbor, site: Site): Promise<string>;
 }
 
 type Name = Browser["name"];
 
-/** Starts a browser with both extensions, and others. */
-export function start(name: Name, harbor: Harbor, foreign: string[] = []): Promise<Browser> {
-  const build = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
+/** Starts a browser with both extensions, or `web-agents-api` alone, and others. */
+export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone = false): Promise<Browser> {
+  const ours = alone ? ["web-agents-api"] : ["harbor", "web-agents-api"];
+  const built = ours.map((extension) => join(__ROOT__, "dist", `${extension}-${name}`));
   const begin = name === "chrome" ? startChromium : startFirefox;
   return begin({
     profile: profileOf(name, harbor),
     env: harbor.env,
-    extensions: [build("harbor"), build("web-agents-api"), ...foreign],
+    extensions: [...built, ...foreign],
     log: join(harbor.dir, "browser.log"),
   });
 }
@@ -54,16 +59,16 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     const harbor = await Harbor.make(options.config);
     ends.push(() => harbor.end());
     if (options.registered !== false) await register(name, harbor);
-    const site = await Site.start();
+    const site = await Site.start(options.page);
     ends.push(() => site.end());
     const foreign = options.foreign === undefined ? [] : [await options.foreign(harbor, site)];
     const world: World = {
       harbor,
       site,
-      browser: await start(name, harbor, foreign),
+      browser: await start(name, harbor, foreign, options.alone),
       async restart() {
         await world.browser.close();
-        world.browser = await start(name, harbor, foreign);
+        world.browser = await start(name, harbor, foreign, options.alone);
         return world.browser;
       },
     };

@@ -13,13 +13,19 @@ import { chosen, part, show } from "./view.ts";
 const id = Number(new URLSearchParams(location.search).get("question"));
 const background = new Caller(
   () => connectOwn(OWN_PORT),
-  () => new CodedError("ERR_INTERNAL", "Harbor has ended meanwhile: close this window, and let the site ask again"),
+  () => {
+    const error = new CodedError("ERR_INTERNAL", "Harbor has ended meanwhile: close this window, and let the site ask again");
+    over(error);
+    return error;
+  },
 );
 
 const deny = part<HTMLButtonElement>("deny");
 const allow = [part<HTMLButtonElement>("once"), part<HTMLButtonElement>("always")];
 let shown = false;
 let answered = false;
+/** The question has ended without an answer from here: nothing is left but to close the window. */
+let ended = false;
 let guard: Guard = { since: undefined };
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -37,7 +43,17 @@ function refresh(): void {
   if (left !== undefined && left > 0) timer = setTimeout(refresh, left);
 }
 
+function over(error: unknown): void {
+  ended = true;
+  answered = true;
+  part("said").textContent = error instanceof CodedError ? error.message : "This did not work.";
+  deny.textContent = "Close";
+  deny.disabled = false;
+  refresh();
+}
+
 async function answer(decision: Decision): Promise<void> {
+  if (ended) window.close();
   if (answered) return;
   answered = true;
   deny.disabled = true;
@@ -46,12 +62,8 @@ async function answer(decision: Decision): Promise<void> {
     await background.call("answer", { id, decision });
     window.close();
   } catch (error) {
-    say(error);
+    over(error);
   }
-}
-
-function say(error: unknown): void {
-  part("said").textContent = error instanceof CodedError ? error.message : "This did not work.";
 }
 
 deny.addEventListener("click", () => {
@@ -78,5 +90,5 @@ try {
   deny.focus();
   stir(document.hasFocus() ? "opened" : "left");
 } catch (error) {
-  say(error);
+  over(error);
 }

@@ -57,6 +57,51 @@ export function onForeignPort(listener: (port: Port) => void): void {
   chrome.runtime.onConnectExternal.addListener((port) => listener(portOf(port)));
 }
 
+/** Sends another extension a message; rejects where it is not there, or refuses. */
+export async function tellExtension(id: string, message: unknown): Promise<void> {
+  await chrome.runtime.sendMessage(id, message);
+}
+
+/** Messages of other extensions. The sender waits until the listener is done. */
+export function onForeignMessage(listener: (message: unknown, sender: Sender) => Promise<void>): void {
+  chrome.runtime.onMessageExternal.addListener((message, sender, done) => {
+    void listener(message, senderOf(sender)).finally(() => done());
+    return true;
+  });
+}
+
+/** Called once the browser has started, or the extension is new or another version. */
+export function onStarted(listener: () => void): void {
+  chrome.runtime.onStartup.addListener(listener);
+  chrome.runtime.onInstalled.addListener(listener);
+}
+
+/** A content script that is not in the manifest. */
+export interface Script {
+  id: string;
+  file: string;
+  world: "ISOLATED" | "MAIN";
+}
+
+/**
+ * Has scripts run in all frames whose address matches, before those of the page, until they are placed otherwise; nowhere
+ * where nothing matches. The browser keeps that when it is started again, and forgets it when the extension becomes another version.
+ */
+export async function placeScripts(scripts: Script[], matches: string[]): Promise<void> {
+  const ids = scripts.map(({ id }) => id);
+  const known = (await chrome.scripting.getRegisteredContentScripts({ ids })).map(({ id }) => id);
+  const wanted = scripts.map(({ id, file, world }) => ({
+    ...{ id, js: [file], world, matches, allFrames: true },
+    ...{ matchOriginAsFallback: false, runAt: "document_start" as const, persistAcrossSessions: true },
+  }));
+  if (matches.length > 0 && known.length === ids.length) {
+    await chrome.scripting.updateContentScripts(wanted);
+    return;
+  }
+  if (known.length > 0) await chrome.scripting.unregisterContentScripts({ ids: known });
+  if (matches.length > 0) await chrome.scripting.registerContentScripts(wanted);
+}
+
 /** What lives as long as the browser runs, also while the background sleeps. */
 export const sessionStore: Store = storeOf(() => chrome.storage.session);
 

@@ -63,10 +63,13 @@ test("a host that does not answer is left", () => {
 });
 
 test("the browsers' words mean what they say", () => {
-  assert.equal(reasonOf("Specified native messaging host not found.").cause, "host_missing");
-  assert.equal(reasonOf("No such native application harbor_bridge").cause, "host_missing");
-  assert.equal(reasonOf("Access to the specified native messaging host is forbidden.").cause, "host_forbidden");
-  for (const text of ["Native host has exited.", "", "An unexpected error occurred"]) assert.equal(reasonOf(text).cause, "lost");
+  const cause = (text: string, stood = false) => reasonOf(text, stood).cause;
+  assert.equal(cause("Specified native messaging host not found."), "host_missing");
+  assert.equal(cause("No such native application harbor_bridge"), "host_missing");
+  assert.equal(cause("Access to the specified native messaging host is forbidden."), "host_forbidden");
+  assert.deepEqual([cause("An unexpected error occurred"), cause("An unexpected error occurred", true)], ["host_missing", "lost"]);
+  for (const text of ["Native host has exited.", ""]) assert.deepEqual([cause(text), cause(text, true)], ["lost", "lost"]);
+  assert.match(reasonOf("Native host has exited.", false).message, /harbor doctor/);
 });
 
 test("however it goes, one port at a time, never twice within the rest, and no timer without a state for it", () => {

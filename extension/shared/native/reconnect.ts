@@ -93,7 +93,7 @@ function wanted(state: State, now: number): Step {
 
 function closed(state: State, { text, wanted }: { text: string; wanted: boolean }, now: number): Step {
   if (state.is === "idle" || state.is === "failed" || state.is === "waiting") return stay(state);
-  const reason = reasonOf(text);
+  const reason = reasonOf(text, state.is === "ready");
   if (reason.cause !== "lost") return failed(reason, now, false);
   const attempt = state.is === "connecting" ? state.attempt : 0;
   return again(attempt, reason, wanted, now);
@@ -140,13 +140,18 @@ function refusal(code: string, message: string): Reason {
   return { cause: "refused", message };
 }
 
-/** What the browser's words mean; those of Chromium, then those of Firefox. */
-export function reasonOf(text: string): Reason {
+/** What the browser's words mean; those of Chromium, then those of Firefox. `stood`: the bridge had answered before. */
+export function reasonOf(text: string, stood: boolean): Reason {
   if (/host not found|No such native application/i.test(text)) {
     return { cause: "host_missing", message: "Harbor is not installed for this browser: run `harbor host install`" };
   }
   if (/forbidden/i.test(text)) {
     return { cause: "host_forbidden", message: "Harbor is installed for another extension: run `harbor host install`" };
   }
-  return { cause: "lost", message: "the connection to Harbor's bridge was lost" };
+  if (stood) return { cause: "lost", message: "the connection to Harbor's bridge was lost" };
+  // What Firefox says of a program that is not there, or cannot be run.
+  if (/unexpected error/i.test(text)) {
+    return { cause: "host_missing", message: "Harbor's program is not where this browser was told: run `harbor host install`" };
+  }
+  return { cause: "lost", message: "Harbor's native host ends as soon as it begins: `harbor doctor` says why" };
 }

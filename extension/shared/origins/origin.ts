@@ -7,7 +7,8 @@ const LOCAL = ["localhost", "127.0.0.1"];
 
 /** Whether this is the whole, canonical origin of a page over https, or over http of this machine. */
 export function isPageOrigin(origin: string): boolean {
-  if (origin.length > 1024 || !URL.canParse(origin)) return false;
+  // A host may have a star in it, by the URL standard; in a pattern of addresses it would be every host.
+  if (origin.length > 1024 || origin.includes("*") || !URL.canParse(origin)) return false;
   const url = new URL(origin);
   const secure = url.protocol === "https:" || (url.protocol === "http:" && LOCAL.includes(url.hostname));
   return secure && url.origin === origin;

@@ -18,6 +18,8 @@ test("pages over https and of this machine have an origin, others have none", ()
     "https://a.example:443",
     "https://A.example",
     "https://user@a.example",
+    "https://*",
+    "https://*.example",
     "https://bücher.example",
     "file://",
     "data:text/html,x",

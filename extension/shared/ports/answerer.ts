@@ -19,6 +19,28 @@ export type Handler = (type: string, payload: Fields, context: Context) => Promi
 export interface Bounds {
   /** How many requests of one port may be open. */
   open: number;
+  /** A bound that ports have in common. */
+  shared?: Room;
+}
+
+/** Room for so many requests. */
+export class Room {
+  readonly #most: number;
+  #taken = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  take(): boolean {
+    if (this.#taken >= this.#most) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  give(): void {
+    this.#taken -= 1;
+  }
 }
 
 /** Timers, for tests. */
@@ -57,6 +79,7 @@ export function answer(
 
   const end = (id: number): void => {
     open.delete(id);
+    bounds.shared?.give();
     if (open.size > 0) return;
     stopBeat?.();
     stopBeat = undefined;
@@ -64,8 +87,8 @@ export function answer(
 
   const begin = async ({ id, type, payload }: RequestFrame): Promise<void> => {
     if (open.has(id)) return;
-    if (open.size >= bounds.open) {
-      const error = new CodedError("ERR_RATE_LIMITED", `${bounds.open} requests are open already: wait for one of them`);
+    if (open.size >= bounds.open || bounds.shared?.take() === false) {
+      const error = new CodedError("ERR_RATE_LIMITED", "too many requests are open already: wait for one of them");
       post({ id, error: failureOf(error) });
       return;
     }
@@ -95,8 +118,7 @@ export function answer(
   port.onDisconnect(() => {
     closed = true;
     for (const controller of open.values()) controller.abort();
-    open.clear();
-    stopBeat?.();
+    for (const id of [...open.keys()]) end(id);
   });
   return (type, payload) => void post({ push: type, payload });
 }

@@ -1,10 +1,11 @@
 // The asking end of a port: requests with ids, answers, progress, cancelling.
 //
-// Owns the requests that are open on one port. Must never send a request twice: what was open when the port closed fails.
+// Owns the requests that are open on one port. Must never send a request twice: what was open when the port closed fails. A port
+// whose other end is silent for too long counts as closed: a browser may lose what was sent to a background that just ended.
 
 import type { Port } from "../browser/api.ts";
 import { CodedError, errorOf } from "../protocol/codes.ts";
-import { type Fields, parseHeard } from "./wire.ts";
+import { type Fields, SILENT_MS, parseHeard } from "./wire.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -18,26 +19,38 @@ interface Open {
   done(): void;
 }
 
+/** A timer, for tests: calls once after so long; the result takes that back. */
+export type After = (ms: number, call: () => void) => () => void;
+
+const realAfter: After = (ms, call) => {
+  const timer = setTimeout(call, ms);
+  return () => clearTimeout(timer);
+};
+
 export class Caller {
   readonly #connect: () => Port;
   readonly #lost: (reason: string) => CodedError;
   readonly #onPush: (type: string, payload: Fields) => void;
+  readonly #after: After;
   readonly #open = new Map<number, Open>();
   #port: Port | undefined;
   #last = 0;
+  #stopWaiting: () => void = () => undefined;
 
   /**
    * @param connect opens the port; called when something is to be asked and there is none
-   * @param lost what an open request fails with when the port closes
+   * @param lost what an open request fails with when the port closes; called at each such end
    */
   constructor(
     connect: () => Port,
     lost: (reason: string) => CodedError,
     onPush: (type: string, payload: Fields) => void = () => undefined,
+    after: After = realAfter,
   ) {
     this.#connect = connect;
     this.#lost = lost;
     this.#onPush = onPush;
+    this.#after = after;
   }
 
   /** Asks; rejects with a `CodedError`, or with the signal's reason. */
@@ -63,13 +76,18 @@ export class Caller {
         return;
       }
       this.#open.set(id, { resolve, reject, onProgress, done });
+      if (this.#open.size === 1) this.#wait();
       signal?.addEventListener("abort", abort);
     });
   }
 
-  /** Whether there is a port. */
-  get connected(): boolean {
-    return this.#port !== undefined;
+  /** Opens the port, where there is none: for what is pushed. */
+  open(): void {
+    try {
+      this.#port ??= this.#opened();
+    } catch (error) {
+      this.#lost(error instanceof Error ? error.message : "");
+    }
   }
 
   /** Closes the port; what is open fails. */
@@ -89,6 +107,7 @@ export class Caller {
 
   #heard(message: unknown): void {
     const heard = parseHeard(message);
+    this.#wait();
     if (heard.kind === "push") {
       this.#onPush(heard.type, heard.payload);
       return;
@@ -115,7 +134,14 @@ export class Caller {
     const open = this.#open.get(id);
     this.#open.delete(id);
     open?.done();
+    if (this.#open.size === 0) this.#stopWaiting();
     return open;
+  }
+
+  /** Waits for whatever the other end says next, where something is open. */
+  #wait(): void {
+    this.#stopWaiting();
+    if (this.#open.size > 0) this.#stopWaiting = this.#after(SILENT_MS, () => this.close());
   }
 
   #closed(reason: string): void {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Port } from "../browser/api.ts";
 import { CodedError } from "../protocol/codes.ts";
-import { type Beat, type Handler, answer } from "./answerer.ts";
-import { Caller } from "./caller.ts";
+import { type Beat, type Handler, Room, answer } from "./answerer.ts";
+import { type After, Caller } from "./caller.ts";
 import { parseAsked, parseHeard } from "./wire.ts";
 
 /** Two ends that belong together. What is posted at one arrives at the other, as JSON does. */
@@ -27,6 +27,7 @@ function pair(): [Port, Port] {
 }
 
 const lost = () => new CodedError("ERR_BRIDGE_NOT_CONNECTED", "lost");
+const never: After = () => () => undefined;
 const silent: Beat = { start: () => () => undefined };
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -34,7 +35,7 @@ function connected(handler: Handler, open = 2, beat = silent) {
   const [here, there] = pair();
   const push = answer(there, handler, { open }, beat);
   const pushes: unknown[] = [];
-  const caller = new Caller(() => here, lost, (type, payload) => pushes.push([type, payload]));
+  const caller = new Caller(() => here, lost, (type, payload) => pushes.push([type, payload]), never);
   return { caller, push, pushes, there };
 }
 
@@ -77,8 +78,8 @@ test("when the port closes, requests fail on one side and are aborted on the oth
   let signal: AbortSignal | undefined;
   const beats: string[] = [];
   const beat: Beat = { start: () => (beats.push("start"), () => void beats.push("stop")) };
-  const never: Handler = (_type, _payload, context) => ((signal = context.signal), new Promise(() => undefined));
-  const { caller, there } = connected(never, 2, beat);
+  const endless: Handler = (_type, _payload, context) => ((signal = context.signal), new Promise(() => undefined));
+  const { caller, there } = connected(endless, 2, beat);
   const asked = caller.call("wait", {});
   await settle();
   assert.deepEqual(beats, ["start"]);
@@ -95,6 +96,47 @@ test("more requests than are allowed are refused", async () => {
   void caller.call("wait", {}).catch(() => undefined);
   void caller.call("wait", {}).catch(() => undefined);
   await assert.rejects(caller.call("wait", {}), { code: "ERR_RATE_LIMITED" });
+});
+
+test("an other end that is silent for too long counts as gone; one that says that it lives does not", async () => {
+  const timers = new Set<() => void>();
+  const after = (_ms: number, call: () => void) => (timers.add(call), () => void timers.delete(call));
+  const [here, there] = pair();
+  let beat = () => undefined as void;
+  answer(there, (type) => (type === "now" ? Promise.resolve(1) : new Promise(() => undefined)), { open: 2 }, {
+    start: (one) => ((beat = one), () => undefined),
+  });
+  const caller = new Caller(() => here, lost, undefined, after);
+  await caller.call("now", {});
+  assert.equal(timers.size, 0);
+  const asked = caller.call("wait", {});
+  const [first] = timers;
+  await settle();
+  beat();
+  await settle();
+  assert.equal(timers.size, 1);
+  assert.ok(first !== undefined && !timers.has(first));
+  for (const due of timers) due();
+  await assert.rejects(asked, { code: "ERR_BRIDGE_NOT_CONNECTED" });
+  assert.equal(timers.size, 0);
+});
+
+test("a bound may be common to several ports, and what ends gives its room back", async () => {
+  const shared = new Room(2);
+  const [here, there] = pair();
+  const [other, otherEnd] = pair();
+  const some: Handler = (type) => (type === "wait" ? new Promise(() => undefined) : Promise.resolve(1));
+  answer(there, some, { open: 9, shared }, silent);
+  answer(otherEnd, some, { open: 9, shared }, silent);
+  const [one, two] = [new Caller(() => here, lost, undefined, never), new Caller(() => other, lost, undefined, never)];
+  one.call("wait", {}).catch(() => undefined);
+  assert.deepEqual([await two.call("now", {}), await two.call("now", {})], [1, 1]);
+  two.call("wait", {}).catch(() => undefined);
+  await assert.rejects(two.call("now", {}), { code: "ERR_RATE_LIMITED" });
+  one.close();
+  assert.equal(await two.call("now", {}), 1);
+  two.close();
+  assert.deepEqual([shared.take(), shared.take(), shared.take()], [true, true, false]);
 });
 
 test("nonsense is nothing", () => {

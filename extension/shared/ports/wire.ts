@@ -22,6 +22,9 @@ export type Fields = { [name: string]: unknown };
 /** How often a caller hears that its requests are being worked on. A background that hears nothing for 30 s is ended. */
 export const ALIVE_MS = 20_000;
 
+/** How long the answering end may be silent while something is asked of it. */
+export const SILENT_MS = 3 * ALIVE_MS;
+
 export type Heard =
   | { kind: "result"; id: number; result: unknown }
   | { kind: "error"; id: number; error: Failure }

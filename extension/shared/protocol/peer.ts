@@ -7,9 +7,23 @@ import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
+import { MAX_ARGS, type PageRequestType } from "./page.ts";
 
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
+
+/** Pushed to `web-agents-api` while it is connected, as `bridge`: how the connection to the bridge is. */
+export interface BridgeView {
+  state: "idle" | "connecting" | "ready" | "waiting" | "failed";
+  /** Why there is none, and what to do. */
+  message?: string;
+}
+
+/** What `harbor` tells `web-agents-api` unasked, connected or not: the origins that have a grant now. */
+export interface GrantsMessage {
+  push: "grants";
+  origins: string[];
+}
 
 /** What a page can be allowed in this version. */
 export const SCOPES = ["mcp:tools.list", "mcp:tools.call"] as const;
@@ -102,7 +116,15 @@ export function parseWish({ scopes, reason, tools }: Fields): Pick<PermissionsRe
 export function parseCall({ tool, args }: Fields): Pick<CallRequest, "tool" | "args"> {
   if (!isTool(tool)) throw wrong("tool", "a name as tools.list() gives it, SERVER/TOOL");
   if (typeof args !== "string") throw wrong("args", "an object");
+  if (args.length > MAX_ARGS) throw wrong("args", `an object of at most ${MAX_ARGS} characters as JSON`);
   return { tool, args };
+}
+
+/** What of a page's message goes on: the fields of its type, looked at, and so bounded. */
+export function parsePageRequest(type: PageRequestType, fields: Fields): Fields {
+  if (type === "request_permissions") return { ...parseWish(fields) };
+  if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
+  return {};
 }
 
 function parseScopes(value: unknown): Scope[] {

@@ -74,6 +74,8 @@ function ask(type: PageRequestType, payload: unknown, signal?: AbortSignal, onPr
       if (signal !== undefined) stopListeningTo(signal, "abort", abort);
     };
     mapSet(open, id, { resolve, reject, onProgress, done });
+    // Once more, which changes nothing: document.open() takes all listeners away.
+    listen("message", heard);
     if (signal !== undefined) listenTo(signal, "abort", abort, { __proto__: null, once: true } as AddEventListenerOptions);
     try {
       post({ channel: CHANNEL, to: "extension", id, type, payload }, pageOrigin);

@@ -1,0 +1,29 @@
+// Answers the page of the options.
+//
+// Owns its two requests, each answered with the switches as they are now. Must never be given to a port that is not of options.html.
+
+import type { Store } from "../../shared/browser/api.ts";
+import type { Handler } from "../../shared/ports/answerer.ts";
+import { CodedError } from "../../shared/protocol/codes.ts";
+import { FLAGS_KEY, FLAG_NAMES, parseFlags } from "../flags.ts";
+
+/** The name of the port. */
+export const OWN_PORT = "own";
+
+/** @param look finds out whether Harbor is there; what comes of it is pushed */
+export function optionsHandler(store: Store, look: () => void): Handler {
+  return async (type, { flag, on }) => {
+    const flags = parseFlags(await store.get(FLAGS_KEY));
+    if (type === "look") {
+      look();
+      return flags;
+    }
+    const name = FLAG_NAMES.find((known) => known === flag);
+    if (type !== "switch" || name === undefined || typeof on !== "boolean") {
+      throw new CodedError("ERR_INVALID_REQUEST", "there is no such switch");
+    }
+    const changed = { ...flags, [name]: on };
+    await store.set(FLAGS_KEY, changed);
+    return changed;
+  };
+}

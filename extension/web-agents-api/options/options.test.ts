@@ -1,0 +1,33 @@
+// The switches, and what is said of Harbor.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FLAG_NAMES } from "../flags.ts";
+import { optionsHandler } from "./handler.ts";
+import { FLAG_WORDS, saidOf } from "./words.ts";
+
+const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
+
+test("a switch is kept, and the others stay as they were", async () => {
+  const kept = new Map<string, unknown>([["flags", { toolAccess: false }]]);
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
+  let looks = 0;
+  const handle = optionsHandler(store, () => (looks += 1));
+  assert.deepEqual(await handle("look", {}, CONTEXT), { toolAccess: false, toolCalling: true });
+  assert.deepEqual(await handle("switch", { flag: "toolCalling", on: false }, CONTEXT), { toolAccess: false, toolCalling: false });
+  assert.deepEqual([kept.get("flags"), looks], [{ toolAccess: false, toolCalling: false }, 1]);
+  for (const wrong of [{}, { flag: "other", on: true }, { flag: "__proto__", on: true }, { flag: "toolAccess", on: "yes" }]) {
+    await assert.rejects(handle("switch", wrong, CONTEXT), { code: "ERR_INVALID_REQUEST" });
+  }
+  await assert.rejects(handle("host_grant_permission", {}, CONTEXT), { code: "ERR_INVALID_REQUEST" });
+});
+
+test("each state of Harbor has its words, and what does not work says what to do", () => {
+  const said = (state: "idle" | "connecting" | "ready" | "failed") => saidOf({ is: "there", state, message: "run `harbor host install`" }, "chrome");
+  assert.deepEqual([said("ready").tone, said("idle").tone, said("failed").tone], ["good", "plain", "bad"]);
+  assert.match(said("failed").text, /harbor host install/);
+  assert.match(saidOf({ is: "missing" }, "chrome").text, /chrome:\/\/extensions/);
+  assert.match(saidOf({ is: "missing" }, "firefox").text, /about:addons/);
+  const texts = [saidOf({ is: "unknown" }, "chrome"), saidOf({ is: "lost" }, "chrome"), said("connecting"), ...FLAG_NAMES.map((name) => FLAG_WORDS[name])];
+  for (const { text } of texts) assert.ok(text.length > 10);
+});
