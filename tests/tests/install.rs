@@ -557,7 +557,9 @@ fn why_nothing_could_be_installed_is_said_in_words() {
             said.starts_with(&format!("harbor: the package could not be installed: {wanted}\n")),
             "{said}"
         );
-        assert!(said.ends_with("nothing was installed\n") && said.contains("it said:\n    $ "), "{said}");
+        assert!(said.ends_with("nothing was installed\n") && said.contains("it said:\n    "), "{said}");
+        // What was run is Harbor's own business.
+        assert!(!said.contains("    $ "), "{said}");
     }
     // All that there is of it would have to be built.
     let plan = &ask(&bridge, "install_server", &json!({"source": "pypi:docopt", "plan": true}))["installed"];
