@@ -242,7 +242,7 @@ impl EndReport {
     /// Whether nothing is broken, and it lacks what a person has: a key, a passphrase, a yes.
     #[must_use]
     pub fn waits_for_a_person(&self) -> bool {
-        matches!(self.cause, NEEDS_AUTHORIZATION | "missing_secrets" | "secrets_locked")
+        matches!(self.cause, NEEDS_AUTHORIZATION | MISSING_SECRETS | "secrets_locked")
     }
 }
 
@@ -299,6 +299,9 @@ const MAX_WHY: usize = 400;
 
 /// The cause that only a person can do something about.
 pub const NEEDS_AUTHORIZATION: &str = "needs_authorization";
+
+/// The cause of an end before the start: a secret that it needs is not set.
+pub const MISSING_SECRETS: &str = "missing_secrets";
 
 /// A longer URL is none that a browser opens, in bytes.
 const MAX_URL: usize = 32 * 1024;

@@ -38,7 +38,7 @@ use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc};
 
 pub use calls::{Answer, Audience, Call, CallError, Failure, OnProgress, Party, Progress, TimeLimit};
-pub use events::{Containment, EndReport, Info, LinkEvent, NEEDS_AUTHORIZATION};
+pub use events::{Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION};
 use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};

@@ -40,9 +40,10 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCreden
         router.host.trail.decided("set_credential", &sender, about(&server_id, &key), true).await?;
         let view = view(&server_id, &key, &credential);
         let put = router.supervisor.secrets().put(server_id.as_str(), vec![(key, credential)]);
-        put.await.map_err(|error| unstored(&error))?;
+        let all = put.await.map_err(|error| unstored(&error))?;
         still_defined(&router, &server_id).await?;
-        reply(SetCredentialResult { credential: view, running: server.is_up() })
+        let running = server.is_up();
+        reply(SetCredentialResult { credential: view, running, starts: server.has_secrets_now(&all) })
     })
     .await
 }
@@ -59,7 +60,8 @@ pub(super) async fn set_all(router: &Rc<Router>, client: &Client, message: SetSe
         let put = router.supervisor.secrets().put(server_id.as_str(), new);
         let all = put.await.map_err(|error| unstored(&error))?;
         still_defined(&router, &server_id).await?;
-        reply(SetServerSecretsResult { status: status(&server, &all), running: server.is_up() })
+        let (status, running) = (status(&server, &all), server.is_up());
+        reply(SetServerSecretsResult { status, running, starts: server.has_secrets_now(&all) })
     })
     .await
 }

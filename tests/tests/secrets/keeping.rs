@@ -83,9 +83,13 @@ fn what_is_needed_is_asked_for_before_the_start() {
     let (said, code) = home.refused(&["start", "s"]);
     assert!(code == Some(5) && said.ends_with(&format!("harbor: {}\n", failed.message)), "{said}");
 
+    // With the last of them it is started, so that a call right after that needs nothing more.
+    let one = json!({"server_id": "s", "key": "TOKEN", "value": "token-of-s"});
+    assert_eq!(bridge.call("set_credential", &one).unwrap()["starts"], false);
     let all = json!({"server_id": "s", "secrets": {"API_KEY": VALUE, "TOKEN": "token-of-s"}});
-    assert_eq!(bridge.call("set_server_secrets", &all).unwrap()["status"]["is_complete"], true);
-    bridge.connect("s");
+    let set = bridge.call("set_server_secrets", &all).unwrap();
+    assert_eq!((&set["status"]["is_complete"], &set["starts"]), (&json!(true), &json!(true)));
+    assert_eq!(home.done(&["call", "s/echo", "a=1"]), "{\"a\":\"1\"}\n");
     let valid = || bridge.call("validate_credentials", &json!({"server_id": "s"})).unwrap();
     assert_eq!((&valid()["valid"], &valid()["errors"]), (&json!(true), &json!([])));
     let delete = json!({"server_id": "s", "key": "TOKEN"});

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  start (not of an installer) ─► store::secrets ─► missing ones? ─► environment of the launch
-//!             │ locked                                       └──► redactor: its log, its end, its progress
+//!             │ locked                              │ yes    └──► redactor: its log, its end, its progress
+//!             │                                     └──► failed, and started when they are set
 //!             └──► barred: not tried again, and started when they are unlocked
 //! ```
 //!
@@ -20,7 +21,7 @@ use zeroize::Zeroize as _;
 
 use super::Server;
 use super::launch::Unprepared;
-use crate::link::EndReport;
+use crate::link::{EndReport, MISSING_SECRETS};
 use crate::store::StoreError;
 use crate::store::secrets::Secrets;
 
@@ -105,6 +106,17 @@ impl Server {
         }
     }
 
+    /// Starts it if it has failed for the lack of what is there now. Whether it does.
+    pub fn has_secrets_now(self: &Rc<Self>, all: &Credentials) -> bool {
+        let lacked = |report: &Rc<EndReport>| report.cause == MISSING_SECRETS;
+        let waits = self.state() == State::Failed && self.last_exit.borrow().as_ref().is_some_and(lacked);
+        let starts = waits && all.missing(&self.definition().secrets).is_empty();
+        if starts {
+            self.apply(Event::Start);
+        }
+        starts
+    }
+
     /// The end of a start that needs what is not set.
     pub(super) fn lacks(&self, missing: &[String]) -> EndReport {
         let (id, first) = (&self.id, missing.first().map_or("KEY", String::as_str));
@@ -113,7 +125,7 @@ impl Server {
             missing.join(", "),
             if missing.len() == 1 { "is" } else { "are" }
         );
-        EndReport::because("missing_secrets", message)
+        EndReport::because(MISSING_SECRETS, message)
     }
 
     /// Puts them into a launch, and has them hidden from now on.

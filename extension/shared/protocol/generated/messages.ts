@@ -1271,6 +1271,8 @@ export interface Replies {
     credential: Credential;
     /** Whether the server is up: a restart gives it the new one. */
     running: boolean;
+    /** Whether the server had failed for the lack of it, and is started now. */
+    starts: boolean;
   };
   /** The secrets are on disk. */
   set_server_secrets: {
@@ -1278,6 +1280,8 @@ export interface Replies {
     status: CredentialStatus;
     /** As in `set_credential`. */
     running: boolean;
+    /** As in `set_credential`. */
+    starts: boolean;
   };
   /** What the server has. */
   get_credential_status: {

@@ -11,6 +11,8 @@ define_sent! {
         credential: CredentialView,
         /// Whether the server is up: a restart gives it the new one.
         running: bool,
+        /// Whether the server had failed for the lack of it, and is started now.
+        starts: bool,
     }
     /// The secrets are on disk.
     "set_server_secrets" SetServerSecretsResult {
@@ -18,6 +20,8 @@ define_sent! {
         status: CredentialStatus,
         /// As in `set_credential`.
         running: bool,
+        /// As in `set_credential`.
+        starts: bool,
     }
     /// What the server has.
     "get_credential_status" GetCredentialStatusResult {

@@ -139,6 +139,9 @@ fn set(client: &mut Client, new: &NewSecret, value: &Secret, screen: &mut Screen
     let answer = answer?;
     print(screen, &answer, |answer| {
         let what = format!("{} of {} is stored", new.key, new.server);
+        if answer.value("starts") == true {
+            return format!("{what}; {} waited for it and is being started", new.server);
+        }
         match answer.value("running") == true {
             true => format!("{what}; `harbor restart {}` has it used", new.server),
             false => what,
@@ -254,6 +257,9 @@ mod tests {
                 r#"{"type":"set_credential","request_id":"1","server_id":"a","key":"K","value":"hunter\"2","credential_type":"password","username":"ada","expires_at":5}"#
             ]
         );
+        let waited = answer.replace(r#""running":true"#, r#""running":false,"starts":true"#);
+        let ran = command(false, &[&waited], |c, s| set(c, &new, &value(), s));
+        assert_eq!(ran.printed, "K of a is stored; a waited for it and is being started\n");
         let ran = command(true, &[answer], |c, s| set(c, &new, &value(), s));
         assert!(!ran.printed.contains("hunter"), "{}", ran.printed);
     }

@@ -93,12 +93,10 @@ fn locked(server: &Members, package: &Members) -> Option<String> {
     }
     package.raw("name")?;
     let (hash, packages) = (flatten(&package.text("integrity")), package.number("packages").unwrap_or(1));
-    let all = match packages {
-        1 => hash,
-        many => format!(
-            "{hash}, and {} with it",
-            count(usize::try_from(many - 1).unwrap_or(usize::MAX), "package")
-        ),
+    let others = usize::try_from(packages.saturating_sub(1)).unwrap_or(usize::MAX);
+    let all = match others {
+        0 => hash,
+        others => format!("{hash}, and {} with it", count(others, "package")),
     };
     Some(match (package.raw("version"), package.raw("installed_at")) {
         (None, _) => first,
@@ -307,6 +305,7 @@ mod tests {
             locked("", &format!(r#"{{{version},"packages":3,"installed_at":7}}"#)),
             "sha512-a, and 2 packages with it"
         );
+        assert_eq!(locked("", &format!(r#"{{{version},"packages":0,"installed_at":7}}"#)), "sha512-a");
         assert_eq!(
             locked("", &format!("{{{version}}}")),
             "sha512-a; not installed yet: `harbor start a` installs exactly that"
