@@ -26,7 +26,7 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// With a certificate for these names and until then, and these further options of `openssl s_server`.
+    /// With a certificate for these names and until then, of an authority where they say `CA:TRUE`, and these further options of `openssl s_server`.
     ///
     /// # Panics
     /// When there is no openssl.
@@ -36,7 +36,11 @@ impl Tls {
         std::fs::create_dir_all(&dir).expect("a scratch directory can be made");
         let config = "[ca]\ndefault_ca=own\n[own]\ndatabase=issued\nnew_certs_dir=.\ndefault_md=sha256\npolicy=any\n\
              rand_serial=yes\n[any]\ncommonName=supplied\n";
-        let extensions = format!("subjectAltName={names}\nbasicConstraints=critical,CA:FALSE\n");
+        let (names, constraint) = match names.strip_suffix(",CA:TRUE") {
+            Some(names) => (names, "CA:TRUE"),
+            None => (names, "CA:FALSE"),
+        };
+        let extensions = format!("subjectAltName={names}\nbasicConstraints=critical,{constraint}\n");
         for (name, text) in [("config", config), ("extensions", &extensions), ("issued", "")] {
             std::fs::write(dir.join(name), text).expect("a scratch file can be written");
         }

@@ -92,10 +92,13 @@ impl fmt::Display for Skip {
                         "the client asks for its input `{id}`; `harbor add` with `--env {name}=VALUE` says it"
                     )
                 }
-                Unresolved::Unset(name) => write!(
-                    f,
-                    "the variable {name} is not set here; set it, or say `harbor add` with `--env {name}=VALUE`"
-                ),
+                Unresolved::Unset(name) => {
+                    write!(f, "the variable {name} is not set here; set it, or say `harbor add` with ")?;
+                    match variable {
+                        Some(its) => write!(f, "`--env {its}=VALUE`"),
+                        None => write!(f, "what is meant by it"),
+                    }
+                }
                 Unresolved::Workspace(text) => {
                     write!(f, "{text} is a project's directory, and this file belongs to none")
                 }

@@ -111,7 +111,12 @@ fn of_tls(error: &rustls::Error, place: &str) -> String {
                 format!("the certificate of {place} is for another host")
             }
             CertificateError::Revoked => format!("the certificate of {place} was revoked"),
-            _ => format!("the certificate of {place} is not valid: it is none for a server of that name"),
+            // By its name: the type of this cause belongs to a crate below.
+            CertificateError::Other(why) if why.to_string().contains("CaUsedAsEndEntity") => format!(
+                "the certificate of {place} is one of an authority, and none of a server; `openssl req -x509 -addext \
+                 basicConstraints=critical,CA:FALSE …` makes one for a server"
+            ),
+            _ => format!("the certificate of {place} cannot be used for a server"),
         },
         rustls::Error::InvalidMessage(_) => {
             format!("{place} does not speak TLS; does the URL begin with http://?")

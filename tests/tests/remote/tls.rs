@@ -31,6 +31,17 @@ fn a_certificate_that_nobody_signed_is_explained() {
     assert!(said.contains("SSL_CERT_FILE"), "{said}");
 }
 
+/// What `openssl req -x509` makes when nobody says otherwise.
+#[test]
+fn one_of_an_authority_is() {
+    let said = told("DNS:localhost,CA:TRUE", FUTURE, true);
+    assert!(
+        said.contains("the certificate of localhost:PORT is one of an authority, and none of a server"),
+        "{said}"
+    );
+    assert!(said.contains("basicConstraints=critical,CA:FALSE"), "{said}");
+}
+
 #[test]
 fn one_that_has_expired_is() {
     let said = told("DNS:localhost", PAST, true);

@@ -2,6 +2,8 @@
 //!
 //! Owns what of a server is shown, and how it fits into 80 places.
 
+use harbor_policy::telltale::telltales;
+
 use super::remote;
 use super::{remarks, restarts};
 use crate::ask::Ask;
@@ -117,10 +119,12 @@ fn command(server: &Members) -> String {
     if let Some(url) = remote::shown(server) {
         return url;
     }
-    let args = server.value("args");
-    let args = args.as_array().into_iter().flatten().filter_map(|arg| arg.as_str());
-    let words = [program(server)].into_iter().chain(args.map(quoted));
-    words.collect::<Vec<_>>().join(" ")
+    let args = server.strings("args");
+    let mut words = vec![program(server)];
+    words.extend(args.iter().map(|arg| quoted(arg)));
+    // Who shows a list to others shows no key with it; --json has the whole definition.
+    telltales(&args).iter().for_each(|told| words[1 + told.at] = "…".into());
+    words.join(" ")
 }
 
 /// What it starts: a command, or an image and who runs it.
@@ -198,6 +202,12 @@ mod tests {
             |image: &str| command(&members(&format!(r#"{{"command":"","args":["a b"],"image":{image}}}"#)));
         assert_eq!(shown(r#"{"reference":"mcp/time","engine":"podman"}"#), "podman mcp/time 'a b'");
         assert_eq!(shown(r#"{"reference":"mcp/time"}"#), "image mcp/time 'a b'");
+    }
+
+    #[test]
+    fn no_key_is_in_a_list() {
+        let server = r#"{"command":"node","args":["x.js","--token","sk-abcdef1234567890","--port","80"]}"#;
+        assert_eq!(command(&members(server)), "node x.js --token … --port 80");
     }
 
     #[test]
