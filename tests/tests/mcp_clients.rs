@@ -361,7 +361,7 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
         &json!({"servers": {
             "asked": {"command": "x", "env": {"KEY": "${input:api-key}", "OTHER": "s3cret"}},
             "unset": {"command": "x", "args": ["${env:NOT_SET_HERE}"]},
-            "env": {"command": "x", "env": {"ITS": "${env:NOT_SET_HERE}"}},
+            "filled": {"command": "x", "env": {"ITS": "${env:NOT_SET_HERE}"}},
             "off": {"command": "x", "disabled": true},
             "taken": {"command": "/bin/false", "env": {"A": "s3cret"}},
             "here": {"command": program, "args": [], "env": {TEST_ID: mark, "B": "${env:MARK}"}, "cwd": "${workspaceFolder}"},
@@ -380,10 +380,11 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
     for part in [
         "asked: left out: the client asks for its input `api-key`; `harbor add` with `--env KEY=VALUE` says it",
         "unset: left out: the variable NOT_SET_HERE is not set here; set it, or say `harbor add` with what is meant by it",
-        "env: left out: the variable NOT_SET_HERE is not set here; set it, or say `harbor add` with `--env ITS=VALUE`",
+        "filled: left out: the variable NOT_SET_HERE is not set here; set it, or say `harbor add` with `--env ITS=VALUE`",
         "off: left out: it is switched off there",
         "taken: left out: there is another server taken here",
-        &format!("here: taken over from {file}, in {}", person.path("project").display()),
+        &format!("here: taken over from {file}, runs "),
+        &format!(", in {}, with B, ", person.path("project").display()),
         "with your MARK in its variable B",
     ] {
         assert!(out.contains(part), "{part}: {out}");
