@@ -9,7 +9,7 @@ import { count } from "./words.ts";
 export type Row = readonly [term: string, said: string];
 
 /** What is said below in words, or means nothing to a person. */
-const SAID = ["server_id", "kind", "name", "source", "version", "integrity", "packages", "sandbox", "settings", "file"];
+const SAID = ["server_id", "kind", "name", "source", "version", "integrity", "packages", "sandbox", "settings", "file", "runs"];
 const INNER = ["type", "request_id", "planned", "needs_build", "missing", "tools", "server", "installed_at", "previous"];
 
 export function factsOfPlan(plan: Installed): Row[] {
@@ -22,16 +22,35 @@ export function factsOfPlan(plan: Installed): Row[] {
     rows.push(["Package", `${name} ${version ?? ""} (${kind})`], integrity === undefined ? undefined : ["Hash", integrity]);
     if (packages !== undefined) rows.push(["With", `${count(packages, "package")}, each locked with its version and hash`]);
   }
-  rows.push(["Source", source], ["May", mayWords(plan)], ...(plan.sandbox === undefined ? [] : cautions(plan.sandbox)));
+  rows.push(["Source", source], ...rowsOfRun(plan), ["May", mayWords(plan)], ...(plan.sandbox === undefined ? [] : cautions(plan.sandbox)));
   const others = Object.entries(plan).filter(([field]) => !SAID.includes(field) && !INNER.includes(field));
-  const { size: _size, program: _program, vouched_by: _by, ...ofFile } = file ?? { size: 0, program: "", vouched_by: [] };
+  const { size: _size, program: _program, vouched_by: _by, key: _key, ...ofFile } = file ?? { size: 0, program: "", vouched_by: [] };
   return [...rows.filter((row) => row !== undefined), ...otherRows("file", ofFile), ...others.flatMap(([field, value]) => otherRows(field, value))];
 }
 
 function vouched({ file }: Installed): Row {
   const by = file?.vouched_by ?? [];
   if (by.length === 0) return ["Checked", "by nobody: compare the SHA-256 with what its publisher says"];
-  return ["Checked", by.map((how) => (how === "signature" ? "its publisher's signature" : "the SHA-256 that was given")).join(", ")];
+  return ["Checked", by.map((how) => (how === "signature" ? `the signature of ${file?.key ?? "its publisher"}` : "the SHA-256 that was given")).join(", ")];
+}
+
+/** What would be run, and with what: values are those that its author sets. */
+function rowsOfRun({ runs }: Installed): Row[] {
+  if (runs === undefined) return [];
+  const { program, args, env, headers, secrets } = runs;
+  const line = [...(program === undefined ? [] : [program]), ...args].map(shellWord).join(" ");
+  const rows: Row[] = [
+    [program === undefined ? "Arguments" : "Runs", line],
+    ["Sets", env.map(wordOf).join(" ")],
+    ["Sends", headers.map(wordOf).join(" ")],
+    ["Needs the secrets", secrets.join(", ")],
+  ];
+  return rows.filter(([, said]) => said !== "");
+}
+
+/** As it would be typed. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./{}$-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** What it may do on this machine. */

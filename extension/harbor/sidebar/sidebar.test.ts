@@ -137,7 +137,7 @@ test("a plan says what, where from and what it may do, and what is newer than th
     sandbox: { level: "standard", held_by: "", network: "all", missing: [], warnings: ["It may leave."] },
     settings: { read: ["/a"], write: ["/b", "/c"] },
     planned: "7",
-    runs: { program: "node", args: ["x.js", "--all"], env: [{ name: "MODE", value: "a" }, { name: "ZONE" }], headers: [], secrets: [] },
+    runs: { program: "node", args: ["x.js", "a b"], env: [{ name: "MODE", value: "a" }, { name: "ZONE" }], headers: [], secrets: [] },
     more: true,
   } as unknown as Installed;
   assert.deepEqual(factsOfPlan(plan), [
@@ -146,16 +146,15 @@ test("a plan says what, where from and what it may do, and what is newer than th
     ["Hash", "sha256:aa"],
     ["With", "3 packages, each locked with its version and hash"],
     ["Source", "pypi:mcp-server-time==1.2"],
+    ["Runs", "node x.js 'a b'"],
+    ["Sets", "MODE=a ZONE"],
     ["May", "sandbox standard, network all, read and write /b, /c, read /a"],
     ["Mind", "It may leave."],
-    ["Runs program", "node"],
-    ["Runs args", "x.js --all"],
-    ["Runs env", "MODE=a ZONE"],
     ["More", "yes"],
   ]);
   const file = { size: 1, program: "bin/n", vouched_by: [], key: "RWQ" };
   const binary = factsOfPlan({ server_id: "n", kind: "binary", name: "https://h/n", source: "binary:https://h/n", version: "0a", file } as Installed);
-  assert.deepEqual(binary.map(([term]) => term), ["Server", "Program", "SHA-256", "Checked", "Source", "May", "File key"]);
+  assert.deepEqual(binary.map(([term]) => term), ["Server", "Program", "SHA-256", "Checked", "Source", "May"]);
   assert.equal(mayWords({ kind: "npm" }), "do all that you can");
   assert.match(mayWords({ kind: "remote" }), /nothing of it runs here/);
 });
