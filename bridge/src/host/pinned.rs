@@ -2,7 +2,7 @@
 //!
 //! Owns how many are kept. A tool that has gone keeps its pin: coming back as another one is a change.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
@@ -20,6 +20,10 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 pub(super) struct PinnedTools {
     tools: HashMap<Arc<str>, Pinned>,
     bytes: usize,
+    /// Those that its server listed last as others than their pins; no more than it may list.
+    changed: BTreeMap<Arc<str>, Tool>,
+    /// The disk knows other ones.
+    changed_is_new: bool,
     /// Those that are listed, while somebody has the list.
     list: Weak<ToolList>,
 }
@@ -31,6 +35,22 @@ struct Pinned {
     listed: bool,
     /// The same on disk.
     stored: bool,
+}
+
+/// What the disk does not know yet of the last listing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Unstored {
+    /// Pinned tools, and whether they are listed.
+    pub flags: Vec<(String, bool)>,
+    /// All that are listed as others than their pins, where those are others than before.
+    pub changed: Option<Vec<Pin>>,
+}
+
+impl Unstored {
+    /// Whether the disk knows all.
+    pub(super) fn is_empty(&self) -> bool {
+        self.flags.is_empty() && self.changed.is_none()
+    }
 }
 
 /// What a tool is to its pin.
@@ -52,6 +72,14 @@ impl PinnedTools {
             && let Some(pinned) = self.tools.get_mut(&tool.name)
         {
             (pinned.listed, pinned.stored) = (pin.listed, pin.listed);
+        }
+    }
+
+    /// Takes a changed tool from the disk.
+    pub(super) fn restore_changed(&mut self, pin: &Pin) {
+        let tool = Tool::from_shown(&pin.tool, &pin.shown, pin.hash, pin.hidden);
+        if let Some(tool) = tool.filter(|tool| self.standing(tool) == Standing::Changed) {
+            self.changed.insert(tool.name.clone(), tool);
         }
     }
 
@@ -77,6 +105,7 @@ impl PinnedTools {
         if fits {
             self.bytes = self.bytes_with(tool);
             self.list = Weak::new();
+            self.changed.remove(&tool.name);
             let pinned = Pinned { tool: tool.clone(), listed: true, stored: true };
             self.tools.insert(tool.name.clone(), pinned);
         }
@@ -88,9 +117,14 @@ impl PinnedTools {
         self.tools.get(name).map(|pinned| &pinned.tool)
     }
 
-    /// What is pinned of a tool that is another one now.
-    pub(super) fn before(&self, now: &Tool) -> Option<&Tool> {
-        self.get(&now.name).filter(|before| before.hash != now.hash)
+    /// All that is pinned.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.values().map(|pinned| &pinned.tool)
+    }
+
+    /// The tools that were listed last as others than their pins, by name: what they were, and what they are.
+    pub(super) fn changed(&self) -> impl Iterator<Item = (&Tool, &Tool)> {
+        self.changed.values().filter_map(|now| Some((self.get(&now.name)?, now)))
     }
 
     /// What a tool is to its pin.
@@ -109,27 +143,54 @@ impl PinnedTools {
             let listed = list.get(&pinned.tool.name).is_some_and(|now| now.hash == pinned.tool.hash);
             is_news |= std::mem::replace(&mut pinned.listed, listed) != listed;
         }
+        is_news |= self.put_changed(|pinned| {
+            let changed = list.iter().filter(|now| pinned.standing(now) == Standing::Changed);
+            changed.map(|now| (now.name.clone(), now.clone())).collect()
+        });
         if is_news {
             self.list = Weak::new();
         }
         is_news
     }
 
-    /// What the disk does not know yet: the tools, and whether they are listed.
-    pub(super) fn take_flags(&mut self) -> Vec<(String, bool)> {
+    /// Puts others in the place of the changed tools; whether they are others.
+    fn put_changed(&mut self, made: impl Fn(&Self) -> BTreeMap<Arc<str>, Tool>) -> bool {
+        let hashes = |tools: &BTreeMap<Arc<str>, Tool>| tools.values().map(|tool| tool.hash).collect::<Vec<_>>();
+        let now = made(self);
+        let is_news = !now.keys().eq(self.changed.keys()) || hashes(&now) != hashes(&self.changed);
+        self.changed = now;
+        self.changed_is_new |= is_news;
+        is_news
+    }
+
+    /// Another version of its program is used, whose tools were not listed yet: until they are, they count as what they were.
+    pub(super) fn take_back(&mut self) {
+        for name in self.changed.keys() {
+            if let Some(pinned) = self.tools.get_mut(name) {
+                pinned.listed = true;
+            }
+        }
+        self.put_changed(|_| BTreeMap::new());
+        self.list = Weak::new();
+    }
+
+    /// What the disk does not know yet.
+    pub(super) fn take_unstored(&mut self) -> Unstored {
         let unknown = self.tools.values_mut().filter(|pinned| pinned.listed != pinned.stored);
         let take = |pinned: &mut Pinned| {
             pinned.stored = pinned.listed;
             (pinned.tool.name.to_string(), pinned.listed)
         };
-        unknown.map(take).collect()
+        let flags = unknown.map(take).collect();
+        let changed = std::mem::take(&mut self.changed_is_new).then(|| self.changed.values().map(|tool| pin(tool, true)).collect());
+        Unstored { flags, changed }
     }
 
     /// Those that were listed the last time, by name.
     pub(super) fn list(&mut self) -> Rc<ToolList> {
         self.list.upgrade().unwrap_or_else(|| {
-            let listed = self.tools.values().filter(|pinned| pinned.listed);
-            let mut tools: Vec<_> = listed.map(|pinned| pinned.tool.clone()).collect();
+            let listed = self.tools.values().filter(|pinned| pinned.listed).map(|pinned| &pinned.tool);
+            let mut tools: Vec<_> = listed.chain(self.changed.values()).cloned().collect();
             tools.sort_by(|a, b| a.name.cmp(&b.name));
             let list = Rc::new(tools.into_iter().collect());
             self.list = Rc::downgrade(&list);
@@ -159,11 +220,33 @@ mod tests {
         let without: ToolList = [tool("b", 1)].into_iter().collect();
         assert!(pinned.note_listed(&without) && !pinned.note_listed(&without));
         assert_eq!(*pinned.list(), without);
-        assert_eq!(pinned.take_flags(), [("a".to_owned(), false)]);
-        assert_eq!(pinned.take_flags(), []);
+        assert_eq!(pinned.take_unstored().flags, [("a".to_owned(), false)]);
+        assert!(pinned.take_unstored().is_empty());
         assert_eq!(pinned.standing(&tool("a", 2)), Standing::Changed);
         assert_eq!(pinned.standing(&tool("a", 1)), Standing::AsSeen);
         assert_eq!(pinned.standing(&tool("c", 1)), Standing::NotKept);
+    }
+
+    #[test]
+    fn what_is_listed_as_another_one_is_known_after_a_restart() {
+        let mut pinned = PinnedTools::default();
+        assert!(pinned.put(&tool("a", 1)) && pinned.put(&tool("b", 1)));
+        let listed: ToolList = [tool("a", 2), tool("b", 1)].into_iter().collect();
+        assert!(pinned.note_listed(&listed) && !pinned.note_listed(&listed));
+        let Unstored { flags, changed } = pinned.take_unstored();
+        assert_eq!((flags, changed.as_ref().map(Vec::len)), (vec![("a".to_owned(), false)], Some(1)));
+
+        let mut restored = PinnedTools::default();
+        restored.restore(&pin(&tool("a", 1), false));
+        restored.restore(&pin(&tool("b", 1), true));
+        changed.iter().flatten().for_each(|changed| restored.restore_changed(changed));
+        assert_eq!(*restored.list(), listed);
+        assert_eq!(restored.changed().collect::<Vec<_>>(), [(&tool("a", 1), &tool("a", 2))]);
+        assert!(restored.take_unstored().is_empty());
+
+        restored.take_back();
+        assert_eq!((restored.changed().count(), restored.list().len()), (0, 2));
+        assert_eq!(restored.take_unstored().changed, Some(Vec::new()));
     }
 
     #[test]

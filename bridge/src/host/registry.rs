@@ -7,11 +7,11 @@
 //!                                                                               from it until it is accepted
 //! ```
 //!
-//! Which tools a server has is the supervisor's to know; nothing is copied here, so what has gone with a server's end is
-//! gone. Owns who is told of what has changed, and what is written about each tool; `pinned` has what it was.
+//! Which tools a server has is the supervisor's to know; what it listed last is kept beside the pins, so a restart of the
+//! bridge hides no change. Owns who is told of what has changed, and what is written about each tool; `pinned` has what it was.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::flood::Flood;
 
-use super::pinned::{PinnedTools, Standing, pin};
+use super::pinned::{PinnedTools, Standing, Unstored, pin};
 use super::refused::{too_many_tools, tool_changed, tool_not_found};
 use crate::clock::boot_clock;
 use crate::config::{ChangedTools, LiveConfig};
@@ -34,8 +34,8 @@ use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
 use crate::supervisor::{Server, Supervisor};
 
-/// How long what was listed waits until it is written.
-const FLAGS_WAIT: Duration = Duration::from_secs(2);
+/// The pause between two writings of what a server listed: it may change that without end.
+const LISTED_PAUSE: Duration = Duration::from_secs(2);
 
 /// What a tool was and what it is are pushed with a change where they are no longer than this together, in bytes.
 const MOST_PUSHED: usize = 16 * 1024;
@@ -49,6 +49,8 @@ pub struct Registry {
     config: Rc<LiveConfig>,
     /// Each server's tools as they are listed; made anew when its list is another one.
     written: RefCell<HashMap<ServerId, Rc<Written>>>,
+    /// Servers of which somebody writes what was listed.
+    storing: Rc<RefCell<HashSet<ServerId>>>,
     /// Hashes of changed tools of which the person was told, and how many that were of late.
     told: RefCell<HashMap<(ServerId, Arc<str>), ToolHash>>,
     flood: RefCell<Flood>,
@@ -115,11 +117,15 @@ impl Registry {
         for (server, pin) in file.all().await? {
             pinned.entry(server).or_default().restore(&pin);
         }
+        for (server, pin) in file.changed().await? {
+            pinned.entry(server).or_default().restore_changed(&pin);
+        }
         Ok(Self {
             file: Rc::new(file),
             pinned: Rc::new(RefCell::new(pinned)),
             config,
             written: RefCell::default(),
+            storing: Rc::default(),
             told: RefCell::default(),
             flood: RefCell::default(),
         })
@@ -153,10 +159,10 @@ impl Registry {
                 Some(_) => drop(self.told.borrow_mut().remove(&key)),
             }
         }
-        let flags_changed = pinned.note_listed(list);
+        let is_other = pinned.note_listed(list);
         drop(all);
-        if flags_changed {
-            self.store_flags_later(server);
+        if is_other {
+            self.store_listed(server);
         }
         if !stored.is_empty() {
             self.store(server, stored);
@@ -185,16 +191,22 @@ impl Registry {
         })
     }
 
-    /// Which tools were listed is needed after a restart only, and a server may change that without end: it is written now
-    /// and then.
-    fn store_flags_later(&self, server: &ServerId) {
-        let (file, pinned, server) = (self.file.clone(), self.pinned.clone(), server.clone());
+    /// Writes what was listed: at once, since the bridge may be killed, and again as long as it becomes another.
+    fn store_listed(&self, server: &ServerId) {
+        if !self.storing.borrow_mut().insert(server.clone()) {
+            return;
+        }
+        let (file, pinned, storing) = (self.file.clone(), self.pinned.clone(), self.storing.clone());
+        let server = server.clone();
         tokio::task::spawn_local(async move {
-            tokio::time::sleep(FLAGS_WAIT).await;
-            let flags = pinned.borrow_mut().get_mut(&server).map(PinnedTools::take_flags).unwrap_or_default();
-            if let Err(error) = file.set_listed(&server, flags).await {
-                tracing::warn!(%server, %error, "which of its tools were listed is not stored");
+            let take = || pinned.borrow_mut().get_mut(&server).map(PinnedTools::take_unstored);
+            while let Some(Unstored { flags, changed }) = take().filter(|unstored| !unstored.is_empty()) {
+                if let Err(error) = file.set_listed(&server, flags, changed).await {
+                    tracing::warn!(%server, %error, "which of its tools were listed is not stored");
+                }
+                tokio::time::sleep(LISTED_PAUSE).await;
             }
+            storing.borrow_mut().remove(&server);
         });
     }
 
@@ -244,12 +256,8 @@ impl Registry {
         let servers = supervisor.all().into_iter().filter(|server| only.is_none_or(|id| id == server.id()));
         let mut changes = Vec::new();
         for server in servers {
-            let (Some(pinned), Some(list)) = (pinned.get(server.id()), server.known_tools()) else {
-                continue;
-            };
-            let changed =
-                list.iter().filter_map(|now| Some(self.change(server.id(), pinned.before(now)?, now)));
-            changes.extend(changed);
+            let changed = pinned.get(server.id()).into_iter().flat_map(PinnedTools::changed);
+            changes.extend(changed.map(|(before, now)| self.change(server.id(), before, now)));
         }
         changes
     }
@@ -259,7 +267,7 @@ impl Registry {
     /// # Errors
     /// When there is no such tool, or it is another one by now.
     pub fn now(&self, server: &Server, name: &str, hash: &str) -> Result<Tool, ErrorBody> {
-        let list = server.known_tools();
+        let list = self.known(server);
         let tool = list.as_ref().and_then(|list| list.get(name));
         let tool = tool.ok_or_else(|| tool_not_found(server.id(), name))?;
         if hex(&tool.hash) == hash {
@@ -330,9 +338,26 @@ impl Registry {
     /// How many tools of a server `changes` would give.
     #[must_use]
     pub fn changed(&self, server: &Server) -> usize {
+        self.pinned.borrow().get(server.id()).map_or(0, |pinned| pinned.changed().count())
+    }
+
+    /// The tools of a server as the person saw them, also of those that it does not list now; of what is not pinned, what
+    /// it listed last.
+    #[must_use]
+    pub fn seen(&self, server: &Server) -> ToolList {
+        let known = self.known(server).unwrap_or_default();
         let pinned = self.pinned.borrow();
-        let Some((pinned, list)) = pinned.get(server.id()).zip(server.known_tools()) else { return 0 };
-        list.iter().filter(|now| pinned.before(now).is_some()).count()
+        let seen = pinned.get(server.id()).into_iter().flat_map(PinnedTools::tools);
+        seen.chain(known.iter()).cloned().collect()
+    }
+
+    /// A server uses another version of its program, which has listed nothing yet.
+    pub fn take_back(&self, server: &ServerId) {
+        if let Some(pinned) = self.pinned.borrow_mut().get_mut(server) {
+            pinned.take_back();
+        }
+        self.written.borrow_mut().remove(server);
+        self.store_listed(server);
     }
 }
 

@@ -206,7 +206,8 @@ impl Attempt<'_> {
     /// It waits for a yes, unless it is what is used already.
     fn tried(&self, trial: Trial, installed: Installed, known: &ToolList) -> UpgradeView {
         let file = trial.package().and_then(|package| file(package, Some(&installed.lock)));
-        let view = UpgradeView { file, ..differences(self.before.as_deref(), &installed, known) };
+        let seen = self.router.host.registry.seen(&self.server);
+        let view = UpgradeView { file, ..differences(self.before.as_deref(), &installed, known, &seen) };
         let tried = Tried { installed, view: view.clone(), trial };
         let token = self.router.staged.keep(self.client, self.id(), What::Tried(Box::new(tried)));
         UpgradeView { apply: Some(token), ..view }
@@ -224,7 +225,8 @@ fn version_of(lock: Option<&Lock>) -> String {
     lock.map_or_else(|| "unknown".into(), |lock| lock.version.clone())
 }
 
-fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList) -> UpgradeView {
+/// What is there or not is compared with what was listed last; what a tool says of itself with what the person saw.
+fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList, seen: &ToolList) -> UpgradeView {
     let nothing = ToolList::default();
     let tools = tried.tools.as_deref().unwrap_or(&nothing);
     let absent_in = |list: &ToolList, of: &ToolList| {
@@ -232,18 +234,22 @@ fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList) -> Up
         absent.map(|tool| tool.name.to_string()).collect::<Vec<_>>()
     };
     let changed = tools.iter().filter_map(|now| {
-        let before = known.get(&now.name).filter(|before| before.hash != now.hash)?;
+        let before = seen.get(&now.name).filter(|before| before.hash != now.hash)?;
         let tool_name = now.name.to_string();
         Some(ToolDifference { tool_name, before: before.shown(), after: now.shown() })
     });
+    let changed: Vec<_> = changed.collect();
+    let mut added = absent_in(known, tools);
+    // What comes back as another one is shown as that.
+    added.retain(|name| changed.iter().all(|change| change.tool_name != *name));
     UpgradeView {
         before: version_of(before),
         after: tried.lock.version.clone(),
         integrity: tried.lock.integrity.clone(),
         file: None,
-        added: absent_in(known, tools),
+        added,
         removed: absent_in(tools, known),
-        changed: changed.collect(),
+        changed,
         planned: None,
         needs_build: None,
         failed: None,
@@ -302,7 +308,8 @@ pub(super) async fn undo(router: &Rc<Router>, client: &Client, id: &ServerId) ->
         })?;
         router.host.trail.decided("undo_upgrade", &sender, about(&id), true).await?;
         let now = Locked { current: previous, previous: Some(current) };
-        let (server, starts) = use_it(&router, id, now).await?;
+        let (server, starts) = use_it(&router, id.clone(), now).await?;
+        router.host.registry.take_back(&id);
         drop(claim);
         if starts {
             // Which of its tools are others than before is known then. How the start goes is told by its state.

@@ -3,9 +3,10 @@
 //! ```text
 //!  pins(server_id, tool, hash BLOB of 32 bytes, shown, hidden, listed, pinned_at)
 //!       └───── PK ────┘
+//!  changed_tools(server_id, tool, hash, shown, hidden): those that were listed last as others than their pins
 //! ```
 //!
-//! Owns this table; a change is one transaction, on disk before it is confirmed, and in the database itself: what a person
+//! Owns these tables; a change is one transaction, on disk before it is confirmed, and in the database itself: what a person
 //! accepted no longer does not come back with the end of a write-ahead log. Must never judge a tool: whether
 //! it is still the one that was accepted is decided by those who ask.
 
@@ -26,6 +27,14 @@ pub(super) const TABLES: &str = "
         hidden    INTEGER NOT NULL,
         listed    INTEGER NOT NULL,
         pinned_at INTEGER NOT NULL DEFAULT (unixepoch()),
+        PRIMARY KEY (server_id, tool)
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS changed_tools (
+        server_id TEXT NOT NULL,
+        tool      TEXT NOT NULL,
+        hash      BLOB NOT NULL,
+        shown     TEXT NOT NULL,
+        hidden    INTEGER NOT NULL,
         PRIMARY KEY (server_id, tool)
     ) STRICT;
 ";
@@ -67,11 +76,24 @@ impl Pins {
     /// # Errors
     /// When the database cannot be read.
     pub async fn all(&self) -> Result<Vec<(ServerId, Pin)>, StoreError> {
+        self.rows("SELECT server_id, tool, hash, shown, hidden, listed FROM pins ORDER BY server_id, tool").await
+    }
+
+    /// All tools that were listed last as others than their pins, as they were listed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn changed(&self) -> Result<Vec<(ServerId, Pin)>, StoreError> {
+        self.rows(
+            "SELECT server_id, tool, hash, shown, hidden, 1 FROM changed_tools ORDER BY server_id, tool",
+        )
+        .await
+    }
+
+    async fn rows(&self, query: &'static str) -> Result<Vec<(ServerId, Pin)>, StoreError> {
         self.database
-            .run(|connection| {
-                let mut rows = connection.prepare(
-                    "SELECT server_id, tool, hash, shown, hidden, listed FROM pins ORDER BY server_id, tool",
-                )?;
+            .run(move |connection| {
+                let mut rows = connection.prepare(query)?;
                 let mut rows = rows.query([])?;
                 let mut all = Vec::new();
                 while let Some(row) = rows.next()? {
@@ -110,10 +132,13 @@ impl Pins {
                     "INSERT OR REPLACE INTO pins (server_id, tool, hash, shown, hidden, listed)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 )?;
+                let mut settle =
+                    transaction.prepare("DELETE FROM changed_tools WHERE server_id = ?1 AND tool = ?2")?;
                 for pin in pins {
+                    settle.execute(params![id, pin.tool])?;
                     put.execute(params![id, pin.tool, pin.hash, pin.shown, pin.hidden, pin.listed])?;
                 }
-                drop(put);
+                drop((put, settle));
                 transaction.commit()?;
                 checkpoint(connection);
                 Ok(())
@@ -121,11 +146,17 @@ impl Pins {
             .await
     }
 
-    /// Notes which tools of a server were listed the last time.
+    /// Notes which tools of a server were listed the last time; and all that were listed as others than their pins,
+    /// where those are others than before.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn set_listed(&self, id: &ServerId, flags: Vec<(String, bool)>) -> Result<(), StoreError> {
+    pub async fn set_listed(
+        &self,
+        id: &ServerId,
+        flags: Vec<(String, bool)>,
+        changed: Option<Vec<Pin>>,
+    ) -> Result<(), StoreError> {
         let id = id.to_string();
         self.database
             .run(move |connection| {
@@ -136,6 +167,14 @@ impl Pins {
                     set.execute(params![id, tool, listed])?;
                 }
                 drop(set);
+                if let Some(changed) = changed {
+                    transaction.execute("DELETE FROM changed_tools WHERE server_id = ?1", params![id])?;
+                    let mut put =
+                        transaction.prepare("INSERT INTO changed_tools VALUES (?1, ?2, ?3, ?4, ?5)")?;
+                    for pin in changed {
+                        put.execute(params![id, pin.tool, pin.hash, pin.shown, pin.hidden])?;
+                    }
+                }
                 Ok(transaction.commit()?)
             })
             .await
@@ -149,7 +188,10 @@ impl Pins {
         let id = id.to_string();
         self.database
             .run(move |connection| {
-                connection.execute("DELETE FROM pins WHERE server_id = ?1", params![id])?;
+                let transaction = connection.transaction()?;
+                transaction.execute("DELETE FROM pins WHERE server_id = ?1", params![id])?;
+                transaction.execute("DELETE FROM changed_tools WHERE server_id = ?1", params![id])?;
+                transaction.commit()?;
                 checkpoint(connection);
                 Ok(())
             })
@@ -187,6 +229,13 @@ mod tests {
         assert_eq!(pins.all().await.unwrap(), all);
         pins.remove_server(&id("a")).await.unwrap();
         assert_eq!(pins.all().await.unwrap(), of_b);
+
+        let changed = Pin { listed: true, ..pin("x", 9) };
+        pins.set_listed(&id("b"), vec![("x".into(), false)], Some(vec![changed.clone()])).await.unwrap();
+        pins.set_listed(&id("b"), Vec::new(), None).await.unwrap();
+        assert_eq!(pins.changed().await.unwrap(), [(id("b"), changed.clone())]);
+        pins.put_many(&id("b"), vec![changed]).await.unwrap();
+        assert_eq!(pins.changed().await.unwrap(), [], "it was accepted");
     }
 
     #[tokio::test(flavor = "local")]
