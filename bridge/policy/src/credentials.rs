@@ -246,17 +246,19 @@ impl Credentials {
             .then(|| format!("the secrets of a server have at most {} KiB in all", MAX_TOTAL / 1024))
     }
 
-    /// What to mind, a sentence each. `env` are the variables that the definition sets.
+    /// What to mind, a sentence each. `env` are the variables that the definition sets; `is_remote` says whether its server
+    /// runs elsewhere.
     #[must_use]
-    pub fn warnings(&self, env: &BTreeMap<String, String>) -> Vec<String> {
+    pub fn warnings(&self, env: &BTreeMap<String, String>, is_remote: bool) -> Vec<String> {
         let mut all = Vec::new();
         for (key, credential) in &self.0 {
             if credential.value.expose().chars().count() < SHORTEST {
                 all.push(format!("{key} has fewer than {SHORTEST} characters: it is not hidden in logs"));
             }
-            if credential.kind == CredentialType::Header {
+            let is_header = credential.kind == CredentialType::Header;
+            if is_header && !is_remote {
                 all.push(format!("{key} is a header: only a remote server is given it"));
-            } else if env.contains_key(key) {
+            } else if !is_header && env.contains_key(key) {
                 all.push(format!("{key} is set by `--env` too: the secret is what the server gets"));
             }
         }

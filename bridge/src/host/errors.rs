@@ -67,16 +67,24 @@ fn timeout(id: &ServerId, limit: TimeLimit) -> ErrorBody {
 /// The call was not sent. Says why, and when a call may help again.
 pub(super) fn unavailable(id: &ServerId, why: &Unavailable, reader: Reader) -> ErrorBody {
     let state = why.state.as_str();
-    let report = why.last_exit.as_ref().filter(|_| reader == Reader::Owner);
-    let reason = report.map(|report| format!(" ({})", report.message)).unwrap_or_default();
+    let reason = match (&why.last_exit, reader) {
+        (Some(report), Reader::Owner) => format!(" ({})", report.message),
+        // Its kind alone, which is among the details too.
+        (Some(report), Reader::Origin) if why.state == State::Failed => {
+            format!(" (its last end: {})", report.cause.replace('_', " "))
+        }
+        _ => String::new(),
+    };
     let waited =
         why.waited.map(|waited| format!(" after {} ms of waiting", waited.as_millis())).unwrap_or_default();
+    let start = format!("the person has to start it first: `harbor start {id}`");
     let next = match (why.queue_full, why.state) {
         (true, _) => "too many calls wait for it already; try again later",
         (_, State::Stopped | State::Stopping) => "it has to be started first",
         (_, State::Failed) if why.last_exit.as_ref().is_some_and(|exit| exit.is_for_a_person()) => {
             "the person has to let Harbor in first"
         }
+        (_, State::Failed) if why.next_retry.is_none() && reader == Reader::Origin => &start,
         (_, State::Failed) if why.next_retry.is_none() => "it has to be started first",
         (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
         (_, State::Crashed) => "it will be started again by itself",

@@ -155,7 +155,8 @@ impl PinnedTools {
 
     /// Puts others in the place of the changed tools; whether they are others.
     fn put_changed(&mut self, made: impl Fn(&Self) -> BTreeMap<Arc<str>, Tool>) -> bool {
-        let hashes = |tools: &BTreeMap<Arc<str>, Tool>| tools.values().map(|tool| tool.hash).collect::<Vec<_>>();
+        let hashes =
+            |tools: &BTreeMap<Arc<str>, Tool>| tools.values().map(|tool| tool.hash).collect::<Vec<_>>();
         let now = made(self);
         let is_news = !now.keys().eq(self.changed.keys()) || hashes(&now) != hashes(&self.changed);
         self.changed = now;
@@ -182,7 +183,8 @@ impl PinnedTools {
             (pinned.tool.name.to_string(), pinned.listed)
         };
         let flags = unknown.map(take).collect();
-        let changed = std::mem::take(&mut self.changed_is_new).then(|| self.changed.values().map(|tool| pin(tool, true)).collect());
+        let changed = std::mem::take(&mut self.changed_is_new)
+            .then(|| self.changed.values().map(|tool| pin(tool, true)).collect());
         Unstored { flags, changed }
     }
 

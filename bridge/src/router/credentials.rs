@@ -132,7 +132,8 @@ pub(super) async fn validate(router: &Router, id: &ServerId) -> Handled {
     let CredentialStatus { missing, expired, .. } = status(&server, &all);
     let missing = missing.iter().map(|key| format!("{key} is not set"));
     let errors: Vec<_> = missing.chain(expired.iter().map(|key| format!("{key} has expired"))).collect();
-    let warnings = all.warnings(&server.definition().env);
+    let definition = server.definition();
+    let warnings = all.warnings(&definition.env, definition.remote.is_some());
     reply(ValidateCredentialsResult { valid: errors.is_empty(), errors, warnings })
 }
 

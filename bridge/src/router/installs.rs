@@ -126,13 +126,20 @@ pub(super) async fn install(
         let view = plan(router, client, id, planned, &trial, note).await?;
         let runs = Some(said.runs(definition, trial.lock().and_then(|lock| lock.program.clone())));
         let (sandbox, settings) = (Some(sandbox::summary(&held.profile)), Some(definition.sandbox.clone()));
-        return reply(InstallServerResult { installed: InstalledView { sandbox, settings, runs, ..view } });
+        let old_data = old_data(router, id).await;
+        let installed = InstalledView { sandbox, settings, runs, old_data, ..view };
+        return reply(InstallServerResult { installed });
     }
     let kept = match missing.is_empty() {
         true => trial.run(note).await.map(Kept::Installed).map_err(|error| failed(id, &error, NOTHING))?,
         false => Kept::Agreed(agreed(id, planned, &trial, note).await?, missing),
     };
     keep(router, client, wanted, kept, trial).await
+}
+
+/// What an earlier server of this name has left, which would be the home of this one.
+pub(super) async fn old_data(router: &Router, id: &ServerId) -> Option<String> {
+    router.supervisor.data_left(id).await.map(|left| left.to_string_lossy().into_owned())
 }
 
 /// What becomes a server.
@@ -309,6 +316,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         name: name.to_owned(),
         source: format!("{}:{spec}", package.ecosystem.as_str()),
         version: lock.map(|lock| lock.version.clone()),
+        lost: None,
         integrity: lock.map(|lock| lock.integrity.clone()),
         packages: lock.map(|lock| lock.packages),
         installed_at: lock.and_then(|lock| lock.installed_at),
@@ -316,6 +324,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         tools: None,
         missing: None,
         needs_authorization: None,
+        old_data: None,
         sandbox: None,
         settings: None,
         runs: None,
@@ -340,7 +349,8 @@ pub(super) fn installed(router: &Router, server: &Rc<Server>) -> Option<Installe
     let previous = router.supervisor.locked(server.id()).and_then(|locked| locked.previous);
     let previous = previous.filter(|previous| previous.is_of(&package)).map(|lock| lock.version.clone());
     let seen = shown(server.id(), &package, server.lock().as_deref());
-    Some(InstalledView { previous, server: Some(view(router, server)), ..seen })
+    let lost = router.supervisor.lost_lock(server.id());
+    Some(InstalledView { previous, lost, server: Some(view(router, server)), ..seen })
 }
 
 /// One server, and whether its next start could succeed.

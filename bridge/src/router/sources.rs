@@ -143,6 +143,7 @@ impl Whole {
             name: self.name.clone(),
             source: self.source.clone(),
             version: None,
+            lost: None,
             integrity: None,
             packages: None,
             installed_at: None,
@@ -150,6 +151,7 @@ impl Whole {
             tools: None,
             missing: None,
             needs_authorization: None,
+            old_data: None,
             sandbox: None,
             settings: None,
             runs: None,
@@ -250,11 +252,12 @@ async fn install_whole(
                 Some(held.map_err(|why| ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox"))?)
             }
         };
+        let old_data = installs::old_data(router, &whole.id).await;
         let settings = held.is_some().then(|| whole.definition.sandbox.clone());
         let sandbox = held.map(|held| sandbox::summary(&held.profile));
         let runs = Some(said.runs(&whole.definition, None));
         return reply(InstallServerResult {
-            installed: InstalledView { sandbox, settings, runs, ..whole.shown() },
+            installed: InstalledView { sandbox, settings, runs, old_data, ..whole.shown() },
         });
     }
     if !whole.missing.is_empty() {

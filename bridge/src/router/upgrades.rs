@@ -164,6 +164,7 @@ impl Attempt<'_> {
             failed: None,
             apply: None,
             applied: false,
+            previous: None,
         }
     }
 
@@ -255,6 +256,7 @@ fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList, seen:
         failed: None,
         apply: None,
         applied: false,
+        previous: None,
     }
 }
 
@@ -267,11 +269,12 @@ async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried)
         let Tried { installed, mut view, trial } = tried;
         // What was agreed upon and never installed is nothing to go back to.
         let previous = locked.map(|locked| locked.current).filter(|previous| previous.installed_at.is_some());
+        let earlier = previous.as_ref().map(|previous| previous.version.clone());
         let now = Locked { current: installed.lock.clone(), previous };
         use_it(&router, id.clone(), now).await?;
         drop(trial);
         router.supervisor.tell_tools(&id, &installed.tools.unwrap_or_default());
-        (view.apply, view.applied) = (None, true);
+        (view.apply, view.applied, view.previous) = (None, true, earlier);
         reply(UpgradeServerResult { upgrade: view })
     })
     .await

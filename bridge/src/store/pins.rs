@@ -76,7 +76,8 @@ impl Pins {
     /// # Errors
     /// When the database cannot be read.
     pub async fn all(&self) -> Result<Vec<(ServerId, Pin)>, StoreError> {
-        self.rows("SELECT server_id, tool, hash, shown, hidden, listed FROM pins ORDER BY server_id, tool").await
+        self.rows("SELECT server_id, tool, hash, shown, hidden, listed FROM pins ORDER BY server_id, tool")
+            .await
     }
 
     /// All tools that were listed last as others than their pins, as they were listed.

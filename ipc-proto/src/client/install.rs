@@ -18,6 +18,8 @@ define_sent! {
         source: String,
         /// The version; of git the commit, of what is downloaded its SHA-256. Absent while none is locked.
         version: Option<String>,
+        /// Why nobody knows any more which version was locked; until one is taken on purpose (`upgrade_server`) it is not started.
+        lost: Option<String>,
         /// The hash of the package, as its registry gives it.
         integrity: Option<String>,
         /// How many packages there are in all. Each is locked with its version and its hash.
@@ -34,6 +36,8 @@ define_sent! {
         needs_authorization: Option<bool>,
         /// In a plan: what it would be held to; absent of one that runs elsewhere.
         sandbox: Option<SandboxSummary>,
+        /// In a plan: where an earlier server with this id left files, which this one would get as its home. Absent when there are none.
+        old_data: Option<String>,
         /// In a plan: the settings of its sandbox.
         settings: Option<SandboxSettings>,
         /// In a plan: what would be started, and with what.
@@ -175,6 +179,8 @@ define_sent! {
         apply: Option<String>,
         /// Whether it is used now.
         applied: bool,
+        /// Of one that is: the version that `undo_upgrade` goes back to; absent where the one before was never installed.
+        previous: Option<String>,
     }
     /// A tool, before and after.
     "ToolDifference" ToolDifference {

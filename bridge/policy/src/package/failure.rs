@@ -93,6 +93,47 @@ pub fn reason(package: &Package, said: &str) -> Option<String> {
     }
 }
 
+/// Words of git about a commit that is nowhere in a repository.
+const NO_COMMIT: &[&str] = &[
+    "couldn't find remote ref",
+    "reference is not a tree",
+    "unable to read tree",
+    "unable to parse object",
+    "not our ref",
+    "bad object",
+];
+
+/// Words of installers about a version that is nowhere.
+const NO_VERSION: &[&str] = &[
+    "No matching version found for ",
+    "code E404",
+    NOTHING_FITS,
+    "there is no version of ",
+    " was not found in the package registry",
+];
+
+/// That what was locked, in this version, cannot be had any more, in the same place of the same sentence; `None` where
+/// something else is wrong.
+#[must_use]
+pub fn gone(package: &Package, version: &str, said: &str) -> Option<String> {
+    let says = |words: &[&str]| words.iter().any(|words| said.contains(words));
+    if is_unreachable(said) {
+        return None;
+    }
+    match package.ecosystem {
+        Ecosystem::Binary => None,
+        Ecosystem::Git if says(NO_COMMIT) => {
+            Some(format!("the commit {version}, which is locked, is not in its repository any more"))
+        }
+        Ecosystem::Npm | Ecosystem::Pypi | Ecosystem::Git => says(NO_VERSION).then(|| {
+            format!(
+                "{} {version}, which is locked, or a package that it needs is not there any more",
+                package.name
+            )
+        }),
+    }
+}
+
 /// Why there is nothing of a package, or of one version of it.
 #[must_use]
 pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str) -> String {
@@ -205,6 +246,18 @@ mod tests {
             assert_eq!(reason(&package, &said.replace('~', "\n")).as_deref(), Some(wanted), "{row}");
         }
         assert_eq!(reason(&recognise("npm:b", &[]).unwrap(), "npm error code 1"), None);
+    }
+
+    #[test]
+    fn what_was_locked_and_is_gone_is_known() {
+        let of = |source: &str, said: &str| gone(&recognise(source, &[]).unwrap(), "1.0", said);
+        let said = of("npm:b", "npm error code E404").unwrap();
+        assert_eq!(said, "b 1.0, which is locked, or a package that it needs is not there any more");
+        assert!(of("pypi:b", "ERROR: No matching distribution found for b==1.0").is_some());
+        let said = of("git:https://h/r", "fatal: unable to read tree (abc)").unwrap();
+        assert_eq!(said, "the commit 1.0, which is locked, is not in its repository any more");
+        assert_eq!(of("npm:b", "npm error code ENOTFOUND npm error code E404"), None);
+        assert_eq!(of("git:https://h/r", "fatal: could not read Username for 'https://h'"), None);
     }
 
     #[test]

@@ -60,14 +60,16 @@ impl Server {
     /// # Errors
     /// The key that a header names and nobody knows.
     pub(super) fn filled(&self, remote: &Remote, secrets: &Credentials) -> Result<Wire<'static>, String> {
-        let variables = secrets.variables();
+        let (variables, named) = (secrets.variables(), remote::keys(remote.headers.values()));
+        let of_header = |key: &str| secrets.headers().find(|(name, _)| *name == key).map(|(_, value)| value);
         let own = |key: &str| {
-            let secret = variables.get(key).map(|value| value.expose().to_owned());
+            let secret = variables.get(key).or_else(|| of_header(key)).map(|value| value.expose().to_owned());
             secret.or_else(|| self.definition().env.get(key).cloned())
         };
         let header = |(name, value): (&String, &String)| Ok((name.clone(), remote::fill(value, own)?));
         let mut headers = remote.headers.iter().map(header).collect::<Result<BTreeMap<_, _>, String>>()?;
-        for (name, value) in secrets.headers() {
+        // What a header of the definition names is a part of that one, and none of its own.
+        for (name, value) in secrets.headers().filter(|(name, _)| !named.iter().any(|key| key == name)) {
             headers.retain(|known, _| !known.eq_ignore_ascii_case(name));
             headers.insert(name.to_owned(), value.expose().to_owned());
         }

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use harbor_policy::package::binary::OTHER_FILE;
-use harbor_policy::package::failure::reason;
+use harbor_policy::package::failure::{gone, reason};
 use harbor_policy::package::{Package, Step};
 
 use super::{NEEDS_BUILD, Server, TrialOf};
@@ -54,9 +54,17 @@ impl Server {
             true => format!("{why}; {}", self.way_to_another()),
             false => why,
         });
+        let reason = self.is_gone(said).or(reason);
         let failed = failed_because(&reason.unwrap_or_else(|| report.message.clone()), report);
         // The command is long: it stands above what it said.
         EndReport { stderr_tail: format!("$ {}\n{said}", command.join(" ")), ..failed }
+    }
+
+    /// Another version than the locked one is taken on purpose only.
+    fn is_gone(&self, said: &str) -> Option<String> {
+        let lock = self.lock().filter(|_| self.trial.is_none())?;
+        let why = gone(self.package.as_ref()?, &lock.version, said)?;
+        Some(format!("{why}; `harbor upgrade {}` takes what there is now", self.id))
     }
 }
 

@@ -67,7 +67,7 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         confirm(wanted.yes, &describe_build(&plan), "Run it?", NOTHING_INSTALLED, screen)?;
         plan = planned(client, ask(wanted)?.text("planned", &plan.text("planned")).flag("build", true))?;
     }
-    confirm(wanted.yes, &plan::describe(&plan), "Install it?", NOTHING_INSTALLED, screen)?;
+    confirm(wanted.yes, &described(&plan), "Install it?", NOTHING_INSTALLED, screen)?;
     let name = plan.text("server_id");
     let values = match wanted.yes {
         true => secrets::values(&name, &wanted.definition.secrets)?,
@@ -75,6 +75,8 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     };
     let answer = under_way(client, "installing", as_planned(complete, &plan, &values)?)?;
     print(screen, &answer, |answer| describe_installed(&answer.object("installed")))?;
+    // Also where the result is JSON: it may well be an old trap.
+    remarks::on_old_data(&name, &plan);
     if !screen.json {
         let unseen = unseen::once_added(&name, &wanted.definition.supervision);
         unseen.iter().try_for_each(|text| screen.text(text))?;
@@ -130,7 +132,7 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
     } else {
         let described = match &plan {
             Some(plan) if needs_build(plan) => Some(describe_build(plan)),
-            Some(plan) => Some(plan::describe(plan)),
+            Some(plan) => Some(described(plan)),
             None => None,
         };
         let said = about
@@ -237,6 +239,18 @@ fn ask(wanted: &Package) -> Result<Ask, Failure> {
         ask = ask.object("sandbox", &sandbox::settings(&definition.sandbox, &add::current_dir()?)?);
     }
     Ok(ask)
+}
+
+/// A plan, and whose files it would get.
+fn described(plan: &Members) -> String {
+    let described = plan::describe(plan);
+    match flatten(&plan.text("old_data")) {
+        none if none.is_empty() => described,
+        left => format!(
+            "{described}\nmind       an earlier server of this name, whoever published it, left files in {left}: they become \
+             the home of this one; `--name` gives another name"
+        ),
+    }
 }
 
 /// What is known of a package that has to be built to know more.

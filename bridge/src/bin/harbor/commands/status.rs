@@ -73,7 +73,8 @@ fn describe_one(answer: &Members) -> String {
     let (remote, image) = (server.object("remote").text("url"), server.object("image").text("reference"));
     lines.extend((!remote.is_empty()).then(|| format!("elsewhere  {}", flatten(&remote))));
     lines.extend((!image.is_empty()).then(|| format!("image      {}", flatten(&image))));
-    lines.extend(locked(&server, &package).map(|locked| format!("locked     {locked}")));
+    let locked = lost(&server, &package).or_else(|| locked(&server, &package));
+    lines.extend(locked.map(|locked| format!("locked     {locked}")));
     let last = flatten(&server.text("last_error"));
     lines.extend((!last.is_empty()).then(|| format!("last end   {last}")));
     lines.push(match answer.value("can_start") == true {
@@ -81,6 +82,15 @@ fn describe_one(answer: &Members) -> String {
         false => format!("start      not as it is: {}", flatten(&answer.text("why_not"))),
     });
     lines.join("\n")
+}
+
+/// That nobody knows any more which version was locked: no start takes another one by itself.
+fn lost(server: &Members, package: &Members) -> Option<String> {
+    let (name, why) = (flatten(&server.text("server_id")), flatten(&package.text("lost")));
+    package.raw("lost")?;
+    Some(format!(
+        "which version is lost ({why}); `harbor upgrade {name}` takes the newest one, and `--to` another"
+    ))
 }
 
 /// Which version, or image, each start runs; nothing of what is neither.

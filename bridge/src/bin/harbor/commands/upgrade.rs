@@ -38,13 +38,22 @@ pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Re
     let ask = Ask::about("upgrade_server", server).text("apply", &upgrade.text("apply"));
     let answer = client.request(&ask, STOP)?;
     print(screen, &answer, |_| {
-        let after = upgrade.text("after");
-        let mut said = format!("{server} is {after} now; `harbor upgrade {server} --undo` goes back");
+        let mut said = used(server, &upgrade.text("after"), &answer.object("upgrade"));
         if !upgrade.objects("changed").is_empty() {
             said += &format!("\n{}", kept_from_origins(server));
         }
         said
     })
+}
+
+/// What it is now, and the way back where there is one.
+fn used(server: &str, after: &str, applied: &Members) -> String {
+    match applied.raw("previous") {
+        Some(_) => format!("{server} is {after} now; `harbor upgrade {server} --undo` goes back"),
+        None => format!(
+            "{server} is {after} now; the one before was never installed here, so none goes back to it"
+        ),
+    }
 }
 
 fn kept_from_origins(server: &str) -> String {
@@ -180,7 +189,7 @@ mod tests {
             2,
             r#""before":"1","after":"2","integrity":"h","added":["b"],"removed":["a"],"changed":[{"tool_name":"c","before":{"description":"x"},"after":{"description":"y"}}],"apply":"2-7""#,
         );
-        let done = answer(3, r#""applied":true"#);
+        let done = answer(3, r#""applied":true,"previous":"1""#);
         let wanted = Upgrade { server: "s".into(), to: None, undo: false, yes: true };
         let ran = run(false, &[PLANNED, &tried, &done], |c, s| upgrade(c, &wanted, s));
         assert_eq!(
