@@ -101,6 +101,11 @@ impl NpmRegistry {
         self.shelf.versions().insert(version.into(), found);
     }
 
+    /// Has this version no more.
+    pub fn withdraw(&self, version: &str) {
+        self.shelf.versions().remove(version);
+    }
+
     /// Serves another file for this version from now on, and says that its hash is the old one's.
     ///
     /// # Panics

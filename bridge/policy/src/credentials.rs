@@ -450,8 +450,9 @@ mod tests {
         assert_eq!(all.missing(&["API_KEY".into(), "OTHER".into()]), ["OTHER"]);
         assert_eq!((all.expired(9), all.expired(10)), (vec![], vec!["TOKEN".to_owned()]));
         let env = BTreeMap::from([("DB".to_owned(), "x".to_owned())]);
-        let warnings = all.warnings(&env);
+        let warnings = all.warnings(&env, false);
         assert_eq!(warnings.len(), 3, "{warnings:?}");
+        assert_eq!(all.warnings(&env, true).len(), 2, "a server elsewhere is given its headers");
         assert!(!warnings.join(" ").contains("1234"));
         assert_eq!(all.overfull(), None);
         let many = |value: &str, count| {

@@ -251,3 +251,30 @@ fn with_report(error: ErrorBody, report: &EndReport, reader: Reader) -> ErrorBod
         _ => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[test]
+    fn whoever_calls_a_server_that_failed_hears_what_starts_it_and_an_origin_nothing_of_its_words() {
+        let report = Rc::new(EndReport::because("missing_secrets", "it needs KEY"));
+        let why = Unavailable {
+            state: State::Failed,
+            queue_full: false,
+            waited: None,
+            next_retry: None,
+            last_exit: Some(report),
+        };
+        let id = ServerId::parse("t2").unwrap();
+        assert_eq!(
+            unavailable(&id, &why, Reader::Origin).message,
+            "t2 is failed (its last end: missing secrets); the person has to start it first: `harbor start t2`. \
+             The call was not sent"
+        );
+        let owner = unavailable(&id, &why, Reader::Owner).message;
+        assert_eq!(owner, "t2 is failed (it needs KEY); it has to be started first. The call was not sent");
+    }
+}

@@ -54,6 +54,19 @@ fn who_is_not_let_in_hears_what_to_do() {
     let shown = bridge.server("s").to_string();
     assert!(shown.contains("Authorization") && !shown.contains("right"), "{shown}");
 
+    // A secret of the type header that a header names is a part of that one, and no header of its own.
+    add(&bridge, &server.url(), &json!({"headers": {"Authorization": "Bearer ${TOKEN}"}})).unwrap();
+    let secret = json!({"server_id": "s", "key": "TOKEN", "value": "right", "credential_type": "header"});
+    bridge.call("set_credential", &secret).unwrap();
+    assert_eq!(
+        home.done(&["secrets", "check", "s"]).matches("mind:").count(),
+        1,
+        "it is short, and nothing else"
+    );
+    bridge.call("connect_server", &json!({"server_id": "s"})).unwrap();
+    assert_eq!(server.count(|asked| !asked.header("token").is_empty()), 0);
+    bridge.call("delete_credential", &json!({"server_id": "s", "key": "TOKEN"})).unwrap();
+
     let posts = || server.count(|asked| asked.verb == "POST");
     let before = posts();
     let (cause, said) = failure(&bridge, &server.url(), &with("Bearer ${OTHER}"));
