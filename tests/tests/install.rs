@@ -262,7 +262,7 @@ fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
     registry.publish(&home, "1.0.0", &["a"], "first");
     let bridge = with_registry(&home, &registry);
     // It lacks a secret: what was found out is locked, and not installed.
-    let said = home.done(&["install", "npm:tiny", "--secret", "API_KEY", "--yes"]);
+    let (said, ..) = harbor(&home, &["install", "npm:tiny", "--secret", "API_KEY", "--yes"]);
     assert!(said.contains("what was found out is locked"), "{said}");
     registry.withdraw("1.0.0");
     registry.publish(&home, "2.0.0", &["a"], "first");

@@ -2368,6 +2368,8 @@ export interface Installed {
   source: string;
   /** The version; of git the commit, of what is downloaded its SHA-256. Absent while none is locked. */
   version?: string;
+  /** Why nobody knows any more which version was locked; until one is taken on purpose (`upgrade_server`) it is not started. */
+  lost?: string;
   /** The hash of the package, as its registry gives it. */
   integrity?: string;
   /** How many packages there are in all. Each is locked with its version and its hash. */
@@ -2384,6 +2386,8 @@ export interface Installed {
   needs_authorization?: boolean;
   /** In a plan: what it would be held to; absent of one that runs elsewhere. */
   sandbox?: SandboxSummary;
+  /** In a plan: where an earlier server with this id left files, which this one would get as its home. Absent when there are none. */
+  old_data?: string;
   /** In a plan: the settings of its sandbox. */
   settings?: SandboxSettings;
   /** In a plan: what would be started, and with what. */
@@ -2532,6 +2536,8 @@ export interface Upgrade {
   apply?: string;
   /** Whether it is used now. */
   applied: boolean;
+  /** Of one that is: the version that `undo_upgrade` goes back to; absent where the one before was never installed. */
+  previous?: string;
 }
 
 /** A tool, before and after. */
