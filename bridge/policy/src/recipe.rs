@@ -17,7 +17,10 @@ use url::Url;
 
 use crate::suggest::hint;
 
+use filling::{Budget, Value, Values, filled};
+
 mod curated;
+mod filling;
 pub mod manifest;
 pub mod pattern;
 pub mod repository;
@@ -26,9 +29,6 @@ pub mod source;
 
 /// More of what a recipe declares is not kept, of each kind.
 pub const MOST: usize = 64;
-
-/// So many words one text becomes: its placeholders may have several values each.
-const MOST_WORDS: usize = 1000;
 
 /// One server that can be had, in one way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct Recipe {
     pub sandbox: SandboxSettings,
     /// Whether it is elsewhere and says that it speaks HTTP+SSE only.
     pub sse: bool,
+    /// Whether its arguments are somebody else's, for a program that runs here: none may name a place that the person did not.
+    pub of_others: bool,
 }
 
 /// What the person fills in for a placeholder.
@@ -197,6 +199,10 @@ pub enum Unfilled {
     Unknown(String, Vec<String>),
     /// What it has to be instead.
     Wrong(String, String),
+    /// This argument of others, without what was filled in, would name a place of this machine.
+    Place(String),
+    /// It would become more than anybody means.
+    TooLong,
 }
 
 impl fmt::Display for Unfilled {
@@ -219,6 +225,19 @@ impl fmt::Display for Unfilled {
                 write!(f, "there is no input {name}{meant}; it takes {}", known.join(", "))
             }
             Self::Wrong(name, expected) => write!(f, "{name}: expected {expected}"),
+            Self::Place(argument) => write!(
+                f,
+                "it wants the argument {}, a place on this machine, which only you may open to it; install the package \
+                 itself, with what it shall have behind --",
+                argument.escape_debug()
+            ),
+            Self::TooLong => write!(
+                f,
+                "what it is started with would be too long: expected at most {} bytes for one argument or value and {} KiB \
+                 for all, so give it less by --input",
+                filling::MAX_WORD,
+                filling::MAX_ALL >> 10
+            ),
         }
     }
 }
@@ -247,38 +266,50 @@ impl Recipe {
         if let Some(stray) = given.inputs.keys().find(|name| self.input(name).is_none()) {
             return Err(Unfilled::Unknown(stray.clone(), known()));
         }
-        let mut values = BTreeMap::from([("data", vec![given.data.to_owned()])]);
+        let data = Value { words: vec![given.data.to_owned()], of_person: false };
+        let mut values = BTreeMap::from([("data", data)]);
         for input in &self.inputs {
-            values.insert(&input.name, input.values(given.inputs.get(&input.name))?);
+            let said = given.inputs.get(&input.name);
+            let words = input.values(said)?;
+            values.insert(&input.name, Value { words, of_person: said.is_some() });
         }
         let (inputs, variables) = self.lacking(&values, given.env);
         let is_whole = inputs.is_empty() && variables.is_empty();
         if !is_whole && !given.incomplete {
             return Err(Unfilled::Missing(inputs, variables));
         }
-        let sandbox = self.sandbox_with(&values);
+        let budget = &mut Budget::default();
+        let sandbox = self.sandbox_with(&values, budget)?;
         for input in self.inputs.iter().filter(|input| inputs.iter().any(|(name, _)| *name == input.name)) {
-            values.insert(&input.name, vec![format!("{{{}}}", input.name)]);
+            let words = vec![format!("{{{}}}", input.name)];
+            values.insert(&input.name, Value { words, of_person: false });
         }
-        let one = |text: &String| filled(text, &values).into_iter().next();
+        let mut one = |text: &String| filled(text, &values, budget).map(|words| words.into_iter().next());
         let mut env = given.env.clone();
         for variable in &self.env {
-            match env.get(&variable.name) {
-                Some(value) => variable.allows(value)?,
-                None => env.extend(
-                    variable.value.as_ref().and_then(one).map(|value| (variable.name.clone(), value)),
-                ),
+            match (env.get(&variable.name), &variable.value) {
+                (Some(value), _) => variable.allows(value)?,
+                (None, Some(value)) => env.extend(one(value)?.map(|value| (variable.name.clone(), value))),
+                (None, None) => {}
             }
         }
         env.extend(variables.into_iter().map(|(name, _)| (name.clone(), format!("{{{name}}}"))));
-        let headers = self.headers.iter().filter_map(|(name, text)| Some((name.clone(), one(text)?)));
+        let mut headers = BTreeMap::new();
+        for (name, text) in &self.headers {
+            headers.extend(one(text)?.map(|value| (name.clone(), value)));
+        }
+        let source = one(&self.source)?.unwrap_or_default();
+        let mut args = Vec::new();
+        for group in &self.args {
+            args.extend(filling::group(group, &values, self.of_others, budget)?);
+        }
         let meant = |secret: &&Secret| secret.required || given.secrets.contains(&secret.name);
         let of_secrets = self.secrets.iter().filter(meant).filter_map(|secret| secret.header.clone());
         let needed = self.secrets.iter().filter(|secret| secret.required && !env.contains_key(&secret.name));
         Ok(Filled {
-            source: one(&self.source).unwrap_or_default(),
-            args: self.args.iter().flat_map(|group| group_of(group, &values)).collect(),
-            headers: headers.chain(of_secrets).collect(),
+            source,
+            args,
+            headers: headers.into_iter().chain(of_secrets).collect(),
             secrets: needed.map(|secret| secret.name.clone()).collect(),
             sandbox,
             env,
@@ -299,7 +330,7 @@ impl Recipe {
     /// What must be given and was not: inputs, then variables, each with what it is.
     fn lacking(&self, values: &Values<'_>, env: &BTreeMap<String, String>) -> (Lacking, Lacking) {
         let empty = |input: &&Input| {
-            input.required && values.get(input.name.as_str()).is_none_or(|given| given.is_empty())
+            input.required && values.get(input.name.as_str()).is_none_or(|given| given.words.is_empty())
         };
         let inputs = self.inputs.iter().filter(empty).map(|one| (one.name.clone(), one.description.clone()));
         let unset = |one: &&Variable| one.required && one.value.is_none() && !env.contains_key(&one.name);
@@ -307,24 +338,32 @@ impl Recipe {
         (inputs.collect(), variables.collect())
     }
 
-    fn sandbox_with(&self, values: &Values<'_>) -> SandboxSettings {
-        let each = |list: &Option<Vec<String>>| {
-            let all: Vec<_> = list.iter().flatten().flat_map(|entry| filled(entry, values)).collect();
-            (!all.is_empty()).then_some(all)
+    /// Why nobody can be given this, whatever the person says; `None` when they can.
+    fn barred(&self) -> Option<String> {
+        let nothing = (BTreeMap::new(), BTreeMap::new());
+        let given = Given { inputs: &nothing.0, env: &nothing.1, secrets: &[], data: "", incomplete: true };
+        let why = self.fill(given).err();
+        why.filter(|why| matches!(why, Unfilled::Place(_) | Unfilled::TooLong)).map(|why| why.to_string())
+    }
+
+    fn sandbox_with(&self, values: &Values<'_>, budget: &mut Budget) -> Result<SandboxSettings, Unfilled> {
+        let mut each = |list: &Option<Vec<String>>| {
+            let mut all = Vec::new();
+            for entry in list.iter().flatten() {
+                all.extend(filled(entry, values, budget)?);
+            }
+            Ok((!all.is_empty()).then_some(all))
         };
-        SandboxSettings {
-            read: each(&self.sandbox.read),
-            write: each(&self.sandbox.write),
+        Ok(SandboxSettings {
+            read: each(&self.sandbox.read)?,
+            write: each(&self.sandbox.write)?,
             ..self.sandbox.clone()
-        }
+        })
     }
 }
 
 /// Names, each with what it is.
 type Lacking = Vec<(String, String)>;
-
-/// The values of each input, by its name.
-type Values<'a> = BTreeMap<&'a str, Vec<String>>;
 
 impl Input {
     fn values(&self, given: Option<&Vec<String>>) -> Result<Vec<String>, Unfilled> {
@@ -357,39 +396,6 @@ fn allowed(name: &str, value: &String, choices: &[String]) -> Result<(), Unfille
         true => Ok(()),
         false => Err(Unfilled::Wrong(name.to_owned(), format!("one of {}", choices.join(", ")))),
     }
-}
-
-/// A group of arguments, once for each value that its placeholder has.
-fn group_of(group: &[String], values: &Values<'_>) -> Vec<String> {
-    let words: Vec<_> = group.iter().map(|word| filled(word, values)).collect();
-    let times = words.iter().map(Vec::len).fold(1, |most, each| if each == 1 { most } else { each });
-    let word = |all: &Vec<String>, at: usize| all.get(at).or_else(|| all.first()).cloned();
-    (0..times).flat_map(|at| words.iter().filter_map(move |all| word(all, at))).collect()
-}
-
-/// A text with its placeholders filled: once for each value of the first of them that has not exactly one; none when one has no
-/// value. Braces around anything that is no input stay as they are.
-fn filled(text: &str, values: &Values<'_>) -> Vec<String> {
-    let (mut all, mut rest) = (vec![String::new()], text);
-    while let Some((before, name, behind)) = placeholder(rest, values) {
-        let given = values.get(name).into_iter().flatten();
-        let with =
-            |value: &String| all.iter().map(|so_far| format!("{so_far}{before}{value}")).collect::<Vec<_>>();
-        all = given.flat_map(with).take(MOST_WORDS).collect();
-        rest = behind;
-    }
-    all.iter().map(|so_far| format!("{so_far}{rest}")).collect()
-}
-
-/// What stands before the first placeholder, its name, and what stands behind it.
-fn placeholder<'t>(text: &'t str, values: &Values<'_>) -> Option<(&'t str, &'t str, &'t str)> {
-    let mut looked_at = 0;
-    text.match_indices('}').find_map(|(closed, _)| {
-        let opened = text[looked_at..closed].rfind('{').map(|at| looked_at + at);
-        looked_at = closed + 1;
-        let name = opened.map(|opened| &text[opened + 1..closed]).filter(|name| values.contains_key(name));
-        Some((&text[..opened?], name?, &text[closed + 1..]))
-    })
 }
 
 #[cfg(test)]

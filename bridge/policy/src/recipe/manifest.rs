@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::environment::wrong_of_others;
 
-use super::server_json::Way;
+use super::server_json::{KNOWS_DATA, Way};
 use super::{Kind, MOST, Recipe, Secret, Variable, pattern, source};
 
 /// A longer file is none, in bytes.
@@ -177,6 +177,9 @@ impl Declared {
             kind.expected(value).is_none() && (choices.is_empty() || choices.contains(value))
         };
         let value = scalar(&declared["default"]).map(|value| visible(&value, MAX_VALUE)).filter(fits);
+        if value.as_ref().is_some_and(|value| value.contains("{data}")) {
+            return self.refuse(format!("{KNOWS_DATA}, by its manifest's variable {name}"));
+        }
         let (description, required) =
             (words(declared, "description", MAX_WORDS), declared["required"] == true);
         self.recipe.env.push(Variable { name, description, required, value, kind: *kind, choices });

@@ -13,8 +13,9 @@ use serde_json::Value;
 use crate::container::reference;
 use crate::environment::wrong_of_others;
 
+use super::filling::{MAX_WORD, names_a_place};
 use super::source::{self, Source};
-use super::{Input, MOST, Recipe, Secret, Variable};
+use super::{Input, MOST, Recipe, Secret, Unfilled, Variable};
 
 /// Registries that are meant where none is named.
 const USUAL: &[(&str, &[&str])] = &[
@@ -23,8 +24,8 @@ const USUAL: &[(&str, &[&str])] = &[
     ("oci", &["https://docker.io", "https://ghcr.io"]),
 ];
 
-/// Longer values are none that is meant, in bytes.
-const MAX_WORD: usize = 4096;
+/// Why `{data}` is not filled in for others.
+pub(super) const KNOWS_DATA: &str = "it wants to know where its data are on this machine";
 
 /// One way to have an entry's server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,7 +72,8 @@ fn package(package: &Value) -> Way {
     if !["", "stdio"].contains(&transport) {
         refuse(format!("it speaks {transport} instead of stdio; start it yourself, and install its URL"));
     }
-    let mut recipe = Recipe { source, ..Recipe::default() };
+    // A container has directories of its own.
+    let mut recipe = Recipe { source, of_others: kind != "oci", ..Recipe::default() };
     let needs = |argument: &Value| argument["isRequired"] == true || argument["value"].is_string();
     if kind == "oci" && objects(&package["runtimeArguments"]).any(needs) {
         refuse(
@@ -89,16 +91,17 @@ fn package(package: &Value) -> Way {
             refuse(why);
         }
     }
-    // A container has directories of its own.
-    if let Some(why) = recipe.args.iter().flatten().find_map(|word| wrong_word(word, kind != "oci")) {
+    if let Some(why) = recipe.args.iter().flatten().find_map(|word| wrong_word(word, recipe.of_others)) {
         refuse(why);
     }
-    drop_defaults(&mut recipe, kind != "oci");
+    let runs_here = recipe.of_others;
+    drop_defaults(&mut recipe, runs_here);
     if let Some(why) =
         recipe.env.iter().filter_map(|one| one.value.as_ref()).find_map(|value| wrong_word(value, false))
     {
         refuse(why);
     }
+    let why_not = why_not.or_else(|| recipe.barred());
     Way { recipe, why_not }
 }
 
@@ -163,24 +166,17 @@ fn remote(remote: &Value) -> Way {
         why_not.get_or_insert(why);
     }
     drop_defaults(&mut recipe, false);
+    let why_not = why_not.or_else(|| recipe.barred());
     Way { recipe, why_not }
 }
 
 /// Why somebody else cannot have a server get this word. What a command names is opened to it, so a path is for the person to name;
 /// `data` is a directory of this machine, which nobody else needs to know.
 fn wrong_word(word: &str, runs_here: bool) -> Option<String> {
-    let named = word.rsplit('=').next().unwrap_or_default();
-    let names_a_place = named.starts_with(['/', '~'])
-        || named.to_ascii_lowercase().starts_with("file:")
-        || named.split('/').any(|part| part == "..");
     match () {
         () if word.len() > MAX_WORD => Some("a value of it is too long".into()),
-        () if word.contains("{data}") => Some("it wants to know where its data are on this machine".into()),
-        () if runs_here && names_a_place => Some(format!(
-            "it wants the argument {}, a place on this machine, which only you may open to it; install the package itself, with \
-             what it shall have behind --",
-            word.escape_debug()
-        )),
+        () if word.contains("{data}") => Some(KNOWS_DATA.into()),
+        () if runs_here && names_a_place(word) => Some(Unfilled::Place(word.to_owned()).to_string()),
         () => None,
     }
 }
@@ -320,198 +316,4 @@ fn add_header(recipe: &mut Recipe, header: &Value) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use serde_json::json;
-
-    use super::super::Given;
-    use super::*;
-
-    fn of(package: &Value) -> Way {
-        ways(&json!([package]).to_string(), "[]").remove(0)
-    }
-
-    fn args(way: &Way, inputs: &[(&str, &str)]) -> Vec<String> {
-        let inputs = inputs.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
-        way.recipe
-            .fill(Given {
-                inputs: &inputs,
-                env: &BTreeMap::new(),
-                secrets: &[],
-                data: "/d",
-                incomplete: false,
-            })
-            .unwrap()
-            .args
-    }
-
-    #[test]
-    fn nobody_else_opens_places_or_sets_what_changes_programs() {
-        let with = |member: &str, value: Value| {
-            of(&json!({"registryType": "npm", "identifier": "b", member: [value]}))
-                .why_not
-                .unwrap_or_default()
-        };
-        for word in
-            ["/home/me/.ssh", "--root=/home", "~/x", "a/../../b", "file:///etc", "{data}/../../x", "{data}"]
-        {
-            let said = with("packageArguments", json!({"type": "positional", "value": word}));
-            assert!(said.contains("this machine"), "{word}: {said}");
-        }
-        assert_eq!(with("packageArguments", json!({"type": "positional", "value": "--verbose"})), "");
-        let asked = json!({"registryType": "npm", "identifier": "b", "packageArguments": [
-            {"type": "positional", "valueHint": "dir", "default": "/home/me", "isRequired": true}]});
-        let asked = of(&asked);
-        assert_eq!((asked.why_not, &asked.recipe.inputs[0].default), (None, &None));
-        let inside = json!({"registryType": "oci", "identifier": "a/b", "packageArguments": [{"type": "positional", "value": "/data"}]});
-        assert_eq!(of(&inside).why_not, None);
-        for name in
-            ["PATH", "Path", "LD_PRELOAD", "NODE_OPTIONS", "GIT_SSH_COMMAND", "PIP_INDEX_URL", "X\u{1b}[31m"]
-        {
-            let said = with("environmentVariables", json!({"name": name, "value": "x"}));
-            assert!(said.contains("variable"), "{name}: {said}");
-            assert_eq!(with("environmentVariables", json!({"name": name})), "", "the person may");
-        }
-        for name in ["NODE_ENV", "GITHUB_TOKEN", "PYTHONUNBUFFERED", "TZ"] {
-            assert_eq!(with("environmentVariables", json!({"name": name, "value": "x"})), "");
-        }
-        assert!(
-            with("packageArguments", json!({"type": "positional", "value": "{x}".repeat(80_000)}))
-                .contains("too long")
-        );
-    }
-
-    #[test]
-    fn many_placeholders_are_filled_one_after_the_other() {
-        let text = "{x}".repeat(80_000);
-        let package = json!({"registryType": "npm", "identifier": "b",
-            "packageArguments": [{"type": "positional", "value": text, "variables": {"x": {"default": "y"}}}]});
-        assert_eq!(args(&of(&package), &[]), ["y".repeat(80_000)]);
-    }
-
-    #[test]
-    fn packages_are_addressed_as_the_person_would() {
-        for (package, source) in [
-            (json!({"registryType": "npm", "identifier": "@a/b", "version": "1.0.0"}), "npm:@a/b@1.0.0"),
-            (
-                json!({"registryType": "npm", "identifier": "b", "registryBaseUrl": "https://registry.npmjs.org/"}),
-                "npm:b",
-            ),
-            (json!({"registryType": "pypi", "identifier": "b", "version": "1"}), "pypi:b==1"),
-            (json!({"registryType": "oci", "identifier": "a/b", "version": "1"}), "oci:a/b:1"),
-            (
-                json!({"registryType": "oci", "identifier": "ghcr.io/a/b:2", "version": "1"}),
-                "oci:ghcr.io/a/b:2",
-            ),
-            (
-                json!({"registryType": "oci", "identifier": "a/b", "registryBaseUrl": "https://ghcr.io", "version": "1"}),
-                "oci:ghcr.io/a/b:1",
-            ),
-        ] {
-            let way = of(&package);
-            assert_eq!((way.recipe.source.as_str(), way.why_not), (source, None), "{package}");
-        }
-        for (package, why) in [
-            (json!({"registryType": "mcpb", "identifier": "https://x/y.mcpb"}), "of the kind mcpb"),
-            (
-                json!({"registryType": "npm", "identifier": "b", "registryBaseUrl": "https://evil.example"}),
-                "registry of its own",
-            ),
-            (json!({"registryType": "npm", "identifier": "--x"}), "names no package"),
-            (
-                json!({"registryType": "npm", "identifier": "b", "transport": {"type": "sse", "url": "http://localhost:1"}}),
-                "speaks sse",
-            ),
-            (
-                json!({"registryType": "oci", "identifier": "b", "runtimeArguments": [{"type": "named", "name": "-v", "value": "/:/host"}]}),
-                "options of its own",
-            ),
-            (
-                json!({"registryType": "npm", "identifier": "b", "packageArguments": [{"type": "named", "name": "--key", "isRequired": true, "isSecret": true}]}),
-                "secret as its argument --key",
-            ),
-            (json!({}), "of the kind "),
-        ] {
-            let said = of(&package).why_not.unwrap_or_default();
-            assert!(said.contains(why), "{package}: {said}");
-        }
-    }
-
-    #[test]
-    fn arguments_and_variables_are_declared() {
-        let way = of(&json!({
-            "registryType": "npm", "identifier": "b",
-            "packageArguments": [
-                {"type": "positional", "value": "serve"},
-                {"type": "positional", "valueHint": "dir", "isRequired": true, "format": "filepath", "isRepeated": true},
-                {"type": "named", "name": "--mode", "default": "fast", "choices": ["fast", "slow"]},
-                {"type": "named", "name": "--port", "description": "optional"},
-                {"type": "named", "name": "--verbose", "value": ""},
-                {"type": "named", "name": "--user", "value": "u:{who}", "variables": {"who": {"description": "you"}}},
-            ],
-            "environmentVariables": [
-                {"name": "KEY", "isSecret": true, "isRequired": true, "description": "the key"},
-                {"name": "ZONE", "default": "UTC"}, {"name": "MUST", "isRequired": true}, {"name": ""}, {"name": "KEY"},
-                {"name": "URL", "value": "postgres://{pw}", "variables": {"pw": {"isSecret": true}}},
-            ],
-        }));
-        let recipe = &way.recipe;
-        let names: Vec<_> = recipe.inputs.iter().map(|input| (input.name.as_str(), input.required)).collect();
-        assert_eq!(names, [("dir", true), ("mode", false), ("port", false), ("who", true)]);
-        assert!(recipe.inputs[0].path && recipe.inputs[0].many);
-        let secrets: Vec<_> = recipe.secrets.iter().map(|one| (one.name.as_str(), one.required)).collect();
-        assert_eq!(secrets, [("KEY", true), ("URL", false)]);
-        let env: Vec<_> = recipe.env.iter().map(|one| (one.name.as_str(), one.value.as_deref())).collect();
-        assert_eq!(env, [("ZONE", Some("UTC")), ("MUST", None)]);
-        let refused = recipe.fill(Given {
-            inputs: &BTreeMap::new(),
-            env: &BTreeMap::new(),
-            secrets: &[],
-            data: "/",
-            incomplete: false,
-        });
-        let said = refused.unwrap_err().to_string();
-        assert_eq!(said, "it needs --input dir=VALUE and --input who=VALUE (you) and --env MUST=VALUE");
-        let mut without = way.clone();
-        without.recipe.env.clear();
-        let args = args(&without, &[("dir", "/a"), ("who", "ada")]);
-        assert_eq!(args, ["serve", "/a", "--mode", "fast", "--verbose", "--user", "u:ada"]);
-    }
-
-    #[test]
-    fn remotes_have_headers_and_places() {
-        let remotes = json!([
-            {"type": "streamable-http", "url": "https://{region}.example.com/mcp", "variables": {"region": {"default": "eu"}},
-             "headers": [{"name": "Authorization", "isRequired": true, "value": "Bearer {token}", "variables": {"token": {"isSecret": true}}},
-                         {"name": "X-Mode", "value": "fast"}, {"name": "X-Team", "description": "which"}]},
-            {"type": "sse", "url": "https://example.com/sse"},
-            {"type": "streamable-http", "url": "file:///etc/passwd"},
-            {"type": "streamable-http", "url": "https://example.com/{key}", "variables": {"key": {"isSecret": true}}},
-            {"type": "websocket", "url": "https://example.com/"},
-        ]);
-        let ways = ways("[]", &remotes.to_string());
-        let can: Vec<_> = ways.iter().map(|way| way.why_not.is_none()).collect();
-        assert_eq!((can, first(&ways)), (vec![true, true, false, false, false], Some(0)));
-        let secret = ways[0].recipe.secrets[0].clone();
-        assert_eq!(secret.header, Some(("Authorization".into(), "Bearer ${AUTHORIZATION}".into())));
-        let filled = ways[0].recipe.fill(Given {
-            inputs: &BTreeMap::new(),
-            env: &BTreeMap::new(),
-            secrets: &[],
-            data: "/",
-            incomplete: false,
-        });
-        let filled = filled.unwrap();
-        assert_eq!((filled.source.as_str(), filled.headers.len()), ("https://eu.example.com/mcp", 2));
-        assert_eq!((filled.secrets, &*filled.headers["X-Mode"]), (vec!["AUTHORIZATION".to_owned()], "fast"));
-        assert!(ways[1].recipe.sse);
-    }
-
-    #[test]
-    fn anything_else_is_no_way() {
-        for text in ["", "{}", "[1,null,\"x\"]", "[[]]"] {
-            assert!(ways(text, text).iter().all(|way| way.why_not.is_some()), "{text}");
-        }
-    }
-}
+mod tests;

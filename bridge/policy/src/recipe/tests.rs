@@ -1,7 +1,5 @@
 //! Recipes with and without what they want.
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::curated::CURATED;
 use crate::sandbox::settings::checked;
@@ -119,17 +117,5 @@ fn every_curated_server_can_be_filled_and_followed() {
         let all = format!("{:?}{:?}{:?}", filled.args, filled.env, filled.sandbox);
         assert!(!all.contains('{') || !all.contains("\"{"), "{}: {all}", curated.id);
         assert!(source::sort(&filled.source).is_ok(), "{}", curated.id);
-    }
-}
-
-proptest! {
-    /// Values are put in, and never read for placeholders themselves.
-    #[test]
-    fn values_stay_as_they_are(before in "[a-z{}]{0,6}", value in "\\PC{0,12}", behind in "[a-z{}]{0,6}") {
-        let values = BTreeMap::from([("in", vec![value.clone()])]);
-        let text = format!("{before}{{in}}{behind}");
-        prop_assume!(placeholder(&text, &values).is_some_and(|(first, ..)| first == before));
-        prop_assume!(placeholder(&behind, &values).is_none());
-        prop_assert_eq!(filled(&text, &values), vec![format!("{before}{value}{behind}")]);
     }
 }

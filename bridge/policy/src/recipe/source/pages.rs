@@ -33,14 +33,20 @@ const FORGES: &[Forge] = &[
 /// A sentence, where another command is meant.
 pub(super) fn meant(text: &str) -> Option<Result<String, String>> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "https")?;
-    let forge = FORGES.iter().find(|forge| url.host_str() == Some(forge.host))?;
+    let forge = FORGES.iter().find(|forge| url.host_str() == Some(forge.host) && url.port().is_none())?;
     let parts: Vec<_> = url.path_segments()?.filter(|part| !part.is_empty()).collect();
     let (repository, page) = split(forge, &parts)?;
     let address = format!("https://{}/{}", forge.host, repository.join("/"));
     let (word, rest) = page.split_first()?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Some(Err(
+            "the address has a name or a password in it, which would be stored and shown".into()
+        ));
+    }
     if *word == "releases" && rest.first() == Some(&"download") {
         return Some(Err(format!(
-            "that is a file for download; `harbor install 'binary:{text}'` installs a program"
+            "that is a file for download; `harbor install {}` installs a program",
+            quoted(&format!("binary:{text}"))
         )));
     }
     let kinds = forge.directory.1;
@@ -51,14 +57,20 @@ pub(super) fn meant(text: &str) -> Option<Result<String, String>> {
     };
     let (reference, path) = behind.split_first()?;
     match *word {
-        word if word == forge.directory.0 => Some(Ok(written(&address, reference, path))),
+        word if word == forge.directory.0 => Some(match url.fragment() {
+            None | Some("") => Ok(written(&address, reference, path)),
+            Some(_) => {
+                Err(format!("that page says {reference} already: leave out the `#` and what is behind it"))
+            }
+        }),
         word if forge.files.contains(&word) => {
             let directory = path.split_last().map_or(path, |(_, directory)| directory);
             let kind = if kinds.is_empty() { &[][..] } else { &rest[..1] };
             let between =
                 [forge.between, &[forge.directory.0], kind, &[reference], directory].concat().join("/");
+            let page = quoted(&format!("{address}/{between}"));
             Some(Err(format!(
-                "that is the page of one file; `harbor install {address}/{between}` takes the directory that it is in"
+                "that is the page of one file; `harbor install {page}` takes the directory that it is in"
             )))
         }
         _ => None,
@@ -80,6 +92,12 @@ fn written(address: &str, reference: &str, directory: &[&str]) -> String {
         [] => format!("{address}#{reference}"),
         parts => format!("{address}#{reference}&subdirectory={}", parts.join("/")),
     }
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-:@%+=".contains(&byte));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]
@@ -111,8 +129,16 @@ mod tests {
             ),
             (
                 "https://github.com/o/n/releases/download/v1/x.zip",
-                "`harbor install 'binary:https://github.com/o/n/releases/download/v1/x.zip'`",
+                "`harbor install binary:https://github.com/o/n/releases/download/v1/x.zip`",
             ),
+            ("https://github.com/o/n/blob/$(id)/a", "`harbor install 'https://github.com/o/n/tree/$(id)'`"),
+            (
+                "https://github.com/o/n/releases/download/v'1/x",
+                r"`harbor install 'binary:https://github.com/o/n/releases/download/v'\''1/x'`",
+            ),
+            ("https://me:pw@github.com/o/n/tree/main/a", "a name or a password"),
+            ("https://me@github.com/o/n/blob/main/a", "a name or a password"),
+            ("https://github.com/o/n/tree/main/a#other", "says main already"),
         ] {
             let said = meant(page).unwrap().unwrap_err();
             assert!(said.contains(command), "{page}: {said}");
@@ -122,6 +148,7 @@ mod tests {
             "https://gitlab.com/api/v4/mcp",
             "https://github.com/o/n/tree",
             "https://h/o/n/tree/x",
+            "https://github.com:8443/o/n/tree/main",
             "https://gitlab.com/-/tree/x",
             "https://codeberg.org/o/n/src/x/y",
         ] {

@@ -1,0 +1,194 @@
+//! Placeholders of a recipe, and what stands in their place.
+//!
+//! ```text
+//!  text ─► parts ─► how much they become ─┬─ too much: refused before anything is made
+//!                                         └─► words ─► of an argument of others: whose place is that?
+//! ```
+//!
+//! Owns the limits of that, and whose text names a place. Must never let somebody else's text name one, whatever the person's
+//! values are that stand beside it.
+
+use std::collections::BTreeMap;
+
+use super::Unfilled;
+
+/// So many words one text becomes: its placeholders may have several values each.
+const MOST_WORDS: usize = 1000;
+/// Longer words are none that is meant, in bytes.
+pub(super) const MAX_WORD: usize = 4096;
+/// More than that in all is no recipe, in bytes; each placeholder costs one, too.
+pub(super) const MAX_ALL: usize = 64 << 10;
+
+/// What stands in the place of a placeholder.
+#[derive(Debug, Default)]
+pub(super) struct Value {
+    pub(super) words: Vec<String>,
+    /// Whether the person said it; else it is the recipe's.
+    pub(super) of_person: bool,
+}
+
+/// The values of each placeholder, by its name.
+pub(super) type Values<'a> = BTreeMap<&'a str, Value>;
+
+/// How much may still be made.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(MAX_ALL)
+    }
+}
+
+impl Budget {
+    fn take(&mut self, bytes: usize) -> Result<(), Unfilled> {
+        self.0 = self.0.checked_sub(bytes).ok_or(Unfilled::TooLong)?;
+        Ok(())
+    }
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy)]
+enum Part<'t> {
+    Text(&'t str),
+    Value(&'t Value),
+}
+
+/// A part of a word, and whether the person said it.
+type Piece<'t> = (&'t str, bool);
+
+/// A text with its placeholders filled: once for each combination of their values; none when one has no value. Braces around
+/// anything that is no placeholder stay as they are.
+///
+/// # Errors
+/// It would be too long.
+pub(super) fn filled(text: &str, values: &Values<'_>, budget: &mut Budget) -> Result<Vec<String>, Unfilled> {
+    let parts = parts(text, values);
+    Ok(words(&parts, budget)?.map(|pieces| joined(&pieces)).collect())
+}
+
+/// The same of a group of arguments, repeated for each value that its placeholder has. `of_others`: none of them may name a place
+/// that the person did not.
+///
+/// # Errors
+/// It would be too long, or names a place.
+pub(super) fn group(
+    group: &[String],
+    values: &Values<'_>,
+    of_others: bool,
+    budget: &mut Budget,
+) -> Result<Vec<String>, Unfilled> {
+    let mut all = Vec::new();
+    for text in group {
+        let (parts, mut made) = (parts(text, values), Vec::new());
+        for pieces in words(&parts, budget)? {
+            if of_others && names_a_place(&as_judged(&pieces)) {
+                return Err(Unfilled::Place(text.clone()));
+            }
+            made.push(joined(&pieces));
+        }
+        all.push(made);
+    }
+    let times = all.iter().map(Vec::len).fold(1, |most, each| if each == 1 { most } else { each });
+    for one in all.iter().filter(|made| made.len() < times).filter_map(|made| made.first()) {
+        budget.take((one.len() + 1).saturating_mul(times))?;
+    }
+    let word = |made: &Vec<String>, at: usize| made.get(at).or_else(|| made.first()).cloned();
+    Ok((0..times).flat_map(|at| all.iter().filter_map(move |made| word(made, at))).collect())
+}
+
+fn parts<'t>(text: &'t str, values: &'t Values<'_>) -> Vec<Part<'t>> {
+    let (mut all, mut rest) = (Vec::new(), text);
+    while let Some((before, name, behind)) = placeholder(rest, values) {
+        all.push(Part::Text(before));
+        all.extend(values.get(name).map(Part::Value));
+        rest = behind;
+    }
+    all.push(Part::Text(rest));
+    all
+}
+
+/// What stands before the first placeholder, its name, and what stands behind it.
+pub(super) fn placeholder<'t>(text: &'t str, values: &Values<'_>) -> Option<(&'t str, &'t str, &'t str)> {
+    let mut looked_at = 0;
+    text.match_indices('}').find_map(|(closed, _)| {
+        let opened = text[looked_at..closed].rfind('{').map(|at| looked_at + at);
+        looked_at = closed + 1;
+        let name = opened.map(|opened| &text[opened + 1..closed]).filter(|name| values.contains_key(name));
+        Some((&text[..opened?], name?, &text[closed + 1..]))
+    })
+}
+
+/// All combinations; the first placeholder changes first. What they cost is taken before one is made.
+fn words<'t>(
+    parts: &[Part<'t>],
+    budget: &mut Budget,
+) -> Result<impl Iterator<Item = Vec<Piece<'t>>>, Unfilled> {
+    let counts = parts.iter().map(|part| if let Part::Value(value) = part { value.words.len() } else { 1 });
+    // None at all is nothing, whatever stands beside it.
+    let times =
+        if counts.clone().any(|count| count == 0) { 0 } else { counts.fold(1, usize::saturating_mul) };
+    if times > MOST_WORDS {
+        return Err(Unfilled::TooLong);
+    }
+    let longest = |part: &Part<'_>| match part {
+        Part::Text(text) => text.len(),
+        Part::Value(value) => value.words.iter().map(String::len).max().unwrap_or(0),
+    };
+    if times > 0 && parts.iter().map(longest).sum::<usize>() > MAX_WORD {
+        return Err(Unfilled::TooLong);
+    }
+    let bytes = |part: &Part<'_>| match part {
+        Part::Text(text) => text.len() * times,
+        Part::Value(value) => {
+            let each = value.words.iter().map(|word| word.len() + 1).sum::<usize>();
+            each * (times / value.words.len().max(1))
+        }
+    };
+    budget.take(parts.iter().map(bytes).sum())?;
+    let parts = parts.to_vec();
+    Ok((0..times).map(move |mut at| {
+        let piece = |part: &Part<'t>| match *part {
+            Part::Text(text) => (text, false),
+            Part::Value(value) => {
+                let (count, chosen) = (value.words.len().max(1), at);
+                at /= count;
+                (value.words.get(chosen % count).map_or("", String::as_str), value.of_person)
+            }
+        };
+        parts.iter().map(piece).filter(|(text, _)| !text.is_empty()).collect()
+    }))
+}
+
+fn joined(pieces: &[Piece<'_>]) -> String {
+    pieces.iter().map(|(text, _)| *text).collect()
+}
+
+/// A word with a letter instead of each place that the person named: what names a place then is not theirs alone. A piece of a
+/// place (`/`, `.`, `:`) is none by itself, so what others make of it is theirs.
+fn as_judged(pieces: &[Piece<'_>]) -> String {
+    let last_of_others = pieces.iter().rposition(|(_, of_person)| !of_person);
+    let mut all = String::new();
+    for (at, (text, of_person)) in pieces.iter().enumerate() {
+        let is_last = last_of_others.is_none_or(|last| last < at);
+        // What others put behind a directory is inside of it.
+        let is_inside = text.starts_with('/')
+            && text.contains(|c| !"/.".contains(c))
+            && pieces.get(at + 1).is_some_and(|(behind, _)| behind.starts_with('/'));
+        let is_theirs = *of_person && names_a_place(text) && (is_last || is_inside);
+        all.push_str(if is_theirs { "x" } else { text });
+    }
+    all
+}
+
+/// Whether an argument names something outside of where its server runs, by itself or behind a `=`.
+pub(super) fn names_a_place(word: &str) -> bool {
+    word.split('=').any(|named| {
+        named.starts_with(['/', '~'])
+            || named.to_ascii_lowercase().starts_with("file:")
+            || named.split('/').any(|part| part == "..")
+    })
+}
+
+#[cfg(test)]
+mod tests;
