@@ -98,10 +98,21 @@ fn a_dry_run_shows_what_it_can_and_fails_as_the_real_one_would() {
     assert!(err.contains("it needs --input place=VALUE"), "{err}");
     let (said, code) = home.refused(&["install", &file, "--dry-run", "--input", "palce=/a"]);
     assert!(code == Some(2) && said.contains("there is no input palce"), "{said}");
+    let named = done(&home, &["install", &file, "--dry-run", "--input", "place=/home/me/notes"]);
+    assert!(
+        named.trim_end().ends_with("\nmay        read what its arguments name: /home/me/notes"),
+        "{named}"
+    );
     let far = done(&home, &["install", &file, "--dry-run", "--package", "3"]);
     assert!(far.contains("elsewhere  https://{tenant}.example.com/mcp\n"), "{far}");
     let alone = done(&home, &["install", &file, "--dry-run", "--package", "2", "--name", "x"]);
     assert!(alone.contains("package    tiny"), "{alone}");
+
+    // What an author's texts become together opens nothing.
+    let opening = json!({"type": "positional", "value": "{e}/home/alice/private", "variables": {"e": {"default": "", "isRequired": false}}});
+    let document = json!({"name": "io.example/tiny", "packages": [{"registryType": "npm", "identifier": "tiny", "packageArguments": [opening]}]});
+    let (said, _) = home.refused(&["install", &written(&home, "opening.json", &document), "--dry-run"]);
+    assert!(said.contains("a place on this machine, which only you may open to it"), "{said}");
 
     // A library is no server, which npm says before it is fetched.
     let library = home.scratch("library");

@@ -8,6 +8,7 @@ use harbor_policy::recipe::repository::{DOCUMENTS, Files, find, of_document};
 use harbor_policy::recipe::server_json::{self, Way};
 use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::recipe::{Given, MOST, Unfilled};
+use harbor_policy::sandbox::prefixes::path_in_argument;
 use harbor_policy::sandbox::settings::checked;
 
 use super::Target;
@@ -36,6 +37,7 @@ pub(super) const SERVER_JSON: Target = Target {
         br#"[{"registryType":"oci","identifier":"a/b","registryBaseUrl":"https://ghcr.io","version":"1","runtimeArguments":[{"value":"-v"}]}]"#,
         br#"[{"type":"streamable-http","url":"https://{r}.example.com/","variables":{"r":{"isRequired":false}},"headers":[{"name":"Authorization","value":"Bearer {t} x","variables":{"t":{"isSecret":true}}},{"name":"1-a","isSecret":true}]}]"#,
         br#"[{"type":"sse","url":"file:///x"},{},[],null,1]"#,
+        br#"[{"registryType":"npm","identifier":"b","packageArguments":[{"type":"positional","value":"x{a}/home/{b}{b}","variables":{"a":{"default":"","isRequired":false},"b":{"default":"."}}}]}]"#,
     ],
 };
 
@@ -110,7 +112,13 @@ fn ways(all: &[Way]) {
         for (inputs, env, incomplete) in [(&inputs, &env, false), (&nothing.0, &nothing.1, true)] {
             let given = Given { inputs, env, secrets: &secrets, data: "/d", incomplete };
             match recipe.fill(given) {
-                Ok(filled) => assert_eq!(checked(&filled.sandbox), Ok(())),
+                Ok(filled) => {
+                    assert_eq!(checked(&filled.sandbox), Ok(()));
+                    assert!(filled.args.iter().map(String::len).sum::<usize>() <= 64 << 10);
+                    // Nobody has named a place: there is none.
+                    let names = filled.args.iter().any(|word| path_in_argument(word).is_some());
+                    assert!(!incomplete || !recipe.of_others || !names, "{:?}", filled.args);
+                }
                 Err(why) => assert!(!incomplete || !matches!(why, Unfilled::Missing(..)), "{why}"),
             }
         }

@@ -23,6 +23,12 @@ fn why_not(name: &str, value: &Value) -> String {
 }
 
 #[test]
+fn it_is_not_told_where_its_data_are() {
+    let variable = json!([{"name": "ARGS", "default": "{data} --x"}]);
+    assert!(why_not("environment", &variable).contains("where its data are on this machine"));
+}
+
+#[test]
 fn packages_become_sources() {
     let package = |package: Value| of(&json!({"manifestVersion": "1", "package": package})).ways[0].clone();
     for (declared, source) in [

@@ -132,7 +132,7 @@ fn is_described(source: &str) -> bool {
 }
 
 /// What the person names themselves: what they say, and what their headers have and no variable is.
-fn named(package: &Package) -> Vec<Wanted> {
+pub fn named(package: &Package) -> Vec<Wanted> {
     let Definition { secrets, env, .. } = &package.definition;
     let in_headers = remote::keys(package.elsewhere.headers.values());
     let is_new = |key: &&String| !secrets.contains(key) && !env.contains_key(*key);

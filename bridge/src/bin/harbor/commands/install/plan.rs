@@ -4,8 +4,8 @@
 
 use super::super::count;
 use super::super::status;
-use super::asking;
 use super::runs::{self, word};
+use super::{asking, entry};
 use crate::args::Package;
 use crate::reply::Members;
 use crate::table::flatten;
@@ -30,6 +30,7 @@ pub fn describe(plan: &Members) -> String {
     }
     lines.extend(runs::describe(&plan.object("runs")));
     lines.push(format!("may        {}", may(plan)));
+    lines.extend(opened(plan));
     lines.join("\n")
 }
 
@@ -90,7 +91,13 @@ pub fn describe_source(about: &Members, package: &Package) -> String {
     let Package { inputs, definition, .. } = package;
     lines.extend(wanted(about, "inputs", "--input ", &|name| inputs.contains_key(name)));
     lines.extend(wanted(about, "variables", "--env ", &|name| definition.env.contains_key(name)));
-    lines.extend(wanted(about, "secrets", "the secret ", &|_| false));
+    // Those that the person names are needed, whatever is said of them.
+    let of_person = entry::named(package);
+    let is_said = |name: &String| {
+        of_person.iter().any(|secret| secret.name == *name) || definition.env.contains_key(name)
+    };
+    lines.extend(wanted(about, "secrets", "the secret ", &is_said));
+    lines.extend(of_person.iter().map(|secret| format!("needs      the secret {}", word(&secret.name))));
     lines.join("\n")
 }
 
@@ -135,6 +142,19 @@ fn may(plan: &Members) -> String {
     }
 }
 
+/// What the sandbox opens because an argument names it, beside what it is granted. An image has its own directories.
+fn opened(plan: &Members) -> Option<String> {
+    let is_held = !["off", "basic"].contains(&plan.object("sandbox").text("level").as_str());
+    if !is_held || ["oci", "remote"].contains(&plan.text("kind").as_str()) {
+        return None;
+    }
+    let settings = plan.object("settings");
+    let granted = [settings.strings("read"), settings.strings("write")].concat();
+    let places = runs::places(&plan.object("runs")).into_iter().filter(|place| !granted.contains(place));
+    let places = places.map(|place| word(&place)).collect::<Vec<_>>().join(", ");
+    (!places.is_empty()).then(|| format!("may        read what its arguments name: {places}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +172,10 @@ mod tests {
              with       3 packages, each locked with its version and hash\n\
              may        sandbox standard, network all, reads and writes /b, /c, reads /a";
         assert_eq!(describe(&plan), text);
+        let named = parsed(
+            r#"{"server_id":"t","kind":"npm","name":"t","sandbox":{"level":"standard","network":"all"},"settings":{"write":["/b"]},"runs":{"program":"t","args":["/b","--in=/home/me/notes","x"]}}"#,
+        );
+        assert!(describe(&named).ends_with("/b\nmay        read what its arguments name: /home/me/notes"));
         let about = parsed(r#"{"from":"registry","title":"T\u001b[2J","description":"a\nb"}"#);
         assert_eq!(
             describe_entry(&about),
@@ -206,6 +230,11 @@ mod tests {
              needs      --env ZONE: where; one of here, there\nmay have   --env MODE: 'a b' where nothing is said\nmay have   the secret KEY"
         );
         let none = parsed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
+        package.definition.secrets = vec!["KEY".into(), "OTHER".into()];
+        package.elsewhere.headers.insert("Authorization".into(), "Bearer ${B}".into());
+        let said = describe_source(&about, &package);
+        let all = "a b' where nothing is said\nneeds      the secret KEY\nneeds      the secret OTHER\nneeds      the secret B";
+        assert!(said.ends_with(all), "{said}");
         assert_eq!(why_not(&none), "s cannot be installed here\nnpm:x: a b");
     }
 

@@ -1,7 +1,9 @@
 //! What a server would be started with, as a person judges it: program, arguments, variables, headers.
 //!
 //! Owns how foreign texts stand in the lines of a plan: each is one word, as in a shell, and shows all that it has. Must never
-//! cut one without saying so: what is behind may be what matters.
+//! cut one without saying so, nor show so many that what matters is off the screen; a place that an argument opens is always shown.
+
+use harbor_policy::sandbox::prefixes::path_in_argument;
 
 use crate::reply::Members;
 use crate::screen::reveal;
@@ -9,11 +11,16 @@ use crate::screen::reveal;
 /// Longer texts are cut, in characters.
 const MOST: usize = 300;
 
+/// More arguments, variables, headers or secrets are counted.
+const MOST_SHOWN: usize = 12;
+
 /// The lines of what a plan says of it.
 pub fn describe(runs: &Members) -> Vec<String> {
     let program = runs.raw("program").map(|_| runs.text("program"));
     let what = if program.is_some() { "runs       " } else { "arguments  " };
-    let words: Vec<_> = program.into_iter().chain(runs.strings("args")).map(|text| word(&text)).collect();
+    let args = runs.strings("args");
+    let shown = program.into_iter().chain(args.iter().take(MOST_SHOWN).cloned());
+    let words: Vec<_> = shown.map(|text| word(&text)).chain(more(args.len())).collect();
     let mut lines: Vec<_> =
         (!words.is_empty()).then(|| format!("{what}{}", words.join(" "))).into_iter().collect();
     for (list, what, between) in [("env", "sets       ", "="), ("headers", "sends      ", ": ")] {
@@ -21,26 +28,43 @@ pub fn describe(runs: &Members) -> Vec<String> {
             (name, Some(_)) => format!("{what}{name}{between}{}", word(&one.text("value"))),
             (name, None) => format!("{what}{name}, as you say"),
         };
-        lines.extend(runs.objects(list).iter().map(line));
+        let all = runs.objects(list);
+        lines.extend(all.iter().take(MOST_SHOWN).map(line));
+        lines.extend(more(all.len()).map(|more| format!("{what}{more}")));
     }
-    lines.extend(runs.strings("secrets").iter().map(|name| format!("secret     {}", word(name))));
+    let secrets = runs.strings("secrets");
+    let line = |name: &String| format!("secret     {}", word(name));
+    lines.extend(secrets.iter().take(MOST_SHOWN).map(line));
+    lines.extend(more(secrets.len()).map(|more| format!("secret     {more}")));
     lines
+}
+
+/// What stands for those that are not shown.
+fn more(all: usize) -> Option<String> {
+    (all > MOST_SHOWN).then(|| format!("(and {} more, all by --dry-run --json)", all - MOST_SHOWN))
+}
+
+/// The places that arguments name, whoever said them: the sandbox opens them for reading. Each once.
+pub fn places(runs: &Members) -> Vec<String> {
+    let mut places: Vec<_> = runs.strings("args").iter().filter_map(|text| path_in_argument(text)).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
 }
 
 /// A text that somebody else may have written, as one word of a line.
 pub fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%{}[]#&?~^…".contains(c);
     let shown = reveal(&text.replace('\n', "\\n").replace('\t', "\\t"));
-    let shown = match shown.char_indices().nth(MOST) {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    match shown.char_indices().nth(MOST) {
         Some((at, _)) => {
             let more = shown[at..].chars().count();
-            return format!("'{}…' (and {more} more characters, which --dry-run --json shows)", &shown[..at]);
+            let cut = quoted(&format!("{}…", &shown[..at]));
+            format!("{cut} (and {more} more characters, which --dry-run --json shows)")
         }
-        None => shown,
-    };
-    match !shown.is_empty() && shown.chars().all(is_plain) {
-        true => shown,
-        false => format!("'{}'", shown.replace('\'', r"'\''")),
+        None if !shown.is_empty() && shown.chars().all(is_plain) => shown,
+        None => quoted(&shown),
     }
 }
 
@@ -72,5 +96,22 @@ secret     KEY";
         let shown = word(&long);
         assert!(shown.ends_with("…' (and 4 more characters, which --dry-run --json shows)"), "{shown}");
         assert_eq!(word(&"x".repeat(MOST)), "x".repeat(MOST));
+        let quotes = word(&format!("it's {}", "x".repeat(MOST)));
+        assert!(quotes.starts_with(r"'it'\''s x") && quotes.contains("…' (and 5 more"), "{quotes}");
+    }
+
+    #[test]
+    fn what_is_many_is_counted() {
+        let list = |one: &str| vec![one; 60].join(",");
+        let (arg, named) = (list(r#""--x=/p""#), list(r#"{"name":"A","value":"b"}"#));
+        let runs = format!(
+            r#"{{"program":"p","args":[{arg},"/home/me"],"env":[{named}],"headers":[{named}],"secrets":["K"]}}"#
+        );
+        let runs = Members::parse(runs.as_bytes()).unwrap();
+        let lines = describe(&runs);
+        assert_eq!(lines.len(), 1 + 2 * (MOST_SHOWN + 1) + 1);
+        assert!(lines[0].ends_with("--x=/p (and 49 more, all by --dry-run --json)"), "{}", lines[0]);
+        assert_eq!(lines[MOST_SHOWN + 1], "sets       (and 48 more, all by --dry-run --json)");
+        assert_eq!(places(&runs), ["/home/me", "/p"]);
     }
 }
