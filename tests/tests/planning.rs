@@ -111,8 +111,11 @@ fn a_dry_run_shows_what_it_can_and_fails_as_the_real_one_would() {
     // What an author's texts become together opens nothing.
     let opening = json!({"type": "positional", "value": "{e}/home/alice/private", "variables": {"e": {"default": "", "isRequired": false}}});
     let document = json!({"name": "io.example/tiny", "packages": [{"registryType": "npm", "identifier": "tiny", "packageArguments": [opening]}]});
-    let (said, _) = home.refused(&["install", &written(&home, "opening.json", &document), "--dry-run"]);
-    assert!(said.contains("a place on this machine, which only you may open to it"), "{said}");
+    let (_, err, code) = home.harbor(&["install", &written(&home, "opening.json", &document), "--dry-run"]);
+    assert!(
+        code != Some(0) && err.contains("a place on this machine, which only you may open to it"),
+        "{err}"
+    );
 
     // A library is no server, which npm says before it is fetched.
     let library = home.scratch("library");
