@@ -68,6 +68,9 @@ pub use terminal::Terminal;
 /// How long anything may take that is not itself about time. Generous: the machine may be busy.
 pub const LIMIT: Duration = Duration::from_secs(30);
 
+/// How long a download of a package may take.
+pub const INSTALL: Duration = Duration::from_secs(300);
+
 /// How long Harbor may take until everything that it started is gone.
 pub const DOWN_LIMIT: Duration = Duration::from_secs(5);
 

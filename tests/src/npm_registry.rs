@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use crate::scripted::{Asked, file};
-use crate::{Home, Scripted};
+use crate::{Bridge, Home, Scripted};
 
 /// What the files of packages lie below; their names are versions.
 const FILES: &str = "/files/";
@@ -74,6 +74,12 @@ impl NpmRegistry {
         let shelf = Arc::new(Shelf::default());
         let serving = shelf.clone();
         Self { server: Scripted::start(move |asked, stream| serve(asked, stream, &serving)), shelf }
+    }
+
+    /// A bridge whose npm knows only this one.
+    #[must_use]
+    pub fn bridge(&self, home: &Home) -> Bridge {
+        Bridge::start_with(home, &[("npm_config_registry", &self.url())])
     }
 
     /// Its address.

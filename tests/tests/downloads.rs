@@ -2,25 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 use std::fs;
-use std::time::Duration;
 
 use harbor_tests::downloads::{Served, Signer, server, sha256, tar_gz, zip};
 use harbor_tests::npm_registry::write_server;
 use harbor_tests::said::said;
 use harbor_tests::tls::{FUTURE, Tls};
-use harbor_tests::{Bridge, DOWN_LIMIT, Downloads, Home, Program, Scripted, Terminal, wait_until};
+use harbor_tests::{Bridge, DOWN_LIMIT, Downloads, Home, INSTALL, Program, Scripted, Terminal, wait_until};
 use nix::sys::signal::Signal;
-use serde_json::{Value, json};
-
-/// What an installation may take.
-const INSTALL: Duration = Duration::from_secs(120);
+use serde_json::json;
 
 const SCRIPT: &[u8] = b"#!/bin/sh\n";
-
-fn ask(bridge: &Bridge, tag: &str, fields: &Value) -> Value {
-    let answer = bridge.request(tag, fields).wait(INSTALL);
-    answer.unwrap_or_else(|error| panic!("{tag}: {error:?}")).into_value()
-}
 
 fn refusal(bridge: &Bridge, source: &str) -> String {
     let fields = json!({"source": source, "server_id": "s"});
@@ -34,7 +25,7 @@ fn done(home: &Home, args: &[&str]) -> String {
 }
 
 fn echoes(bridge: &Bridge, id: &str) {
-    ask(bridge, "connect_server", &json!({"server_id": id}));
+    bridge.ask("connect_server", &json!({"server_id": id}));
     assert!(bridge.tool_text(id, "echo", &json!({"text": "hello"})).contains("hello"));
 }
 
@@ -69,7 +60,7 @@ fn a_program_is_installed_alone_and_out_of_archives() {
         let said = done(&home, &args);
         assert!(said.contains(&format!("installed {id}: {} {hash}", place.url(path))), "{said}");
         echoes(&bridge, id);
-        let listed = ask(&bridge, "list_installed", &json!({}));
+        let listed = bridge.ask("list_installed", &json!({}));
         let listed =
             listed["servers"].as_array().unwrap().iter().find(|one| one["server_id"] == id).unwrap().clone();
         let wanted = format!("{source}#sha256={hash}&allow=http&allow=private");
@@ -91,12 +82,12 @@ fn a_program_is_installed_alone_and_out_of_archives() {
 
     // What is lost comes back as it was, and not as another file.
     let fetched = place.asked("/tarred-1.0.tar.gz");
-    ask(&bridge, "disconnect_server", &json!({"server_id": "tarred"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "tarred"}));
     fs::remove_dir_all(home.path().join("servers/tarred/package/1/files")).unwrap();
     let _ = bridge.fail_to_connect("tarred");
     echoes(&bridge, "tarred");
     assert_eq!(place.asked("/tarred-1.0.tar.gz"), fetched + 1);
-    ask(&bridge, "disconnect_server", &json!({"server_id": "tarred"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "tarred"}));
     place.offer("/tarred-1.0.tar.gz", Served::File(zip.clone()));
     fs::remove_dir_all(home.path().join("servers/tarred/package/1/files")).unwrap();
     let _ = bridge.fail_to_connect("tarred");
@@ -104,7 +95,7 @@ fn a_program_is_installed_alone_and_out_of_archives() {
         bridge.request("connect_server", &json!({"server_id": "tarred"})).wait(INSTALL).unwrap_err();
     assert!(refused.message.contains("is not the file that was meant"), "{refused:?}");
 
-    ask(&bridge, "uninstall_server", &json!({"server_id": "zipped", "data": true}));
+    bridge.ask("uninstall_server", &json!({"server_id": "zipped", "data": true}));
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "zipped"));
 }
 
@@ -129,7 +120,7 @@ fn what_was_shown_is_what_is_installed_after_a_yes() {
 
     let first = script(&home, "1", &["a"]);
     place.offer("/s", Served::File(first.clone()));
-    let plan = ask(&bridge, "install_server", &json!({"source": source, "plan": true}))["installed"].clone();
+    let plan = bridge.ask("install_server", &json!({"source": source, "plan": true}))["installed"].clone();
     assert_eq!(plan["file"], json!({"size": first.len(), "program": "s", "vouched_by": []}));
     // A signature that nobody asked for is spoken of; a page in its place is none.
     place.offer("/s.minisig", Served::File(b"<html>".to_vec()));
@@ -144,7 +135,7 @@ fn what_was_shown_is_what_is_installed_after_a_yes() {
     let refused = bridge.request("install_server", &fields).wait(INSTALL).unwrap_err();
     assert!(refused.message.contains("is not the file that was meant"), "{refused:?}");
     place.offer("/s", Served::File(first.clone()));
-    let installed = ask(&bridge, "install_server", &fields)["installed"].clone();
+    let installed = bridge.ask("install_server", &fields)["installed"].clone();
     assert_eq!((&installed["version"], &installed["tools"]), (&json!(sha256(&first)), &json!(["a"])));
 
     let wrong = format!("{source}&sha256={}", sha256(b"other"));
@@ -173,7 +164,7 @@ fn signatures_are_checked_and_an_upgrade_is_held_to_the_key() {
         assert!(refused.contains(said), "{refused}");
     }
     place.offer("/s.minisig", Served::File(signer.sign_as_before(&one).into_bytes()));
-    let plan = ask(&bridge, "install_server", &json!({"source": source, "plan": true}))["installed"].clone();
+    let plan = bridge.ask("install_server", &json!({"source": source, "plan": true}))["installed"].clone();
     assert_eq!(plan["file"]["vouched_by"], json!(["signature"]));
     let public = signer.public();
     let plain = format!("binary:{}", place.url("/s"));
@@ -215,14 +206,14 @@ fn an_upgrade_leads_to_another_file_and_back() {
     let to = format!("{}#sha256={}", place.url("/v2/s"), sha256(&two));
     let said = done(&home, &["upgrade", "s", "--to", &to, "--yes"]);
     assert!(said.contains("new tools  b") && said.contains("gone tools a"), "{said}");
-    let listed = ask(&bridge, "list_installed", &json!({}))["servers"][0].clone();
+    let listed = bridge.ask("list_installed", &json!({}))["servers"][0].clone();
     assert_eq!((&listed["name"], &listed["previous"]), (&json!(place.url("/v2/s")), &json!(sha256(&one))));
     // The next one begins at the address that it was led to.
     place.offer("/v2/s", Served::File(three.clone()));
-    let tried = ask(&bridge, "upgrade_server", &json!({"server_id": "s"}))["upgrade"].clone();
+    let tried = bridge.ask("upgrade_server", &json!({"server_id": "s"}))["upgrade"].clone();
     assert_eq!(tried["after"], json!(sha256(&three)));
     done(&home, &["upgrade", "s", "--undo"]);
-    ask(&bridge, "connect_server", &json!({"server_id": "s"}));
+    bridge.ask("connect_server", &json!({"server_id": "s"}));
     assert_eq!(bridge.tool_text("s", "a", &json!({})), "1");
     let wrong = bridge.call("upgrade_server", &json!({"server_id": "s", "to": "1.2"})).unwrap_err();
     assert_eq!(wrong.details["field"], "to", "{wrong:?}");
@@ -247,12 +238,12 @@ fn a_file_that_was_replaced_before_its_first_start_is_taken_on_purpose() {
     let said = done(&home, &["install", &place.source("/s"), "--secret", "KEY", "--yes"]);
     assert!(said.contains(&sha256(&one)) && said.contains("before it has KEY"), "{said}");
     place.offer("/s", Served::File(two.clone()));
-    ask(&bridge, "set_credential", &json!({"server_id": "s", "key": "KEY", "value": "hunter2hunter2"}));
+    bridge.ask("set_credential", &json!({"server_id": "s", "key": "KEY", "value": "hunter2hunter2"}));
     let (said, _) = home.refused(&["start", "s"]);
     assert!(said.contains("is not the file that was meant") && said.contains("`harbor upgrade s`"), "{said}");
     let said = done(&home, &["upgrade", "s", "--yes"]);
     assert!(said.contains(&format!("s is {} now", sha256(&two))), "{said}");
-    ask(&bridge, "connect_server", &json!({"server_id": "s"}));
+    bridge.ask("connect_server", &json!({"server_id": "s"}));
     assert_eq!(bridge.tool_text("s", "b", &json!({})), "2");
     // At a first installation there is nothing to be upgraded.
     let wrong = format!("{}&sha256={}", place.source("/s"), sha256(&one));
@@ -283,7 +274,7 @@ fn archives_that_are_none_of_a_server_are_refused() {
     }
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "s"));
     let named = format!("{}&bin=bin/two", place.source("/two.zip"));
-    let plan = ask(&bridge, "install_server", &json!({"source": named, "plan": true, "server_id": "s"}));
+    let plan = bridge.ask("install_server", &json!({"source": named, "plan": true, "server_id": "s"}));
     assert_eq!(plan["installed"]["file"]["program"], "bin/two");
     let plain = format!("binary:{}", place.url("/two.zip"));
     let (said, _) =
@@ -342,7 +333,7 @@ fn what_does_not_come_whole_or_from_elsewhere_is_refused() {
         assert!(refused.contains(said), "{source}: {refused}");
     }
     assert_eq!(proxy.asked().len(), 1);
-    let plan = ask(&bridge, "install_server", &json!({"source": tls_source("/good"), "plan": true}));
+    let plan = bridge.ask("install_server", &json!({"source": tls_source("/good"), "plan": true}));
     assert_eq!(plan["installed"]["version"], json!(sha256(SCRIPT)));
     drop(bridge);
     let bridge = Bridge::start(&home);

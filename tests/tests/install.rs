@@ -3,32 +3,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
 use harbor_tests::git::{commit, git};
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
-use harbor_tests::said::said;
-use harbor_tests::{Bridge, Client, DOWN_LIMIT, Home, Program, Terminal, wait_until};
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Home, INSTALL, Program, Terminal, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-
-/// What a download may take.
-const INSTALL: Duration = Duration::from_secs(300);
-
-fn ask(bridge: &Bridge, tag: &str, fields: &Value) -> Value {
-    let answer = bridge.request(tag, fields).wait(INSTALL);
-    answer.unwrap_or_else(|error| panic!("{tag}: {error:?}")).into_value()
-}
-
-/// What a tool says, of a server that is started for it.
-fn tool(bridge: &Bridge, id: &str, tool: &str, arguments: &Value) -> String {
-    ask(bridge, "connect_server", &json!({"server_id": id}));
-    bridge.tool_text(id, tool, arguments)
-}
-
-fn harbor(home: &Home, args: &[&str]) -> (String, String, Option<i32>) {
-    said(home.command("harbor").args(args))
-}
 
 /// The directories of a server's installations.
 fn places(home: &Home, id: &str) -> Vec<String> {
@@ -42,30 +22,25 @@ fn is_gone(home: &Home, id: &str) -> bool {
     !home.path().join("servers").join(id).exists()
 }
 
-/// A bridge whose npm knows only the test's own registry.
-fn with_registry(home: &Home, registry: &NpmRegistry) -> Bridge {
-    Bridge::start_with(home, &[("npm_config_registry", &registry.url())])
-}
-
 #[test]
 fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     let package = "@modelcontextprotocol/server-sequential-thinking";
     let source = format!("npm:{package}@2025.7.1");
-    let (out, err, code) = harbor(&home, &["install", &source, "--yes", "--lazy", "--name", "think"]);
+    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--lazy", "--name", "think"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(
         out.starts_with(&format!("installed think: {package} 2025.7.1\nit has 1 tool: sequentialthinking\n")),
         "{out}"
     );
     assert!(out.contains("`harbor call think/sequentialthinking` calls one"), "{out}");
-    let listed = &ask(&bridge, "list_installed", &json!({}))["servers"][0];
+    let listed = &bridge.ask("list_installed", &json!({}))["servers"][0];
     assert_eq!((&listed["version"], &listed["kind"]), (&json!("2025.7.1"), &json!("npm")));
     assert!(listed["integrity"].as_str().unwrap().starts_with("sha512-"), "{listed}");
     assert_eq!(bridge.server("think")["state"], "stopped");
 
-    let (out, err, code) = harbor(&home, &["upgrade", "think", "--to", "2026.8.31", "--yes"]);
+    let (out, err, code) = home.harbor(&["upgrade", "think", "--to", "2026.8.31", "--yes"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(
         out.starts_with("think: 2025.7.1 → 2026.8.31\n") && out.contains("changed    sequentialthinking"),
@@ -78,22 +53,22 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     wait_until("the file to say so", DOWN_LIMIT, || view().contains("\"version\": \"2026.8.31\""));
 
     // What was listed when it was tried out is known, though it does not run.
-    let (listed, remarks, _) = harbor(&home, &["tools", "think"]);
+    let (listed, remarks, _) = home.harbor(&["tools", "think"]);
     assert!(listed.contains("think/sequentialthinking"), "{listed}");
     assert!(
         remarks.starts_with("think is not running: these are the tools that it listed last\n"),
         "{remarks}"
     );
 
-    let (again, remarks, _) = harbor(&home, &["upgrade", "think", "--undo"]);
+    let (again, remarks, _) = home.harbor(&["upgrade", "think", "--undo"]);
     assert_eq!(again, "think is 2025.7.1 again\n");
     assert!(remarks.contains("are kept from origins until `harbor accept think`"), "{remarks}");
     assert!(remarks.contains("it does not run") && remarks.contains("`harbor start think`"), "{remarks}");
     assert!(bridge.server("think")["package"].as_str().unwrap().ends_with("@2025.7.1"));
-    let _ = harbor(&home, &["start", "think"]);
+    let _ = home.harbor(&["start", "think"]);
     assert_eq!(bridge.server("think")["state"], "running");
     assert_eq!(places(&home, "think"), ["1", "2"]);
-    ask(&bridge, "uninstall_server", &json!({"server_id": "think"}));
+    bridge.ask("uninstall_server", &json!({"server_id": "think"}));
     wait_until("its package to go", DOWN_LIMIT, || places(&home, "think").is_empty());
 }
 
@@ -101,11 +76,11 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
 fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    let (out, err, code) = harbor(&home, &["install", "pypi:mcp-server-time==2026.10.19", "--yes", "--json"]);
+    let (out, err, code) = home.harbor(&["install", "pypi:mcp-server-time==2026.10.19", "--yes", "--json"]);
     assert_eq!(code, Some(0), "{err}");
     let installed: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(installed["installed"]["server_id"], "time");
-    let before = ask(&bridge, "list_installed", &json!({}))["servers"][0].clone();
+    let before = bridge.ask("list_installed", &json!({}))["servers"][0].clone();
     assert!(before["integrity"].as_str().unwrap().starts_with("sha256:"), "{before}");
     fs::remove_dir_all(home.path().join("servers/time/package/1/venv")).unwrap();
     let failed = bridge.fail_to_connect("time");
@@ -122,12 +97,12 @@ fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
     let told = bridge.server("time")["last_error"].as_str().unwrap_or_default().to_owned();
     assert!(told == format!("{gone}{back}"), "{told}");
     assert!(bridge.stderr().contains("its package is gone server=time"), "{}", bridge.stderr());
-    ask(&bridge, "connect_server", &json!({"server_id": "time"}));
-    let after = ask(&bridge, "list_installed", &json!({}))["servers"][0].clone();
+    bridge.ask("connect_server", &json!({"server_id": "time"}));
+    let after = bridge.ask("list_installed", &json!({}))["servers"][0].clone();
     for field in ["version", "integrity", "packages", "installed_at"] {
         assert_eq!(before[field], after[field], "{field}");
     }
-    assert!(!tool(&bridge, "time", "get_current_time", &json!({"timezone": "UTC"})).is_empty());
+    assert!(!bridge.started_tool("time", "get_current_time", &json!({"timezone": "UTC"})).is_empty());
 }
 
 /// The registry serves another file under the same version.
@@ -135,20 +110,24 @@ fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
 fn what_has_another_hash_is_refused() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a"], "first");
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     // The first start of one that was added pins it, too.
-    ask(&bridge, "add_server", &json!({"server_id": "tiny", "command": "npx", "args": ["-y", "tiny"]}));
-    ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
+    bridge.ask("add_server", &json!({"server_id": "tiny", "command": "npx", "args": ["-y", "tiny"]}));
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
     assert_eq!(bridge.server("tiny")["package"], "tiny@1.0.0");
     registry.publish(&home, "2.0.0", &["b"], "second");
-    ask(&bridge, "disconnect_server", &json!({"server_id": "tiny"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "tiny"}));
     fs::remove_dir_all(home.path().join("servers/tiny/package/1/node_modules")).unwrap();
     let _ = bridge.fail_to_connect("tiny");
-    ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0", "the newer version is none that was locked");
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
+    assert_eq!(
+        bridge.started_tool("tiny", "a", &json!({})),
+        "1.0.0",
+        "the newer version is none that was locked"
+    );
 
     registry.tamper(&home, "1.0.0");
-    ask(&bridge, "disconnect_server", &json!({"server_id": "tiny"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "tiny"}));
     fs::remove_dir_all(home.path().join("servers/tiny/package/1/node_modules")).unwrap();
     let _ = bridge.fail_to_connect("tiny");
     let refused = bridge.request("connect_server", &json!({"server_id": "tiny"})).wait(INSTALL).unwrap_err();
@@ -160,44 +139,44 @@ fn what_has_another_hash_is_refused() {
 fn an_upgrade_is_used_after_a_yes_and_what_was_not_wanted_goes() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a", "b"], "first");
-    let mut bridge = with_registry(&home, &registry);
-    ask(&bridge, "install_server", &json!({"source": "npm:tiny"}));
-    ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
+    let mut bridge = registry.bridge(&home);
+    bridge.ask("install_server", &json!({"source": "npm:tiny"}));
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
     let fetched = registry.fetched();
-    let same = ask(&bridge, "upgrade_server", &json!({"server_id": "tiny"}));
+    let same = bridge.ask("upgrade_server", &json!({"server_id": "tiny"}));
     assert_eq!((&same["upgrade"]["apply"], &same["upgrade"]["after"]), (&Value::Null, &json!("1.0.0")));
     assert_eq!(home.done(&["upgrade", "tiny", "--yes"]), "tiny is 1.0.0 already\n");
     assert_eq!(registry.fetched(), fetched, "what is used already is not tried out");
     registry.publish(&home, "2.0.0", &["b", "c"], "first");
-    let tried = &ask(&bridge, "upgrade_server", &json!({"server_id": "tiny"}))["upgrade"];
+    let tried = &bridge.ask("upgrade_server", &json!({"server_id": "tiny"}))["upgrade"];
     assert_eq!(
         (&tried["added"], &tried["removed"], &tried["changed"]),
         (&json!(["c"]), &json!(["a"]), &json!([]))
     );
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0", "the old one goes on");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0", "the old one goes on");
     let wrong = bridge.call("upgrade_server", &json!({"server_id": "tiny", "apply": "x"})).unwrap_err();
     assert_eq!(wrong.details["field"], "apply");
 
     // Killed before the yes: the old one, whole, and nothing else.
     bridge.kill();
-    let mut bridge = with_registry(&home, &registry);
-    ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0");
+    let mut bridge = registry.bridge(&home);
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
     assert_eq!(places(&home, "tiny"), ["1"]);
     assert!(!home.path().join("servers/tiny/trial").exists());
 
     // Killed after it: the new one, and the way back.
-    let tried = ask(&bridge, "upgrade_server", &json!({"server_id": "tiny"}))["upgrade"]["apply"].clone();
+    let tried = bridge.ask("upgrade_server", &json!({"server_id": "tiny"}))["upgrade"]["apply"].clone();
     let apply = bridge.request("upgrade_server", &json!({"server_id": "tiny", "apply": tried}));
     assert_eq!(apply.wait(INSTALL).unwrap()["upgrade"]["applied"], true);
     bridge.kill();
-    let bridge = with_registry(&home, &registry);
-    ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
-    assert_eq!(tool(&bridge, "tiny", "c", &json!({})), "2.0.0");
-    ask(&bridge, "undo_upgrade", &json!({"server_id": "tiny"}));
-    ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0");
-    let changed = ask(&bridge, "update_server_args", &json!({"server_id": "tiny", "args": ["--x"]}));
+    let bridge = registry.bridge(&home);
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
+    assert_eq!(bridge.started_tool("tiny", "c", &json!({})), "2.0.0");
+    bridge.ask("undo_upgrade", &json!({"server_id": "tiny"}));
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
+    let changed = bridge.ask("update_server_args", &json!({"server_id": "tiny", "args": ["--x"]}));
     assert_eq!(
         (&changed["server"]["args"], &changed["server"]["package"]),
         (&json!(["--x"]), &json!("tiny@1.0.0"))
@@ -210,13 +189,13 @@ fn an_installation_that_is_ended_leaves_nothing() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a"], "first");
     registry.hang(true);
-    let mut bridge = with_registry(&home, &registry);
+    let mut bridge = registry.bridge(&home);
     let _installing = bridge.request("install_server", &json!({"source": "npm:tiny"}));
     wait_until("the installer to wait for a file", INSTALL, || registry.held() > 0);
     bridge.kill();
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "tiny"));
-    assert_eq!(ask(&bridge, "list_servers", &json!({}))["servers"], json!([]));
+    assert_eq!(bridge.ask("list_servers", &json!({}))["servers"], json!([]));
 
     wait_until("the old installer to have gone", DOWN_LIMIT, || registry.held() == 0);
     // The plan needs no file of the package.
@@ -226,16 +205,16 @@ fn an_installation_that_is_ended_leaves_nothing() {
     wait_until("nothing to be left", DOWN_LIMIT, || is_gone(&home, "tiny") && registry.held() == 0);
 
     registry.hang(false);
-    let (out, err, code) = harbor(&home, &["install", "npm:tiny", "--yes"]);
+    let (out, err, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
 }
 
 #[test]
 fn nothing_is_installed_without_a_yes() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a"], "first");
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     let (said, code) = home.refused(&["install", "npm:tiny"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("no terminal to ask on; --yes says yes"), "{said}");
@@ -277,26 +256,26 @@ fn a_repository_of_npm_is_installed_at_its_commit() {
     let first = commit(&repository);
     let bridge = Bridge::start(&home);
     let source = format!("git:file://{}", repository.display());
-    let (_, err, code) = harbor(&home, &["install", &source, "--yes"]);
+    let (_, err, code) = home.harbor(&["install", &source, "--yes"]);
     assert_eq!(code, Some(0), "{err}");
-    assert_eq!(ask(&bridge, "list_installed", &json!({}))["servers"][0]["version"], json!(first));
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0");
+    assert_eq!(bridge.ask("list_installed", &json!({}))["servers"][0]["version"], json!(first));
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
 
     write_server(&repository, "2.0.0", &["a"], "first");
     let second = commit(&repository);
     // Lost, it comes back at the commit that is locked, although there is a newer one.
-    ask(&bridge, "disconnect_server", &json!({"server_id": "tiny"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "tiny"}));
     fs::remove_dir_all(home.path().join("servers/tiny/package/1/src")).unwrap();
     let _ = bridge.fail_to_connect("tiny");
-    ask(&bridge, "connect_server", &json!({"server_id": "tiny"}));
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0");
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
     // Its history was written anew.
     git(&repository, &["update-ref", "-d", "HEAD"]);
     let second_again = commit(&repository);
     git(&repository, &["reflog", "expire", "--expire=now", "--all"]);
     git(&repository, &["gc", "--quiet", "--prune=now"]);
     assert_ne!(second, second_again);
-    ask(&bridge, "disconnect_server", &json!({"server_id": "tiny"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "tiny"}));
     fs::remove_dir_all(home.path().join("servers/tiny/package/1/src")).unwrap();
     let _ = bridge.fail_to_connect("tiny");
     let (said, _) = home.refused(&["start", "tiny"]);
@@ -305,10 +284,10 @@ fn a_repository_of_npm_is_installed_at_its_commit() {
     );
     assert!(said.contains(&gone), "{said}");
     let second = second_again;
-    let (out, err, code) = harbor(&home, &["upgrade", "tiny", "--yes"]);
+    let (out, err, code) = home.harbor(&["upgrade", "tiny", "--yes"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains(&second), "{out}");
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "2.0.0");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
 }
 
 const PYTHON: &str = r#"
@@ -348,7 +327,7 @@ fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is
     let at = commit(&repository);
     let bridge = Bridge::start(&home);
     let source = format!("git:file://{}#main", repository.display());
-    let plan = ask(&bridge, "install_server", &json!({"source": source, "plan": true}))["installed"].clone();
+    let plan = bridge.ask("install_server", &json!({"source": source, "plan": true}))["installed"].clone();
     assert_eq!((&plan["needs_build"], &plan["version"]), (&json!(true), &json!(at)));
     let refused = bridge.request("install_server", &json!({"source": source})).wait(INSTALL).unwrap_err();
     assert_eq!(refused.details["cause"], "needs_build", "{refused:?}");
@@ -359,7 +338,7 @@ fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is
     terminal.wait_for("Run it? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
-    let (out, err, code) = harbor(&home, &["install", &source, "--yes", "--json"]);
+    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--json"]);
     assert_eq!(code, Some(0), "{err}");
     let installed: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(installed["installed"]["version"], json!(at), "read before anything of it ran");
@@ -367,8 +346,8 @@ fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is
         (&installed["installed"]["packages"], &installed["installed"]["tools"]),
         (&json!(1), &json!(["hiss"]))
     );
-    ask(&bridge, "connect_server", &json!({"server_id": "snake"}));
-    assert_eq!(tool(&bridge, "snake", "hiss", &json!({})), "sss");
+    bridge.ask("connect_server", &json!({"server_id": "snake"}));
+    assert_eq!(bridge.started_tool("snake", "hiss", &json!({})), "sss");
     assert!(
         !bridge.stderr().contains("cause=\"planned\"") && !bridge.stderr().contains("cause=\"needs_build\"")
     );
@@ -392,9 +371,9 @@ fn a_package_of_npm_that_needs_a_repository_is_asked_about() {
     manifest["dependencies"] = json!({"needed": format!("git+file://{}", needed.display())});
     fs::write(tiny.join("package.json"), manifest.to_string()).unwrap();
     registry.publish_dir(&tiny, "1.0.0");
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     let plan =
-        ask(&bridge, "install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"].clone();
+        bridge.ask("install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"].clone();
     assert_eq!((&plan["needs_build"], &plan["version"]), (&json!(true), &Value::Null), "{plan}");
     let refused = bridge.request("install_server", &json!({"source": "npm:tiny"})).wait(INSTALL).unwrap_err();
     assert_eq!(refused.details["cause"], "needs_build", "{refused:?}");
@@ -412,7 +391,7 @@ fn a_package_of_npm_that_needs_a_repository_is_asked_about() {
 fn two_clients_plan_one_name_at_once() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a"], "first");
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     let other = Client::attach(&home);
     let fields = json!({"source": "npm:tiny", "plan": true});
     let (mine, theirs) =
@@ -426,7 +405,7 @@ fn two_clients_plan_one_name_at_once() {
     let install = |token: &Value| json!({"source": "npm:tiny", "planned": token});
     let wrong = other.call("install_server", &install(&mine["planned"])).unwrap_err();
     assert_eq!(wrong.details["field"], "planned", "it is another's: {wrong:?}");
-    let installed = &ask(&bridge, "install_server", &install(&mine["planned"]))["installed"];
+    let installed = &bridge.ask("install_server", &install(&mine["planned"]))["installed"];
     assert_eq!(installed["version"], "1.0.0");
     let late = other.request("install_server", &install(&theirs["planned"])).wait(INSTALL).unwrap_err();
     assert!(late.message.contains("there is a server tiny already"), "{late:?}");
@@ -473,8 +452,8 @@ fn an_installer_gets_nothing_of_what_its_server_is_given() {
     fs::write(&granted, "dear").unwrap();
     write_curious(&home.scratch("curious"), "1.0.0", &["a"], &granted);
     registry.publish_dir(&home.scratch("curious"), "1.0.0");
-    let bridge = with_registry(&home, &registry);
-    let (out, err, code) = harbor(&home, &["install", "npm:tiny", "--yes"]);
+    let bridge = registry.bridge(&home);
+    let (out, err, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert_eq!(code, Some(5), "{out}{err}");
     assert!(
         err.contains("nothing was installed; if TINY_KEY is a key that it needs, `--secret TINY_KEY`"),
@@ -492,14 +471,14 @@ fn an_installer_gets_nothing_of_what_its_server_is_given() {
     terminal.press("hunter2hunter2\r");
     assert_eq!(terminal.end().0, 0);
     assert_saw_nothing(&home, "tiny");
-    let status = &ask(&bridge, "get_credential_status", &json!({"server_id": "tiny"}))["status"];
+    let status = &bridge.ask("get_credential_status", &json!({"server_id": "tiny"}))["status"];
     assert_eq!((&status["configured"], &status["missing"]), (&json!(["TINY_KEY"]), &json!([])));
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "1.0.0");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
 
     let by_npx = json!({"server_id": "other", "command": "npx", "args": ["-y", "tiny"],
         "env": {"TINY_TOKEN": "t", "TINY_KEY": "k"}, "sandbox": {"level": "off", "read": [read]}});
-    ask(&bridge, "add_server", &by_npx);
-    assert_eq!(tool(&bridge, "other", "a", &json!({})), "1.0.0");
+    bridge.ask("add_server", &by_npx);
+    assert_eq!(bridge.started_tool("other", "a", &json!({})), "1.0.0");
     assert_saw_nothing(&home, "other");
 }
 
@@ -511,21 +490,21 @@ fn a_new_version_gets_what_the_server_may_use_after_a_yes_only() {
         write_curious(&home.scratch(version), version, &[tool], &nowhere);
     }
     registry.publish_dir(&home.scratch("1.0.0"), "1.0.0");
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     let fields = json!({"source": "npm:tiny", "secrets": ["TINY_KEY"], "secret_values": {"TINY_KEY": "hunter2hunter2"}});
-    ask(&bridge, "install_server", &fields);
+    bridge.ask("install_server", &fields);
     registry.publish_dir(&home.scratch("2.0.0"), "2.0.0");
-    let alone = &ask(&bridge, "upgrade_server", &json!({"server_id": "tiny"}))["upgrade"];
+    let alone = &bridge.ask("upgrade_server", &json!({"server_id": "tiny"}))["upgrade"];
     assert!(alone["failed"].is_string() && alone["apply"].is_null(), "{alone}");
     let again = json!({"server_id": "tiny", "planned": alone["planned"], "with_all": true});
     let fetched = registry.fetched();
-    let tried = &ask(&bridge, "upgrade_server", &again)["upgrade"];
+    let tried = &bridge.ask("upgrade_server", &again)["upgrade"];
     assert_eq!((&tried["added"], &tried["removed"]), (&json!(["b"]), &json!(["a"])));
     assert_eq!(registry.fetched(), fetched, "it was installed already");
     // `--yes` is the yes to all of it.
-    let (out, err, code) = harbor(&home, &["upgrade", "tiny", "--yes"]);
+    let (out, err, code) = home.harbor(&["upgrade", "tiny", "--yes"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert_eq!(tool(&bridge, "tiny", "b", &json!({})), "2.0.0");
+    assert_eq!(bridge.started_tool("tiny", "b", &json!({})), "2.0.0");
     // It runs, so what comes back is looked at.
     let out = home.done(&["upgrade", "tiny", "--undo"]);
     assert_eq!(out, "tiny is 1.0.0 again\n");
@@ -535,20 +514,20 @@ fn a_new_version_gets_what_the_server_may_use_after_a_yes_only() {
 fn what_was_planned_is_what_is_installed() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a"], "first");
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     let plan =
-        ask(&bridge, "install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"].clone();
+        bridge.ask("install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"].clone();
     assert_eq!(registry.fetched(), 0, "a plan fetches no package, so it can run none");
     assert!(plan["integrity"].as_str().unwrap().starts_with("sha512-"), "{plan}");
     registry.publish(&home, "2.0.0", &["b"], "second");
     let of = |source: &str| json!({"source": source, "server_id": "tiny", "planned": plan["planned"]});
     let wrong = bridge.call("install_server", &of("npm:tiny@2.0.0")).unwrap_err();
     assert_eq!(wrong.details["field"], "planned", "{wrong:?}");
-    let installed = &ask(&bridge, "install_server", &of("npm:tiny"))["installed"];
+    let installed = &bridge.ask("install_server", &of("npm:tiny"))["installed"];
     assert_eq!((&installed["version"], &installed["integrity"]), (&json!("1.0.0"), &plan["integrity"]));
     // What is known of its tools is known to the next bridge, too.
     drop(bridge);
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     let listed = bridge.call("mcp_list_tools", &json!({"server_id": "tiny"})).unwrap();
     assert_eq!((&listed["last_listed"], &listed["tools"][0]["name"]), (&json!(true), &json!("a")));
 }
@@ -577,6 +556,6 @@ fn why_nothing_could_be_installed_is_said_in_words() {
         assert!(!said.contains("    $ "), "{said}");
     }
     // All that there is of it would have to be built.
-    let plan = &ask(&bridge, "install_server", &json!({"source": "pypi:docopt", "plan": true}))["installed"];
+    let plan = &bridge.ask("install_server", &json!({"source": "pypi:docopt", "plan": true}))["installed"];
     assert_eq!((&plan["needs_build"], &plan["version"]), (&json!(true), &Value::Null), "{plan}");
 }

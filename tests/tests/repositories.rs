@@ -4,23 +4,14 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use harbor_tests::git::{commit, git};
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::said::said;
-use harbor_tests::{Bridge, DOWN_LIMIT, Home, Terminal, wait_until};
+use harbor_tests::{Bridge, DOWN_LIMIT, Home, INSTALL, Terminal, wait_until};
 use serde_json::{Value, json};
 
-/// What a download may take.
-const INSTALL: Duration = Duration::from_secs(300);
-
 const KEY: &str = "sk-live-0123456789";
-
-fn ask(bridge: &Bridge, tag: &str, fields: &Value) -> Value {
-    let answer = bridge.request(tag, fields).wait(INSTALL);
-    answer.unwrap_or_else(|error| panic!("{tag}: {error:?}")).into_value()
-}
 
 fn refused(bridge: &Bridge, source: &str) -> String {
     let answer = bridge.request("resolve_server", &json!({"source": source})).wait(INSTALL);
@@ -28,7 +19,7 @@ fn refused(bridge: &Bridge, source: &str) -> String {
 }
 
 fn resolved(bridge: &Bridge, source: &str) -> Value {
-    ask(bridge, "resolve_server", &json!({"source": source}))["server"].clone()
+    bridge.ask("resolve_server", &json!({"source": source}))["server"].clone()
 }
 
 fn harbor(home: &Home, args: &[&str]) -> String {
@@ -156,7 +147,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
     terminal.press("\r");
     assert_eq!(terminal.end(), (0, true), "{}", terminal.text());
     assert_eq!(harbor(&home, &["call", "tiny/a"]), "1.0.0\n");
-    let listed = &ask(&bridge, "list_installed", &json!({}))["servers"][0];
+    let listed = &bridge.ask("list_installed", &json!({}))["servers"][0];
     assert_eq!((&listed["version"], &listed["kind"]), (&json!(at), &json!("git")));
     assert_eq!(bridge.server("tiny")["env_names"], json!(["PORT", "ZONE"]));
 }
@@ -173,7 +164,7 @@ fn what_was_read_is_what_is_installed() {
     write_server(&dir, "2.0.0", &["a"], "first");
     commit(&dir);
     let fields = json!({"source": source, "planned": found["planned"]});
-    let installed = ask(&bridge, "install_server", &fields)["installed"].clone();
+    let installed = bridge.ask("install_server", &fields)["installed"].clone();
     assert_eq!(installed["version"], json!(first));
     assert_eq!(bridge.server("tiny")["command"], json!(source), "the newest is wanted at an upgrade");
     let fields = json!({"source": source, "server_id": "two", "planned": "999"});
@@ -200,7 +191,7 @@ fn a_directory_of_a_repository_is_a_package() {
     let said = harbor(&home, &["install", &part("packages/tiny-mcp"), "--yes"]);
     assert!(said.contains("installed tiny:"), "{said}");
     assert_eq!(harbor(&home, &["call", "tiny/a"]), "1.0.0\n");
-    assert_eq!(ask(&bridge, "list_installed", &json!({}))["servers"][0]["version"], json!(at));
+    assert_eq!(bridge.ask("list_installed", &json!({}))["servers"][0]["version"], json!(at));
     write_server(&dir.join("packages/tiny-mcp"), "2.0.0", &["a"], "first");
     commit(&dir);
     harbor(&home, &["upgrade", "tiny", "--yes"]);
@@ -234,14 +225,14 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
         said.contains("state      stopped") && said.contains("start      not as it is: it needs API_KEY"),
         "{said}"
     );
-    let status = ask(&bridge, "get_server_status", &json!({"server_id": "listed"}));
+    let status = bridge.ask("get_server_status", &json!({"server_id": "listed"}));
     assert_eq!((&status["can_start"], &status["missing_secrets"]), (&json!(false), &json!(["API_KEY"])));
     assert_eq!(status["package"]["kind"], "npm");
-    ask(&bridge, "set_server_secrets", &json!({"server_id": "listed", "secrets": {"API_KEY": KEY}}));
-    let status = ask(&bridge, "get_server_status", &json!({"server_id": "listed"}));
+    bridge.ask("set_server_secrets", &json!({"server_id": "listed", "secrets": {"API_KEY": KEY}}));
+    let status = bridge.ask("get_server_status", &json!({"server_id": "listed"}));
     assert_eq!((&status["can_start"], &status["why_not"]), (&json!(true), &Value::Null));
     assert_eq!(harbor(&home, &["call", "listed/a"]), "1.0.0\n");
-    ask(&bridge, "add_server", &json!({"server_id": "broken", "command": "there-is-no-such-program"}));
+    bridge.ask("add_server", &json!({"server_id": "broken", "command": "there-is-no-such-program"}));
     let said = harbor(&home, &["status", "broken"]);
     assert!(said.contains("not as it is: could not") && said.contains("there-is-no-such-program"), "{said}");
     let (said, code) = home.refused(&["status", "listde"]);

@@ -4,22 +4,13 @@
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
-use std::time::Duration;
 
 use harbor_tests::npm_registry::NpmRegistry;
 use harbor_tests::said::said;
-use harbor_tests::{Bridge, DOWN_LIMIT, Home, Podman, Registry, Scripted, Terminal, wait_until};
+use harbor_tests::{Bridge, DOWN_LIMIT, Home, INSTALL, Podman, Registry, Scripted, Terminal, wait_until};
 use serde_json::{Value, json};
 
-/// What a download may take.
-const INSTALL: Duration = Duration::from_secs(300);
-
 const TOKEN: &str = "sk-live-0123456789";
-
-fn ask(bridge: &Bridge, tag: &str, fields: &Value) -> Value {
-    let answer = bridge.request(tag, fields).wait(INSTALL);
-    answer.unwrap_or_else(|error| panic!("{tag}: {error:?}")).into_value()
-}
 
 fn harbor(home: &Home, args: &[&str]) -> String {
     let (out, err, code) = said(home.command("harbor").args(args));
@@ -50,17 +41,16 @@ fn what_harbor_brings_along_is_found_installed_and_called() {
     let shown = harbor(&home, &["catalog", "show", id]);
     assert!(shown.contains("install      harbor install time"), "{shown}");
     // Its own name and the catalog's mean the same.
-    let resolved =
-        |source: &str| ask(&bridge, "resolve_server", &json!({"source": source}))["server"].clone();
+    let resolved = |source: &str| bridge.ask("resolve_server", &json!({"source": source}))["server"].clone();
     assert_eq!(resolved(id), resolved("time"));
     let said = harbor(&home, &["install", id, "--yes", "--env", "LOCAL_TIMEZONE=UTC"]);
     assert!(said.contains("installed time: mcp-server-time"), "{said}");
-    let held = ask(&bridge, "get_sandbox", &json!({"server_id": "time"}));
+    let held = bridge.ask("get_sandbox", &json!({"server_id": "time"}));
     assert_eq!(held["sandbox"]["settings"], json!({"network": "none"}));
     let said = harbor(&home, &["call", "time/get_current_time", "timezone=UTC"]);
     assert!(said.contains("UTC"), "{said}");
 
-    let list = ask(&bridge, "get_curated_list", &json!({}))["servers"].clone();
+    let list = bridge.ask("get_curated_list", &json!({}))["servers"].clone();
     let installed = |id: &str| {
         let all = list.as_array().unwrap();
         all.iter().find(|server| server["source"] == id).unwrap()["installed"].clone()
@@ -100,7 +90,7 @@ fn directories_are_asked_for_or_stand_behind() {
     // What stands behind is the one thing that is asked for.
     let directory = notes.to_str().unwrap();
     let plan = json!({"source": "filesystem", "server_id": "two", "inputs": {"directory": [directory]}, "plan": true});
-    let plan = ask(&bridge, "install_server", &plan)["installed"].clone();
+    let plan = bridge.ask("install_server", &plan)["installed"].clone();
     assert_eq!(plan["settings"], json!({"write": [directory], "network": "none"}));
     let said = harbor(&home, &["install", "filesystem", "--yes", "--name", "two", "--", directory]);
     assert!(said.contains("installed two:"), "{said}");
@@ -128,12 +118,12 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     home.configure(&registry.config());
     let env = [("HARBOR_CATALOG_WORKER", "1"), ("npm_config_registry", &npm.url())];
     let bridge = Bridge::start_with(&home, &env);
-    ask(&bridge, "catalog_refresh", &json!({}));
-    let page = ask(&bridge, "catalog_get", &json!({"source": "registry"}));
+    bridge.ask("catalog_refresh", &json!({}));
+    let page = bridge.ask("catalog_get", &json!({"source": "registry"}));
     let id = page["entries"][0]["id"].as_str().unwrap();
     let shown = harbor(&home, &["catalog", "show", id]);
     assert!(shown.contains(&format!("harbor install {id}, with --package 1 to 2")), "{shown}");
-    let resolved = &ask(&bridge, "resolve_server", &json!({"source": id}))["server"];
+    let resolved = &bridge.ask("resolve_server", &json!({"source": id}))["server"];
     assert_eq!((&resolved["way"], &resolved["ways"][1]["why_not"]), (&json!(1), &Value::Null));
     assert!(resolved["ways"][0]["why_not"].as_str().unwrap().contains("of the kind mcpb"), "{resolved}");
 
@@ -195,7 +185,7 @@ fn what_is_unknown_gets_a_hint() {
     assert!(said.contains("`harbor catalog search weatherly` looks for it"), "{said}");
     let (said, _) = home.refused(&["install", "-", "--yes"]);
     assert!(said.contains("nothing"), "{said}");
-    ask(&bridge, "add_server", &json!({"server_id": "weather", "command": "/bin/false"}));
+    bridge.ask("add_server", &json!({"server_id": "weather", "command": "/bin/false"}));
     for command in ["start", "stop", "logs", "sandbox"] {
         let (said, code) = home.refused(&[command, "wether"]);
         assert!(
@@ -248,7 +238,7 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     // Over the wire the value comes along, for the first start already.
     let fields = json!({"source": url, "server_id": "wire", "headers": {"X-Key": "${KEY}"}, "secrets": ["KEY"],
         "secret_values": {"KEY": "wired-0123456789"}, "allow_private": true});
-    let installed = ask(&bridge, "install_server", &fields)["installed"].clone();
+    let installed = bridge.ask("install_server", &fields)["installed"].clone();
     assert_eq!(installed["tools"].as_array().unwrap().len(), 3, "{installed}");
     assert!(server.count(|asked| asked.header("x-key") == "wired-0123456789") > 0);
 
@@ -292,7 +282,7 @@ fn an_image_is_installed_pinned_and_called() {
     let env = podman.env();
     let env: Vec<_> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let bridge = Bridge::start_with(&home, &env);
-    let plan = ask(&bridge, "install_server", &json!({"source": "oci:localhost/contained:1", "plan": true}));
+    let plan = bridge.ask("install_server", &json!({"source": "oci:localhost/contained:1", "plan": true}));
     let plan = &plan["installed"];
     assert_eq!((&plan["server_id"], &plan["kind"]), (&json!("contained"), &json!("oci")));
     assert_eq!(plan["sandbox"]["level"], "standard", "{plan}");
@@ -304,9 +294,9 @@ fn an_image_is_installed_pinned_and_called() {
     assert_eq!(podman.containers(), [""; 0]);
     // Under the same name there is another one now.
     let second = podman.image("localhost/contained:1", "two");
-    ask(&bridge, "connect_server", &json!({"server_id": "contained"}));
+    bridge.ask("connect_server", &json!({"server_id": "contained"}));
     assert_eq!(bridge.tool_text("contained", "version", &json!({})), "one");
-    ask(&bridge, "disconnect_server", &json!({"server_id": "contained"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "contained"}));
 
     // A secret that is given later changes nothing of that.
     let args = ["--name", "later", "--secret", "API_KEY", "--yes", "--network", "none"];
@@ -315,9 +305,9 @@ fn an_image_is_installed_pinned_and_called() {
     assert_eq!(bridge.server("later")["image"]["id"], json!(second));
     let _ = podman.image("localhost/contained:1", "three");
     set_secret(&home, "later", "API_KEY");
-    ask(&bridge, "connect_server", &json!({"server_id": "later"}));
+    bridge.ask("connect_server", &json!({"server_id": "later"}));
     assert_eq!(bridge.tool_text("later", "version", &json!({})), "two");
-    ask(&bridge, "disconnect_server", &json!({"server_id": "later"}));
+    bridge.ask("disconnect_server", &json!({"server_id": "later"}));
 
     let missing = json!({"source": "oci:localhost/nothing:1"});
     let error = bridge.request("install_server", &missing).wait(INSTALL).unwrap_err();

@@ -2,35 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 use std::fs;
-use std::time::Duration;
 
 use harbor_tests::npm_registry::NpmRegistry;
 use harbor_tests::said::said;
-use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
-use serde_json::{Value, json};
-
-/// What a download may take.
-const INSTALL: Duration = Duration::from_secs(300);
-
-fn ask(bridge: &Bridge, tag: &str, fields: &Value) -> Value {
-    let answer = bridge.request(tag, fields).wait(INSTALL);
-    answer.unwrap_or_else(|error| panic!("{tag}: {error:?}")).into_value()
-}
-
-/// What a tool says, of a server that is started for it.
-fn tool(bridge: &Bridge, id: &str, tool: &str, arguments: &Value) -> String {
-    ask(bridge, "connect_server", &json!({"server_id": id}));
-    bridge.tool_text(id, tool, arguments)
-}
-
-fn harbor(home: &Home, args: &[&str]) -> (String, String, Option<i32>) {
-    said(home.command("harbor").args(args))
-}
-
-/// A bridge whose npm knows only the test's own registry.
-fn with_registry(home: &Home, registry: &NpmRegistry) -> Bridge {
-    Bridge::start_with(home, &[("npm_config_registry", &registry.url())])
-}
+use harbor_tests::{DOWN_LIMIT, Home, wait_until};
+use serde_json::json;
 
 /// What the disk has of the changed tools of all servers.
 fn stored_changes(home: &Home) -> String {
@@ -43,19 +19,19 @@ fn stored_changes(home: &Home) -> String {
 fn a_tool_that_has_changed_is_known_after_a_bridge_that_was_killed_and_compared_with_what_was_accepted() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a", "b"], "first");
-    let mut bridge = with_registry(&home, &registry);
-    ask(&bridge, "install_server", &json!({"source": "npm:tiny"}));
+    let mut bridge = registry.bridge(&home);
+    bridge.ask("install_server", &json!({"source": "npm:tiny"}));
     registry.publish(&home, "2.0.0", &["a", "b"], "second");
     let said = home.done(&["upgrade", "tiny", "--yes"]);
     assert!(said.contains("- first") && said.contains("+ second"), "{said}");
     wait_until("it to be on disk", DOWN_LIMIT, || stored_changes(&home).contains("second"));
     bridge.kill();
-    let mut bridge = with_registry(&home, &registry);
+    let mut bridge = registry.bridge(&home);
     assert_eq!(
         (&bridge.server("tiny")["state"], bridge.server("tiny")["changed_tools"].as_u64()),
         (&json!("stopped"), Some(2))
     );
-    let (listed, remarks, code) = harbor(&home, &["tools", "tiny"]);
+    let (listed, remarks, code) = home.harbor(&["tools", "tiny"]);
     assert!(listed.contains("tiny/a") && listed.contains("second") && code == Some(0), "{listed}{remarks}");
     assert!(remarks.contains("is not running") && remarks.contains("2 tools have changed"), "{remarks}");
     let shown = home.done(&["tools", "tiny", "--changed"]);
@@ -68,19 +44,19 @@ fn a_tool_that_has_changed_is_known_after_a_bridge_that_was_killed_and_compared_
     assert!(said.contains("kept from origins") && said.contains("--undo"), "{said}");
     wait_until("it to be on disk", DOWN_LIMIT, || stored_changes(&home).contains("third"));
     bridge.kill();
-    let mut bridge = with_registry(&home, &registry);
+    let mut bridge = registry.bridge(&home);
     let accepted = home.done(&["accept", "tiny"]);
     assert!(accepted.contains("accepted tiny/a") && accepted.contains("accepted tiny/b"), "{accepted}");
     assert_eq!(stored_changes(&home), "");
     bridge.kill();
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     assert_eq!(bridge.server("tiny").get("changed_tools"), None);
-    assert_eq!(harbor(&home, &["tools", "tiny"]).0.matches("third").count(), 2);
+    assert_eq!(home.harbor(&["tools", "tiny"]).0.matches("third").count(), 2);
 
     // Back at a version that was not accepted: nothing is said of it before it runs.
-    let (_, remarks, _) = harbor(&home, &["upgrade", "tiny", "--undo"]);
+    let (_, remarks, _) = home.harbor(&["upgrade", "tiny", "--undo"]);
     assert!(remarks.contains("it does not run"), "{remarks}");
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "2.0.0");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
     wait_until("its change to be seen", DOWN_LIMIT, || bridge.server("tiny")["changed_tools"] == 2);
 }
 
@@ -88,14 +64,14 @@ fn a_tool_that_has_changed_is_known_after_a_bridge_that_was_killed_and_compared_
 fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a"], "first");
-    let bridge = with_registry(&home, &registry);
+    let bridge = registry.bridge(&home);
     // It lacks a secret: what was found out is locked, and not installed.
-    let (said, ..) = harbor(&home, &["install", "npm:tiny", "--secret", "API_KEY", "--yes"]);
+    let (said, ..) = home.harbor(&["install", "npm:tiny", "--secret", "API_KEY", "--yes"]);
     assert!(said.contains("what was found out is locked"), "{said}");
     registry.withdraw("1.0.0");
     registry.publish(&home, "2.0.0", &["a"], "first");
     let secret = json!({"server_id": "tiny", "key": "API_KEY", "value": "opensesame"});
-    ask(&bridge, "set_credential", &secret);
+    bridge.ask("set_credential", &secret);
     let (said, _) = home.refused(&["start", "tiny"]);
     let gone = "tiny 1.0.0, which is locked, or a package that it needs is not there any more; `harbor upgrade tiny` takes \
                 what there is now";
@@ -106,14 +82,14 @@ fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
         said.contains("tiny is 2.0.0 now; the one before was never installed") && !said.contains("--undo"),
         "{said}"
     );
-    assert_eq!(tool(&bridge, "tiny", "a", &json!({})), "2.0.0");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
 }
 
 #[test]
 fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
     registry.publish(&home, "1.0.0", &["a"], "first");
-    let _bridge = with_registry(&home, &registry);
+    let _bridge = registry.bridge(&home);
     let data = home.path().join("servers/tiny/data");
     fs::create_dir_all(&data).unwrap();
     fs::write(data.join("token"), "of another publisher").unwrap();
@@ -125,6 +101,6 @@ fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
     command.args(["install", "npm:tiny", "--dry-run"]);
     let (plan, _, code) = said(&mut command);
     assert!(plan.contains(&mind) && plan.contains("`--name` gives another") && code == Some(0), "{plan}");
-    let (_, remarks, code) = harbor(&home, &["install", "npm:tiny", "--yes"]);
+    let (_, remarks, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert!(remarks.contains("an earlier server of this name left files in") && code == Some(0), "{remarks}");
 }

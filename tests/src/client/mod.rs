@@ -30,7 +30,7 @@ pub use self::answer::{Answer, ErrorValue, excerpt};
 pub use self::calls_as::Asker;
 pub use self::host::{CALL, LIST, Speaker, wall_clock};
 use self::inbox::Inbox;
-use crate::{Home, LIMIT};
+use crate::{Home, INSTALL, LIMIT};
 
 /// A connection to the bridge. Clones are the same connection.
 #[derive(Debug, Clone)]
@@ -143,6 +143,15 @@ impl Client {
         let frame = json!({"type": "rpc", "id": id, "method": method, "params": params});
         self.send(frame.to_string().as_bytes());
         pending
+    }
+
+    /// The answer to a request that may download something.
+    ///
+    /// # Panics
+    /// When the bridge refuses it.
+    pub fn ask(&self, tag: &str, fields: &Value) -> Value {
+        let answer = self.request(tag, fields).wait(INSTALL);
+        answer.unwrap_or_else(|error| panic!("{tag}: {error:?}")).into_value()
     }
 
     /// Sends a request and waits for its answer.

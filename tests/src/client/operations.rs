@@ -63,6 +63,16 @@ impl Client {
         self.tool(server, tool, arguments).expect("the call works").content_text().to_owned()
     }
 
+    /// The same of a server that is started for it.
+    ///
+    /// # Panics
+    /// When it does not start, or the call fails.
+    #[must_use]
+    pub fn started_tool(&self, server: &str, tool: &str, arguments: &Value) -> String {
+        self.ask("connect_server", &json!({"server_id": server}));
+        self.tool_text(server, tool, arguments)
+    }
+
     /// The server as `list_servers` shows it.
     ///
     /// # Panics
