@@ -206,6 +206,7 @@ impl Bridge {
         listen(&supervisor, &host, &router, &catalog);
         let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);
         let exporter = Rc::new(exporter.map_err(AppError::Metrics)?);
+        tokio::task::spawn_local(memory::return_at_rest());
         tokio::task::spawn_local(supervisor.clone().begin());
         tokio::task::spawn_local(start_unlocked(supervisor.clone(), Rc::downgrade(&router)));
         tokio::task::spawn_local(keep_catalog(supervisor.clone(), catalog.clone()));

@@ -136,6 +136,7 @@ async fn serve(
         let up = up.clone();
         async move { up.outbox().drive(&writer).await }
     });
+    tokio::task::spawn_local(memory::return_at_rest());
     let servers = Servers::new(up.clone(), reaper, carrier);
     // A task of its own: waking the outermost future costs a system call each time.
     let mut reading = tokio::task::spawn_local({

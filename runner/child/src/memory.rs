@@ -1,4 +1,25 @@
-//! How this process's allocator treats large blocks.
+//! What this process's allocator does with memory that is free again.
+//!
+//! ```text
+//!  read_some ─► stir ─► keeper: nothing read for 300 ms? ─► malloc_trim, and it waits for the next read
+//! ```
+//!
+//! Owns when free memory goes back to the system: large blocks at once, the rest once the process has come to rest.
+//! Must never run while there is traffic, nor wake a process that is idle.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+/// Nothing was read for so long: the process rests. Short enough that nobody who looks a second later sees the load.
+const REST: Duration = Duration::from_millis(300);
+
+thread_local! {
+    static STIRRED: Cell<bool> = const { Cell::new(false) };
+    static WOKEN: Rc<Notify> = Rc::default();
+}
 
 /// Gives blocks over 128 KiB back to the system as soon as they are freed, so that one large answer does not
 /// stay in memory for the rest of a process's life. Call it once, before threads exist.
@@ -10,5 +31,35 @@ pub fn return_large_blocks() {
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, THRESHOLD);
         libc::mallopt(libc::M_TRIM_THRESHOLD, THRESHOLD);
+    }
+}
+
+/// Says that something is going on in this thread.
+pub(crate) fn stir() {
+    if !STIRRED.replace(true) {
+        WOKEN.with(|woken| woken.notify_one());
+    }
+}
+
+/// Gives back what is free whenever the process comes to rest: what thousands of small blocks leave behind is pinned
+/// by the few that live on, and the allocator alone never returns it. A task of its own, in the thread that reads.
+pub async fn return_at_rest() {
+    let woken = WOKEN.with(Rc::clone);
+    loop {
+        woken.notified().await;
+        while STIRRED.replace(false) {
+            tokio::time::sleep(REST).await;
+        }
+        trim();
+    }
+}
+
+/// Other allocators than glibc's decide that for themselves.
+fn trim() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: malloc_trim takes the allocator's own locks and may be called at any time, by any thread.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::malloc_trim(0);
     }
 }

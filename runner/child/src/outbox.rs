@@ -18,6 +18,8 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
+use crate::memory;
+
 /// A buffer larger than this is given back once it is written.
 const KEEP: usize = 256 * 1024;
 
@@ -58,6 +60,7 @@ impl Sink for pipe::Sender {
 pub async fn read_some(source: &mut (impl AsyncRead + Unpin), buf: &mut [u8]) -> io::Result<usize> {
     let mut buf = ReadBuf::new(buf);
     poll_fn(|context| Pin::new(&mut *source).poll_read(context, &mut buf)).await?;
+    memory::stir();
     Ok(buf.filled().len())
 }
 
