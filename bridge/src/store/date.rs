@@ -5,6 +5,13 @@
 /// Milliseconds since 1970 as `2026-11-03T12:34:56.789Z` (RFC 3339).
 #[must_use]
 pub fn rfc3339(millis: u64) -> String {
+    let mut out = Vec::with_capacity(24);
+    put_rfc3339(&mut out, millis);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Appends the same. Without the formatter, since each call is written down with a date.
+pub fn put_rfc3339(out: &mut Vec<u8>, millis: u64) {
     let (days, rest) = (millis / 86_400_000, millis % 86_400_000);
     // Counted in years that start in March, so that the leap day is the last one; 719,468 days lie between
     // that calendar's start and 1970. After Howard Hinnant's "chrono-compatible low-level date algorithms".
@@ -18,12 +25,48 @@ pub fn rfc3339(millis: u64) -> String {
     let year = year + era * 400;
     let (seconds, millis) = (rest / 1000, rest % 1000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+    let parts = [
+        (year, 4, b'-'),
+        (month, 2, b'-'),
+        (day, 2, b'T'),
+        (hour, 2, b':'),
+        (minute, 2, b':'),
+        (second, 2, b'.'),
+    ];
+    for (number, width, behind) in parts.into_iter().chain([(millis, 3, b'Z')]) {
+        put_digits(out, number, width);
+        out.push(behind);
+    }
+}
+
+/// Appends a number with leading zeros, of at least so many digits.
+pub fn put_digits(out: &mut Vec<u8>, number: u64, width: usize) {
+    const MOST: usize = 20;
+    let mut digits = [b'0'; MOST];
+    let (mut rest, mut at) = (number, MOST);
+    while rest > 0 {
+        at -= 1;
+        // A remainder of ten fits.
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&digits[at.min(MOST.saturating_sub(width))..]);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_their_digits() {
+        for (number, width, text) in
+            [(0, 1, "0"), (7, 3, "007"), (1234, 3, "1234"), (u64::MAX, 1, "18446744073709551615")]
+        {
+            let mut out = Vec::new();
+            put_digits(&mut out, number, width);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
 
     #[test]
     fn any_time_has_a_date() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::put_str;
 
-use crate::store::date::rfc3339;
+use crate::store::date::{put_digits, put_rfc3339};
 
 /// A longer text is cut, in bytes: names come from outside.
 const MAX_TEXT: usize = 512;
@@ -73,8 +73,9 @@ pub struct Record {
 impl Record {
     /// Writes it as one line, with its newline.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"time\":");
-        put_str(out, &rfc3339(self.timestamp));
+        out.extend_from_slice(b"{\"time\":\"");
+        put_rfc3339(out, self.timestamp);
+        out.push(b'"');
         put_number(out, "timestamp", Some(self.timestamp));
         put_text(out, "event", Some(self.event));
         put_text(out, "message", self.message);
@@ -102,20 +103,21 @@ impl Record {
     }
 }
 
-fn put_name(out: &mut Vec<u8>, name: &str) {
-    out.push(b',');
-    put_str(out, name);
-    out.push(b':');
+/// The name of a member; none of ours has anything to escape.
+fn put_name(out: &mut Vec<u8>, name: &'static str) {
+    out.extend_from_slice(b",\"");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\":");
 }
 
-fn put_text(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
+fn put_text(out: &mut Vec<u8>, name: &'static str, text: Option<&str>) {
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         put_name(out, name);
         put_cut(out, text, MAX_TEXT);
     }
 }
 
-fn put_name_of(out: &mut Vec<u8>, name: &str, text: Option<&str>) {
+fn put_name_of(out: &mut Vec<u8>, name: &'static str, text: Option<&str>) {
     if let Some(text) = text.filter(|text| !text.is_empty()) {
         put_name(out, name);
         put_cut(out, text, MAX_NAME);
@@ -147,17 +149,19 @@ fn put_tools(out: &mut Vec<u8>, tools: Option<&[String]>) {
     out.push(b']');
 }
 
-fn put_number(out: &mut Vec<u8>, name: &str, number: Option<u64>) {
+fn put_number(out: &mut Vec<u8>, name: &'static str, number: Option<u64>) {
     if let Some(number) = number {
         put_name(out, name);
-        out.extend_from_slice(number.to_string().as_bytes());
+        put_digits(out, number, 1);
     }
 }
 
-fn put_millis(out: &mut Vec<u8>, name: &str, micros: Option<u64>) {
+fn put_millis(out: &mut Vec<u8>, name: &'static str, micros: Option<u64>) {
     if let Some(micros) = micros {
         put_name(out, name);
-        out.extend_from_slice(format!("{}.{:03}", micros / 1000, micros % 1000).as_bytes());
+        put_digits(out, micros / 1000, 1);
+        out.push(b'.');
+        put_digits(out, micros % 1000, 3);
     }
 }
 
