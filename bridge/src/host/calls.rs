@@ -76,7 +76,7 @@ impl Host {
         if let Caller::Origin(asker) = &caller
             && let Err(error) = self.may_call(asker, &call)
         {
-            note.refused(&asker.sender, &error).await;
+            Box::pin(note.refused(&asker.sender, &error)).await;
             return Err(error);
         }
         let result = self.make(caller, call, &note).await;

@@ -30,17 +30,26 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
+    /// Calls are most of what comes. The future of each other request is in a box of its own: a request's task has the
+    /// size of the largest future in it, and is moved as a whole when it begins.
     pub(super) async fn handle(self, request: Request) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
         match request {
             Request::Session(request) => self.session(&request),
-            Request::Server(request) => self.servers(request).await,
-            Request::Install(request) => self.installs(request).await,
-            Request::Credential(request) => self.credentials(request).await,
-            Request::Oauth(request) => self.oauth(request).await,
-            Request::Catalog(request) => self.catalog(request).await,
-            Request::Mcp(request) => self.mcp(request).await,
-            Request::Status(request) => self.status(request).await,
-            Request::Host(request) => self.host(request).await,
+            Request::Server(request) => Box::pin(self.servers(request)).await,
+            Request::Install(request) => Box::pin(self.installs(request)).await,
+            Request::Credential(request) => Box::pin(self.credentials(request)).await,
+            Request::Oauth(request) => Box::pin(self.oauth(request)).await,
+            Request::Catalog(request) => Box::pin(self.catalog(request)).await,
+            Request::Mcp(McpRequest::McpCallTool(message)) => {
+                mcp::call_tool(self.asked()?, id, message).await
+            }
+            Request::Mcp(request) => Box::pin(self.mcp(request)).await,
+            Request::Status(request) => Box::pin(self.status(request)).await,
+            Request::Host(HostRequest::HostCallTool(message)) => {
+                origins::call(router, client, id, message).await
+            }
+            Request::Host(request) => Box::pin(self.host(request)).await,
         }
     }
 
@@ -49,9 +58,7 @@ impl<'a> Turn<'a> {
             SessionRequest::Attach(_)
             | SessionRequest::Hello(_)
             | SessionRequest::Ping(_)
-            | SessionRequest::Cancel(_) => {
-                Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
-            }
+            | SessionRequest::Cancel(_) => answered_elsewhere(),
             SessionRequest::Shutdown(_) => session::shut_down(self.router),
         }
     }
@@ -150,7 +157,7 @@ impl<'a> Turn<'a> {
                 mcp::resource_templates(self.asked()?, &message.server_id).await
             }
             McpRequest::McpListPrompts(message) => mcp::prompts(self.asked()?, &message.server_id).await,
-            McpRequest::McpCallTool(message) => mcp::call_tool(self.asked()?, id, message).await,
+            McpRequest::McpCallTool(_) => answered_elsewhere(),
             McpRequest::McpReadResource(message) => mcp::read_resource(self.asked()?, id, message).await,
             McpRequest::McpGetPrompt(message) => mcp::get_prompt(self.asked()?, id, message).await,
             McpRequest::McpAnswer(message) => questions::answer(client, message),
@@ -179,7 +186,7 @@ impl<'a> Turn<'a> {
     }
 
     async fn host(&self, request: HostRequest) -> Handled {
-        let (router, client, id) = (self.router, self.client, self.id);
+        let (router, client) = (self.router, self.client);
         match request {
             HostRequest::HostGrantPermission(message) => grants::grant(router, client, message).await,
             HostRequest::HostRevokePermission(message) => grants::revoke(router, client, message).await,
@@ -190,7 +197,7 @@ impl<'a> Turn<'a> {
             HostRequest::HostListTools(message) => origins::tools(router, client, message).await,
             HostRequest::HostListServers(message) => origins::servers(router, client, message).await,
             HostRequest::HostListOffers(message) => origins::offers(router, client, message).await,
-            HostRequest::HostCallTool(message) => origins::call(router, client, id, message).await,
+            HostRequest::HostCallTool(_) => answered_elsewhere(),
             HostRequest::HostCreateRun(message) => origins::create_run(router, client, &message).await,
             HostRequest::HostEndRun(message) => origins::end_run(router, client, message),
             HostRequest::HostGetRun(message) => origins::get_run(router, client, message),
@@ -210,6 +217,11 @@ impl<'a> Turn<'a> {
         };
         Ok(Asked { router: self.router, client: self.client, caller })
     }
+}
+
+/// For the exhaustive matches: what never comes to where it stands.
+fn answered_elsewhere() -> Handled {
+    Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
 }
 
 /// Whether an answer may be long without a server's having made it, and if so, whether it is an origin's. Those are made

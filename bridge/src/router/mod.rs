@@ -173,7 +173,7 @@ impl Router {
                         let turn = Turn { router: &router, client: &owner, pass, id: &id };
                         turn.handle(request).await
                     }
-                    Err(access::Denied) => Err(router.deny(&owner, tag).await),
+                    Err(access::Denied) => Err(Box::pin(router.deny(&owner, tag)).await),
                 };
                 owner.finish(&id, tag, result);
                 drop(slot);
