@@ -19,6 +19,7 @@ pub mod liveness;
 pub mod oauth;
 pub mod origin;
 pub mod package;
+pub mod progress;
 pub mod recipe;
 pub mod redaction;
 pub mod remote;

@@ -1,5 +1,6 @@
 //! Messages that ask a server something. Arguments and results pass through unread.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
+use harbor_policy::progress::Pace;
 
 use super::client::Client;
 use super::questions::answerer_of;
@@ -157,11 +159,16 @@ fn within(timeout: Option<u64>) -> AskedTime {
     AskedTime { timeout, whole: None }
 }
 
-/// Progress of a call as pushes, where they are wanted.
+/// Progress of a call as pushes, where they are wanted, no faster than policy's pace.
 pub(super) fn progress_to(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<OnProgress> {
+    if wanted != Some(true) {
+        return None;
+    }
     let (client, request_id) = (Rc::downgrade(client), request_id.to_owned());
-    let push: OnProgress = Rc::new(move |progress| {
-        let Some(client) = client.upgrade() else { return };
+    let (began, pace) = (Instant::now(), RefCell::new(Pace::default()));
+    Some(Rc::new(move |progress| {
+        let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let Some(client) = client.upgrade().filter(|_| pace.borrow_mut().tells(now)) else { return };
         client.send_push(
             "progress",
             &ProgressPush {
@@ -171,8 +178,7 @@ pub(super) fn progress_to(client: &Rc<Client>, request_id: &str, wanted: Option<
                 message: progress.message.clone(),
             },
         );
-    });
-    (wanted == Some(true)).then_some(push)
+    }))
 }
 
 /// Asks for what a server may ask back for.
