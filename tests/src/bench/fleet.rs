@@ -41,13 +41,13 @@ pub struct Fleet {
 pub fn measure(options: &Options) -> Outcome<Fleet> {
     say(&format!("{SERVERS} servers: {} starts", options.fleets));
     watchdog::step(format!("defining {SERVERS} servers"));
-    let mut home = defined(options)?;
+    let mut home = defined(options, SERVERS)?;
     let mut times = Vec::new();
     loop {
         watchdog::step(format!("starting {SERVERS} servers"));
-        let begin = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3;
+        let begin = now()?;
         let (bridge, mut link) = Bridge::start_in(options, home)?;
-        times.push(all_run(&mut link)? - begin);
+        times.push(all_run(&mut link, SERVERS)? - begin);
         if times.len() >= options.fleets {
             return look(times, &bridge, &mut link);
         }
@@ -56,30 +56,39 @@ pub fn measure(options: &Options) -> Outcome<Fleet> {
     }
 }
 
-/// A home in which they are defined, and do not run.
-fn defined(options: &Options) -> Outcome<Home> {
+/// The time in milliseconds since 1970, as the bridge tells since when a server runs.
+pub fn now() -> Outcome<f64> {
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3)
+}
+
+/// The server with this number.
+pub fn name(number: usize) -> String {
+    format!("bench-{number}")
+}
+
+/// A home in which so many are defined, and do not run.
+pub fn defined(options: &Options, count: usize) -> Outcome<Home> {
     let command = options.program("echo-server")?;
     let (bridge, mut link) = Bridge::start(options)?;
-    for number in 0..SERVERS {
+    for number in 0..count {
         let supervision = json!({ "auto_start": true });
-        let id = format!("bench-{number}");
         let definition =
-            json!({ "server_id": id, "command": command, "args": [], "supervision": supervision });
+            json!({ "server_id": name(number), "command": command, "args": [], "supervision": supervision });
         ask(&mut link, "add_server", &definition)?;
     }
     drop(link);
     Ok(bridge.end())
 }
 
-/// Waits until all of them run; tells since when, in milliseconds since 1970.
-fn all_run(link: &mut Link) -> Outcome<f64> {
+/// Waits until all of them run; tells since when, as [`now`].
+pub fn all_run(link: &mut Link, count: usize) -> Outcome<f64> {
     loop {
         let servers = ask::servers(link)?;
         if let Some(failed) = servers.iter().find(|server| server["state"] == "failed") {
             return Err(format!("a server has failed: {}", failed["last_error"]).into());
         }
         let running = || servers.iter().filter(|server| server["state"] == "running");
-        if running().count() == SERVERS {
+        if running().count() == count {
             let since = running().filter_map(|server| server["since"].as_f64()).max_by(f64::total_cmp);
             return since.ok_or_else(|| "no server tells since when it runs".into());
         }
@@ -95,6 +104,7 @@ fn look(times: Vec<f64>, bridge: &Bridge, link: &mut Link) -> Outcome<Fleet> {
     Ok(Fleet { times, bridge: process::memory(bridge.pid())?, runners, inits })
 }
 
-fn held_for(server: &Value) -> Outcome<(Memory, Option<Memory>)> {
+/// What the runner of a listed server holds, and the first process of its namespace.
+pub fn held_for(server: &Value) -> Outcome<(Memory, Option<Memory>)> {
     memory::of_runner(Pids::of(server)?.runner)
 }

@@ -90,12 +90,25 @@ pub fn configure(home: &Home) -> Outcome<()> {
     Ok(fs::write(home.path.join("config.toml"), CONFIG)?)
 }
 
+/// What lets the first origin list and call so many tools, by name.
+pub fn few(tools: usize) -> impl Iterator<Item = StoredGrant> {
+    let names: Vec<_> = (0..tools).map(tool_name).collect();
+    [Scope::McpToolsList, Scope::McpToolsCall]
+        .into_iter()
+        .map(move |scope| grant(site(0), scope, Some(names.clone())))
+}
+
 /// Puts all grants into a home in which a bridge has been.
 pub fn fill(home: &Home) -> Outcome<()> {
+    put(home, all())
+}
+
+/// Puts these grants into a home in which a bridge has been.
+pub fn put(home: &Home, grants: impl Iterator<Item = StoredGrant>) -> Outcome<()> {
     let mut database = Connection::open(home.path.join("harbor.db"))?;
     let transaction = database.transaction()?;
     let mut put = transaction.prepare("INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
-    for grant in all() {
+    for grant in grants {
         let tools = grant.allowed_tools.map(|tools| Value::from(tools).to_string());
         let created_at = i64::try_from(grant.created_at)?;
         put.execute(params![grant.origin, grant.profile, grant.scope, grant.grant_type, tools, created_at])?;
@@ -104,10 +117,10 @@ pub fn fill(home: &Home) -> Outcome<()> {
     Ok(transaction.commit()?)
 }
 
-/// Defines the servers; they start when they are asked for something.
-pub fn add_servers(options: &Options, link: &mut Link) -> Outcome<()> {
+/// Defines the servers, with so many tools each; they start when they are asked for something.
+pub fn add_servers(options: &Options, link: &mut Link, tools: usize) -> Outcome<()> {
     let command = options.program("echo-server")?;
-    let args = json!(["--tools", TOOLS.to_string()]);
+    let args = json!(["--tools", tools.to_string()]);
     for number in 0..SERVERS {
         let supervision = json!({ "lazy": true });
         let definition = json!({ "server_id": server(number), "command": command, "args": args, "supervision": supervision });
@@ -117,12 +130,12 @@ pub fn add_servers(options: &Options, link: &mut Link) -> Outcome<()> {
 }
 
 /// Starts the servers and sees to it that each has told of its tools.
-pub fn connect_servers(link: &mut Link) -> Outcome<()> {
+pub fn connect_servers(link: &mut Link, tools: usize) -> Outcome<()> {
     for number in 0..SERVERS {
         let reply = ask(link, "mcp_connect", &json!({ "server_id": server(number) }))?;
         let count = reply["tools"].as_array().map_or(0, Vec::len);
-        if count != TOOLS {
-            return Err(format!("{} has {count} tools instead of {TOOLS}", server(number)).into());
+        if count != tools {
+            return Err(format!("{} has {count} tools instead of {tools}", server(number)).into());
         }
     }
     Ok(())

@@ -98,7 +98,7 @@ pub fn measure(options: &Options) -> Outcome<Figures> {
     let (bridge, mut link) = Bridge::start_in(options, home)?;
     timed.extend(lists(options, &mut link, Question::SomeAsleep)?);
     watchdog::step("connecting the servers".to_owned());
-    grants::connect_servers(&mut link)?;
+    grants::connect_servers(&mut link, TOOLS)?;
     sleep(SETTLE);
     let connected = process::memory(bridge.pid())?;
     timed.extend(questions(options, &mut link)?);
@@ -134,8 +134,8 @@ fn starts(options: &Options, home: Home, what: &'static str) -> Outcome<(Home, S
 fn pinned(options: &Options, home: Home) -> Outcome<Home> {
     watchdog::step("pinning the tools".to_owned());
     let (bridge, mut link) = Bridge::start_in(options, home)?;
-    grants::add_servers(options, &mut link)?;
-    grants::connect_servers(&mut link)?;
+    grants::add_servers(options, &mut link, TOOLS)?;
+    grants::connect_servers(&mut link, TOOLS)?;
     drop(link);
     Ok(bridge.end())
 }

@@ -1,24 +1,28 @@
 //! What the person asked for. Must not look at anything but the arguments.
 
 use crate::Outcome;
+use crate::scale::Amounts;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Shown by `--help`.
 pub const USAGE: &str = "\
-usage: bench [--quick] [--calls-only | --supervision-only | --host-only | --sandbox-only] [--repetitions N] [--bin-dir DIR]
-             [--servers DIR] [--without-harbor] [--seconds N]
+usage: bench [--quick] [--calls-only | --supervision-only | --host-only | --sandbox-only | --scale-only] [--repetitions N]
+             [--soak N] [--plot DIR] [--bin-dir DIR] [--servers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       neither starts of servers nor memory
   --supervision-only only what happens when servers die, and many of them
   --host-only        only what permissions cost
   --sandbox-only     only starts with and without a sandbox, and servers that take too much
+  --scale-only       only floods, many servers, clients and tools, and a soak
+  --soak N           calls of the soak (default 1000000, with --quick 20000)
+  --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
   --repetitions N    how often each measurement of calls is repeated
   --servers DIR      where real servers are installed (scripts/servers); one of them is killed, too
   --bin-dir DIR      where echo-server, relay and harbor-bridge are (default: beside this program)
   --without-harbor   only the setups that need no Harbor
-  --seconds N        give up after so long (default 900)
+  --seconds N        give up after so long (default 1800)
 ";
 
 /// What is measured.
@@ -34,6 +38,8 @@ pub enum Part {
     Host,
     /// Sandboxes.
     Sandbox,
+    /// Much of everything.
+    Scale,
 }
 
 impl Part {
@@ -78,6 +84,10 @@ pub struct Options {
     pub lists: usize,
     /// How often a server takes too much memory.
     pub greeds: usize,
+    /// How much of everything is a measurement of scale.
+    pub scale: Amounts,
+    /// Where plots are drawn, if they are wanted.
+    pub plot: Option<PathBuf>,
     /// The whole run must be over after this.
     pub limit: Duration,
 }
@@ -89,6 +99,7 @@ impl Options {
         let mut options = Self::full(PathBuf::new());
         let mut bin_dir = None;
         let mut repetitions = None;
+        let mut soak = None;
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
             match arg.as_str() {
@@ -98,6 +109,9 @@ impl Options {
                 "--supervision-only" => options.part = Part::Supervision,
                 "--host-only" => options.part = Part::Host,
                 "--sandbox-only" => options.part = Part::Sandbox,
+                "--scale-only" => options.part = Part::Scale,
+                "--soak" => soak = Some(value()?.parse::<usize>()?.max(1)),
+                "--plot" => options.plot = Some(PathBuf::from(value()?)),
                 "--without-harbor" => options.harbor = false,
                 "--bin-dir" => bin_dir = Some(PathBuf::from(value()?)),
                 "--servers" => options.servers = Some(std::path::absolute(value()?)?),
@@ -107,6 +121,7 @@ impl Options {
             }
         }
         options.repetitions = repetitions.unwrap_or(options.repetitions);
+        options.scale.soak = soak.unwrap_or(options.scale.soak);
         options.bin_dir = match bin_dir {
             Some(dir) => dir,
             None => std::env::current_exe()?.parent().ok_or("this program is nowhere")?.to_owned(),
@@ -142,14 +157,16 @@ impl Options {
             checks: 20_000,
             lists: 1_000,
             greeds: 10,
-            limit: Duration::from_secs(900),
+            scale: Amounts::FULL,
+            plot: None,
+            limit: Duration::from_secs(1800),
         }
     }
 
     fn quick(self) -> Self {
         let calls = Self { repetitions: 3, small_calls: 300, large_calls: 50, flood_calls: 2_000, ..self };
         let supervision = Self { connects: 3, crashes: 20, real_crashes: 3, fleets: 2, ..calls };
-        Self { grant_starts: 2, checks: 1_000, lists: 20, greeds: 2, ..supervision }
+        Self { grant_starts: 2, checks: 1_000, lists: 20, greeds: 2, scale: Amounts::QUICK, ..supervision }
     }
 }
 
@@ -166,7 +183,9 @@ mod tests {
         let options =
             read(&["--repetitions", "7", "--without-harbor", "--seconds", "9", "--quick"]).unwrap().unwrap();
         assert_eq!((options.repetitions, options.harbor, options.limit.as_secs()), (7, false, 9));
-        assert_eq!(options.small_calls, 300);
+        assert_eq!((options.small_calls, options.scale.soak), (300, 20_000));
+        let options = read(&["--soak", "5", "--quick"]).unwrap().unwrap();
+        assert_eq!(options.scale.soak, 5);
     }
 
     #[test]

@@ -128,8 +128,19 @@ impl Request {
 
     /// Prepares a call of any tool.
     pub fn of_tool(manner: Manner, tool: &str, arguments: &Value, copies: usize) -> Outcome<Self> {
-        let (json, framing) = (manner.json(tool, arguments), manner.framing());
-        let one = framing.wrap(&json);
+        Self::of_json(&manner.json(tool, arguments), manner.framing(), copies)
+    }
+
+    /// Prepares a call of a tool of any server, as the owner.
+    pub fn of_server(server: &str, tool: &str, arguments: &Value, copies: usize) -> Outcome<Self> {
+        let json = format!(
+            r#"{{"type":"mcp_call_tool","request_id":"{FIRST_ID}","server_id":"{server}","tool_name":"{tool}","arguments":{arguments}}}"#
+        );
+        Self::of_json(&json, Manner::Owner.framing(), copies)
+    }
+
+    fn of_json(json: &str, framing: Framing, copies: usize) -> Outcome<Self> {
+        let one = framing.wrap(json);
         let id_at = json.find(&FIRST_ID.to_string()).ok_or("the request lacks its id")? + framing.json_at();
         Ok(Self { length: one.len(), bytes: one.repeat(copies), id_at })
     }

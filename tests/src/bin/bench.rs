@@ -5,22 +5,31 @@
 //!  floor    driver ── relay ── relay ── echo-server        two plain byte relays: the least for Harbor's shape
 //!  stdio    driver ── bridge (its stdin) ── runner ── echo-server
 //!  socket   driver ── bridge (its socket) ── runner ── echo-server
+//!  scale    driver ══ many sockets ══ bridge ══ many runners ══ many servers
 //! ```
 //!
 //! For calls, all setups are alive at once and take turns within every repetition, so that a slow second of the
 //! machine meets all of them. For supervision, servers and runners are killed under a caller (`crash`), and many
-//! servers start with a bridge (`fleet`), whose state is asked for (`status`). For the host, a bridge has many grants and many tools (`host`). Prints Markdown on stdout and progress on stderr. Must do nothing on the
+//! servers start with a bridge (`fleet`), whose state is asked for (`status`). For the host, a bridge has many grants
+//! and many tools (`host`). For scale there is ever more of everything, until it shows what each further one costs
+//! (`scale`). Prints Markdown on stdout and progress on stderr, and draws where it is told to. Must do nothing on the
 //! measured path but write a prepared request and read its answer; must end by itself, in whatever state the others
 //! are.
 
 #[path = "../bench/ask.rs"]
 mod ask;
+#[path = "../bench/beside.rs"]
+mod beside;
+#[path = "../bench/caller.rs"]
+mod caller;
 #[path = "../bench/calls.rs"]
 mod calls;
 #[path = "../bench/connect.rs"]
 mod connect;
 #[path = "../bench/crash.rs"]
 mod crash;
+#[path = "../bench/crowd.rs"]
+mod crowd;
 #[path = "../bench/decisions.rs"]
 mod decisions;
 #[path = "../bench/fleet.rs"]
@@ -29,30 +38,48 @@ mod fleet;
 mod grants;
 #[path = "../bench/greed.rs"]
 mod greed;
+#[path = "../bench/growth.rs"]
+mod growth;
 #[path = "../bench/harbor.rs"]
 mod harbor;
 #[path = "../bench/home.rs"]
 mod home;
 #[path = "../bench/host.rs"]
 mod host;
+#[path = "../bench/loud.rs"]
+mod loud;
 #[path = "../bench/memory.rs"]
 mod memory;
 #[path = "../bench/options.rs"]
 mod options;
 #[path = "../bench/path.rs"]
 mod path;
+#[path = "../bench/plot.rs"]
+mod plot;
+#[path = "../bench/plots.rs"]
+mod plots;
 #[path = "../bench/process.rs"]
 mod process;
+#[path = "../bench/ready.rs"]
+mod ready;
 #[path = "../bench/report.rs"]
 mod report;
 #[path = "../bench/report_host.rs"]
 mod report_host;
+#[path = "../bench/report_scale.rs"]
+mod report_scale;
 #[path = "../bench/report_supervision.rs"]
 mod report_supervision;
 #[path = "../bench/request.rs"]
 mod request;
+#[path = "../bench/scale.rs"]
+mod scale;
 #[path = "../bench/setup.rs"]
 mod setup;
+#[path = "../bench/shelf.rs"]
+mod shelf;
+#[path = "../bench/soak.rs"]
+mod soak;
 #[path = "../bench/stats.rs"]
 mod stats;
 #[path = "../bench/status.rs"]
@@ -91,7 +118,9 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Outcome<()> {
     watchdog::start(options.limit);
     if options.part.has(Part::Calls) {
-        print(&report::calls(&calls::measure(options)?))?;
+        let results = calls::measure(options)?;
+        plots::calls(options, &results)?;
+        print(&report::calls(&results))?;
     }
     if options.part.has(Part::Sandbox) {
         print(&report::connects(&connect::measure(options)?))?;
@@ -109,6 +138,11 @@ fn run(options: &Options) -> Outcome<()> {
     }
     if options.part.has(Part::Host) && options.harbor {
         print(&report_host::host(&host::measure(options)?))?;
+    }
+    if options.part.has(Part::Scale) && options.harbor {
+        let figures = scale::measure(options)?;
+        plots::scale(options, &figures)?;
+        print(&report_scale::scale(&figures))?;
     }
     Ok(())
 }

@@ -1,0 +1,81 @@
+//! What each further client costs that calls at the same time as all the others.
+//!
+//! Owns the clients: a thread and a connection each, with one call open. Must let all of them begin together, and count
+//! until the last one is done.
+
+use crate::caller::{Caller, Tool};
+use crate::harbor::Bridge;
+use crate::options::Options;
+use crate::process::{self, Memory};
+use crate::request::SERVER;
+use crate::scale::{SETTLE, connect_echo};
+use crate::stats::median;
+use crate::{Outcome, say, watchdog};
+use std::sync::Barrier;
+use std::thread::{self, sleep};
+use std::time::Instant;
+
+/// How often each number of clients is measured.
+const ROUNDS: usize = 5;
+
+/// What was found with one number of clients.
+#[derive(Debug)]
+pub struct Crowd {
+    /// How many clients.
+    pub clients: usize,
+    /// Calls of all together per second, per round.
+    pub rates: Vec<f64>,
+    /// Median time of a call of one of them in microseconds, per round.
+    pub times: Vec<f64>,
+    /// What the bridge held afterwards, all of them still connected.
+    pub bridge: Memory,
+}
+
+/// Measures every number of clients, the smallest first: those that are there stay.
+pub fn measure(options: &Options) -> Outcome<Vec<Crowd>> {
+    watchdog::step("clients: starting".to_owned());
+    let (bridge, mut stdio) = Bridge::start(options)?;
+    connect_echo(options, &mut stdio, SERVER)?;
+    let mut callers = Vec::new();
+    let mut found = Vec::new();
+    for clients in options.scale.clients.iter().copied() {
+        say(&format!("clients: {clients}"));
+        while callers.len() < clients {
+            callers.push(Caller::of_server(bridge.attach()?, SERVER, Tool::Small, 1)?);
+        }
+        let (mut rates, mut times) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            watchdog::step(format!("{clients} clients"));
+            let (rate, time) = together(&mut callers, options.flood_calls / clients)?;
+            rates.push(rate);
+            times.push(time);
+        }
+        sleep(SETTLE);
+        found.push(Crowd { clients, rates, times, bridge: process::memory(bridge.pid())? });
+    }
+    drop((callers, stdio));
+    Ok(found)
+}
+
+/// Has all of them call so often; calls per second, and the median time of a call of the first.
+fn together(callers: &mut [Caller], calls: usize) -> Outcome<(f64, f64)> {
+    let gate = Barrier::new(callers.len() + 1);
+    let count = callers.len() * calls;
+    thread::scope(|scope| {
+        let one = |caller| {
+            gate.wait();
+            Caller::one_at_a_time(caller, calls).map_err(|error| error.to_string())
+        };
+        let threads: Vec<_> = callers.iter_mut().map(|caller| scope.spawn(move || one(caller))).collect();
+        gate.wait();
+        let begin = Instant::now();
+        let ended: Vec<_> = threads.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        let rate = count as f64 / begin.elapsed().as_secs_f64();
+        let mut times = Vec::new();
+        for times_of_one in ended {
+            times.push(times_of_one.map_err(|_| "a client broke off")??);
+        }
+        let first = times.into_iter().next().ok_or("there is no client")?;
+        Ok((rate, median(first)))
+    })
+}
