@@ -27,6 +27,8 @@ pub struct Crowd {
     pub rates: Vec<f64>,
     /// Median time of a call of one of them in microseconds, per round.
     pub times: Vec<f64>,
+    /// Processor time of the bridge per call in microseconds, all threads, per round.
+    pub cpu: Vec<f64>,
     /// What the bridge held afterwards, all of them still connected.
     pub bridge: Memory,
 }
@@ -43,18 +45,26 @@ pub fn measure(options: &Options) -> Outcome<Vec<Crowd>> {
         while callers.len() < clients {
             callers.push(Caller::of_server(bridge.attach()?, SERVER, Tool::Small, 1)?);
         }
-        let (mut rates, mut times) = (Vec::new(), Vec::new());
+        let mut crowd = none(clients, process::memory(bridge.pid())?);
+        let calls = options.flood_calls / clients;
         for _ in 0..ROUNDS {
             watchdog::step(format!("{clients} clients"));
-            let (rate, time) = together(&mut callers, options.flood_calls / clients)?;
-            rates.push(rate);
-            times.push(time);
+            let before = process::cpu_ns(bridge.pid())?;
+            let (rate, time) = together(&mut callers, calls)?;
+            let used = process::cpu_ns(bridge.pid())?.saturating_sub(before);
+            crowd.rates.push(rate);
+            crowd.times.push(time);
+            crowd.cpu.push(used as f64 / 1e3 / (calls * clients) as f64);
         }
         sleep(SETTLE);
-        found.push(Crowd { clients, rates, times, bridge: process::memory(bridge.pid())? });
+        found.push(Crowd { bridge: process::memory(bridge.pid())?, ..crowd });
     }
     drop((callers, stdio));
     Ok(found)
+}
+
+fn none(clients: usize, bridge: Memory) -> Crowd {
+    Crowd { clients, rates: Vec::new(), times: Vec::new(), cpu: Vec::new(), bridge }
 }
 
 /// Has all of them call so often; calls per second, and the median time of a call of the first.

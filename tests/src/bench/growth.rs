@@ -2,7 +2,7 @@
 //!
 //! Owns a bridge and its home per number of servers. Must not judge whether that is a line; the report shows it.
 
-use crate::ask::{self};
+use crate::ask;
 use crate::caller::{Caller, Tool};
 use crate::fleet;
 use crate::harbor::Bridge;
@@ -23,8 +23,10 @@ pub struct Size {
     pub times: Vec<f64>,
     /// What the bridge held when all were idle.
     pub bridge: Memory,
-    /// What all runners held together, and the first processes of their namespaces where this user may look into them.
+    /// What all runners held together.
     pub runners: Memory,
+    /// The same of the first processes of their namespaces, those that this user may look into.
+    pub inits: Memory,
     /// Median time of a small call to one of them, in microseconds.
     pub call: f64,
 }
@@ -58,16 +60,17 @@ fn look(options: &Options, times: Vec<f64>, bridge: &Bridge, link: &mut Link) ->
     watchdog::step("looking at the memory".to_owned());
     let servers = ask::servers(link)?;
     let bridge_held = process::memory(bridge.pid())?;
-    let mut runners = Memory { pss: 0, private_dirty: 0 };
+    let none = Memory { pss: 0, private_dirty: 0 };
+    let (mut runners, mut inits) = (none, none);
     for server in &servers {
         let (runner, init) = fleet::held_for(server)?;
         runners = runners + runner;
-        runners = init.map_or(runners, |init| runners + init);
+        inits = inits + init.unwrap_or(none);
     }
     watchdog::step("calling one of the servers".to_owned());
     let mut caller = Caller::of_server(bridge.attach()?, &fleet::name(0), Tool::Small, 1)?;
     caller.one_at_a_time(options.small_calls / 10)?;
     let call = median(caller.one_at_a_time(options.small_calls)?);
     watchdog::step("ending the servers".to_owned());
-    Ok(Size { servers: servers.len(), times, bridge: bridge_held, runners, call })
+    Ok(Size { servers: servers.len(), times, bridge: bridge_held, runners, inits, call })
 }

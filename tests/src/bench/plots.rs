@@ -45,9 +45,10 @@ fn curves(figures: &Figures) -> Vec<Curve> {
         servers("All servers run after, ms", |size| median(size.times.iter().copied())),
         servers("Call to one server, p50 in µs", |size| size.call),
         servers("Memory of the bridge, PSS in KiB", |size| size.bridge.pss as f64),
-        servers("Memory of all runners, PSS in KiB", |size| size.runners.pss as f64),
+        servers("Memory of runners and inits, PSS in KiB", |size| (size.runners.pss + size.inits.pss) as f64),
         clients("Calls per second of all clients", |crowd| median(crowd.rates.iter().copied())),
         clients("Call of one client, p50 in µs", |crowd| median(crowd.times.iter().copied())),
+        clients("Processor time of the bridge per call, µs", |crowd| median(crowd.cpu.iter().copied())),
         clients("Memory of the bridge, PSS in KiB", |crowd| crowd.bridge.pss as f64),
     ]
 }

@@ -21,10 +21,24 @@ const BESIDE_GOAL: &str = "≤ 2 × relays";
 const READY_GOAL: &str = "≤ 2";
 
 /// The most that all runners and inits hold together, in KiB, and of how many servers.
-const RUNNERS_GOAL: (usize, &str) = (50, "≤ 12288");
+const RUNNERS_GOAL: (f64, &str) = (50.0, "≤ 12288");
 
 /// The slope of the soak is counted in KiB per so many calls.
 const SLOPE_CALLS: f64 = 100_000.0;
+
+/// The last rows of a curve.
+const ONE_MORE: [&str; 2] = ["one more, over all", "one more, at the end"];
+
+const GROWTH: &str = "\
+All run: from the start of the bridge until the last one runs, median. Memory: PSS when all are idle; that of inits where
+this user may see it. Call: p50 of 100 B to one of them. One more: what each further one costs, by the straight line
+through all rows, and from the last but one to the last; the two are the same where the cost is linear.
+";
+
+const CROWD: &str = "\
+Each on a socket and in a thread of its own, with one 100 B call open, all to one server; medians of the rounds. Call: p50
+of one client. CPU: processor time of the bridge per call, all threads. Memory: PSS of the bridge. One more as above.
+";
 
 /// Everything about scale.
 pub fn scale(figures: &Figures) -> String {
@@ -93,57 +107,59 @@ fn ready(out: &mut String, heaps: &[Ready]) {
 
 fn growth(out: &mut String, sizes: &[Size]) {
     line(out, "### Scale: servers under one bridge\n");
-    line(
+    line(out, GROWTH);
+    row(
         out,
-        "All run: from the start of the bridge until the last one runs, median. Memory: PSS when all are idle; that of",
+        &[
+            "servers",
+            "all run, ms",
+            "bridge, KiB",
+            "runners, KiB",
+            "and inits, KiB",
+            "call, µs",
+            "goal (both)",
+        ],
     );
-    line(
-        out,
-        "runners has their inits in it where this user may see them. Call: p50 of 100 B to one of them. The last row is",
-    );
-    line(
-        out,
-        "the cost of one more, by the straight line through the rows; in brackets the last row to the line at its place.\n",
-    );
-    row(out, &["servers", "all run, ms", "bridge, KiB", "runners, KiB", "call, µs", "goal (runners)"]);
-    row(out, &["---:", "---:", "---:", "---:", "---:", "---:"]);
-    let figures: Vec<_> = sizes.iter().map(|size| (size.servers, of_size(size))).collect();
-    for (servers, figures) in &figures {
+    row(out, &["---:", "---:", "---:", "---:", "---:", "---:", "---:"]);
+    let figures: Vec<_> = sizes.iter().map(|size| (size.servers as f64, of_size(size))).collect();
+    for (servers, [ready, bridge, runners, both, call]) in &figures {
         let goal = if *servers == RUNNERS_GOAL.0 { RUNNERS_GOAL.1 } else { "" };
-        let [ready, bridge, runners, call] = figures;
-        let cells =
-            [format!("{ready:.0}"), format!("{bridge:.0}"), format!("{runners:.0}"), format!("{call:.1}")];
-        row(out, &[&servers.to_string(), &cells[0], &cells[1], &cells[2], &cells[3], goal]);
+        let whole = [servers, ready, bridge, runners, both].map(|figure| format!("{figure:.0}"));
+        let [servers, ready, bridge, runners, both] = &whole;
+        row(out, &[servers, ready, bridge, runners, both, &format!("{call:.1}"), goal]);
     }
-    let [ready, bridge, runners, call] = one_more(&figures);
-    row(out, &["one more", &ready, &bridge, &runners, &call, ""]);
+    for (name, [ready, bridge, runners, both, call]) in ONE_MORE.iter().zip(one_more(&figures)) {
+        row(out, &[*name, &ready, &bridge, &runners, &both, &call, ""]);
+    }
     line(out, "");
 }
 
-fn of_size(size: &Size) -> [f64; 4] {
+fn of_size(size: &Size) -> [f64; 5] {
     let ready = median(size.times.iter().copied());
+    let both = size.runners.pss + size.inits.pss;
     // What a process holds is far below what a float counts exactly.
-    [ready, size.bridge.pss as f64, size.runners.pss as f64, size.call]
+    [ready, size.bridge.pss as f64, size.runners.pss as f64, both as f64, size.call]
 }
 
 fn crowd(out: &mut String, crowds: &[Crowd]) {
     line(out, "### Scale: clients at once\n");
-    line(
-        out,
-        "Each on a socket and in a thread of its own, with one 100 B call open, all to one server; medians of the rounds.",
-    );
-    line(out, "Call: p50 of one client. Memory: PSS of the bridge. The last row as above.\n");
-    row(out, &["clients", "calls/s", "call, µs", "bridge, KiB"]);
-    row(out, &["---:", "---:", "---:", "---:"]);
+    line(out, CROWD);
+    row(out, &["clients", "calls/s", "call, µs", "bridge, CPU µs", "bridge, KiB"]);
+    row(out, &["---:", "---:", "---:", "---:", "---:"]);
     let of = |crowd: &Crowd| {
-        [median(crowd.rates.iter().copied()), median(crowd.times.iter().copied()), crowd.bridge.pss as f64]
+        let medians = [&crowd.rates, &crowd.times, &crowd.cpu].map(|all| median(all.iter().copied()));
+        (crowd.clients as f64, [medians[0], medians[1], medians[2], crowd.bridge.pss as f64])
     };
-    let figures: Vec<_> = crowds.iter().map(|crowd| (crowd.clients, of(crowd))).collect();
-    for (clients, [rate, call, bridge]) in &figures {
-        row(out, &[clients.to_string(), format!("{rate:.0}"), format!("{call:.1}"), format!("{bridge:.0}")]);
+    let figures: Vec<_> = crowds.iter().map(of).collect();
+    for (clients, [rate, call, cpu, bridge]) in &figures {
+        let cells =
+            [format!("{clients:.0}"), format!("{rate:.0}"), format!("{call:.1}"), format!("{cpu:.1}")];
+        let [clients, rate, call, cpu] = &cells;
+        row(out, &[clients, rate, call, cpu, &format!("{bridge:.0}")]);
     }
-    let [_, call, bridge] = one_more(&figures);
-    row(out, &["one more", "", &call, &bridge]);
+    for (name, [_, call, cpu, bridge]) in ONE_MORE.iter().zip(one_more(&figures)) {
+        row(out, &[*name, "", &call, &cpu, &bridge]);
+    }
     line(out, "");
 }
 
@@ -152,20 +168,23 @@ fn shelf(out: &mut String, shelves: &[Shelf]) {
     line(
         out,
         &format!(
-            "Call: p50 of 100 B to a server beside them. List: p50 of `host_list_tools` for an origin that may see {SEEN} of"
+            "Call: p50 of 100 B to a server beside them. List: p50 of `host_list_tools` for an origin that may see {SEEN}"
         ),
     );
-    line(out, "them. Memory: PSS of the bridge. The last row as above, for 1,000 tools.\n");
+    line(out, "of them. Memory: PSS of the bridge. The last two rows as above, for 1,000 tools.\n");
     row(out, &["tools", "call, µs", "list, µs", "bridge, KiB"]);
     row(out, &["---:", "---:", "---:", "---:"]);
-    let of = |shelf: &Shelf| [shelf.call, shelf.list, shelf.bridge.pss as f64];
-    for (tools, [call, list, bridge]) in shelves.iter().map(|shelf| (shelf.tools, of(shelf))) {
-        row(out, &[tools.to_string(), format!("{call:.1}"), format!("{list:.1}"), format!("{bridge:.0}")]);
+    let of = |shelf: &Shelf| (shelf.tools as f64 / 1e3, [shelf.call, shelf.list, shelf.bridge.pss as f64]);
+    let figures: Vec<_> = shelves.iter().map(of).collect();
+    for (shelf, (_, [call, list, bridge])) in shelves.iter().zip(&figures) {
+        row(
+            out,
+            &[shelf.tools.to_string(), format!("{call:.1}"), format!("{list:.1}"), format!("{bridge:.0}")],
+        );
     }
-    let thousands = |shelf: &Shelf| shelf.tools as f64 / 1e3;
-    let [call, list, bridge] =
-        rises(&shelves.iter().map(|shelf| (thousands(shelf), of(shelf))).collect::<Vec<_>>());
-    row(out, &["1,000 more", &call, &list, &bridge]);
+    for (name, [call, list, bridge]) in ONE_MORE.iter().zip(one_more(&figures)) {
+        row(out, &[*name, &call, &list, &bridge]);
+    }
     line(out, "");
 }
 
@@ -173,18 +192,21 @@ fn soak(out: &mut String, looks: &[Look]) {
     line(out, "### Scale: a soak\n");
     line(
         out,
-        &format!("100 B calls, {IN_FLIGHT} in flight; private dirty memory in KiB whenever none was open.\n"),
+        &format!(
+            "100 B calls, {IN_FLIGHT} in flight. Private dirty memory in KiB while none is open: of the bridge right after a"
+        ),
     );
-    row(out, &["calls", "calls/s", "bridge", "runner"]);
-    row(out, &["---:", "---:", "---:", "---:"]);
+    line(out, "stretch of calls, and of bridge and runner 1 s later.\n");
+    row(out, &["calls", "calls/s", "bridge at once", "bridge", "runner"]);
+    row(out, &["---:", "---:", "---:", "---:", "---:"]);
     for look in looks {
-        let cells = [look.calls.to_string(), format!("{:.0}", look.rate)];
-        row(out, &[&cells[0], &cells[1], &look.bridge.to_string(), &look.runner.to_string()]);
+        let held = [look.at_once, look.bridge, look.runner].map(|kib| kib.to_string());
+        row(out, &[&look.calls.to_string(), &format!("{:.0}", look.rate), &held[0], &held[1], &held[2]]);
     }
-    let [bridge, runner] =
-        [|look: &Look| look.bridge, |look: &Look| look.runner].map(|of| soak_slope(looks, of));
+    let slopes = [|look: &Look| look.bridge, |look: &Look| look.runner].map(|of| soak_slope(looks, of));
+    let [bridge, runner] = slopes;
     line(out, "");
-    line(out, "Slope over the last 80 %, by least squares, in KiB per 100,000 calls:");
+    line(out, "Slope of the last two over the last 80 %, by least squares, in KiB per 100,000 calls:");
     line(out, &format!("bridge {bridge:.1}, runner {runner:.1}.\n"));
 }
 
@@ -234,21 +256,13 @@ fn loud(out: &mut String, all: &[Loud]) {
     line(out, "");
 }
 
-/// What one more costs, by figure.
-fn one_more<const N: usize>(rows: &[(usize, [f64; N])]) -> [String; N] {
-    rises(&rows.iter().map(|(count, figures)| (*count as f64, *figures)).collect::<Vec<_>>())
-}
-
-/// How much each figure rises with the count, and how the last row compares with that line: 1.0 is on it, more is above.
-fn rises<const N: usize>(rows: &[(f64, [f64; N])]) -> [String; N] {
-    std::array::from_fn(|at| {
-        let points = || rows.iter().map(|(count, figures)| (*count, figures[at]));
-        let rise = slope(points());
-        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let (x_mean, y_mean) =
-            (mean(points().map(|(x, _)| x).collect()), mean(points().map(|(_, y)| y).collect()));
-        let bend = points().last().map_or(1.0, |(x, y)| y / (y_mean + rise * (x - x_mean)));
-        format!("{rise:.2} ({bend:.2})")
+/// What one more costs by each figure: by the straight line through all rows, and from the last but one to the last. The
+/// two are the same where the cost is linear.
+fn one_more<const N: usize>(rows: &[(f64, [f64; N])]) -> [[String; N]; 2] {
+    [rows, &rows[rows.len().saturating_sub(2)..]].map(|rows| {
+        std::array::from_fn(|at| {
+            format!("{:.2}", slope(rows.iter().map(|(count, figures)| (*count, figures[at]))))
+        })
     })
 }
 
@@ -274,28 +288,28 @@ mod tests {
     }
 
     #[test]
-    fn only_fifty_servers_have_a_goal_and_the_last_row_is_the_cost_of_one_more() {
+    fn only_fifty_servers_have_a_goal_and_the_last_rows_are_the_cost_of_one_more() {
         let size = |servers: usize| Size {
             servers,
             times: vec![servers as f64 * 3.0],
             bridge: Memory { pss: 1_000 + 10 * servers as u64, private_dirty: 0 },
             runners: Memory { pss: 200 * servers as u64, private_dirty: 0 },
+            inits: Memory { pss: 40 * servers as u64, private_dirty: 0 },
             call: 90.0,
         };
         let mut out = String::new();
         growth(&mut out, &[size(1), size(50), size(100)]);
-        assert!(out.contains("| 1 | 3 | 1010 | 200 | 90.0 |  |"), "{out}");
-        assert!(out.contains("| 50 | 150 | 1500 | 10000 | 90.0 | ≤ 12288 |"), "{out}");
-        assert!(
-            out.contains("| one more | 3.00 (1.00) | 10.00 (1.00) | 200.00 (1.00) | 0.00 (1.00) |  |"),
-            "{out}"
-        );
+        assert!(out.contains("| 1 | 3 | 1010 | 200 | 240 | 90.0 |  |"), "{out}");
+        assert!(out.contains("| 50 | 150 | 1500 | 10000 | 12000 | 90.0 | ≤ 12288 |"), "{out}");
+        for name in ONE_MORE {
+            assert!(out.contains(&format!("| {name} | 3.00 | 10.00 | 200.00 | 240.00 | 0.00 |  |")), "{out}");
+        }
     }
 
     #[test]
-    fn what_bends_upwards_is_above_its_line_at_the_end() {
-        let [straight, bent] = rises(&[(0.0, [1.0, 0.0]), (1.0, [2.0, 1.0]), (2.0, [3.0, 4.0])]);
-        assert_eq!((straight.as_str(), bent.as_str()), ("1.00 (1.00)", "2.00 (1.09)"));
+    fn what_bends_upwards_costs_more_at_the_end() {
+        let [all, end] = one_more(&[(0.0, [1.0, 0.0]), (1.0, [2.0, 1.0]), (2.0, [3.0, 4.0])]);
+        assert_eq!((all, end), (["1.00", "2.00"].map(String::from), ["1.00", "3.00"].map(String::from)));
     }
 
     #[test]
@@ -303,12 +317,13 @@ mod tests {
         let look = |at: usize| Look {
             calls: at * 50_000,
             rate: 1.0,
+            at_once: 9_999,
             bridge: if at < 3 { 10 } else { 1_000 + at as u64 },
             runner: 7,
         };
         let mut out = String::new();
         soak(&mut out, &(1..=10).map(look).collect::<Vec<_>>());
         assert!(out.contains("bridge 2.0, runner 0.0."), "{out}");
-        assert!(out.contains("| 500000 | 1 | 1010 | 7 |"), "{out}");
+        assert!(out.contains("| 500000 | 1 | 9999 | 1010 | 7 |"), "{out}");
     }
 }

