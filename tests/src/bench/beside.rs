@@ -73,6 +73,7 @@ fn none(name: &'static str) -> Beside {
 fn sample(options: &Options, ways: &mut Ways, found: &mut Beside, quiet: bool) -> Outcome<()> {
     watchdog::step(format!("a flood beside: {}", found.name));
     let Ways { measured, loud } = ways;
+    // Under a flood a small call takes as long as a large one.
     let calls = options.large_calls;
     let mut warm_and_measured = || {
         measured.one_at_a_time(calls / 10)?;

@@ -65,6 +65,7 @@ fn beside<T>(
     let (bridge, mut stdio) = Bridge::start(options)?;
     connect_echo(options, &mut stdio, SERVER)?;
     let mut caller = Caller::of_server(bridge.attach()?, SERVER, Tool::Small, 1)?;
+    // As few as large ones, so that what a client does not read is still being answered meanwhile.
     let mut p50 = || -> Outcome<f64> {
         caller.one_at_a_time(options.large_calls / 10)?;
         Ok(median(caller.one_at_a_time(options.large_calls)?))

@@ -96,7 +96,9 @@ fn panel(out: &mut String, curve: &Curve, (at_x, at_y): (f64, f64)) {
 fn document(content: &str, height: f64) -> String {
     let open = r#"<svg xmlns="http://www.w3.org/2000/svg" role="img""#;
     let paper = r#"<rect class="paper" width="100%" height="100%"/>"#;
-    format!("{open} viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\">{STYLE}{paper}{content}</svg>\n")
+    format!(
+        "{open} viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">{STYLE}{paper}{content}</svg>\n"
+    )
 }
 
 fn text(out: &mut String, x: f64, y: f64, class: &str, content: &str) {
