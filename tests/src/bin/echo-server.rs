@@ -19,8 +19,11 @@ const BUFFER: usize = 128 * 1024;
 /// More output than this is written although there is more to read, in bytes.
 const ENOUGH: usize = 256 * 1024;
 
-const INITIALIZED: &str = "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},\
-     \"serverInfo\":{\"name\":\"echo-server\",\"version\":\"1.0.0\"}}";
+/// The revision that is spoken with a client that asks for another one than these.
+const NEWEST: &[u8] = b"2025-11-25";
+
+/// Older revisions, which some clients insist on. Nothing that is said here differs between them.
+const OLDER: [&[u8]; 3] = [b"2025-06-18", b"2025-03-26", b"2024-11-05"];
 
 const TOOLS: &str = "{\"tools\":[\
      {\"name\":\"echo\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}},\
@@ -77,12 +80,22 @@ fn answer(line: &[u8], tools: &str, out: &mut Vec<u8>, payloads: &mut Payloads) 
     out.extend_from_slice(id);
     match method {
         b"tools/call" => call(line, out, payloads),
-        b"initialize" => put_result(out, INITIALIZED.as_bytes()),
+        b"initialize" => initialized(line, out),
         b"tools/list" => put_result(out, tools.as_bytes()),
         b"ping" => put_result(out, b"{}"),
         _ => out.extend_from_slice(b",\"error\":{\"code\":-32601,\"message\":\"Method not found\"}"),
     }
     out.extend_from_slice(b"}\n");
+}
+
+fn initialized(line: &[u8], out: &mut Vec<u8>) {
+    let asked_for = string_behind(line, b"\"protocolVersion\":\"").unwrap_or_default();
+    let revision = OLDER.into_iter().find(|older| *older == asked_for).unwrap_or(NEWEST);
+    out.extend_from_slice(b",\"result\":{\"protocolVersion\":\"");
+    out.extend_from_slice(revision);
+    out.extend_from_slice(
+        b"\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"echo-server\",\"version\":\"1.0.0\"}}",
+    );
 }
 
 fn call(line: &[u8], out: &mut Vec<u8>, payloads: &mut Payloads) {
