@@ -95,7 +95,8 @@ fn sample(options: &Options, setup: &mut Setup) -> Outcome<Sample> {
     Ok(Sample { latency, rate, cpu_alone, cpu_flood })
 }
 
-fn per_call(before: &[u64], after: &[u64], calls: usize) -> Vec<f64> {
+/// Processor time of each hop per call in microseconds, out of two looks in nanoseconds.
+pub fn per_call(before: &[u64], after: &[u64], calls: usize) -> Vec<f64> {
     let used = before.iter().zip(after).map(|(before, after)| after.saturating_sub(*before));
     used.map(|nanoseconds| nanoseconds as f64 / 1e3 / calls as f64).collect()
 }

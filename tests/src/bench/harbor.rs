@@ -24,6 +24,24 @@ const MAX_FRAME: u64 = 64 * 1024 * 1024;
 /// How long the socket may take to appear after the bridge's first answer.
 const SOCKET: Duration = Duration::from_secs(5);
 
+/// How many processes a bridge has for its servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runners {
+    /// One for each of them.
+    Each,
+    /// One for all.
+    One,
+}
+
+impl Runners {
+    fn as_isolation(self) -> &'static str {
+        match self {
+            Self::Each => "1",
+            Self::One => "0",
+        }
+    }
+}
+
 /// A running bridge. Drop the links to it before.
 #[derive(Debug)]
 pub struct Bridge {
@@ -39,8 +57,14 @@ impl Bridge {
 
     /// Starts a bridge where another one may have been.
     pub fn start_in(options: &Options, home: Home) -> Outcome<(Self, Link)> {
+        Self::start_as(options, home, Runners::Each)
+    }
+
+    /// The same, with as many runners.
+    pub fn start_as(options: &Options, home: Home, runners: Runners) -> Outcome<(Self, Link)> {
         let mut command = Command::new(options.program("harbor-bridge")?);
-        command.args(["serve", "--stdio"]).env("HARBOR_HOME", &home.path).env_remove("HARBOR_MCP_ISOLATION");
+        command.args(["serve", "--stdio"]).env("HARBOR_HOME", &home.path);
+        command.env("HARBOR_MCP_ISOLATION", runners.as_isolation());
         let errors = fs::File::create(home.path.join("bridge.stderr"))?;
         let (own, mut link) = process::start(command.stderr(errors), Framing::Length)?;
         let bridge = Self { own, home };
@@ -77,11 +101,23 @@ impl Bridge {
 
     /// Defines the echo server, connects it, and says which processes are on the way to it.
     pub fn connect_server(&self, options: &Options, link: &mut Link) -> Outcome<Vec<Hop>> {
-        add_server(options, link, "standard")?;
+        self.connect_confined(options, link, "standard")
+    }
+
+    /// The same with a sandbox of this level.
+    pub fn connect_confined(&self, options: &Options, link: &mut Link, level: &str) -> Outcome<Vec<Hop>> {
+        add_server(options, link, level)?;
         ask(link, "mcp_connect", &json!({ "server_id": SERVER }))?;
         let servers = servers(link)?;
         let pids = Pids::of(servers.first().ok_or("no server is listed")?)?;
         Ok(vec![("bridge", self.pid()), ("runner", pids.runner), ("server", pids.server)])
+    }
+
+    /// A program of Harbor's that finds this bridge.
+    pub fn command(&self, options: &Options, program: &str) -> Outcome<Command> {
+        let mut command = Command::new(options.program(program)?);
+        command.env("HARBOR_HOME", &self.home.path).env_remove("HARBOR_MCP_ISOLATION");
+        Ok(command)
     }
 
     fn stderr(&self) -> String {
@@ -112,7 +148,8 @@ pub fn add_server(options: &Options, link: &mut Link, level: &str) -> Outcome<()
     Ok(())
 }
 
-fn hello(link: &mut Link) -> Outcome<()> {
+/// Says what this client is; the first of all messages.
+pub fn hello(link: &mut Link) -> Outcome<()> {
     let protocol = harbor_ipc_proto::CLIENT_PROTOCOL;
     let fields = json!({ "protocol": protocol, "client": "bench", "chunks": false, "max_frame": MAX_FRAME });
     ask(link, "hello", &fields)?;

@@ -7,11 +7,14 @@ use std::time::Duration;
 
 /// Shown by `--help`.
 pub const USAGE: &str = "\
-usage: bench [--quick] [--calls-only | --supervision-only | --host-only | --sandbox-only | --scale-only] [--repetitions N]
-             [--soak N] [--plot DIR] [--bin-dir DIR] [--servers DIR] [--without-harbor] [--seconds N]
+usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervision-only | --host-only | --sandbox-only |
+             --scale-only] [--repetitions N] [--soak N] [--plot DIR] [--bin-dir DIR] [--servers DIR] [--peers DIR]
+             [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       neither starts of servers nor memory
+  --fronts-only      only small calls through every front of Harbor, and with less around the server
+  --peers-only       only small calls through public programs that do a similar job; needs --peers
   --supervision-only only what happens when servers die, and many of them
   --host-only        only what permissions cost
   --sandbox-only     only starts with and without a sandbox, and servers that take too much
@@ -20,6 +23,7 @@ usage: bench [--quick] [--calls-only | --supervision-only | --host-only | --sand
   --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
   --repetitions N    how often each measurement of calls is repeated
   --servers DIR      where real servers are installed (scripts/servers); one of them is killed, too
+  --peers DIR        where such programs are installed (scripts/peers); without it they are left out
   --bin-dir DIR      where echo-server, relay and harbor-bridge are (default: beside this program)
   --without-harbor   only the setups that need no Harbor
   --seconds N        give up after so long (default 1800)
@@ -32,6 +36,10 @@ pub enum Part {
     All,
     /// Calls.
     Calls,
+    /// Fronts of Harbor.
+    Fronts,
+    /// Programs that do a similar job.
+    Peers,
     /// Deaths of servers, and many servers.
     Supervision,
     /// Permissions: many grants, many tools.
@@ -60,6 +68,8 @@ pub struct Options {
     pub part: Part,
     /// Where real servers are, if any.
     pub servers: Option<PathBuf>,
+    /// Where programs that do a similar job are, if any.
+    pub peers: Option<PathBuf>,
     /// How often each measurement of calls is repeated.
     pub repetitions: usize,
     /// Small calls per repetition, one at a time.
@@ -68,6 +78,10 @@ pub struct Options {
     pub large_calls: usize,
     /// Small calls per repetition, many in flight.
     pub flood_calls: usize,
+    /// Small calls per repetition over what is slow, one at a time.
+    pub peer_calls: usize,
+    /// The same with many in flight.
+    pub peer_flood: usize,
     /// How often a server is started and asked for its tools.
     pub connects: usize,
     /// How often a small server is killed, and how often its runner.
@@ -106,6 +120,8 @@ impl Options {
                 "-h" | "--help" => return Ok(None),
                 "--quick" => options = options.quick(),
                 "--calls-only" => options.part = Part::Calls,
+                "--fronts-only" => options.part = Part::Fronts,
+                "--peers-only" => options.part = Part::Peers,
                 "--supervision-only" => options.part = Part::Supervision,
                 "--host-only" => options.part = Part::Host,
                 "--sandbox-only" => options.part = Part::Sandbox,
@@ -115,10 +131,14 @@ impl Options {
                 "--without-harbor" => options.harbor = false,
                 "--bin-dir" => bin_dir = Some(PathBuf::from(value()?)),
                 "--servers" => options.servers = Some(std::path::absolute(value()?)?),
+                "--peers" => options.peers = Some(std::path::absolute(value()?)?),
                 "--repetitions" => repetitions = Some(value()?.parse::<usize>()?.clamp(1, 1000)),
                 "--seconds" => options.limit = Duration::from_secs(value()?.parse()?),
                 _ => return Err(format!("unknown argument '{arg}'\n{USAGE}").into()),
             }
+        }
+        if options.part == Part::Peers && options.peers.is_none() {
+            return Err("--peers-only needs --peers DIR".into());
         }
         options.repetitions = repetitions.unwrap_or(options.repetitions);
         options.scale.soak = soak.unwrap_or(options.scale.soak);
@@ -145,10 +165,13 @@ impl Options {
             harbor: true,
             part: Part::All,
             servers: None,
+            peers: None,
             repetitions: 25,
             small_calls: 2_000,
             large_calls: 300,
             flood_calls: 20_000,
+            peer_calls: 300,
+            peer_flood: 1_000,
             connects: 40,
             crashes: 200,
             real_crashes: 30,
@@ -166,7 +189,8 @@ impl Options {
     fn quick(self) -> Self {
         let calls = Self { repetitions: 3, small_calls: 300, large_calls: 50, flood_calls: 2_000, ..self };
         let supervision = Self { connects: 3, crashes: 20, real_crashes: 3, fleets: 2, ..calls };
-        Self { grant_starts: 2, checks: 1_000, lists: 20, greeds: 2, scale: Amounts::QUICK, ..supervision }
+        let host = Self { grant_starts: 2, checks: 1_000, lists: 20, greeds: 2, ..supervision };
+        Self { peer_calls: 50, peer_flood: 256, scale: Amounts::QUICK, ..host }
     }
 }
 
@@ -192,6 +216,7 @@ mod tests {
     fn a_wrong_argument_is_an_error_and_help_is_none() {
         assert!(read(&["--fast"]).is_err());
         assert!(read(&["--repetitions"]).is_err());
+        assert!(read(&["--peers-only"]).is_err() && read(&["--peers-only", "--peers", "d"]).is_ok());
         assert!(read(&["--help"]).unwrap().is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! The processes that take part: starting and ending them, and what /proc says about them.
 //!
-//! Must never signal a process that neither the driver nor its bridge has started.
+//! Must never signal a process that does not come from the driver.
 
 use crate::Outcome;
 use crate::watchdog;
@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,8 @@ const GRACE: Duration = Duration::from_secs(6);
 pub struct Started {
     child: Child,
     name: String,
+    /// Whether it has no stdin that could tell it to end.
+    wants_signal: bool,
 }
 
 /// Starts a program with its stdin and stdout as a link.
@@ -29,15 +32,30 @@ pub fn start(command: &mut Command, framing: Framing) -> Outcome<(Started, Link)
     let mut child = spawned.map_err(|error| format!("cannot start {name}: {error}"))?;
     watchdog::started(child.id());
     let pipes = child.stdin.take().zip(child.stdout.take());
-    let started = Started { child, name };
+    let started = Started { child, name, wants_signal: false };
     let (stdin, stdout) = pipes.ok_or("no pipes")?;
     Ok((started, Link::new(OwnedFd::from(stdin), OwnedFd::from(stdout), framing)))
+}
+
+/// Starts a program that serves until it gets a signal; what it says goes to a file.
+pub fn serve(command: &mut Command, said: &Path) -> Outcome<Started> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let out = fs::File::create(said)?;
+    command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
+    let child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
+    watchdog::started(child.id());
+    Ok(Started { child, name, wants_signal: true })
 }
 
 impl Started {
     /// The process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Whether it has ended already.
+    pub fn is_over(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
     }
 
     fn ends_within(&mut self, grace: Duration) -> bool {
@@ -50,17 +68,27 @@ impl Started {
         }
         false
     }
+
+    fn end_by_signal(&mut self) {
+        let family = tree(self.pid());
+        signal(self.pid(), Signal::SIGTERM);
+        if !self.ends_within(GRACE) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        // Not every program takes its own along, and nobody else would.
+        family.into_iter().skip(1).for_each(kill_now);
+    }
 }
 
 impl Drop for Started {
     fn drop(&mut self) {
-        if !self.ends_within(GRACE) {
-            crate::say(&format!("{} did not end with its stdin", self.name));
-            signal(self.pid(), Signal::SIGTERM);
-            if !self.ends_within(GRACE) {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
+        let is_over = if self.wants_signal { self.is_over() } else { self.ends_within(GRACE) };
+        if !is_over {
+            if !self.wants_signal {
+                crate::say(&format!("{} did not end with its stdin", self.name));
             }
+            self.end_by_signal();
         }
         watchdog::ended(self.child.id());
     }
@@ -92,9 +120,22 @@ pub fn only_child(parent: u32) -> Outcome<u32> {
 
 /// The child of a process that has given itself this name, where there is one.
 pub fn child_named(parent: u32, name: &str) -> Outcome<Option<u32>> {
-    let is_named =
-        |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name);
-    Ok(children(parent)?.into_iter().find(is_named))
+    Ok(children(parent)?.into_iter().find(|pid| is_named(*pid, name)))
+}
+
+/// A process and all that come from it, the process first.
+pub fn tree(root: u32) -> Vec<u32> {
+    let (mut found, mut at) = (vec![root], 0);
+    while let Some(parent) = found.get(at) {
+        found.extend(children(*parent).unwrap_or_default());
+        at += 1;
+    }
+    found
+}
+
+/// Whether a process has given itself this name.
+pub fn is_named(pid: u32, name: &str) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim_end() == name)
 }
 
 fn children(parent: u32) -> Outcome<Vec<u32>> {

@@ -23,9 +23,9 @@ const FLOOR: usize = 1;
 const IDLE: usize = 1;
 
 /// The most that a call through Harbor should take, as a multiple of the floor.
-fn latency_goal(workload: Workload) -> f64 {
+pub fn latency_goal(workload: Workload) -> f64 {
     match workload {
-        Workload::Small => 1.5,
+        Workload::Small => 1.4,
         Workload::Text => 1.1,
         Workload::Structured => 1.4,
     }
@@ -44,7 +44,7 @@ fn cpu_goal(hop: &str) -> Option<f64> {
 }
 
 /// The most private dirty memory of an idle runner, in KiB.
-pub const RUNNER_GOAL: u64 = 300;
+pub const RUNNER_GOAL: u64 = 150;
 
 /// The same of the bridge, and kept by either after 8 MB.
 const BRIDGE_GOAL: u64 = 8 * 1024;

@@ -42,7 +42,8 @@ impl Workload {
         }
     }
 
-    fn call(self) -> (&'static str, Value) {
+    /// The tool and its arguments.
+    pub fn call(self) -> (&'static str, Value) {
         match self {
             Self::Small => ("echo", json!({ "text": "x".repeat(self.payload()) })),
             Self::Text => ("text", json!({ "n": self.payload() })),
@@ -81,6 +82,8 @@ impl Workload {
 pub enum Manner {
     /// `tools/call`, as any client of an MCP server.
     Plain,
+    /// `tools/call` of a tool among those of all servers, as an AI client.
+    Client,
     /// `mcp_call_tool`, as the owner.
     Owner,
     /// `host_call_tool`, as [`ORIGIN`].
@@ -91,16 +94,18 @@ impl Manner {
     /// How such messages are told apart.
     pub fn framing(self) -> Framing {
         match self {
-            Self::Plain => Framing::Line,
+            Self::Plain | Self::Client => Framing::Line,
             Self::Owner | Self::Origin => Framing::Length,
         }
     }
 
-    fn json(self, tool: &str, arguments: &Value) -> String {
+    /// The message that calls a tool with these arguments.
+    pub fn json(self, tool: &str, arguments: &Value) -> String {
         match self {
             Self::Plain => format!(
                 r#"{{"jsonrpc":"2.0","id":{FIRST_ID},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
             ),
+            Self::Client => Self::Plain.json(&format!("{SERVER}__{tool}"), arguments),
             Self::Owner => format!(
                 r#"{{"type":"mcp_call_tool","request_id":"{FIRST_ID}","server_id":"{SERVER}","tool_name":"{tool}","arguments":{arguments}}}"#
             ),
@@ -141,8 +146,14 @@ impl Request {
 
     fn of_json(json: &str, framing: Framing, copies: usize) -> Outcome<Self> {
         let one = framing.wrap(json);
-        let id_at = json.find(&FIRST_ID.to_string()).ok_or("the request lacks its id")? + framing.json_at();
+        let id_at = id_in(json)? + framing.json_at();
         Ok(Self { length: one.len(), bytes: one.repeat(copies), id_at })
+    }
+
+    /// Prepares a message behind a head, as HTTP has them.
+    pub fn posted(head: &str, json: &str) -> Outcome<Self> {
+        let bytes = [head.as_bytes(), json.as_bytes()].concat();
+        Ok(Self { length: bytes.len(), bytes, id_at: id_in(json)? + head.len() })
     }
 
     /// The first `count` copies, with ids from `first_id` on.
@@ -152,6 +163,10 @@ impl Request {
         }
         &self.bytes[..count * self.length]
     }
+}
+
+fn id_in(json: &str) -> Outcome<usize> {
+    Ok(json.find(&FIRST_ID.to_string()).ok_or("the request lacks its id")?)
 }
 
 fn write_id(place: &mut [u8], id: u64) {
@@ -169,7 +184,7 @@ mod tests {
 
     #[test]
     fn only_the_id_differs_between_copies() {
-        for manner in [Manner::Plain, Manner::Owner, Manner::Origin] {
+        for manner in [Manner::Plain, Manner::Client, Manner::Owner, Manner::Origin] {
             let mut request = Request::call(manner, Workload::Small, 2).unwrap();
             let text = String::from_utf8_lossy(request.stamped(1_234_567_899, 2)).into_owned();
             let half = text.len() / 2;

@@ -146,19 +146,29 @@ pub fn relays(options: &Options) -> Outcome<Command> {
 /// Starts an MCP server, makes contact and lists its tools, as any plain client would.
 pub fn listed(command: &mut Command) -> Outcome<(Started, Link)> {
     let (own, mut link) = contacted(command)?;
+    list(&mut link)?;
+    Ok((own, link))
+}
+
+/// Lists the tools of a server that contact was made with.
+pub fn list(link: &mut Link) -> Outcome<()> {
     link.send(&Framing::Line.wrap(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#))?;
     link.send(&Framing::Line.wrap(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#))?;
-    answered(link.receive()?, "tools")?;
-    Ok((own, link))
+    answered(link.receive()?, "tools")
 }
 
 /// Starts an MCP server of the older generation and waits until it has answered for the first time.
 pub fn contacted(command: &mut Command) -> Outcome<(Started, Link)> {
     let (own, mut link) = process::start(command, Framing::Line)?;
+    contact(&mut link)?;
+    Ok((own, link))
+}
+
+/// Makes contact with a server that has just been started.
+pub fn contact(link: &mut Link) -> Outcome<()> {
     let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"0"}}}"#;
     link.send(&Framing::Line.wrap(initialize))?;
-    answered(link.receive()?, "capabilities")?;
-    Ok((own, link))
+    answered(link.receive()?, "capabilities")
 }
 
 fn answered(line: &[u8], member: &str) -> Outcome<()> {

@@ -5,15 +5,17 @@
 //!  floor    driver ── relay ── relay ── echo-server        two plain byte relays: the least for Harbor's shape
 //!  stdio    driver ── bridge (its stdin) ── runner ── echo-server
 //!  socket   driver ── bridge (its socket) ── runner ── echo-server
+//!  fronts   driver ── native host or harbor mcp ── bridge ── runner ── echo-server
+//!  peers    driver ── HTTP or pipes ── harbor mcp --http, or another program ── echo-server
 //!  scale    driver ══ many sockets ══ bridge ══ many runners ══ many servers
 //! ```
 //!
-//! For calls, all setups are alive at once and take turns within every repetition, so that a slow second of the
-//! machine meets all of them. For supervision, servers and runners are killed under a caller (`crash`), and many
-//! servers start with a bridge (`fleet`), whose state is asked for (`status`). For the host, a bridge has many grants
-//! and many tools (`host`). For scale there is ever more of everything, until it shows what each further one costs
-//! (`scale`). Prints Markdown on stdout and progress on stderr, and draws where it is told to. Must do nothing on the
-//! measured path but write a prepared request and read its answer; must end by itself, in whatever state the others
+//! For calls, fronts and peers, all setups are alive at once and take turns within every repetition, so that a slow
+//! second of the machine meets all of them. For supervision, servers and runners are killed under a caller (`crash`),
+//! and many servers start with a bridge (`fleet`), whose state is asked for (`status`). For the host, a bridge has many
+//! grants and many tools (`host`). For scale there is ever more of everything, until it shows what each further one
+//! costs (`scale`). Prints Markdown on stdout and progress on stderr, and draws where it is told to. Must do nothing on
+//! the measured path but write a prepared request and read its answer; must end by itself, in whatever state the others
 //! are.
 
 #[path = "../bench/ask.rs"]
@@ -34,6 +36,10 @@ mod crowd;
 mod decisions;
 #[path = "../bench/fleet.rs"]
 mod fleet;
+#[path = "../bench/fronts.rs"]
+mod fronts;
+#[path = "../bench/fuse.rs"]
+mod fuse;
 #[path = "../bench/grants.rs"]
 mod grants;
 #[path = "../bench/greed.rs"]
@@ -46,6 +52,12 @@ mod harbor;
 mod home;
 #[path = "../bench/host.rs"]
 mod host;
+#[path = "../bench/http.rs"]
+mod http;
+#[path = "../bench/http_link.rs"]
+mod http_link;
+#[path = "../bench/http_setup.rs"]
+mod http_setup;
 #[path = "../bench/loud.rs"]
 mod loud;
 #[path = "../bench/memory.rs"]
@@ -54,6 +66,10 @@ mod memory;
 mod options;
 #[path = "../bench/path.rs"]
 mod path;
+#[path = "../bench/peer.rs"]
+mod peer;
+#[path = "../bench/peers.rs"]
+mod peers;
 #[path = "../bench/plot.rs"]
 mod plot;
 #[path = "../bench/plots.rs"]
@@ -64,8 +80,12 @@ mod process;
 mod ready;
 #[path = "../bench/report.rs"]
 mod report;
+#[path = "../bench/report_fronts.rs"]
+mod report_fronts;
 #[path = "../bench/report_host.rs"]
 mod report_host;
+#[path = "../bench/report_peers.rs"]
+mod report_peers;
 #[path = "../bench/report_scale.rs"]
 mod report_scale;
 #[path = "../bench/report_supervision.rs"]
@@ -121,6 +141,12 @@ fn run(options: &Options) -> Outcome<()> {
         let results = calls::measure(options)?;
         plots::calls(options, &results)?;
         print(&report::calls(&results))?;
+    }
+    if options.part.has(Part::Fronts) {
+        print(&report_fronts::fronts(&fronts::measure(options)?))?;
+    }
+    if let Some(peers) = options.peers.as_deref().filter(|_| options.part.has(Part::Peers)) {
+        print(&report_peers::peers(&peers::measure(options, peers)?))?;
     }
     if options.part.has(Part::Sandbox) {
         print(&report::connects(&connect::measure(options)?))?;
