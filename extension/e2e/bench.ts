@@ -13,8 +13,8 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { Page } from "./driver/browser.ts";
-import { textOf, until } from "./driver/browser.ts";
+import { askAndAllow } from "./driver/asking.ts";
+import { type Page, until } from "./driver/browser.ts";
 import { Harbor, serverEntry } from "./driver/harbor.ts";
 import { PAGE, Site } from "./driver/site.ts";
 import { register, start } from "./driver/world.ts";
@@ -177,11 +177,7 @@ async function measure(name: "chrome" | "firefox"): Promise<Round[]> {
     const browser = await start(name, harbor);
     ends.push(() => browser.close());
     const page = await browser.open(site.url);
-    await page.click("#ask");
-    const consent = await browser.find("consent.html");
-    await textOf(consent, "#origin");
-    await consent.click("#always");
-    await page.run("return window.asked");
+    await askAndAllow(browser, page, "always");
     return await rounds(page, direct, become);
   } finally {
     for (const end of ends.reverse()) await end();

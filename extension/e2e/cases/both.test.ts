@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Browser, type Page, textOf } from "../driver/browser.ts";
+import { askAndAllow } from "../driver/asking.ts";
+import type { Page } from "../driver/browser.ts";
 import { inBrowsers, register, start } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -12,14 +13,6 @@ const CALLS = [
   ["memory/read_graph", "{}", /entities/],
   ["thinking/sequentialthinking", "{ thought: 'x', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }", /thoughtNumber/],
 ] as const;
-
-async function allowOnce(browser: Browser, page: Page): Promise<void> {
-  await page.click("#ask");
-  const consent = await browser.find("consent.html");
-  await textOf(consent, "#origin");
-  await consent.click("#once");
-  assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
-}
 
 async function callAll(page: Page): Promise<void> {
   for (const [tool, args, expected] of CALLS) {
@@ -39,10 +32,10 @@ for (const inChromium of inBrowsers.filter(({ name }) => name === "chrome" && in
       const firefox = await start("firefox", harbor);
       try {
         const [one, two] = [await chromium.open(site.url), await firefox.open(site.url)];
-        await allowOnce(chromium, one);
+        await askAndAllow(chromium, one);
         const before = (await two.run("return shown(agent.tools.list())")) as Settled;
         assert.equal(before.code, "ERR_SCOPE_REQUIRED");
-        await allowOnce(firefox, two);
+        await askAndAllow(firefox, two);
         await Promise.all([callAll(one), callAll(two)]);
         const { servers } = JSON.parse(await harbor.cli("status", "--json"));
         assert.deepEqual(servers.map((server: { state: string }) => server.state), ["running", "running", "running"]);

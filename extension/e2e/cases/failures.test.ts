@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { askAndAllow } from "../driver/asking.ts";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
 import { allowed } from "../driver/double.ts";
 import type { Harbor } from "../driver/harbor.ts";
@@ -115,11 +116,7 @@ for (const inBrowser of inBrowsers) {
       inBrowser.run(async ({ browser, site, harbor }: World) => {
         await harbor.everything();
         const page = await browser.open(site.url);
-        await page.click("#ask");
-        const consent = await browser.find("consent.html");
-        await textOf(consent, "#origin");
-        await consent.click("#once");
-        assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
+        await askAndAllow(browser, page);
         const sum = "return shown(agent.tools.call({ tool: 'everything/get-sum', args: { a: 20, b: 22 } }))";
         for (let time = 0; time < 3; time += 1) {
           await endNoticed(browser, page);

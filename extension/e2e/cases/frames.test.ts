@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Page, textOf, until } from "../driver/browser.ts";
+import { askAndAllow } from "../driver/asking.ts";
+import { type Page, until } from "../driver/browser.ts";
 import { type Answers, PAGE, Site } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
@@ -111,11 +112,7 @@ for (const inBrowser of inBrowsers) {
         const site = await Site.start(sites);
         try {
           const page = await browser.open(site.url);
-          await page.click("#ask");
-          const consent = await browser.find("consent.html");
-          await textOf(consent, "#origin");
-          await consent.click("#once");
-          assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
+          await askAndAllow(browser, page);
           // As soon as the page knows of it.
           assert.match(((await framed(page, { src: "/frame" }, SUM)) as Settled).value.content[0].text, /42/);
           const html = (await page.run(`return document.querySelector("script:last-of-type").outerHTML`)) as string;

@@ -2,10 +2,10 @@
 //
 // Owns that program. Must never replace a real server where one would do.
 
-import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Page, textOf } from "./browser.ts";
+import { askAndAllow } from "./asking.ts";
+import type { Page } from "./browser.ts";
 import type { Harbor } from "./harbor.ts";
 import type { World } from "./world.ts";
 
@@ -57,10 +57,6 @@ export async function addDouble(harbor: Harbor): Promise<void> {
 export async function allowed({ browser, site, harbor }: World): Promise<Page> {
   await addDouble(harbor);
   const page = await browser.open(site.url);
-  await page.click("#ask");
-  const consent = await browser.find("consent.html");
-  await textOf(consent, "#origin");
-  await consent.click("#always");
-  assert.equal(((await page.run("return window.asked")) as { value: { granted: boolean } }).value.granted, true);
+  await askAndAllow(browser, page, "always");
   return page;
 }
