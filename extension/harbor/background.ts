@@ -21,6 +21,7 @@ import {
 import { NativeClient } from "../shared/native/client.ts";
 import { isBackgroundOf, ownPage } from "../shared/origins/senders.ts";
 import { answer } from "../shared/ports/answerer.ts";
+import type { After } from "../shared/ports/caller.ts";
 import { type GrantsMessage, PEER_PORT } from "../shared/protocol/peer.ts";
 import { Asking } from "./asking.ts";
 import { tellGranted } from "./granted.ts";
@@ -37,13 +38,15 @@ const MOST_OPEN = 1_000;
 
 const tabs = new GrantedTabs(sessionStore);
 
+const after: After = (ms, call) => {
+  const timer = setTimeout(call, ms);
+  return () => clearTimeout(timer);
+};
+
 const bridge = new NativeClient({
   connect: () => connectNative(NATIVE_HOST),
   now: () => performance.now(),
-  after(ms, call) {
-    const timer = setTimeout(call, ms);
-    return () => clearTimeout(timer);
-  },
+  after,
   browserSession,
 });
 
@@ -83,7 +86,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const push = answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+  const push = answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab), after }), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);
   port.onDisconnect(() => peers.delete(tellState));

@@ -82,18 +82,22 @@ function bridge(replies: { [type: string]: unknown }) {
 
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
 const ASKER = { origin: "https://a.example", tab: 3 };
-const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked")) };
+const PARTS = {
+  asking: { ask: () => Promise.reject(new Error("nobody is to be asked")) },
+  noteTab: async () => undefined,
+  after: () => () => undefined,
+};
 
 test("a call carries the origin and tab that it came with, and the result is the server's", async () => {
   const { seen, bridge: asked } = bridge({ host_call_tool: { result: { content: [] } } });
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, ...PARTS });
   assert.deepEqual(await handle("call", { ...ASKER, tool: "s/t", args: '{"a":1}' }, CONTEXT), { content: [] });
   assert.deepEqual(seen, [["host_call_tool", { origin: ASKER.origin, tab_id: 3, tool_name: "s/t", args: { a: 1 } }]]);
 });
 
 test("nothing but the list is done, and no wrong field gets to the bridge", async () => {
   const { seen, bridge: asked } = bridge({});
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, ...PARTS });
   const call = { ...ASKER, tool: "s/t", args: "{}" };
   const wish = { ...ASKER, document: "D", gesture: true, scopes: ["mcp:tools.call"] };
   const wrong: [string, { [name: string]: unknown }][] = [
@@ -120,14 +124,14 @@ test("nothing but the list is done, and no wrong field gets to the bridge", asyn
 
 test("a page sees codes that are meant for pages", async () => {
   const { bridge: asked } = bridge({ host_list_tools: new CodedError("bridge_unreachable", "no bridge") });
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, ...PARTS });
   await assert.rejects(handle("list", ASKER, CONTEXT), { code: "ERR_BRIDGE_NOT_CONNECTED", message: "no bridge" });
 });
 
 test("what is allowed already asks nobody and grants nothing", async () => {
   const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS" }];
   const { seen, bridge: asked } = bridge({ host_get_permissions: { grants } });
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, ...PARTS });
   const wish = { ...ASKER, document: "D", gesture: false, scopes: ["mcp:tools.call"] };
   const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean };
   assert.ok(answer.granted && seen.every(([type]) => type === "host_get_permissions"));

@@ -6,6 +6,7 @@
 import type { NativeClient } from "../shared/native/client.ts";
 import type { State } from "../shared/native/reconnect.ts";
 import type { Context, Handler } from "../shared/ports/answerer.ts";
+import type { After } from "../shared/ports/caller.ts";
 import { CodedError, pageCode } from "../shared/protocol/codes.ts";
 import type { Grant, Pushes } from "../shared/protocol/generated/messages.ts";
 import {
@@ -20,6 +21,7 @@ import {
 import { askedServers } from "./asked_tools.ts";
 import type { Asking } from "./asking.ts";
 import { type Decision, grantsFor, isCovered, isSettled, viewOf } from "./grants.ts";
+import { paced } from "./pace.ts";
 
 type Bridge = Pick<NativeClient, "request">;
 
@@ -29,6 +31,7 @@ export interface Parts {
   asking: Pick<Asking, "ask">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
+  after: After;
 }
 
 /** Answers `web-agents-api`. Errors have codes that pages may see. */
@@ -42,7 +45,7 @@ export function peerHandler(parts: Parts): Handler {
         case "list":
           return await list(parts.bridge, request, context.signal);
         case "call":
-          return await call(parts.bridge, request, context);
+          return await call(parts, request, context);
         case "request_permissions":
           return await requestPermissions(parts, request, context.signal);
       }
@@ -67,16 +70,21 @@ async function list(bridge: Bridge, { origin, tab }: Asker, signal: AbortSignal)
   return tools as ListAnswer;
 }
 
-async function call(bridge: Bridge, request: CallRequest, { signal, progress }: Context): Promise<unknown> {
+async function call({ bridge, after }: Parts, request: CallRequest, { signal, progress }: Context): Promise<unknown> {
   const { origin, tab, tool, args } = request;
   const wanted = request.progress ? { progress: true } : {};
-  const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
-  const { result } = await bridge.request(
-    "host_call_tool",
-    { origin, tab_id: tab, tool_name: tool, args: parseArgs(args), ...wanted },
-    { signal, onProgress: request.progress ? onProgress : undefined },
-  );
-  return result;
+  const pace = paced(progress, after);
+  const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => pace.say({ progress: now, total, message });
+  try {
+    const { result } = await bridge.request(
+      "host_call_tool",
+      { origin, tab_id: tab, tool_name: tool, args: parseArgs(args), ...wanted },
+      { signal, onProgress: request.progress ? onProgress : undefined },
+    );
+    return result;
+  } finally {
+    pace.finish();
+  }
 }
 
 function parseArgs(text: string): { [name: string]: unknown } {

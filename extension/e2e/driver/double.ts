@@ -11,7 +11,8 @@ import type { World } from "./world.ts";
 
 /**
  * large: 1.5 MB. end: ends without an answer. wait: says that it has begun, and answers nothing; each cancellation is counted. life: an id of this
- * run. cancelled: how many there were, over all runs. reword: what all tools say of themselves from the next start on.
+ * run. cancelled: how many there were, over all runs. reword: what all tools say of themselves from the next start on. flood: says so many times
+ * how far it is, without a pause.
  */
 const SERVER = `
 const { createInterface } = require("node:readline");
@@ -28,6 +29,10 @@ const TOOLS = {
   wait: () => undefined,
   cancelled: () => text(String(kept("cancelled").length)),
   reword: ({ words }) => (writeFileSync("words", words), text("done")),
+  flood: ({ times }, far) => {
+    for (let time = 1; time < times; time += 1) far(time + 1);
+    return text("done");
+  },
 };
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -40,8 +45,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (method === "tools/list") return say({ id, result: { tools: Object.keys(TOOLS).map(tool) } });
   if (method !== "tools/call") return say({ id, error: { code: -32601, message: "no" } });
   const progressToken = params._meta?.progressToken;
-  if (progressToken !== undefined) say({ method: "notifications/progress", params: { progressToken, progress: 1, message: "begun" } });
-  const result = TOOLS[params.name](params.arguments ?? {});
+  const far = (progress, message) => say({ method: "notifications/progress", params: { progressToken, progress, message } });
+  if (progressToken !== undefined) far(1, "begun");
+  const result = TOOLS[params.name](params.arguments ?? {}, far);
   if (result !== undefined) say({ id, result });
 });
 `;
