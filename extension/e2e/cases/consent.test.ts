@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
 import { allowed } from "../driver/double.ts";
+import type { Harbor } from "../driver/harbor.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -37,6 +38,33 @@ async function askUntilShown({ browser }: World, page: Page): Promise<Page> {
   const consent = await browser.find("consent.html");
   await textOf(consent, "#origin");
   return consent;
+}
+
+/** Counts what the page gets of the driver's input, and holds its clock at each focus while `held` is set. After the page's own listeners. */
+const WATCHED = `
+  window.events = [];
+  window.held = false;
+  for (const type of ["click", "dblclick", "focus", "blur"]) addEventListener(type, ({ isTrusted }) => events.push([type, isTrusted]));
+  addEventListener("focus", () => {
+    delete performance.now;
+    const at = performance.now();
+    if (held) performance.now = () => at;
+  });
+`;
+
+/** Clicks both buttons twice, as they are and then with nothing but the page's clock in the way; nothing comes of it. */
+async function twice(consent: Page, harbor: Harbor, when: string): Promise<void> {
+  for (const button of ["#once", "#always"]) {
+    await consent.doubleClick(button);
+    await consent.run(`window.events = [];
+      window.button = document.querySelector("${button}");
+      button.disabled = false;
+      Object.defineProperty(button, "disabled", { configurable: true, get: () => false, set: () => undefined })`);
+    await consent.doubleClick(button);
+    const heard = JSON.stringify(await consent.run("delete button.disabled; button.disabled = true; return window.events"));
+    assert.equal(heard, '[["click",true],["click",true],["dblclick",true]]', when);
+  }
+  assert.deepEqual([await consent.run("return document.querySelector('#deny').disabled"), JSON.parse(await harbor.cli("grants", "--json")).grants], [false, []], when);
 }
 
 for (const inBrowser of inBrowsers) {
@@ -182,6 +210,31 @@ for (const inBrowser of inBrowsers) {
           assert.equal(await focused(), next);
         }
         await consent.press("Enter");
+        const asked = (await page.run("return window.asked")) as Settled;
+        assert.equal(asked.value.scopes["mcp:tools.call"], "granted-always");
+      }));
+
+    test("a double click that was on its way to something else allows nothing: as it opens, and as it gets the focus back", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        await consent.run(WATCHED);
+        // The page's clock stands still, so that the first second is as long as this machine needs.
+        await consent.run("performance.now = () => 0");
+        await twice(consent, harbor, "opened");
+
+        await consent.run("delete performance.now; window.events = []; window.held = true");
+        await consent.leaveAndReturn();
+        await until("the focus to return", async () => (await consent.run("return events.join().endsWith('blur,true,focus,true')")) || undefined);
+        await twice(consent, harbor, "focused");
+
+        // So it would have been seen: a second later the same input allows.
+        await consent.run("window.held = false; delete performance.now");
+        await until("Allow", async () => (await consent.run("return !document.querySelector('#always').disabled")) || undefined);
+        await consent.doubleClick("#always");
         const asked = (await page.run("return window.asked")) as Settled;
         assert.equal(asked.value.scopes["mcp:tools.call"], "granted-always");
       }));

@@ -11,6 +11,10 @@ export interface Page {
   run(source: string): Promise<unknown>;
   /** Clicks, as a person does, in the middle of what the selector finds, once it is there and enabled. */
   click(selector: string): Promise<void>;
+  /** Clicks twice, as fast as the browser takes it, where the selector finds something, whether that is enabled or not. */
+  doubleClick(selector: string): Promise<void>;
+  /** Takes the focus away from its window, and gives it back. */
+  leaveAndReturn(): Promise<void>;
   /** Presses one key. */
   press(key: "Escape" | "Enter" | "Tab"): Promise<void>;
   goto(url: string): Promise<void>;
@@ -63,10 +67,10 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
   }
 }
 
-/** What a selector finds, once it can be clicked: its middle. For `run`. */
-export const middleOf = (selector: string): string => `
+/** What a selector finds, once it can be clicked, or `anyway`: its middle. For `run`. */
+export const middleOf = (selector: string, anyway = false): string => `
   const found = document.querySelector(${JSON.stringify(selector)});
-  if (!found || found.disabled) return null;
+  if (!found || (found.disabled && !${anyway})) return null;
   found.scrollIntoView({ block: "center" });
   const { x, y, width, height } = found.getBoundingClientRect();
   return { x: x + width / 2, y: y + height / 2 };

@@ -118,9 +118,24 @@ export class ChromiumPage implements Page {
 
   async click(selector: string): Promise<void> {
     const at = await until(selector, async () => ((await this.run(middleOf(selector))) as Result | null) ?? undefined);
-    for (const type of ["mousePressed", "mouseReleased"]) {
-      await this.#input("Input.dispatchMouseEvent", { type, x: at["x"], y: at["y"], button: "left", clickCount: 1 });
-    }
+    await this.#clickAt(at, 1);
+  }
+
+  async doubleClick(selector: string): Promise<void> {
+    const at = (await this.run(middleOf(selector, true))) as Result | null;
+    if (at === null) throw new Error(`there is no ${selector}`);
+    await Promise.all([this.#clickAt(at, 1), this.#clickAt(at, 2)]);
+  }
+
+  async #clickAt({ x, y }: Result, clickCount: number): Promise<void> {
+    const events = ["mousePressed", "mouseReleased"].map((type) => ({ type, x, y, button: "left", clickCount }));
+    await Promise.all(events.map((event) => this.#input("Input.dispatchMouseEvent", event)));
+  }
+
+  async leaveAndReturn(): Promise<void> {
+    const { windowId } = await this.#send("Browser.getWindowForTarget");
+    // Without a display each window has the focus, unless it is minimized.
+    for (const windowState of ["minimized", "normal"]) await this.#send("Browser.setWindowBounds", { windowId, bounds: { windowState } });
   }
 
   async press(key: keyof typeof KEYS): Promise<void> {

@@ -8,7 +8,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { type Socket, connect } from "node:net";
 import { join } from "node:path";
 import { FIREFOX_IDS } from "../../build/manifest.mjs";
-import { type Browser, LIMIT_MS, type Page, type Start, until } from "./browser.ts";
+import { type Browser, LIMIT_MS, type Page, type Start, middleOf, until } from "./browser.ts";
 
 /** Addresses of the extensions' pages, which Firefox would draw by lot. */
 const HARBOR_UUID = "11111111-2222-4333-8444-555555555555";
@@ -146,6 +146,23 @@ class FirefoxPage implements Page {
         }
       }),
     );
+  }
+
+  async doubleClick(selector: string): Promise<void> {
+    const at = (await this.run(middleOf(selector, true))) as Result | null;
+    if (at === null) throw new Error(`there is no ${selector}`);
+    const click = ["pointerDown", "pointerUp"].map((type) => ({ type, button: 0 }));
+    const move = { type: "pointerMove", x: Math.round(at["x"]), y: Math.round(at["y"]), duration: 0 };
+    const mouse = { type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions: [move, ...click, ...click] };
+    await this.#here((send) => send("WebDriver:PerformActions", { actions: [mouse] }).catch(unlessClosed));
+  }
+
+  async leaveAndReturn(): Promise<void> {
+    await this.#here(async (send) => {
+      const handles = (await send("WebDriver:GetWindowHandles")) as unknown as string[];
+      const other = handles.find((handle) => handle !== this.#handle);
+      for (const handle of [other, this.#handle]) await send("WebDriver:SwitchToWindow", { handle, focus: true });
+    });
   }
 
   async press(key: keyof typeof KEYS): Promise<void> {
