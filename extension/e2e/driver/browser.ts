@@ -37,11 +37,15 @@ export interface Browser {
   apiUrl(file: string): string;
   /** Ends the backgrounds of all extensions, as the browser does when they are idle. `page`: any one that is open. */
   endBackgrounds(page: Page): Promise<void>;
+  /** Does to the extension `harbor` what a person does on the browser's page of extensions; when it returns the browser has done it. */
+  manageHarbor(what: Managed): Promise<void>;
   /** Settles when it has ended, by whomever. */
   readonly ended: Promise<void>;
   /** Ends it, as a person does. */
   close(): Promise<void>;
 }
+
+export type Managed = "disable" | "enable" | "reload" | "remove";
 
 /** What a browser is started with. */
 export interface Start {

@@ -8,7 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chromiumId } from "../../build/manifest.mjs";
-import { type Browser, LIMIT_MS, type Page, type Start, middleOf, until } from "./browser.ts";
+import { type Browser, LIMIT_MS, type Managed, type Page, type Start, middleOf, until } from "./browser.ts";
 
 const FLAGS = [
   "--disable-quic",
@@ -17,6 +17,8 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--remote-debugging-pipe",
+  // For `Extensions.uninstall`, which nobody but this pipe can ask for.
+  "--enable-unsafe-extension-debugging",
 ];
 /** Its own sandbox is not to be had in every container; a person's browser keeps it, except with root, where it refuses to start. */
 const UNSEEN = ["--headless=new", "--no-sandbox", "--disable-gpu"];
@@ -225,6 +227,20 @@ class Chromium implements Browser {
     await (page as ChromiumPage).endWorkers();
     // A page that waits for one has it started again at once.
     await until("the backgrounds to end", async () => !(await workers()).some((one) => before.includes(one)) || undefined);
+  }
+
+  async manageHarbor(what: Managed): Promise<void> {
+    const id = chromiumId(this.#keys["harbor"] ?? "");
+    if (what === "remove") {
+      await this.#pipe.send("Extensions.uninstall", { id });
+      return;
+    }
+    const page = await this.open("chrome://extensions/");
+    const call = what === "reload" ? "developerPrivate.reload(id)" : `management.setEnabled(id, ${what === "enable"})`;
+    // As with whoever loads unpacked extensions: else one that is loaded again stays switched off.
+    const mode = "developerPrivate.updateProfileConfiguration({ inDeveloperMode: true })";
+    await page.run(`const id = "${id}"; await chrome.${mode}; await chrome.${call}`);
+    await page.close();
   }
 
   async close(): Promise<void> {

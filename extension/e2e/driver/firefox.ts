@@ -8,7 +8,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { type Socket, connect } from "node:net";
 import { join } from "node:path";
 import { FIREFOX_IDS } from "../../build/manifest.mjs";
-import { type Browser, LIMIT_MS, type Page, type Start, middleOf, until } from "./browser.ts";
+import { type Browser, LIMIT_MS, type Managed, type Page, type Start, middleOf, until } from "./browser.ts";
 
 /** Addresses of the extensions' pages, which Firefox would draw by lot. */
 const HARBOR_UUID = "11111111-2222-4333-8444-555555555555";
@@ -225,11 +225,26 @@ class Firefox implements Browser {
 
   async endBackgrounds(): Promise<void> {
     // Also one with a port to a native host, which Firefox would spare otherwise.
-    const script = `
-      const done = arguments[arguments.length - 1];
+    await this.#runItself(`
       const ids = ${JSON.stringify(Object.values(FIREFOX_IDS))};
       const end = (id) => WebExtensionPolicy.getByID(id).extension.terminateBackground({ ignoreDevToolsAttached: true, disableResetIdleForTest: true });
-      Promise.all(ids.map(end)).then(() => done(true), (error) => done(String(error)));
+      await Promise.all(ids.map(end));
+    `);
+  }
+
+  async manageHarbor(what: Managed): Promise<void> {
+    const method = what === "remove" ? "uninstall" : what;
+    await this.#runItself(`
+      const { AddonManager } = ChromeUtils.importESModule("resource://gre/modules/AddonManager.sys.mjs");
+      await (await AddonManager.getAddonByID("${FIREFOX_IDS.harbor}")).${method}();
+    `);
+  }
+
+  /** Runs something as the browser itself. */
+  async #runItself(source: string): Promise<void> {
+    const script = `
+      const done = arguments[arguments.length - 1];
+      (async () => {${source}})().then(() => done(true), (error) => done(String(error)));
     `;
     await this.#marionette.together(async () => {
       await this.#anyWindow();
