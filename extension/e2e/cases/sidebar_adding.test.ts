@@ -1,33 +1,17 @@
 // What comes and goes by the sidebar: the catalog, installations, servers of one's own, secrets, signing in, removals.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { until } from "../driver/browser.ts";
 import { startRegistry, startRemote } from "../driver/elsewhere.ts";
 import type { Harbor } from "../driver/harbor.ts";
+import { npmRepository } from "../driver/repository.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 const NO_SOURCES = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
-
-/** A repository that is a package of npm with nothing that it needs. */
-async function repository(harbor: Harbor): Promise<string> {
-  const dir = join(harbor.dir, "weather-mcp");
-  await mkdir(dir);
-  const program = await readFile(await writeToolsServer(harbor), "utf8");
-  await writeFile(join(dir, "index.js"), `#!/usr/bin/env node\n${program}`, { mode: 0o755 });
-  const manifest = { name: "weather-mcp", version: "1.4.0", bin: { "weather-mcp": "index.js" }, description: "Says how the weather will be." };
-  await writeFile(join(dir, "package.json"), JSON.stringify(manifest));
-  const git = (...args: string[]) => execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], { cwd: dir, env: harbor.env });
-  git("init", "-q", "-b", "main");
-  git("add", "-A");
-  git("commit", "-qm", "x");
-  return `git:file://${dir}`;
-}
 
 async function servers(harbor: Harbor): Promise<{ [name: string]: any }[]> {
   return JSON.parse(await harbor.cli("list", "--json")).servers;
@@ -67,7 +51,8 @@ for (const inBrowser of inBrowsers) {
     test("an installation is shown before the yes, done, and leads to its tools; what it cannot find is said", () =>
       inBrowser.run(
         async ({ browser, harbor }: World) => {
-          const source = await repository(harbor);
+          const program = await readFile(await writeToolsServer(harbor), "utf8");
+          const source = await npmRepository(harbor, "weather-mcp", program, { description: "Says how the weather will be." });
           const sidebar = await Sidebar.open(browser, "add");
           await sidebar.click(".others summary");
           await sidebar.type("#source", source);
