@@ -12,9 +12,9 @@ import type { World } from "./world.ts";
 /**
  * large: 1.5 MB. end: ends without an answer. wait: says that it has begun, and answers nothing; each cancellation is counted. life: an id of this
  * run. cancelled: how many there were, over all runs. reword: what all tools say of themselves from the next start on. flood: says so many times
- * how far it is, without a pause.
+ * how far it is, without a pause. digest: of a variable of its environment, which only who knows the value can compare.
  */
-const SERVER = `
+export const DOUBLE = `
 const { createInterface } = require("node:readline");
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require("node:fs");
 const life = require("node:crypto").randomUUID();
@@ -29,6 +29,7 @@ const TOOLS = {
   wait: () => undefined,
   cancelled: () => text(String(kept("cancelled").length)),
   reword: ({ words }) => (writeFileSync("words", words), text("done")),
+  digest: ({ name }) => text(require("node:crypto").createHash("sha256").update(process.env[name] ?? "").digest("hex")),
   flood: ({ times }, far) => {
     for (let time = 1; time < times; time += 1) far(time + 1);
     return text("done");
@@ -55,7 +56,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 /** Adds the server, as `t`. */
 export async function addDouble(harbor: Harbor): Promise<void> {
   const program = join(harbor.dir, "server.cjs");
-  await writeFile(program, SERVER);
+  await writeFile(program, DOUBLE);
   await harbor.cli("add", "t", "--auto-start", "--", "node", program);
 }
 

@@ -162,7 +162,9 @@ function plan(hands: Hands, source: string, about: Resolved, before?: Installed)
     const planned = before?.planned ?? about.planned;
     const fields: Ask = { source, ...filled, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
-    learn(hands, source, { plan: installed, step: undefined });
+    // What was read of a repository waits as the plan that was made of it, for who goes back and plans anew.
+    const read = about.planned === undefined ? about : { ...about, planned: installed.planned ?? about.planned };
+    learn(hands, source, { about: read, plan: installed, step: undefined });
   });
 }
 
