@@ -142,5 +142,39 @@ for (const inBrowser of inBrowsers) {
           await closed.end();
         }
       }));
+
+    test("who does not sign in after all, in the sidebar or where they are asked, can begin again", () =>
+      inBrowser.run(async ({ browser }: World) => {
+        const remote = await startRemote(true);
+        try {
+          const sidebar = await Sidebar.open(browser, "new/remote");
+          await sidebar.type("#url", remote.url);
+          await sidebar.type("#name", "far");
+          await sidebar.click("#add");
+          await sidebar.says(".notice", /Wants you to sign in/);
+          await sidebar.click(".notice .action");
+          remote.person = "waits";
+          await sidebar.click("#sign-in");
+          await sidebar.says("#view", /A page has been opened: sign in there/);
+          const asking = await browser.find("/authorize");
+          await sidebar.click("#cancel");
+          await sidebar.gone("#cancel");
+          assert.deepEqual([await sidebar.count("#sign-in"), await sidebar.count("[role='alert'] .notice")], [1, 0]);
+          await asking.close();
+
+          remote.person = "refuses";
+          await sidebar.click("#sign-in");
+          await sidebar.says("[role='alert'] .notice", /says that you have refused.*Try again/s);
+          assert.deepEqual([await sidebar.count("#cancel"), await sidebar.count("#sign-in")], [0, 1]);
+
+          remote.person = "allows";
+          await sidebar.click("#sign-in");
+          await sidebar.says(".head .state", /^running$/);
+          await sidebar.says("#view", /Signed in.*Harbor mayread/s);
+          assert.equal(await sidebar.count("[role='alert'] .notice"), 0);
+        } finally {
+          await remote.end();
+        }
+      }));
   });
 }

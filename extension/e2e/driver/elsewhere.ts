@@ -41,8 +41,15 @@ export async function startRegistry(names: string[]): Promise<{ config: string; 
   return { config: `[catalog]\nregistryUrl = "${origin}"\nawesomeUrl = ""\ngithubApiUrl = ""\n`, end };
 }
 
-/** A server over HTTP; with `signIn` only for who has a token, which its authorization server gives to whoever asks. */
-export async function startRemote(signIn: boolean): Promise<{ url: string; end(): Promise<void> }> {
+export interface Remote {
+  readonly url: string;
+  /** What the person does where they are to sign in: there is a page, and nothing comes of it, until they allow or refuse. */
+  person: "allows" | "refuses" | "waits";
+  end(): Promise<void>;
+}
+
+/** A server over HTTP; with `signIn` only for who has a token, which its authorization server gives where the person allows it. */
+export async function startRemote(signIn: boolean): Promise<Remote> {
   const challenges = new Map<string, string>();
   const { origin, end } = await listen((request, response, body) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", origin);
@@ -56,7 +63,9 @@ export async function startRemote(signIn: boolean): Promise<{ url: string; end()
         return say(response, 201, { client_id: "harbor-here" });
       case "/authorize": {
         challenges.set("a-code", of("code_challenge"));
-        return say(response, 302, {}, { location: `${of("redirect_uri")}?code=a-code&state=${of("state")}` });
+        if (remote.person === "waits") return say(response, 200, "sign in?");
+        const answer = remote.person === "allows" ? "code=a-code" : "error=access_denied";
+        return say(response, 302, {}, { location: `${of("redirect_uri")}?${answer}&state=${of("state")}` });
       }
       case "/token": {
         const form = new URLSearchParams(body);
@@ -76,7 +85,8 @@ export async function startRemote(signIn: boolean): Promise<{ url: string; end()
         return say(response, 404, {});
     }
   });
-  return { url: `${origin}/mcp`, end };
+  const remote: Remote = { url: `${origin}/mcp`, person: "allows", end };
+  return remote;
 }
 
 function aboutIssuer(origin: string): object {
