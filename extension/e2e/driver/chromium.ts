@@ -17,11 +17,12 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--remote-debugging-pipe",
-  // For `Extensions.uninstall`, which nobody but this pipe can ask for.
-  "--enable-unsafe-extension-debugging",
 ];
-/** Its own sandbox is not to be had in every container; a person's browser keeps it, except with root, where it refuses to start. */
-const UNSEEN = ["--headless=new", "--no-sandbox", "--disable-gpu"];
+/**
+ * Its own sandbox is not to be had in every container; a person's browser keeps it, except with root, where it refuses to start. The last lets the
+ * pipe remove an extension, which no person's browser needs.
+ */
+const UNSEEN = ["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-unsafe-extension-debugging"];
 const SHOWN = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 
 /** What keys do besides having a name. */
