@@ -1,7 +1,7 @@
 //! How often a caller hears of a call's progress.
 //!
 //! ```text
-//!  BURST at once ─► then one each STEP ─► what comes faster is left out; the next one that is told is newer
+//!  BURST at once ─► then one each STEP ─► of what comes faster only the newest is told, later
 //! ```
 //!
 //! Owns the pace. A server may tell of progress a hundred thousand times a second, and each would have to pass through
@@ -18,7 +18,7 @@ const BURST: u64 = 50;
 const STEP: Millis = 50;
 
 /// The pace of one call.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Pace {
     /// When all of the burst is there again, and so how much of it is used.
     full_at: Millis,

@@ -1,6 +1,5 @@
 //! Messages that ask a server something. Arguments and results pass through unread.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -11,7 +10,7 @@ use harbor_ipc_proto::client::{
     McpListPromptsResult, McpListResourceTemplatesResult, McpListResourcesResult, McpListToolsResult,
     McpPingResult, McpReadResource, McpReadResourceResult, McpSetLogLevel, McpSetLogLevelResult,
     McpSubscribeResource, McpSubscribeResourceResult, McpTask, McpTaskResult, McpUnsubscribeResource,
-    McpUnsubscribeResourceResult, Progress as ProgressPush,
+    McpUnsubscribeResourceResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
@@ -19,17 +18,17 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
-use harbor_policy::progress::Pace;
 
 use super::client::Client;
 use super::questions::answerer_of;
 use super::servers::{note, start};
+use super::telling::progress_to;
 use super::views::connection_info;
 use super::watching::{LEVELS_EXPECTED, level_of};
 use super::{Handled, Router, invalid, reply};
 use crate::host::asker::Caller;
 use crate::host::{AskedTime, ToolCall};
-use crate::link::{Audience, OnProgress, ToolList};
+use crate::link::{Audience, ToolList};
 use crate::supervisor::ListKind;
 
 /// The requests of the tasks extension.
@@ -157,28 +156,6 @@ pub(super) async fn call_tool(
 /// For requests that know no progress.
 fn within(timeout: Option<u64>) -> AskedTime {
     AskedTime { timeout, whole: None }
-}
-
-/// Progress of a call as pushes, where they are wanted, no faster than policy's pace.
-pub(super) fn progress_to(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<OnProgress> {
-    if wanted != Some(true) {
-        return None;
-    }
-    let (client, request_id) = (Rc::downgrade(client), request_id.to_owned());
-    let (began, pace) = (Instant::now(), RefCell::new(Pace::default()));
-    Some(Rc::new(move |progress| {
-        let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let Some(client) = client.upgrade().filter(|_| pace.borrow_mut().tells(now)) else { return };
-        client.send_push(
-            "progress",
-            &ProgressPush {
-                request_id: request_id.clone(),
-                progress: progress.progress.clone(),
-                total: progress.total.clone(),
-                message: progress.message.clone(),
-            },
-        );
-    }))
 }
 
 /// Asks for what a server may ask back for.

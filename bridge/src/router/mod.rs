@@ -32,6 +32,7 @@ mod sources;
 mod staged;
 mod status;
 mod supervision;
+mod telling;
 mod upgrades;
 mod views;
 pub mod watching;

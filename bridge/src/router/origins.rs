@@ -16,8 +16,9 @@ use harbor_policy::tool_name;
 
 use super::client::Client;
 use super::grants::{asker, wrong_tool};
-use super::mcp::{object, progress_to};
+use super::mcp::object;
 use super::questions::answerer_of;
+use super::telling::progress_to;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::clock::{boot_clock, wall_clock};
 use crate::config::OWNER;

@@ -6,7 +6,7 @@ use crate::json::Json;
 define_sent! {
     /// Every push.
     PUSHES:
-    /// A call that was sent with `progress: true` goes on. The first 50 are pushed, then one in 50 ms: what comes faster is left out.
+    /// A call that was sent with `progress: true` goes on. The first 50 are pushed, then one in 50 ms: of what comes faster the newest, and the last before the answer.
     "progress" Progress {
         /// The call's id.
         request_id: String,
