@@ -63,8 +63,13 @@ impl Bridge {
     /// The same, with as many runners.
     pub fn start_as(options: &Options, home: Home, runners: Runners) -> Outcome<(Self, Link)> {
         let mut command = Command::new(options.program("harbor-bridge")?);
-        command.args(["serve", "--stdio"]).env("HARBOR_HOME", &home.path);
         command.env("HARBOR_MCP_ISOLATION", runners.as_isolation());
+        Self::start_by(command, home)
+    }
+
+    /// The same by a command that runs the bridge, with more arguments.
+    pub fn start_by(mut command: Command, home: Home) -> Outcome<(Self, Link)> {
+        command.args(["serve", "--stdio"]).env("HARBOR_HOME", &home.path);
         let errors = fs::File::create(home.path.join("bridge.stderr"))?;
         let (own, mut link) = process::start(command.stderr(errors), Framing::Length)?;
         let bridge = Self { own, home };

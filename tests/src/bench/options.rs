@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Shown by `--help`.
 pub const USAGE: &str = "\
 usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervision-only | --host-only | --sandbox-only |
-             --scale-only] [--repetitions N] [--soak N] [--plot DIR] [--bin-dir DIR] [--servers DIR] [--peers DIR]
+             --scale-only | --budget-only] [--repetitions N] [--soak N] [--plot DIR] [--bin-dir DIR] [--servers DIR] [--peers DIR]
              [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
@@ -18,6 +18,7 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
   --supervision-only only what happens when servers die, and many of them
   --host-only        only what permissions cost
   --sandbox-only     only starts with and without a sandbox, and servers that take too much
+  --budget-only      only counts for one call, by valgrind and strace; fails where one is over its budget
   --scale-only       only floods, many servers, clients and tools, and a soak
   --soak N           calls of the soak (default 1000000, with --quick 20000)
   --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
@@ -46,6 +47,8 @@ pub enum Part {
     Host,
     /// Sandboxes.
     Sandbox,
+    /// Counts that do not depend on the machine's load.
+    Budget,
     /// Much of everything.
     Scale,
 }
@@ -125,6 +128,7 @@ impl Options {
                 "--supervision-only" => options.part = Part::Supervision,
                 "--host-only" => options.part = Part::Host,
                 "--sandbox-only" => options.part = Part::Sandbox,
+                "--budget-only" => options.part = Part::Budget,
                 "--scale-only" => options.part = Part::Scale,
                 "--soak" => soak = Some(value()?.parse::<usize>()?.max(1)),
                 "--plot" => options.plot = Some(PathBuf::from(value()?)),
@@ -149,14 +153,12 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// The path of a program that takes part.
+    /// The path of a program that takes part; one that is not among the others stands beside the driver.
     pub fn program(&self, name: &str) -> Outcome<PathBuf> {
-        let path = self.bin_dir.join(name);
-        if path.is_file() {
-            Ok(path)
-        } else {
-            Err(format!("{} is missing; build it first", path.display()).into())
-        }
+        let beside = std::env::current_exe()?.with_file_name(name);
+        let path = [self.bin_dir.join(name), beside].into_iter().find(|path| path.is_file());
+        let missing = || format!("{} is missing; build it first", self.bin_dir.join(name).display());
+        Ok(path.ok_or_else(missing)?)
     }
 
     fn full(bin_dir: PathBuf) -> Self {

@@ -165,6 +165,16 @@ pub fn cpu_ns(pid: u32) -> Outcome<u64> {
     Ok(total)
 }
 
+/// Whether something traces all threads of a process.
+pub fn is_traced(pid: u32) -> Outcome<bool> {
+    let mut all = true;
+    for task in fs::read_dir(format!("/proc/{pid}/task"))? {
+        let text = fs::read_to_string(task?.path().join("status")).unwrap_or_default();
+        all &= text.lines().all(|line| line.strip_prefix("TracerPid:").is_none_or(|by| by.trim() != "0"));
+    }
+    Ok(all)
+}
+
 /// What a process holds, in KiB.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {

@@ -22,6 +22,8 @@
 mod ask;
 #[path = "../bench/beside.rs"]
 mod beside;
+#[path = "../bench/budget.rs"]
+mod budget;
 #[path = "../bench/caller.rs"]
 mod caller;
 #[path = "../bench/calls.rs"]
@@ -80,6 +82,8 @@ mod process;
 mod ready;
 #[path = "../bench/report.rs"]
 mod report;
+#[path = "../bench/report_budget.rs"]
+mod report_budget;
 #[path = "../bench/report_fronts.rs"]
 mod report_fronts;
 #[path = "../bench/report_host.rs"]
@@ -164,6 +168,11 @@ fn run(options: &Options) -> Outcome<()> {
     }
     if options.part.has(Part::Host) && options.harbor {
         print(&report_host::host(&host::measure(options)?))?;
+    }
+    if options.part.has(Part::Budget) && options.harbor {
+        let counts = budget::measure(options)?;
+        print(&report_budget::budget(&counts))?;
+        report_budget::keeps(&counts)?;
     }
     if options.part.has(Part::Scale) && options.harbor {
         let figures = scale::measure(options)?;

@@ -1,0 +1,62 @@
+//! The budgets of a call in counts, and whether it keeps to them.
+//!
+//! Owns the budgets. A change that needs more raises them here, and its commit says for what.
+
+use crate::Outcome;
+use crate::budget::Counts;
+use crate::table::{line, row};
+
+/// The most that one small call may take.
+const INSTRUCTIONS: f64 = 43_000.0;
+const ALLOCATIONS: f64 = 20.0;
+/// In each direction a process waits, reads and writes; a little is left for what it does besides.
+const SYSTEM_CALLS: f64 = 6.5;
+
+/// The counts beside their budgets.
+pub fn budget(counts: &Counts) -> String {
+    let mut out = String::new();
+    line(&mut out, "### Counts for one call of 100 B\n");
+    line(&mut out, "One at a time; by callgrind and strace, so that no load of the machine changes them.\n");
+    row(&mut out, &["count", "process", "per call", "budget"]);
+    row(&mut out, &["---", "---", "---:", "---:"]);
+    for (what, process, count, budget) in rows(counts) {
+        row(&mut out, &[what, process, &format!("{count:.1}"), &format!("≤ {budget}")]);
+    }
+    line(&mut out, "");
+    out
+}
+
+/// # Errors
+/// Names what is over its budget.
+pub fn keeps(counts: &Counts) -> Outcome<()> {
+    let over: Vec<_> = rows(counts)
+        .into_iter()
+        .filter(|(_, _, count, budget)| count > budget)
+        .map(|(what, process, count, budget)| {
+            format!("{what} of the {process}: {count:.1} instead of {budget}")
+        })
+        .collect();
+    if over.is_empty() { Ok(()) } else { Err(format!("over its budget: {}", over.join("; ")).into()) }
+}
+
+fn rows(counts: &Counts) -> [(&'static str, &'static str, f64, f64); 4] {
+    [
+        ("instructions", "bridge", counts.instructions, INSTRUCTIONS),
+        ("allocations", "bridge", counts.allocations, ALLOCATIONS),
+        ("system calls", "bridge", counts.bridge_calls, SYSTEM_CALLS),
+        ("system calls", "runner", counts.runner_calls, SYSTEM_CALLS),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_over_its_budget_is_named() {
+        let counts = Counts { instructions: 1.0, allocations: 1.0, bridge_calls: 6.0, runner_calls: 6.0 };
+        assert!(keeps(&counts).is_ok());
+        let error = keeps(&Counts { runner_calls: 7.0, ..counts }).unwrap_err().to_string();
+        assert_eq!(error, "over its budget: system calls of the runner: 7.0 instead of 6.5");
+    }
+}
