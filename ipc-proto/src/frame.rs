@@ -17,7 +17,7 @@ pub const MAX_CLIENT_FRAME: usize = 64 * 1024 * 1024;
 pub const NATIVE_MESSAGING_LIMIT: usize = 1024 * 1024;
 
 /// The smallest piece that is worth a read.
-const READ_STEP: usize = 8 * 1024;
+const READ_STEP: usize = 4 * 1024;
 
 /// A buffer larger than this is given back once it is empty.
 const KEEP: usize = 256 * 1024;

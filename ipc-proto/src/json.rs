@@ -182,7 +182,7 @@ impl<'de> Visitor<'de> for KeySeed {
     }
 
     fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(String::from_utf8_lossy(key))
+        Ok(std::str::from_utf8(key).map_or_else(|_| String::from_utf8_lossy(key), Cow::Borrowed))
     }
 
     fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {

@@ -20,13 +20,13 @@ use harbor_child::namespace::{Containment, Namespace};
 use harbor_child::outbox::read_some;
 use harbor_child::reaper::Reaper;
 use harbor_child::signal::Signal;
+use harbor_child::signals::Signals;
 use harbor_child::socket::Reader;
 use harbor_child::{launcher, link, memory, namespace, own, socket};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
 use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::confinement;
 use crate::servers::Servers;
@@ -121,8 +121,7 @@ async fn serve(
     namespace: Option<Namespace>,
     carrier: Option<Rc<dyn Carrier>>,
 ) -> io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut ended = Signals::listen(&[Signal::SIGTERM, Signal::SIGINT])?;
     let reaper = Reaper::start_with(namespace)?;
     let (mut reader, writer) = socket::split(link)?;
     let up = Rc::new(Up::new());
@@ -145,8 +144,7 @@ async fn serve(
     });
     let read = tokio::select! {
         read = &mut reading => read.map_err(io::Error::other)?,
-        _ = terminate.recv() => Ok(()),
-        _ = interrupt.recv() => Ok(()),
+        () = ended.recv() => Ok(()),
     };
     servers.end_all().await;
     up.outbox().close();

@@ -17,6 +17,7 @@ pub mod own;
 mod passing;
 pub mod reaper;
 pub mod sandbox;
+pub mod signals;
 pub mod socket;
 pub mod spawn;
 pub mod usage;

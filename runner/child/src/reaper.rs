@@ -19,11 +19,11 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Notify, oneshot};
 
 use crate::leftovers::has_mark;
 use crate::namespace::Namespace;
+use crate::signals::Signals;
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,12 +74,13 @@ impl Reaper {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn start_with(namespace: Option<Namespace>) -> io::Result<Rc<Self>> {
-        let mut ended = signal(SignalKind::child())?;
+        let mut ended = Signals::listen(&[Signal::SIGCHLD])?;
         let reaper = Rc::new(Self { namespace, ..Self::default() });
         reaper.foreign.borrow_mut().extend(children());
         let weak = Rc::downgrade(&reaper);
         tokio::task::spawn_local(async move {
-            while ended.recv().await.is_some() {
+            loop {
+                ended.recv().await;
                 let Some(reaper) = weak.upgrade() else { return };
                 while reaper.reap_one() {}
                 reaper.reaped.notify_waiters();

@@ -8,7 +8,7 @@
 //! then dropped up to its end. Owns the bytes of half a line. Must never interpret them.
 
 /// The smallest piece that is worth a read.
-const READ_STEP: usize = 16 * 1024;
+const READ_STEP: usize = 4 * 1024;
 
 /// A buffer larger than this is given back once it is empty.
 const KEEP: usize = 256 * 1024;

@@ -78,6 +78,8 @@ mod plot;
 mod plots;
 #[path = "../bench/process.rs"]
 mod process;
+#[path = "../bench/programs.rs"]
+mod programs;
 #[path = "../bench/ready.rs"]
 mod ready;
 #[path = "../bench/report.rs"]
@@ -160,6 +162,7 @@ fn run(options: &Options) -> Outcome<()> {
     }
     if options.part == Part::All && options.harbor {
         print(&report::memory(&memory::measure(options)?))?;
+        print(&programs::sizes(options)?)?;
     }
     if options.part.has(Part::Supervision) && options.harbor {
         print(&report_supervision::crashes(&crash::measure(options)?))?;
