@@ -10,6 +10,7 @@ import { npmRepository } from "../driver/repository.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
+import type { Settled } from "./way.test.ts";
 
 const NO_SOURCES = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
 
@@ -48,9 +49,9 @@ for (const inBrowser of inBrowsers) {
       }
     });
 
-    test("an installation is shown before the yes, done, and leads to its tools; what it cannot find is said", () =>
+    test("an installation is shown before the yes, done, leads to its tools, and is there for a site that may use it; what it cannot find is said", () =>
       inBrowser.run(
-        async ({ browser, harbor }: World) => {
+        async ({ browser, harbor, site }: World) => {
           const program = await readFile(await writeToolsServer(harbor), "utf8");
           const source = await npmRepository(harbor, "weather-mcp", program, { description: "Says how the weather will be." });
           const sidebar = await Sidebar.open(browser, "add");
@@ -64,9 +65,22 @@ for (const inBrowser of inBrowsers) {
           assert.deepEqual(await servers(harbor), []);
           await sidebar.click("#install");
           await sidebar.says(".notice", /rain is installed.*It has 4 tools/s);
+          await sidebar.says("#runs", /It does not run now\. A site's call starts it/);
           await sidebar.click("#installed");
           await sidebar.says(".rows.tools", /forecast/);
           assert.equal((await servers(harbor))[0]?.["server_id"], "rain");
+
+          for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", site.origin, scope, "--always", "--tool", "rain/*");
+          const page = await browser.open(site.url);
+          const listed = (await page.run("return shown(agent.tools.list())")) as Settled;
+          assert.ok(listed.value?.some((tool: { name: string }) => tool.name === "rain/forecast"), JSON.stringify(listed));
+          const called = (await page.run("return shown(agent.tools.call({ tool: 'rain/forecast', args: { city: 'Bergen' } }))")) as Settled;
+          assert.match(called.value?.content[0].text ?? called.message, /Bergen/);
+          await sidebar.go("server/rain/overview");
+          await sidebar.says(".head .state", /^running$/);
+          await sidebar.click("[role='switch'][aria-checked='true']");
+          await sidebar.says("#lazy-about", /only while it runs/);
+          assert.equal((await servers(harbor))[0]?.["supervision"].lazy ?? false, false);
 
           await sidebar.go(`install/${encodeURIComponent(`git:file://${harbor.dir}/nothing`)}`);
           await sidebar.says("[role='alert'] .notice", /nothing/);

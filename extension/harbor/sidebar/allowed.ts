@@ -30,6 +30,8 @@ const textMap = needed(isMap(isText(65_536)), "texts by name");
 const listMap = needed(isMap(isList(isText(4_096))), "lists of texts by name");
 const object = needed(isFields, "an object");
 const grantType = needed((value) => ["ALLOW_ONCE", "ALLOW_ALWAYS", "DENY"].includes(value as string), "a type of grant");
+/** Whether a call starts it, and nothing else of its supervision: that neither widens what it may do nor who may use it. */
+const lazy = needed((value) => isFields(value) && Object.keys(value).join() === "lazy" && typeof value["lazy"] === "boolean", "`lazy`, true or false");
 const credential = needed((value) => value === "api_key" || value === "header", "`api_key` or `header`");
 
 const SERVERS = {
@@ -38,6 +40,7 @@ const SERVERS = {
   disconnect_server: { server_id: id },
   get_server_status: { server_id: id },
   remove_server: { server_id: id, data: may(yesNo) },
+  set_supervision: { server_id: id, supervision: lazy },
   mcp_get_logs: { server_id: id, limit: may(whole), follow: may(yesNo) },
 } as const;
 
@@ -65,13 +68,14 @@ const ADDING = {
     inputs: may(listMap),
     env: may(textMap),
     secret_values: may(textMap),
+    supervision: may(lazy),
     plan: may(yesNo),
     planned: may(text),
     build: may(yesNo),
     progress: may(yesNo),
   },
-  add_server: { server_id: id, command: text, args: may(texts), env: may(textMap), secrets: may(texts) },
-  add_remote_server: { server_id: id, url: text, transport_type: may(text) },
+  add_server: { server_id: id, command: text, args: may(texts), env: may(textMap), secrets: may(texts), supervision: may(lazy) },
+  add_remote_server: { server_id: id, url: text, transport_type: may(text), supervision: may(lazy) },
 } as const;
 
 const SECRETS = {

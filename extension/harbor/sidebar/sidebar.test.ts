@@ -6,6 +6,7 @@ import type { Grant, Installed, LogLine, Server } from "../../shared/protocol/ge
 import { ALLOWED, parseAllowed } from "./allowed.ts";
 import { changedParts, diff } from "./diff.ts";
 import { h, textIn } from "./dom.ts";
+import { comingWords, lazyWords } from "./lazy.ts";
 import { sitesOf } from "./permissions.ts";
 import { factsOfPlan, mayWords } from "./plan.ts";
 import { shownOf } from "./result.ts";
@@ -31,9 +32,23 @@ test("the sidebar may ask for what is on its list, with the fields that are on i
     ["set_credential", { server_id: "a", key: "K", value: 1 }],
     ["install_server", { source: "npm:x", secret_values: { a: 1 } }],
     ["mcp_call_tool", { server_id: "a", tool_name: "t", arguments: [] }],
+    ["set_supervision", { server_id: "a" }],
+    ["set_supervision", { server_id: "a", supervision: { lazy: true, auto_start: true } }],
+    ["set_supervision", { server_id: "a", supervision: { restart: "always" } }],
+    ["add_server", { server_id: "a", command: "b", supervision: { lazy: 1 } }],
   ] as const) {
     assert.throws(() => parseAllowed(type, fields), { code: "ERR_INVALID_REQUEST" }, type);
   }
+});
+
+test("of a server's supervision the sidebar says whether a call starts it", () => {
+  for (const lazy of [true, false]) {
+    const asked = { server_id: "a", supervision: { lazy } };
+    assert.deepEqual(parseAllowed("set_supervision", { ...asked, label: "L", reset: ["restart"] }).fields, asked);
+  }
+  const told = (lazy?: boolean) => [lazyWords({ supervision: { lazy } as {} }), comingWords({ supervision: { lazy } as {} })].join(" ");
+  assert.match(told(true), /stays stopped.*call starts it/);
+  for (const off of [false, undefined]) assert.match(told(off), /only while it runs.*once it is started/);
 });
 
 test("nothing on the list makes a grant, sets a sandbox, or ends the bridge", () => {
@@ -193,6 +208,7 @@ test("a command is what its form says", () => {
     args: ["x y", "--z"],
     env: { A: "b=c" },
     secrets: ["KEY"],
+    supervision: { lazy: true },
   });
   assert.throws(() => form({ name: "a", command: "b", env: "A" }), { code: "ERR_INVALID_REQUEST" });
 });

@@ -8,12 +8,14 @@ import type { Declared, Installed, Requests, Resolved } from "../../../shared/pr
 import { visible } from "../../../shared/text/visible.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { LAZY, comingWords } from "../lazy.ts";
 import { button, facts, failure, field, foreign, notice, oneLine } from "../parts.ts";
 import { factsOfPlan, fromWords } from "../plan.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Installation } from "../store.ts";
 import { count } from "../words.ts";
-import { back } from "./head.ts";
+import { back, serverOf } from "./head.ts";
+import { run } from "./servers.ts";
 
 type Here = Extract<Route, { at: "install" }>;
 type Ask = Requests["install_server"];
@@ -40,7 +42,7 @@ export const install: View<Here> = {
       h("h2", { tabindex: "-1", id: "title" }, oneLine(title)),
       aboutIt(installation),
       failure(hands, LOOK(source)),
-      done !== undefined ? h("div", { key: "done" }, ...doneOf(done)) : undefined,
+      done !== undefined ? h("div", { key: "done" }, ...doneOf(hands, done)) : undefined,
       done === undefined && plan !== undefined ? h("div", { key: "plan" }, ...planOf(hands, installation, plan)) : undefined,
       done === undefined && plan === undefined && about !== undefined ? h("div", { key: "form" }, ...formOf(hands, installation, about)) : undefined,
       hands.isBusy(LOOK(source)) || hands.isBusy(INSTALL(source)) ? progressOf(hands, installation) : undefined,
@@ -160,7 +162,7 @@ function plan(hands: Hands, source: string, about: Resolved, before?: Installed)
   const filled = hands.state.installation?.filled;
   hands.act(INSTALL(source), async (signal) => {
     const planned = before?.planned ?? about.planned;
-    const fields: Ask = { source, ...filled, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
+    const fields: Ask = { source, ...filled, supervision: LAZY, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
     // What was read of a repository waits as the plan that was made of it, for who goes back and plans anew.
     const read = about.planned === undefined ? about : { ...about, planned: installed.planned ?? about.planned };
@@ -210,7 +212,7 @@ function begin(hands: Hands, form: HTMLFormElement, source: string, found: Insta
   hands.act(INSTALL(source), async (signal) => {
     // Exactly what was shown. What has no versions is what was read of its repository.
     const planned = found.planned ?? about?.planned;
-    const fields: Ask = { source, ...filled, progress: true, ...(planned === undefined ? {} : { planned }), ...(values.length === 0 ? {} : { secret_values: Object.fromEntries(values) }) };
+    const fields: Ask = { source, ...filled, supervision: LAZY, progress: true, ...(planned === undefined ? {} : { planned }), ...(values.length === 0 ? {} : { secret_values: Object.fromEntries(values) }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
     learn(hands, source, { done: installed, step: undefined });
     hands.say(`${installed.server_id} is installed`);
@@ -228,12 +230,30 @@ function progressOf(hands: Hands, { source, step }: Installation): VNode {
   );
 }
 
-function doneOf({ server_id: id, tools = [], missing = [], needs_authorization: signIn }: Installed): Child[] {
+function doneOf(hands: Hands, { server_id: id, tools = [], missing = [], needs_authorization: signIn }: Installed): Child[] {
   const waits = missing.length > 0 || signIn === true;
   const words = missing.length > 0 ? `It waits for ${missing.join(", ")}.` : signIn === true ? "It wants you to sign in." : `It has ${count(tools.length, "tool")}.`;
   const href = hrefOf({ at: "server", id, part: waits ? "secrets" : "tools" });
   return [
-    notice(waits ? "warn" : "good", h("h3", {}, `${id} is installed`), h("p", {}, foreign(words)), h("a.action", { href, id: "installed" }, waits ? "Go on" : "See its tools")),
+    notice(
+      waits ? "warn" : "good",
+      h("h3", {}, `${id} is installed`),
+      h("p", {}, foreign(words)),
+      h("p.buttons", {}, h("a.action", { href, id: "installed" }, waits ? "Go on" : "See its tools"), ...(waits ? [] : startNow(hands, id))),
+      waits ? undefined : h("p", { role: "status", id: "runs" }, runsWords(hands, id)),
+    ),
+    failure(hands, `run ${id}`),
   ];
 }
 
+function startNow(hands: Hands, id: string): Child[] {
+  if (serverOf(hands, id)?.state !== "stopped") return [];
+  return [button("Start now", () => run(hands, id, "start"), { id: "start-now", busy: hands.isBusy(`run ${id}`) })];
+}
+
+/** It was started once to see its tools, and stopped again. */
+function runsWords(hands: Hands, id: string): string {
+  const server = serverOf(hands, id);
+  if (server?.state === "running") return "It runs.";
+  return server?.state === "stopped" ? `It does not run now. ${comingWords(server)}` : "";
+}

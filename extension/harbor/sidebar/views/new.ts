@@ -6,6 +6,7 @@ import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Requests } from "../../../shared/protocol/generated/messages.ts";
 import { type Child, type Props, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { LAZY } from "../lazy.ts";
 import { failure, field } from "../parts.ts";
 import type { Route } from "../route.ts";
 import { back, serverOf } from "./head.ts";
@@ -61,7 +62,7 @@ function remote(hands: Hands): Child[] {
     form(hands, fields, async (of) => {
       const [id, url, key] = [of("name").trim(), of("url").trim(), of("key")];
       isFree(hands, id);
-      await hands.ask("add_remote_server", { server_id: id, url });
+      await hands.ask("add_remote_server", { server_id: id, url, supervision: LAZY });
       if (key !== "") await hands.ask("set_credential", { server_id: id, key: "Authorization", value: key, credential_type: "header" });
       await start(hands, id);
       return id;
@@ -94,7 +95,7 @@ function command(hands: Hands): Child[] {
 /** The request that a filled form makes. */
 export function commandOf(of: (name: string) => string): Requests["add_server"] {
   const rows = (name: string) => of(name).split("\n").map((row) => row.trim()).filter((row) => row !== "");
-  const asked: Requests["add_server"] = { server_id: of("name").trim(), command: of("command").trim() };
+  const asked: Requests["add_server"] = { server_id: of("name").trim(), command: of("command").trim(), supervision: LAZY };
   const [args, env, secrets] = [rows("args"), rows("env"), rows("secrets")];
   if (args.length > 0) asked.args = args;
   if (secrets.length > 0) asked.secrets = secrets;

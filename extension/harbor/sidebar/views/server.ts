@@ -6,6 +6,7 @@ import type { Server } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
+import { isLazy, lazyWords } from "../lazy.ts";
 import { button, facts, failure, foreign, lines, notice, prose, sentence } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
 import { afterEnd, standingOf, timeWords } from "../words.ts";
@@ -30,6 +31,7 @@ export const overview: View<Here> = {
       lastEnd(hands, server),
       cannotStart(hands, server),
       restart(hands, server),
+      lazily(hands, server),
       h("h3", {}, "What it is"),
       aboutIt(server),
       removal(hands, server),
@@ -77,6 +79,26 @@ function restart(hands: Hands, { server_id: id, state, label }: Server): Child {
   const busy = state !== "running" || hands.isBusy(`run ${id}`);
   const props = { id: `restart ${id}`, "aria-label": `restart ${visible(label).text}`, busy };
   return h("p", {}, button("Restart", () => run(hands, id, "restart"), props));
+}
+
+/** Whether a call starts it. */
+function lazily(hands: Hands, server: Server): Child {
+  const { server_id: id } = server;
+  const act = `lazy ${id}`;
+  const busy = hands.isBusy(act);
+  const turn = () =>
+    hands.act(act, async () => {
+      const { server: now } = await hands.ask("set_supervision", { server_id: id, supervision: { lazy: !isLazy(server) } });
+      hands.change({ servers: hands.state.servers?.map((one) => (one.server_id === id ? now : one)) });
+    });
+  const props = { id: act, class: "switch", role: "switch", "aria-checked": String(isLazy(server)), "aria-describedby": "lazy-about", busy };
+  return h(
+    "div",
+    { key: "lazy" },
+    button("Start it when a site or client calls", turn, props),
+    h("p.about", { id: "lazy-about" }, lazyWords(server)),
+    failure(hands, act),
+  );
 }
 
 function aboutIt(server: Server): VNode {

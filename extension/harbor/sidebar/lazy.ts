@@ -1,0 +1,23 @@
+// Whether a call starts a server, and how that is said.
+//
+// Pure. Must never promise a start that the bridge does not make: what a person has stopped, no call starts.
+
+import type { Server } from "../../shared/protocol/generated/messages.ts";
+
+/** How servers are defined from the sidebar: a site that may use one shall find it, also after Harbor was started anew. */
+export const LAZY = { lazy: true };
+
+export function isLazy({ supervision }: Pick<Server, "supervision">): boolean {
+  return supervision.lazy === true;
+}
+
+/** Below the switch. */
+export function lazyWords(server: Pick<Server, "supervision">): string {
+  if (isLazy(server)) return "One that you stop yourself stays stopped until you start it.";
+  return "Sites and AI clients see its tools only while it runs.";
+}
+
+/** Of a server that has just come, and does not run yet. */
+export function comingWords(server: Pick<Server, "supervision">): string {
+  return isLazy(server) ? "A site's call starts it." : "Sites can use it once it is started.";
+}
