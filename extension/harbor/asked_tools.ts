@@ -5,6 +5,7 @@
 import type { NativeClient } from "../shared/native/client.ts";
 import type { Server, ToolChange } from "../shared/protocol/generated/messages.ts";
 import { isFields } from "../shared/ports/wire.ts";
+import { isLazy } from "./lazy.ts";
 import type { AskedServer, AskedTool } from "./own.ts";
 
 type Bridge = Pick<NativeClient, "request">;
@@ -42,6 +43,7 @@ export function asked(
   const tools = listed.map((tool) => withChange(tool, id, changes));
   const found: AskedServer = { id, label: server?.label ?? id, tools: all ? [{ name: `${id}/*` }, ...tools] : tools };
   if (server !== undefined) found.state = server.state;
+  if (server !== undefined && isLazy(server)) found.lazy = true;
   return found;
 }
 

@@ -6,12 +6,13 @@ import type { NativeClient } from "../shared/native/client.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, parseTools } from "./asked_tools.ts";
+import { stateWords } from "./consent/words.ts";
 import { INERT_MS, inertFor, stirred } from "./consent/inert.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
 
-const SERVER = { server_id: "s", label: "S", state: "running" } as Server;
+const SERVER = { server_id: "s", label: "S", state: "running", supervision: {} } as Server;
 
 test("a question shows the tools that were named, or all of a server with a line for all", () => {
   const known = parseTools("s", [{ name: "a", description: "does a" }, { name: 1 }, null, "x", { name: "b", title: "B" }]);
@@ -19,7 +20,15 @@ test("a question shows the tools that were named, or all of a server with a line
   assert.deepEqual(parseTools("s", "none"), []);
   assert.deepEqual(asked("s", SERVER, known, ["s/a", "s/gone"], []).tools, [known[0], { name: "s/gone" }]);
   assert.deepEqual(asked("s", SERVER, known, undefined, []).tools.map((tool) => tool.name), ["s/*", "s/a", "s/b"]);
+  assert.equal(asked("s", { ...SERVER, supervision: { lazy: true } }, known, undefined, []).lazy, true);
   assert.deepEqual(asked("nope", undefined, [], ["nope/x"], []), { id: "nope", label: "nope", tools: [{ name: "nope/x" }] });
+});
+
+test("a question promises a start by a call of servers only that have one", () => {
+  const of = (state: string | undefined, lazy?: boolean) => stateWords(state, lazy);
+  assert.deepEqual([of("stopped"), of("crashed"), of(undefined, true)], ["not running", "not running", "not installed here now"]);
+  assert.match(of("stopped", true), /^not running; using it starts it/);
+  assert.deepEqual([of("starting", true), of("running", true), of("failed", true)], ["starting", "running", "does not work at present"]);
 });
 
 test("a change stands beside its tool, and beside no other", () => {

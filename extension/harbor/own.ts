@@ -25,6 +25,8 @@ export interface AskedServer {
   label: string;
   /** Absent where there is no such server. */
   state?: string;
+  /** Whether a call starts it. */
+  lazy?: boolean;
   tools: AskedTool[];
 }
 

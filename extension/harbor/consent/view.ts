@@ -36,7 +36,7 @@ export function chosen(): string[] {
 
 function serverPart(server: AskedServer, at: number): HTMLElement {
   const head = element("h3", { id: `server-${at}` });
-  head.append(...foreign(server.label), element("span", { class: "state" }, ` (${stateWords(server.state)})`));
+  head.append(...foreign(server.label), element("span", { class: "state" }, ` (${stateWords(server.state, server.lazy)})`));
   const all = server.tools.some((tool) => isAll(tool));
   const tools = server.tools.map((tool, index) => toolPart(tool, `tool-${at}-${index}`, !all || isAll(tool)));
   const group = element("div", { class: "server", role: "group", "aria-labelledby": `server-${at}` });

@@ -10,12 +10,13 @@ export const SCOPE_WORDS: { [scope in Scope]: string } = {
   "mcp:tools.call": "use these tools: give them data of its own, and read what they answer. What a tool does is up to its server",
 };
 
-/** The state of a server in a question. */
-export function stateWords(state: string | undefined): string {
+/** The state of a server in a question. `lazy`: a call starts it, unless the person has stopped it. */
+export function stateWords(state: string | undefined, lazy = false): string {
   if (state === undefined) return "not installed here now";
   if (state === "running") return "running";
   if (state === "failed") return "does not work at present";
-  return "not running; using it starts it";
+  if (state === "starting" || state === "installing") return "starting";
+  return lazy ? "not running; using it starts it, unless you have stopped it" : "not running";
 }
 
 /** Above the tools. */

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Grant, Installed, LogLine, Server } from "../../shared/protocol/generated/messages.ts";
+import { comingWords, lazyWords } from "../lazy.ts";
 import { ALLOWED, parseAllowed } from "./allowed.ts";
 import { changedParts, diff } from "./diff.ts";
 import { h, textIn } from "./dom.ts";
-import { comingWords, lazyWords } from "./lazy.ts";
 import { sitesOf } from "./permissions.ts";
 import { factsOfPlan, mayWords } from "./plan.ts";
 import { shownOf } from "./result.ts";

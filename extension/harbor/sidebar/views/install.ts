@@ -6,9 +6,9 @@
 
 import type { Declared, Installed, Requests, Resolved } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
+import { LAZY, comingWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { LAZY, comingWords } from "../lazy.ts";
 import { button, facts, failure, field, foreign, notice, oneLine } from "../parts.ts";
 import { factsOfPlan, fromWords } from "../plan.ts";
 import { type Route, hrefOf } from "../route.ts";

@@ -4,9 +4,9 @@
 
 import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Requests } from "../../../shared/protocol/generated/messages.ts";
+import { LAZY } from "../../lazy.ts";
 import { type Child, type Props, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { LAZY } from "../lazy.ts";
 import { failure, field } from "../parts.ts";
 import type { Route } from "../route.ts";
 import { back, serverOf } from "./head.ts";

@@ -4,9 +4,9 @@
 
 import type { Server } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
+import { isLazy, lazyWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { isLazy, lazyWords } from "../lazy.ts";
 import { button, facts, failure, foreign, lines, notice, prose, sentence } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
 import { afterEnd, standingOf, timeWords } from "../words.ts";

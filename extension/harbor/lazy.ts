@@ -2,7 +2,7 @@
 //
 // Pure. Must never promise a start that the bridge does not make: what a person has stopped, no call starts.
 
-import type { Server } from "../../shared/protocol/generated/messages.ts";
+import type { Server } from "../shared/protocol/generated/messages.ts";
 
 /** How servers are defined from the sidebar: a site that may use one shall find it, also after Harbor was started anew. */
 export const LAZY = { lazy: true };
