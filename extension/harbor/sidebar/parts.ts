@@ -6,7 +6,7 @@ import type { Failure } from "../../shared/protocol/codes.ts";
 import { SHOWN, visible, visibleLines } from "../../shared/text/visible.ts";
 import { type Child, type Props, type VNode, h } from "./dom.ts";
 import type { Hands } from "./hands.ts";
-import { type Tone, codeWords } from "./words.ts";
+import { type Tone, codeWords, tailOf } from "./words.ts";
 
 /** Text of somebody else, cut, with a button for the rest. */
 export function foreign(text: string): VNode {
@@ -68,11 +68,12 @@ export function failure(hands: Hands, name: string): VNode {
 }
 
 export function failureNotice(failed: Failure): VNode {
-  const words = codeWords(failed);
+  const [words, tail] = [codeWords(failed), tailOf(failed)];
   return notice(
     "bad",
     h("p", {}, sentence(failed.message)),
     words === undefined ? undefined : h("p", {}, ...prose(words)),
+    tail === undefined ? undefined : h("details", { open: true }, h("summary", {}, "The last that it wrote"), lines(tail, "The last that it wrote")),
     h("p.code", {}, visible(failed.code).text),
   );
 }

@@ -49,7 +49,7 @@ function rowsOfRun({ runs }: Installed): Row[] {
 }
 
 /** As it would be typed. */
-function shellWord(word: string): string {
+export function shellWord(word: string): string {
   return /^[\w@%+=:,./{}$-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Grant, Installed, LogLine, Server } from "../../shared/protocol/generated/messages.ts";
 import { comingWords, lazyWords } from "../lazy.ts";
 import { ALLOWED, parseAllowed } from "./allowed.ts";
 import { changedParts, diff } from "./diff.ts";
 import { h, textIn } from "./dom.ts";
+import { failureNotice } from "./parts.ts";
 import { sitesOf } from "./permissions.ts";
 import { factsOfPlan, mayWords } from "./plan.ts";
 import { shownOf } from "./result.ts";
@@ -16,9 +18,9 @@ import { bridgeHelp } from "./views/bridge.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH, found, typed } from "./search.ts";
 import { added, asText } from "./views/logs.ts";
-import { commandOf } from "./views/new.ts";
+import { commandOf, withoutSwitches } from "./views/new.ts";
 import { parseTools } from "./views/tools.ts";
-import { afterEnd, standingOf, timeWords } from "./words.ts";
+import { afterEnd, codeWords, standingOf, tailOf, timeWords } from "./words.ts";
 
 test("the sidebar may ask for what is on its list, with the fields that are on it", () => {
   assert.deepEqual(parseAllowed("disconnect_server", { server_id: "time", more: 1 }), { type: "disconnect_server", fields: { server_id: "time" } });
@@ -211,6 +213,33 @@ test("a command is what its form says", () => {
     supervision: { lazy: true },
   });
   assert.throws(() => form({ name: "a", command: "b", env: "A" }), { code: "ERR_INVALID_REQUEST" });
+});
+
+test("what a code says does not contradict the message", () => {
+  const words = (code: string, details?: object) => codeWords({ code, message: "", details });
+  assert.equal(words("ERR_INVALID_REQUEST"), undefined);
+  assert.match(words("not_found") ?? "", /not there any more/);
+  assert.equal(words("not_found", { field: "source" }), undefined);
+  assert.match(words("connection_failed") ?? "", /Its log/);
+  assert.match(words("connection_failed", { left: "nothing" }) ?? "", /Nothing of it was kept/);
+});
+
+test("of a program that failed the last that it wrote is shown", () => {
+  const tail = (details: unknown) => tailOf({ code: "connection_failed", message: "", details });
+  assert.equal(tail({ stderr_tail: "$ npm install x\nnot found", left: "nothing" }), "not found");
+  assert.equal(tail({ stderr_tail: "$ 5 a day" }), "$ 5 a day");
+  for (const none of [undefined, null, 1, {}, { stderr_tail: 1 }, { stderr_tail: "\n" }, { stderr_tail: "$ npm", left: "nothing" }]) assert.equal(tail(none), undefined);
+  const notice = textIn(failureNotice({ code: "connection_failed", message: "it failed", details: { stderr_tail: "why\u202e", left: "nothing" } }));
+  assert.match(notice, /it failedNothing of it was kept.The last that it wrotewhy⟨202E⟩/);
+});
+
+test("an address that needs a switch leads to the command that has it", () => {
+  const bridge = new CodedError("invalid_params", "a.example is without TLS; allow_http (--allow-http) takes it all the same", { field: "url" });
+  const { message, details } = withoutSwitches(bridge, "a", "http://a.example/?x=1&y") as CodedError;
+  assert.equal(message, "nothing was added: a.example is without TLS");
+  assert.deepEqual(details, { typed: "harbor add a --url 'http://a.example/?x=1&y' --allow-http" });
+  const other = new CodedError("invalid_params", "no URL; look at it");
+  assert.equal(withoutSwitches(other, "a", "x"), other);
 });
 
 test("where there is no connection, it is said what to do, with the command", () => {

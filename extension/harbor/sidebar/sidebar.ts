@@ -47,6 +47,7 @@ const store = new Store(
     grants: undefined,
     search: NO_SEARCH,
     installation: undefined,
+    adding: undefined,
   },
   drawSoon,
 );

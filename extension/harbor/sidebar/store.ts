@@ -94,6 +94,8 @@ export interface State {
   grants: Grant[] | undefined;
   search: Search;
   installation: Installation | undefined;
+  /** What happens to a server of one's own that is being added, where something does. */
+  adding: string | undefined;
 }
 
 export class Store {

@@ -92,7 +92,6 @@ const CODES: { [code: string]: string } = {
   ERR_AUTHORIZATION_FAILED: "Nothing came of the signing in. Try again.",
   ERR_BRIDGE_NOT_CONNECTED: "There is no connection to Harbor on this machine.",
   ERR_VERSION_MISMATCH: "Harbor and this extension do not fit: update the older one.",
-  ERR_INVALID_REQUEST: "Something in it is wrong, or too large.",
   invalid_params: "Look at what you have filled in.",
   not_found: "It is not there any more.",
   connection_failed: "Its log may say more.",
@@ -102,9 +101,23 @@ const CODES: { [code: string]: string } = {
   shutting_down: "Harbor is ending. Try again in a moment.",
 };
 
-/** What a code means to a person; nothing where the message has to be enough. */
-export function codeWords({ code }: Failure): string | undefined {
+/** What a code means to a person; nothing where the message has to be enough, or says it better. */
+export function codeWords({ code, details }: Failure): string | undefined {
+  const { field, left } = Object(details) as { [name: string]: unknown };
+  // A source that was looked up was never there.
+  if (code === "not_found" && field === "source") return undefined;
+  // Nothing has a log that is not there any more.
+  if (code === "connection_failed" && left !== undefined) return left === "nothing" ? "Nothing of it was kept." : undefined;
   return CODES[code];
+}
+
+/** The last that a program wrote before it failed; a foreign text. Of an installation without what Harbor itself writes there. */
+export function tailOf({ details }: Failure): string | undefined {
+  const { left, stderr_tail: tail } = Object(details) as { [name: string]: unknown };
+  if (typeof tail !== "string") return undefined;
+  const isOurs = (line: string) => left !== undefined && /^(\$ |refused: )/.test(line);
+  const said = tail.split("\n").filter((line) => !isOurs(line)).join("\n");
+  return said.trim() === "" ? undefined : said;
 }
 
 /** How a person says a scope. */

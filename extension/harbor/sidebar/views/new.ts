@@ -7,7 +7,8 @@ import type { Requests } from "../../../shared/protocol/generated/messages.ts";
 import { LAZY } from "../../lazy.ts";
 import { type Child, type Props, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { failure, field } from "../parts.ts";
+import { button, command as commandLine, failure, field, foreign } from "../parts.ts";
+import { shellWord } from "../plan.ts";
 import type { Route } from "../route.ts";
 import { back, serverOf } from "./head.ts";
 
@@ -20,7 +21,9 @@ export const added: View<Here> = {
     back({ at: "add" }, "Catalog"),
     h("h2", { tabindex: "-1", id: "title" }, kind === "remote" ? "A server that runs elsewhere" : "A command of your own"),
     h("div", { key: kind }, ...(kind === "remote" ? remote(hands) : command(hands))),
+    hands.isBusy(ADD) ? progressOf(hands) : undefined,
     failure(hands, ADD),
+    elsewhere(hands),
   ],
 };
 
@@ -31,23 +34,23 @@ function text(id: string, label: string, about: Child, more: Props = {}): VNode 
   return field({ id, label, about, needed }, (props) => h("input", { type: "text", name: id, autocomplete: "off", spellcheck: "false", ...more, ...props }));
 }
 
-function form(hands: Hands, fields: Child[], add: (of: (name: string) => string) => Promise<string>): VNode {
+function form(hands: Hands, fields: Child[], add: (of: (name: string) => string, signal: AbortSignal) => Promise<string | undefined>): VNode {
   const submit = (event: Event) => {
     event.preventDefault();
     const { elements } = event.currentTarget as HTMLFormElement;
     const input = (name: string) => elements.namedItem(name) as HTMLInputElement;
     const of = (name: string) => input(name).value;
-    hands.act(ADD, async () => {
+    hands.act(ADD, async (signal) => {
       const id = await add((name) => {
         const value = of(name);
         if (input(name).type === "password") input(name).value = "";
         return value;
-      });
-      hands.go({ at: "server", id, part: "overview" });
+      }, signal);
+      if (id !== undefined) hands.go({ at: "server", id, part: "overview" });
     });
   };
-  const button = h("button.primary", { type: "submit", id: "add", "aria-disabled": hands.isBusy(ADD) ? "true" : undefined }, "Add and start");
-  return h("form", { on: { submit } }, ...fields, h("p.buttons", {}, button));
+  const submits = h("button.primary", { type: "submit", id: "add", "aria-disabled": hands.isBusy(ADD) ? "true" : undefined }, "Add and start");
+  return h("form", { on: { submit } }, ...fields, h("p.buttons", {}, submits));
 }
 
 function remote(hands: Hands): Child[] {
@@ -59,13 +62,16 @@ function remote(hands: Hands): Child[] {
     ),
   ];
   return [
-    form(hands, fields, async (of) => {
-      const [id, url, key] = [of("name").trim(), of("url").trim(), of("key")];
+    form(hands, fields, async (of, signal) => {
+      const [id, url] = [of("name").trim(), of("url").trim()];
       isFree(hands, id);
-      await hands.ask("add_remote_server", { server_id: id, url, supervision: LAZY });
+      await hands.ask("add_remote_server", { server_id: id, url, supervision: LAZY }).catch((error: unknown) => {
+        throw withoutSwitches(error, id, url);
+      });
+      // Until here its field keeps it: whoever has to change the address types it once.
+      const key = of("key");
       if (key !== "") await hands.ask("set_credential", { server_id: id, key: "Authorization", value: key, credential_type: "header" });
-      await start(hands, id);
-      return id;
+      return start(hands, id, signal);
     }),
   ];
 }
@@ -82,12 +88,11 @@ function command(hands: Hands): Child[] {
     area("secrets", "Secrets that it needs", "Names, one on each line; you set their values next."),
   ];
   return [
-    form(hands, fields, async (of) => {
+    form(hands, fields, async (of, signal) => {
       const asked = commandOf(of);
       isFree(hands, asked.server_id);
       await hands.ask("add_server", asked);
-      if (asked.secrets === undefined) await start(hands, asked.server_id);
-      return asked.server_id;
+      return asked.secrets === undefined ? start(hands, asked.server_id, signal) : asked.server_id;
     }),
   ];
 }
@@ -115,7 +120,44 @@ function isFree(hands: Hands, id: string): void {
   if (serverOf(hands, id) !== undefined) throw new CodedError("ERR_INVALID_REQUEST", `there is a server ${id} already: choose another name, or remove it first`);
 }
 
-/** Where it does not come up, the server's own page says why. */
-async function start(hands: Hands, id: string): Promise<void> {
-  await hands.ask("connect_server", { server_id: id }).catch(() => undefined);
+/** Where it does not come up, the server's own page says why. Cancelled, it is as if it had never been added. */
+async function start(hands: Hands, id: string, signal: AbortSignal): Promise<string | undefined> {
+  const onProgress = (progress: unknown) => {
+    const { message } = Object(progress) as { message?: unknown };
+    if (typeof message === "string" && !signal.aborted) hands.change({ adding: message });
+  };
+  await hands.ask("connect_server", { server_id: id, progress: true }, { signal, onProgress }).catch(() => undefined);
+  hands.change({ adding: undefined });
+  if (!signal.aborted) return id;
+  await hands.ask("remove_server", { server_id: id });
+  hands.say(`${id} is not added`);
+  return undefined;
+}
+
+function progressOf(hands: Hands): VNode {
+  const { adding } = hands.state;
+  return h(
+    "div.progress",
+    { role: "status", id: "progress", key: "progress" },
+    h("progress", { "aria-label": "Progress" }),
+    h("p.soft", {}, adding === undefined ? "Adding it…" : foreign(adding)),
+    button("Cancel", () => hands.cancel(ADD), { id: "cancel" }),
+  );
+}
+
+/** An address that is only taken with a switch: the sidebar has none, so its failure says what to type instead. */
+export function withoutSwitches(error: unknown, id: string, url: string): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const options = [...error.message.matchAll(/\((--allow-[a-z]+)\)/g)].map(([, option = ""]) => option);
+  if (options.length === 0) return error;
+  const what = error.message.slice(0, error.message.lastIndexOf("; "));
+  const typed = ["harbor", "add", id, "--url", url, ...options].map(shellWord).join(" ");
+  return new CodedError(error.code, `nothing was added: ${what}`, { typed });
+}
+
+function elsewhere(hands: Hands): Child {
+  const { details } = Object(hands.state.acts[ADD]) as { details?: unknown };
+  const { typed } = Object(details) as { typed?: unknown };
+  if (typeof typed !== "string") return undefined;
+  return h("div", { key: "typed" }, h("p.soft", {}, "If you want it all the same, this adds it, in a terminal:"), commandLine(typed, hands));
 }
