@@ -21,3 +21,10 @@ export function lazyWords(server: Pick<Server, "supervision">): string {
 export function comingWords(server: Pick<Server, "supervision">): string {
   return isLazy(server) ? "A site's call starts it." : "Sites can use it once it is started.";
 }
+
+/** Where its tools are tried out, and it does not run. */
+export function startWords(server: Pick<Server, "supervision" | "state">): string {
+  if (server.state === "starting" || server.state === "installing") return "The server starts.";
+  if (server.state === "crashed") return "The server has ended, and is started again by itself.";
+  return isLazy(server) ? "The server does not run. A call starts it, unless you have stopped it." : "The server does not run: start it first.";
+}

@@ -78,6 +78,8 @@ for (const inBrowser of inBrowsers) {
         await sidebar.click("#servers .words a");
         await sidebar.click("[data-accept='map']");
         await sidebar.gone(".change");
+        await sidebar.go("servers");
+        await sidebar.says("#servers .words", /4 tools/);
         assert.deepEqual(JSON.parse(await harbor.cli("tools", "--changed", "--json")).changes, []);
       }));
 
@@ -116,10 +118,13 @@ for (const inBrowser of inBrowsers) {
         await sidebar.says("#progress", /one of three/);
         await sidebar.click("#cancel");
         await sidebar.gone("#cancel");
+        await sidebar.says("#progress", /^Cancelled/);
         assert.equal(await sidebar.count("[role='alert'] .notice"), 0);
         await harbor.cli("stop", "weather");
         await sidebar.click("#call");
         await sidebar.says("[role='alert'] .notice", /The server does not run.*ERR_SERVER_UNAVAILABLE/s);
+        await sidebar.click("[id='start weather']");
+        await sidebar.gone("[id='start weather']");
       }));
 
     test("what sites may do is shown as it changes, and taken back", () =>

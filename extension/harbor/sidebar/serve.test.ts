@@ -83,6 +83,19 @@ test("many events have the servers read once more, and no more often", async () 
   assert.deepEqual(open.pushed("grant_changed"), [{ push: "grant_changed", payload: { change: "granted" } }]);
 });
 
+test("once a change is accepted the servers are told anew, and not before", async () => {
+  const { asked, client } = bridge();
+  const sidebars = new Sidebars(client);
+  const open = [sidebar(sidebars), sidebar(sidebars)];
+  const told = () => open.map(({ pushed }) => pushed("servers").length);
+  for (let at = 0; at < 9; at += 1) await settle();
+  const [before, from] = [told(), asked.length];
+  open[0]?.ask("host_accept_tool_change", { server_id: "a", tool_name: "t", tool_hash: "h" });
+  for (let at = 0; at < 9; at += 1) await settle();
+  assert.deepEqual(asked.slice(from), ["host_accept_tool_change a", "watch_servers"]);
+  assert.deepEqual(told(), before.map((count) => count + 1));
+});
+
 test("what is not on the list does not reach the bridge", async () => {
   const { asked, client } = bridge();
   const open = sidebar(new Sidebars(client));

@@ -119,7 +119,10 @@ export class Sidebars {
     const { type, fields } = parseAllowed(asked, payload);
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
-    return this.#bridge.request(type, fields as never, { signal, onProgress });
+    const reply = await this.#bridge.request(type, fields as never, { signal, onProgress });
+    // The servers say how many of their tools have changed, and no event says that one is accepted.
+    if (type === "host_accept_tool_change") void this.#tellServers();
+    return reply;
   }
 
   /** All sidebars have one connection: a log is followed until the last one has enough. */

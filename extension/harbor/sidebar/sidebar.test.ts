@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Grant, Installed, LogLine, Server } from "../../shared/protocol/generated/messages.ts";
-import { comingWords, lazyWords } from "../lazy.ts";
+import { comingWords, lazyWords, startWords } from "../lazy.ts";
 import { ALLOWED, parseAllowed } from "./allowed.ts";
 import { changedParts, diff } from "./diff.ts";
 import { h, textIn } from "./dom.ts";
@@ -51,6 +51,9 @@ test("of a server's supervision the sidebar says whether a call starts it", () =
   const told = (lazy?: boolean) => [lazyWords({ supervision: { lazy } as {} }), comingWords({ supervision: { lazy } as {} })].join(" ");
   assert.match(told(true), /stays stopped.*call starts it/);
   for (const off of [false, undefined]) assert.match(told(off), /only while it runs.*once it is started/);
+  const trial = (state: string, lazy: boolean) => startWords({ state, supervision: { lazy } });
+  assert.deepEqual([trial("starting", false), trial("stopped", false)], ["The server starts.", "The server does not run: start it first."]);
+  assert.match(trial("stopped", true), /A call starts it/);
 });
 
 test("nothing on the list makes a grant, sets a sandbox, or ends the bridge", () => {

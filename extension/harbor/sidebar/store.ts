@@ -64,6 +64,8 @@ export interface Trial {
   problems: Problems;
   progress?: { progress: number; total?: number; message?: string } | undefined;
   result?: { value: unknown; ms: number } | undefined;
+  /** Whether the person has cancelled its last call. */
+  cancelled?: boolean;
 }
 
 /** An installation, from what is known of its source to its end. */

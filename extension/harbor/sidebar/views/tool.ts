@@ -3,6 +3,8 @@
 // Owns the trial. Must never call a tool but by a click of the person's.
 
 import { isFields } from "../../../shared/ports/wire.ts";
+import { visible } from "../../../shared/text/visible.ts";
+import { startWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import { argumentsOf, draftOf, parseArguments } from "../form/draft.ts";
 import { fieldsOf } from "../form/fields.ts";
@@ -10,14 +12,16 @@ import { type Field, planOf } from "../form/schema.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, copyButton, empty, failure, field, foreign, lines, notice, oneLine, prose, waiting } from "../parts.ts";
 import { type Piece, shownOf } from "../result.ts";
-import type { Route } from "../route.ts";
+import { type Route, hrefOf } from "../route.ts";
 import type { Tool, Trial } from "../store.ts";
 import { back, serverOf } from "./head.ts";
+import { toggle } from "./servers.ts";
 import { loadTools } from "./tools.ts";
 
 type Here = Extract<Route, { at: "tool" }>;
 
 const CALL = "call";
+const CANCELLED = "Cancelled: the server was told to stop. What it has done by then stays done.";
 
 export const tool: View<Here> = {
   title: (_, { tool: name }) => name,
@@ -38,9 +42,18 @@ export const tool: View<Here> = {
       const nothing = known === undefined ? waiting("Asking for its tools…") : empty("It has no such tool any more.");
       return [up, failure(hands, `tools ${id}`), nothing];
     }
-    return [up, h("h2.mono", { tabindex: "-1", id: "title" }, oneLine(name)), ...about(found), ...(trial?.id === id && trial.tool === name ? trialOf(hands, trial) : [])];
+    return [up, h("h2.mono", { tabindex: "-1", id: "title" }, oneLine(name)), changed(hands, id, name), ...about(found), ...(trial?.id === id && trial.tool === name ? trialOf(hands, trial) : [])];
   },
 };
+
+/** Whether it is not what it was when the person last saw it. */
+function changed(hands: Hands, id: string, name: string): Child {
+  const change = hands.state.detail?.changes?.find(({ tool_name }) => tool_name === name);
+  if (change === undefined) return undefined;
+  const words = change.blocked ? "No site can use it until you accept it." : "Sites go on using it, as your configuration says.";
+  const see = h("a.action", { href: hrefOf({ at: "server", id, part: "tools" }), id: "changed" }, "See what changed");
+  return notice("warn", h("p", {}, "It has changed since you accepted it. ", words), see);
+}
 
 function about({ title, description, inputSchema, annotations }: Tool): Child[] {
   return [
@@ -98,14 +111,33 @@ function trialOf(hands: Hands, trial: Trial): Child[] {
         {},
         h("button.primary", { type: "submit", id: "call", "aria-disabled": busy ? "true" : undefined }, "Call"),
         trial.plan.is === "form" ? button(trial.asJson ? "As a form" : "As JSON", () => switchForm(trial, change), { class: "quiet", id: "as-json", key: "as" }) : undefined,
-        busy ? button("Cancel", () => hands.cancel(CALL), { id: "cancel", key: "cancel" }) : undefined,
+        busy ? button("Cancel", () => cancel(hands, trial), { id: "cancel", key: "cancel" }) : undefined,
       ),
-      serverOf(hands, trial.id)?.state === "running" ? undefined : h("p.soft", {}, "The server does not run: start it first, or a call may start it."),
     ),
-    h("div", { role: "status", id: "progress" }, busy ? progressOf(trial) : undefined),
+    startFirst(hands, trial.id),
+    h("div", { role: "status", id: "progress" }, busy ? progressOf(trial) : trial.cancelled === true ? h("p.soft", {}, CANCELLED) : undefined),
     failure(hands, CALL),
     trial.result === undefined ? undefined : resultOf(hands, trial.result),
   ];
+}
+
+/** What does not run is started here: a call does that for some servers only. */
+function startFirst(hands: Hands, id: string): Child {
+  const server = serverOf(hands, id);
+  if (server === undefined || server.state === "running") return undefined;
+  return h(
+    "div.server",
+    { key: "start" },
+    h("p.what.soft", {}, startWords(server)),
+    toggle(hands, server, visible(server.label).text),
+    failure(hands, `run ${id}`),
+    failure(hands, `stop ${id}`),
+  );
+}
+
+function cancel(hands: Hands, trial: Trial): void {
+  hands.cancel(CALL);
+  keep(hands, trial, { cancelled: true });
 }
 
 /** Changes a trial, if it is still that one. */
@@ -148,7 +180,7 @@ function switchForm(trial: Trial, change: (patch: Partial<Trial>) => void): void
 
 function call(hands: Hands, trial: Trial): void {
   const { args, problems } = read(trial);
-  keep(hands, trial, { problems, result: undefined, progress: undefined });
+  keep(hands, trial, { problems, result: undefined, progress: undefined, cancelled: false });
   if (args === undefined) {
     hands.say("Something has to be filled in, or is not right");
     queueMicrotask(() => document.querySelector<HTMLElement>(".trial [aria-invalid]")?.focus());
