@@ -78,7 +78,7 @@ pub(crate) fn version_mismatch(protocol: Option<u32>, build: Option<&str>) -> Er
     let next = if protocol.is_some_and(|protocol| protocol > CLIENT_PROTOCOL) {
         "the running bridge is older: end it with `harbor shutdown`, and the next request starts the new one"
     } else {
-        "the client is older: update it"
+        "the client is older, that is the browser extension or the program that asks: update that one"
     };
     let build = build.map(|build| format!(" (build {build:.80})")).unwrap_or_default();
     let message = format!(

@@ -59,7 +59,7 @@ async function olderBridge(harbor: Harbor): Promise<void> {
     program,
     `#!/usr/bin/env node
 process.stdin.once("data", () => {
-  const error = { code: "version_mismatch", message: "the client is older: update it" };
+  const error = { code: "version_mismatch", message: "the client is older: update it", details: { protocol: 1e6 } };
   const text = JSON.stringify({ type: "error", request_id: "hello", error });
   const head = Buffer.alloc(4);
   head.writeUInt32LE(Buffer.byteLength(text));
@@ -103,7 +103,7 @@ for (const inBrowser of inBrowsers) {
         const asked = (await page.run("return shown(agent.tools.list())")) as Settled;
         assert.deepEqual([asked.code, asked.message], ["ERR_VERSION_MISMATCH", "the client is older: update it"]);
         const sidebar = await browser.open(browser.harborUrl("sidebar.html"));
-        await until("what to do", async () => /update it/.test(await textOf(sidebar, "#bridge")) || undefined);
+        await until("what to do", async () => /update it.*npm run build/s.test(await textOf(sidebar, "#bridge")) || undefined);
       }));
 
     test("two sites ask at once, and each gets its own answer", () =>

@@ -4,7 +4,7 @@
 
 import type { Port } from "../../shared/browser/api.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
-import type { Cause, State } from "../../shared/native/reconnect.ts";
+import type { Cause, Reason, State } from "../../shared/native/reconnect.ts";
 import { type Context, answer } from "../../shared/ports/answerer.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
@@ -17,6 +17,8 @@ export interface BridgeView {
   /** Why there is none, and what to do. */
   message?: string;
   cause?: Cause;
+  /** Where versions do not fit: which end is older, if that is known. */
+  older?: Reason["older"];
   version?: string;
 }
 
@@ -39,6 +41,7 @@ export function viewOfBridge({ state, greeting }: Pick<Bridge, "state" | "greeti
   if (state.is === "waiting" || state.is === "failed") {
     view.message = state.reason.message;
     view.cause = state.reason.cause;
+    if (state.reason.older !== undefined) view.older = state.reason.older;
   }
   if (greeting !== undefined) view.version = greeting.bridge_version;
   return view;

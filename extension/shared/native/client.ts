@@ -228,8 +228,8 @@ export class NativeClient {
     if (type === "chunk") {
       this.#heardChunk(message as unknown as Pushes["chunk"]);
     } else if (type === "error" && (id === HELLO_ID || (id === "" && this.#state.is === "connecting"))) {
-      const { code, message: text } = parseFailure(message["error"]);
-      this.#happened({ is: "refused", code, message: text });
+      const { code, message: text, details } = parseFailure(message["error"]);
+      this.#happened({ is: "refused", code, message: text, details });
     } else if (type === "hello_result" && id === HELLO_ID) {
       this.#greeting = message as unknown as Greeting;
       this.#happened({ is: "hello_accepted" });

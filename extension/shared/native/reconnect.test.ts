@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { PROTOCOL } from "../protocol/generated/messages.ts";
 import {
   type Event,
   HELLO_MS,
@@ -55,6 +56,15 @@ test("another version closes the port and says what the bridge says", () => {
   const reason = { cause: "version", message: "update it" };
   assert.deepEqual(state, { is: "failed", since: 5, reason });
   assert.deepEqual(actions, [{ do: "disconnect" }, { do: "fail_waiting", reason }]);
+});
+
+test("which end is older is known where the bridge says its protocol", () => {
+  const older = (details: unknown) => {
+    const { state } = step({ is: "connecting", attempt: 1, until: 9 }, { is: "refused", code: "version_mismatch", message: "", details }, 5);
+    return state.is === "failed" ? state.reason.older : "?";
+  };
+  assert.deepEqual([older({ protocol: PROTOCOL + 1 }), older({ protocol: PROTOCOL - 1 })], ["extension", "program"]);
+  for (const details of [undefined, null, {}, { protocol: "2" }, { protocol: PROTOCOL }]) assert.equal(older(details), undefined);
 });
 
 test("a host that does not answer is left", () => {

@@ -11,6 +11,8 @@
 // Pure: state, event, now in; state and actions out. Must never hold a port or a timer. Nothing is tried again while nobody wants it: `harbor shutdown`
 // would otherwise be undone at once.
 
+import { PROTOCOL } from "../protocol/generated/messages.ts";
+
 /** The longest wait. Below 30 s, since a background with nothing to do is ended then, and its timers with it. */
 export const LONGEST_WAIT_MS = 16_000;
 const FIRST_WAIT_MS = 250;
@@ -29,6 +31,8 @@ export type Cause = "host_missing" | "host_forbidden" | "version" | "refused" | 
 export interface Reason {
   cause: Cause;
   message: string;
+  /** With `version`: which end is older, where the bridge has said its protocol. */
+  older?: "extension" | "program";
 }
 
 export type State =
@@ -43,7 +47,7 @@ export type Event =
   | { is: "want" }
   | { is: "hello_accepted" }
   /** The bridge, or the native host on its behalf, says no. */
-  | { is: "refused"; code: string; message: string }
+  | { is: "refused"; code: string; message: string; details?: unknown }
   /** The port closed, with the browser's words. `wanted`: whether somebody still waits or watches. */
   | { is: "closed"; text: string; wanted: boolean }
   /** The time of `deadline` has come. */
@@ -69,7 +73,7 @@ export function step(state: State, event: Event, now: number): Step {
     case "hello_accepted":
       return state.is === "connecting" ? { state: { is: "ready" }, actions: [] } : stay(state);
     case "refused":
-      return state.is === "connecting" ? failed(refusal(event.code, event.message), now, true) : stay(state);
+      return state.is === "connecting" ? failed(refusal(event), now, true) : stay(state);
     case "closed":
       return closed(state, event, now);
     case "due":
@@ -135,9 +139,11 @@ function stay(state: State): Step {
   return { state, actions: [] };
 }
 
-function refusal(code: string, message: string): Reason {
-  if (code === "version_mismatch") return { cause: "version", message };
-  return { cause: "refused", message };
+function refusal({ code, message, details }: Extract<Event, { is: "refused" }>): Reason {
+  if (code !== "version_mismatch") return { cause: "refused", message };
+  const { protocol: theirs } = Object(details) as { protocol?: unknown };
+  if (typeof theirs !== "number" || theirs === PROTOCOL) return { cause: "version", message };
+  return { cause: "version", message, older: theirs > PROTOCOL ? "extension" : "program" };
 }
 
 /** What the browser's words mean; those of Chromium, then those of Firefox. `stood`: the bridge had answered before. */

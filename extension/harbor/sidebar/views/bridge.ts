@@ -2,7 +2,6 @@
 //
 // Owns the steps for each reason. They have to be enough for a person who has never heard of any of it.
 
-import type { Cause } from "../../../shared/native/reconnect.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { button, command, notice, sentence } from "../parts.ts";
@@ -26,16 +25,16 @@ export function bridgeLine({ state, version }: BridgeView): VNode {
 
 /** What to do; nothing while all is well. */
 export function bridgeHelp(hands: Hands, bridge: BridgeView, tryAgain: () => void): Child {
-  const { state, cause, message } = bridge;
+  const { state, cause, message = "" } = bridge;
   const again = h("p.buttons", {}, button("Try again", tryAgain, { id: "again", key: "again", busy: state === "connecting" }));
   if (state === "idle") return notice("idle", h("p", {}, "There is no connection to Harbor on this machine now."), again);
-  if (state === "waiting") return notice("warn", h("p", {}, sentence(message ?? "")), h("p.soft", {}, "Harbor is started again by itself."));
+  if (state === "waiting") return notice("warn", h("p", {}, sentence(message)), h("p.soft", {}, "Harbor is started again by itself."));
   if (state !== "failed") return undefined;
   const head = h("h2", {}, cause === "host_missing" ? "Harbor is not set up for this browser" : "No connection to Harbor");
-  return notice("bad", head, ...stepsOf(hands, cause, message ?? ""), again);
+  return notice("bad", head, ...stepsOf(hands, bridge), again);
 }
 
-function stepsOf(hands: Hands, cause: Cause | undefined, message: string): Child[] {
+function stepsOf(hands: Hands, { cause, message = "", older }: BridgeView): Child[] {
   const said = h("p", {}, sentence(message));
   switch (cause) {
     case "host_missing":
@@ -46,17 +45,42 @@ function stepsOf(hands: Hands, cause: Cause | undefined, message: string): Child
         command("harbor host install", hands),
       ];
     case "version":
-      return [
-        said,
-        h("p", {}, "Harbor's program and this extension have to be of versions that fit. This says which version the program is:"),
-        command("harbor --version", hands),
-        h("p", {}, `This extension is ${__VERSION__}. After an update of the program, end the old one; it starts again by itself:`),
-        command("harbor shutdown", hands),
-      ];
+      return [said, ...versions(hands, older)];
     default:
       return [said, h("p", {}, "This says what is wrong, and mends what it can:"), command("harbor doctor", hands)];
   }
 }
+
+/** Where both were built from one source: how the older half follows. */
+function versions(hands: Hands, older: BridgeView["older"]): Child[] {
+  const extension = [
+    h("p", {}, `This extension (${__VERSION__}) is brought up to date in the directory of Harbor's source:`),
+    command("git pull && cd extension && npm ci && npm run build", hands),
+    h("p", {}, "Then load it anew, and the other one of Harbor's: ", ...RELOAD),
+  ];
+  const program = [
+    h("p", {}, "Harbor's program may be newer than what runs of it. This ends that; it starts again by itself:"),
+    command("harbor shutdown", hands),
+    h("p", {}, "Where that does not help, this brings the program up to date, in the directory of Harbor's source. Then end it once more."),
+    command("git pull && scripts/run", hands),
+  ];
+  if (older === "extension") return extension;
+  if (older === "program") return program;
+  return [
+    h("p", {}, "This says which version the program is:"),
+    command("harbor --version", hands),
+    h("h3", {}, "If the extension is older"),
+    ...extension,
+    h("h3", {}, "If the program is older"),
+    ...program,
+  ];
+}
+
+/** Where this browser has its extensions; no page may lead there. */
+const RELOAD: Child[] =
+  __BROWSER__ === "firefox"
+    ? [h("code", {}, "about:debugging#/runtime/this-firefox"), " has “Reload” for each."]
+    : [h("code", {}, "chrome://extensions"), " has a round arrow for each."];
 
 function missing(hands: Hands): Child[] {
   return [
@@ -64,9 +88,17 @@ function missing(hands: Hands): Child[] {
     h(
       "ol.steps",
       {},
-      h("li", {}, h("p", {}, "You have Harbor's program: tell this browser of it, in a terminal."), command("harbor host install", hands)),
-      h("li", {}, h("p", {}, "You have not: in the directory of Harbor's source, this builds and installs it. Then do the first step."), command("scripts/run", hands)),
+      h("li", {}, h("p", {}, "In the directory of Harbor's source, this builds and installs the program. If you have it, go on."), command("scripts/run", hands)),
+      h("li", {}, h("p", {}, "This tells the browser of it:"), command("harbor host install", hands)),
     ),
+    h("p.soft", {}, "If there is no such command, it is not in your PATH; it is in ", h("code", {}, "~/.local/bin"), ":"),
+    command("~/.local/bin/harbor host install", hands),
+    ...(__BROWSER__ === "firefox" ? [] : ownProfile(hands)),
+  ];
+}
+
+function ownProfile(hands: Hands): Child[] {
+  return [
     h("p.soft", {}, "A Chromium with a profile of its own has to be named:"),
     command("harbor host install --browser chromium --user-data-dir DIR", hands),
   ];
