@@ -69,7 +69,7 @@ function plainOf(field: Field, text: string, props: Props): VNode {
     case "json":
       return h("textarea.code", { rows: 3, spellcheck: "false", value: text, ...props });
     default:
-      if (field.is === "text" && field.long) return h("textarea", { rows: 1, value: text, ...props });
+      if (field.is === "text" && field.long) return h("textarea", { rows: 2, value: text, ...props });
       return h("input", { type: "text", autocomplete: "off", value: text, ...props });
   }
 }

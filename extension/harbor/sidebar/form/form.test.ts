@@ -47,6 +47,17 @@ test("each kind of schema has its field", () => {
   assert.equal(kinds(fields).join(" "), expected);
 });
 
+test("a text is one line, unless it is known to have more", () => {
+  const long = (name: string, schema: object = {}) => {
+    const [field] = fieldsOf({ [name]: { type: "string", ...schema } });
+    return field?.is === "text" && field.long;
+  };
+  for (const name of ["city", "message", "path", "query", "context", "TEXT_ID"]) assert.equal(long(name), false, name);
+  for (const name of ["content", "newText", "file_contents", "html-body", "SQL"]) assert.equal(long(name), true, name);
+  assert.deepEqual([long("a", { maxLength: 5_000 }), long("text", { maxLength: 80 }), long("text", { format: "uri" })], [true, false, false]);
+  assert.deepEqual([long("a", { default: "x\ny" }), long("a", { contentMediaType: "text/markdown" })], [true, true]);
+});
+
 test("or nothing, references and lists of types are what they mean", () => {
   const $defs = { Size: { type: "integer", description: "a size" } };
   const fields = fieldsOf(

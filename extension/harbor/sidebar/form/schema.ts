@@ -67,7 +67,7 @@ function fieldOf(reading: Reading, name: string, given: unknown, required: boole
   if (Array.isArray(schema["enum"]) || "const" in schema) return choiceOf(common, schema) ?? json("there are too many choices");
   switch (typeOf(schema)) {
     case "string":
-      return { ...common, is: "text", long: isLong(schema), hint: hintOf(schema) };
+      return { ...common, is: "text", long: isLong(name, schema), hint: hintOf(schema) };
     case "number":
     case "integer":
       return { ...common, is: "number", integer: schema["type"] !== "number" && typeOf(schema) === "integer", ...bounds(schema) };
@@ -155,8 +155,15 @@ function bounds({ minimum, maximum }: Schema): { min: number | undefined; max: n
   return { min: bound(minimum), max: bound(maximum) };
 }
 
-function isLong({ maxLength, format, pattern }: Schema): boolean {
-  return format === undefined && pattern === undefined && (maxLength === undefined || numberOr(maxLength, 0) > 200);
+/** What is rarely one line, by the last word of its name. */
+const LONG = /^(body|code|comment|contents?|css|description|diff|html|instructions|markdown|notes?|patch|prompt|script|snippet|sql|text|thought|xml)$/;
+
+/** Whether it has lines: Enter makes one then, and calls the tool otherwise. */
+function isLong(name: string, { maxLength, format, pattern, contentMediaType, default: usual }: Schema): boolean {
+  if (format !== undefined || pattern !== undefined) return false;
+  if (maxLength !== undefined) return numberOr(maxLength, 0) > 200;
+  const last = name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).filter((word) => word !== "").at(-1) ?? "";
+  return contentMediaType !== undefined || (typeof usual === "string" && usual.includes("\n")) || LONG.test(last.toLowerCase());
 }
 
 function hintOf({ format, pattern, examples }: Schema): string | undefined {
