@@ -5,7 +5,7 @@
 import type { CatalogEntry } from "../../../shared/protocol/generated/messages.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { button, empty, failure, oneLine, waiting } from "../parts.ts";
+import { button, empty, failure, field, oneLine, waiting } from "../parts.ts";
 import { hrefOf } from "../route.ts";
 import { TYPING_MS, found, typed } from "../search.ts";
 import { count } from "../words.ts";
@@ -36,6 +36,14 @@ export const add: View<{ at: "add" }> = {
     ];
   },
 };
+
+const SOURCES = "npm:NAME, pypi:NAME, OWNER/NAME of GitHub, git:URL, binary:URL, oci:IMAGE, or the address of a server elsewhere.";
+
+/** Goes to the catalog, and looks for this in it. */
+export function searchFor(hands: Hands, query: string): void {
+  hands.change({ search: { ...typed(hands.state.search, query), entries: undefined } });
+  hands.go({ at: "add" });
+}
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -90,11 +98,12 @@ function others(hands: Hands): Child[] {
   };
   return [
     h(
-      "form.inline",
+      "form",
       { on: { submit } },
-      h("label.unseen", { for: "source" }, "Package, repository or image"),
-      h("input", { id: "source", type: "text", placeholder: "npm:NAME, pypi:NAME, OWNER/NAME, oci:IMAGE", autocomplete: "off", spellcheck: "false" }),
-      h("button", { type: "submit", id: "look-up" }, "Look up"),
+      field({ id: "source", label: "Package, repository or image", about: SOURCES }, (props) =>
+        h("input", { type: "text", autocomplete: "off", spellcheck: "false", ...props }),
+      ),
+      h("p.buttons", {}, h("button", { type: "submit", id: "look-up" }, "Look up")),
     ),
     h(
       "ul.links",

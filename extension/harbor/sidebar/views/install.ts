@@ -14,6 +14,7 @@ import { factsOfPlan, fromWords } from "../plan.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Installation } from "../store.ts";
 import { count } from "../words.ts";
+import { searchFor } from "./add.ts";
 import { back, serverOf } from "./head.ts";
 import { run } from "./servers.ts";
 
@@ -42,6 +43,7 @@ export const install: View<Here> = {
       h("h2", { tabindex: "-1", id: "title" }, oneLine(title)),
       aboutIt(installation),
       failure(hands, LOOK(source)),
+      notFound(hands, source),
       done !== undefined ? h("div", { key: "done" }, ...doneOf(hands, done)) : undefined,
       done === undefined && plan !== undefined ? h("div", { key: "plan" }, ...planOf(hands, installation, plan)) : undefined,
       done === undefined && plan === undefined && about !== undefined ? h("div", { key: "form" }, ...formOf(hands, installation, about)) : undefined,
@@ -50,6 +52,13 @@ export const install: View<Here> = {
     ];
   },
 };
+
+/** What was typed may be a word of something in the catalog. */
+function notFound(hands: Hands, source: string): Child {
+  const { code } = Object(hands.state.acts[LOOK(source)]) as { code?: unknown };
+  if (code !== "not_found" || /[:/]/.test(source)) return undefined;
+  return h("p.buttons", {}, button(`Search the catalog for ${visible(source).text}`, () => searchFor(hands, source), { id: "search-for" }));
+}
 
 function learn(hands: Hands, source: string, patch: Partial<Installation>): void {
   const { installation } = hands.state;
@@ -92,7 +101,7 @@ function aboutIt({ about, details, source }: Installation): VNode {
 }
 
 /** What is filled in before it is known what would be installed. */
-function formOf(hands: Hands, { source }: Installation, about: Resolved): Child[] {
+function formOf(hands: Hands, { source, filled }: Installation, about: Resolved): Child[] {
   if (about.way === undefined) return refused(about);
   const submit = (event: Event) => {
     event.preventDefault();
@@ -106,10 +115,10 @@ function formOf(hands: Hands, { source }: Installation, about: Resolved): Child[
       "form",
       { on: { submit }, "aria-label": "What it wants to know" },
       field({ id: "as", label: "Name here", about: "Letters, digits, '.', '_' and '-'." }, (props) =>
-        h("input", { type: "text", name: "server_id", autocomplete: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]{0,63}", value: about.server_id ?? "", ...props }),
+        h("input", { type: "text", name: "server_id", autocomplete: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]{0,63}", value: filled.server_id ?? about.server_id ?? "", ...props }),
       ),
-      ...about.inputs.map((one) => declared(one, "input")),
-      ...about.variables.map((one) => declared(one, "env")),
+      ...about.inputs.map((one) => declared(one, "input", filled.inputs?.[one.name]?.join("\n"))),
+      ...about.variables.map((one) => declared(one, "env", filled.env?.[one.name])),
       h("p.buttons", {}, h("button.primary", { type: "submit", id: "plan", "aria-disabled": hands.isBusy(INSTALL(source)) ? "true" : undefined }, "See what would be installed")),
     ),
   ];
@@ -125,7 +134,8 @@ function refused({ ways }: Resolved): Child[] {
   ];
 }
 
-function declared(one: Declared, group: "input" | "env" | "secret"): VNode {
+/** `said`: what the person has filled in before, where that is kept. */
+function declared(one: Declared, group: "input" | "env" | "secret", said?: string): VNode {
   const { name, description, required, many, placeholder, choices, help_url } = one;
   const hints = [description, many ? "One on each line." : "", one.path ? "A path of this machine, which it may use then." : "", help_url === undefined ? "" : `See ${help_url}`];
   const text = hints.filter((hint) => hint !== "").join(" ");
@@ -134,9 +144,10 @@ function declared(one: Declared, group: "input" | "env" | "secret"): VNode {
     if (group === "secret") return h("input", { type: "password", ...common, ...props });
     if (choices.length > 0) {
       const options = choices.map((choice) => h("option", { value: choice, key: choice }, visible(choice).text));
-      return h("select", { ...common, ...props, value: one.default ?? "" }, h("option", { value: "" }, "not said"), ...options);
+      return h("select", { ...common, ...props, value: said ?? one.default ?? "" }, h("option", { value: "" }, "not said"), ...options);
     }
-    return many ? h("textarea", { rows: 2, ...common, ...props }) : h("input", { type: "text", ...common, ...props });
+    const value = said ?? "";
+    return many ? h("textarea", { rows: 2, ...common, ...props, value }) : h("input", { type: "text", ...common, ...props, value });
   });
 }
 
