@@ -34,6 +34,8 @@ export class Hands {
   readonly #again = new Map<string, () => void>();
   /** Aborted when the person leaves the place that is shown. */
   here: AbortSignal | undefined;
+  /** What is said at the place that is on its way. */
+  #toSay: string | undefined;
   #saying: ReturnType<typeof setTimeout> | undefined;
 
   constructor(store: Store, call: Call) {
@@ -111,8 +113,29 @@ export class Hands {
     this.change({ said });
   }
 
-  go(route: Route): void {
-    location.hash = hrefOf(route);
+  /** What was said is over: it was about something that the person has done anew, or left. */
+  hush(): void {
+    clearTimeout(this.#saying);
+    if (this.state.said !== "") this.change({ said: "" });
+  }
+
+  /** Goes to a place, and says this there. */
+  go(route: Route, said?: string): void {
+    const href = hrefOf(route);
+    if (location.hash === href) {
+      if (said !== undefined) this.say(said);
+      return;
+    }
+    this.#toSay = said;
+    location.hash = href;
+  }
+
+  /** The person is somewhere else now. */
+  arrived(): void {
+    const said = this.#toSay;
+    this.#toSay = undefined;
+    if (said === undefined) this.hush();
+    else this.say(said);
   }
 
   #note(name: string, act: State["acts"][string] | undefined): void {

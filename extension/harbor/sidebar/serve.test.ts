@@ -137,6 +137,29 @@ test("something is begun once, fails where it was begun, and is forgotten when t
   assert.deepEqual(state(), { a: { code: "ERR_X", message: "why" } });
 });
 
+test("a remark is over where the person goes on, unless it is said for there", () => {
+  const made = hands();
+  const said = () => made.state.said;
+  const place = { hash: "#server/a/overview" };
+  Object.assign(globalThis, { location: place });
+  try {
+    made.say("one");
+    made.arrived();
+    assert.equal(said(), "");
+    made.go({ at: "servers" }, "two");
+    assert.deepEqual([place.hash, said()], ["#servers", ""]);
+    made.arrived();
+    assert.equal(said(), "two");
+    // Nothing moves: there is no arrival.
+    made.go({ at: "servers" }, "three");
+    assert.equal(said(), "three");
+    made.hush();
+    assert.equal(said(), "");
+  } finally {
+    Reflect.deleteProperty(globalThis, "location");
+  }
+});
+
 test("what changes while it is read is read once more", async () => {
   const made = hands();
   let reads = 0;

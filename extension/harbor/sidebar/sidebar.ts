@@ -88,6 +88,7 @@ function moved(): void {
   const id = route.at === "server" || route.at === "tool" ? route.id : undefined;
   const kept = id === undefined || detail?.id === id ? detail : { id };
   hands.forget();
+  hands.arrived();
   store.change({ route, detail: kept === undefined ? undefined : { ...kept, removing: false } });
   enter();
   draw();

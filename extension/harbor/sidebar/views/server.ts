@@ -146,7 +146,6 @@ function remove(hands: Hands, id: string): void {
   const data = (document.getElementById("remove-data") as HTMLInputElement | null)?.checked === true;
   hands.act(`remove ${id}`, async () => {
     const { data: kept } = await hands.ask("remove_server", { server_id: id, data });
-    hands.go({ at: "servers" });
-    hands.say(kept === undefined ? `${id} is removed` : `${id} is removed; its files are still in ${visible(kept).text}`);
+    hands.go({ at: "servers" }, kept === undefined ? `${id} is removed` : `${id} is removed; its files are still in ${visible(kept).text}`);
   });
 }

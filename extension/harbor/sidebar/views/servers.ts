@@ -50,6 +50,7 @@ export function toggle(hands: Hands, { server_id: id, state }: Server, name: str
 }
 
 export function run(hands: Hands, id: string, action: "start" | "stop" | "restart"): void {
+  hands.hush();
   // A stop ends a start that is under way, and is no failure of it.
   if (action === "stop") hands.cancel(`run ${id}`);
   hands.act(action === "stop" ? `stop ${id}` : `run ${id}`, async (signal) => {

@@ -180,6 +180,7 @@ function switchForm(trial: Trial, change: (patch: Partial<Trial>) => void): void
 
 function call(hands: Hands, trial: Trial): void {
   const { args, problems } = read(trial);
+  hands.hush();
   keep(hands, trial, { problems, result: undefined, progress: undefined, cancelled: false });
   if (args === undefined) {
     hands.say("Something has to be filled in, or is not right");
