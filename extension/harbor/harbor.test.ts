@@ -6,7 +6,7 @@ import type { NativeClient } from "../shared/native/client.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, parseTools } from "./asked_tools.ts";
-import { stateWords } from "./consent/words.ts";
+import { isLeftIn, stateWords } from "./consent/words.ts";
 import { INERT_MS, inertFor, stirred } from "./consent/inert.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
@@ -29,6 +29,10 @@ test("a question promises a start by a call of servers only that have one", () =
   assert.deepEqual([of("stopped"), of("crashed"), of(undefined, true)], ["not running", "not running", "not installed here now"]);
   assert.match(of("stopped", true), /^not running; using it starts it/);
   assert.deepEqual([of("starting", true), of("running", true), of("failed", true)], ["starting", "running", "does not work at present"]);
+});
+
+test("what does not work is not left in by itself", () => {
+  assert.deepEqual(["running", "stopped", "crashed", "failed", undefined].map(isLeftIn), [true, true, true, false, false]);
 });
 
 test("a change stands beside its tool, and beside no other", () => {

@@ -9,6 +9,7 @@ import type { Decision } from "../grants.ts";
 import { OWN_PORT, type QuestionView } from "../own.ts";
 import { type Guard, type Stir, inertFor, stirred } from "./inert.ts";
 import { chosen, part, show } from "./view.ts";
+import { NOTHING_CHOSEN } from "./words.ts";
 
 const id = Number(new URLSearchParams(location.search).get("question"));
 const background = new Caller(
@@ -38,6 +39,8 @@ function stir(what: Stir): void {
 function refresh(): void {
   clearTimeout(timer);
   const left = inertFor(guard, performance.now());
+  const none = shown && !answered && document.querySelector("input[data-tool]") !== null && chosen().length === 0;
+  if (!answered) part("said").textContent = none ? NOTHING_CHOSEN : "";
   const live = left === 0 && shown && !answered && chosen().length > 0;
   for (const button of allow) button.disabled = !live;
   if (left !== undefined && left > 0) timer = setTimeout(refresh, left);

@@ -5,7 +5,7 @@
 
 import { visible } from "../../shared/text/visible.ts";
 import type { AskedServer, AskedTool, QuestionView } from "../own.ts";
-import { SCOPE_WORDS, stateWords, toolsHead, toolsNote } from "./words.ts";
+import { SCOPE_WORDS, isLeftIn, stateWords, toolsHead, toolsNote } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -38,18 +38,18 @@ function serverPart(server: AskedServer, at: number): HTMLElement {
   const head = element("h3", { id: `server-${at}` });
   head.append(...foreign(server.label), element("span", { class: "state" }, ` (${stateWords(server.state, server.lazy)})`));
   const all = server.tools.some((tool) => isAll(tool));
-  const tools = server.tools.map((tool, index) => toolPart(tool, `tool-${at}-${index}`, !all || isAll(tool)));
+  const tools = server.tools.map((tool, index) => toolPart(tool, `tool-${at}-${index}`, !all || isAll(tool), isLeftIn(server.state)));
   const group = element("div", { class: "server", role: "group", "aria-labelledby": `server-${at}` });
   group.append(head, ...tools);
   return group;
 }
 
-function toolPart(tool: AskedTool, id: string, choosable: boolean): HTMLElement {
+function toolPart(tool: AskedTool, id: string, choosable: boolean, ticked: boolean): HTMLElement {
   const found = element("div", { class: "tool" });
   const name = isAll(tool) ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(tool.name.indexOf("/") + 1));
   if (choosable) {
     const box = element("input", { type: "checkbox", id, "data-tool": tool.name }) as HTMLInputElement;
-    box.checked = true;
+    box.checked = ticked;
     const label = element("label", { for: id });
     label.append(box, ...name.slice(0, 1));
     found.append(label, ...name.slice(1));

@@ -19,6 +19,14 @@ export function stateWords(state: string | undefined, lazy = false): string {
   return lazy ? "not running; using it starts it, unless you have stopped it" : "not running";
 }
 
+/** Whether a server is left in before the person has chosen: not where nothing of it can be used. */
+export function isLeftIn(state: string | undefined): boolean {
+  return state !== undefined && state !== "failed";
+}
+
+/** Why nothing can be allowed. */
+export const NOTHING_CHOSEN = "Nothing is ticked: there is nothing to allow.";
+
 /** Above the tools. */
 export function toolsHead(named: boolean): string {
   return named ? "Of these tools" : "Of all tools of these servers";

@@ -88,7 +88,7 @@ function missing(hands: Hands): Child[] {
     h(
       "ol.steps",
       {},
-      h("li", {}, h("p", {}, "In the directory of Harbor's source, this builds and installs the program. If you have it, go on."), command("scripts/run", hands)),
+      h("li", {}, h("p", {}, "In the directory of Harbor's source, this builds and installs the program. Where you have it, go on with the next step."), command("scripts/run", hands)),
       h("li", {}, h("p", {}, "This tells the browser of it:"), command("harbor host install", hands)),
     ),
     h("p.soft", {}, "If there is no such command, it is not in your PATH; it is in ", h("code", {}, "~/.local/bin"), ":"),
