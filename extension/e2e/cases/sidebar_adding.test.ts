@@ -129,6 +129,44 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual(await servers(harbor), []);
       }));
 
+    test("what cannot be had is said with what to do; adding can be cancelled, and going back keeps what was typed", () =>
+      inBrowser.run(
+        async ({ browser, harbor }: World) => {
+          const value = (selector: string) => sidebar.page.run(`return document.querySelector(${JSON.stringify(selector)}).value`);
+          const sidebar = await Sidebar.open(browser, "install/thinking");
+          await sidebar.click("#search-for");
+          await sidebar.says("#found", /found/);
+          assert.equal(await value("#query"), "thinking");
+
+          await sidebar.go("new/remote");
+          await sidebar.type("#url", "http://elsewhere.example/mcp");
+          await sidebar.type("#name", "far");
+          await sidebar.type("#key", "Bearer k");
+          await sidebar.click("#add");
+          await sidebar.says("#view", /without TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
+          assert.equal(await value("#key"), "Bearer k");
+
+          await sidebar.go("new/command");
+          await sidebar.type("#name", "slow");
+          await sidebar.type("#command", "node");
+          await sidebar.type("#args", "-e\nsetInterval(() => undefined, 1000)");
+          await sidebar.click("#add");
+          await until("the server", async () => ((await servers(harbor)).length === 1 ? true : undefined));
+          await sidebar.click("#cancel");
+          await sidebar.says("#said", /^slow is not added$/);
+          assert.equal(await value("#command"), "node");
+          assert.deepEqual(await servers(harbor), []);
+
+          await sidebar.go(`install/${encodeURIComponent(await repository(harbor))}`);
+          await sidebar.type("#as", "rain");
+          await sidebar.click("#plan");
+          await sidebar.click("#unplan");
+          await until("the form", async () => ((await sidebar.count("#as")) === 1 ? true : undefined));
+          assert.equal(await value("#as"), "rain");
+        },
+        { config: NO_SOURCES },
+      ));
+
     test("a server elsewhere is added; one that wants a person to sign in has them do it", () =>
       inBrowser.run(async ({ browser, harbor }: World) => {
         const [open, closed] = [await startRemote(false), await startRemote(true)];
