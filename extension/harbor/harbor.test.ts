@@ -26,7 +26,7 @@ test("a question shows the tools that were named, or all of a server with a line
 
 test("a question promises a start by a call of servers only that have one", () => {
   const of = (state: string | undefined, lazy?: boolean) => stateWords(state, lazy);
-  assert.deepEqual([of("stopped"), of("crashed"), of(undefined, true)], ["not running", "not running", "not installed here now"]);
+  assert.deepEqual([of("stopped"), of("crashed", true), of(undefined, true)], ["not running", "not running", "not installed here now"]);
   assert.match(of("stopped", true), /^not running; using it starts it/);
   assert.deepEqual([of("starting", true), of("running", true), of("failed", true)], ["starting", "running", "does not work at present"]);
 });

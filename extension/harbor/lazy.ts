@@ -26,5 +26,6 @@ export function comingWords(server: Pick<Server, "supervision">): string {
 export function startWords(server: Pick<Server, "supervision" | "state">): string {
   if (server.state === "starting" || server.state === "installing") return "The server starts.";
   if (server.state === "crashed") return "The server has ended, and is started again by itself.";
-  return isLazy(server) ? "The server does not run. A call starts it, unless you have stopped it." : "The server does not run: start it first.";
+  const byCall = isLazy(server) && server.state !== "failed";
+  return byCall ? "The server does not run. A call starts it, unless you have stopped it." : "The server does not run: start it first.";
 }

@@ -16,7 +16,7 @@ export function stateWords(state: string | undefined, lazy = false): string {
   if (state === "running") return "running";
   if (state === "failed") return "does not work at present";
   if (state === "starting" || state === "installing") return "starting";
-  return lazy ? "not running; using it starts it, unless you have stopped it" : "not running";
+  return lazy && state !== "crashed" ? "not running; using it starts it, unless you have stopped it" : "not running";
 }
 
 /** Whether a server is left in before the person has chosen: not where nothing of it can be used. */

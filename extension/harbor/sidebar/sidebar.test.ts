@@ -54,6 +54,8 @@ test("of a server's supervision the sidebar says whether a call starts it", () =
   const trial = (state: string, lazy: boolean) => startWords({ state, supervision: { lazy } });
   assert.deepEqual([trial("starting", false), trial("stopped", false)], ["The server starts.", "The server does not run: start it first."]);
   assert.match(trial("stopped", true), /A call starts it/);
+  // No call tries it again, or not at once.
+  assert.doesNotMatch(trial("failed", true), /call/);
 });
 
 test("nothing on the list makes a grant, sets a sandbox, or ends the bridge", () => {
