@@ -26,6 +26,7 @@ import { Asking } from "./asking.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
+import { LeftOut } from "./left_out.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -36,6 +37,7 @@ const NATIVE_HOST = "harbor_bridge";
 const MOST_OPEN = 1_000;
 
 const tabs = new GrantedTabs(sessionStore);
+const leftOut = new LeftOut(sessionStore);
 
 const bridge = new NativeClient({
   connect: () => connectNative(NATIVE_HOST),
@@ -83,7 +85,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const push = answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
+  const push = answer(port, peerHandler({ bridge, asking, leftOut, noteTab: (tab) => tabs.note(tab) }), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);
   port.onDisconnect(() => peers.delete(tellState));

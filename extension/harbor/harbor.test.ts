@@ -6,7 +6,9 @@ import type { NativeClient } from "../shared/native/client.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, parseTools } from "./asked_tools.ts";
+import type { Asking, Matter } from "./asking.ts";
 import { INERT_MS, inertFor, stirred } from "./consent/inert.ts";
+import type { Decision } from "./grants.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -83,17 +85,22 @@ function bridge(replies: { [type: string]: unknown }) {
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
 const ASKER = { origin: "https://a.example", tab: 3 };
 const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked")) };
+/** What else is noted, and was left out before. */
+const noted = (left: string[] = [], notes: unknown[] = []) => ({
+  noteTab: async () => undefined,
+  leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
+});
 
 test("a call carries the origin and tab that it came with, and the result is the server's", async () => {
   const { seen, bridge: asked } = bridge({ host_call_tool: { result: { content: [] } } });
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   assert.deepEqual(await handle("call", { ...ASKER, tool: "s/t", args: '{"a":1}' }, CONTEXT), { content: [] });
   assert.deepEqual(seen, [["host_call_tool", { origin: ASKER.origin, tab_id: 3, tool_name: "s/t", args: { a: 1 } }]]);
 });
 
 test("nothing but the list is done, and no wrong field gets to the bridge", async () => {
   const { seen, bridge: asked } = bridge({});
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   const call = { ...ASKER, tool: "s/t", args: "{}" };
   const wish = { ...ASKER, document: "D", gesture: true, scopes: ["mcp:tools.call"] };
   const wrong: [string, { [name: string]: unknown }][] = [
@@ -120,15 +127,70 @@ test("nothing but the list is done, and no wrong field gets to the bridge", asyn
 
 test("a page sees codes that are meant for pages", async () => {
   const { bridge: asked } = bridge({ host_list_tools: new CodedError("bridge_unreachable", "no bridge") });
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   await assert.rejects(handle("list", ASKER, CONTEXT), { code: "ERR_BRIDGE_NOT_CONNECTED", message: "no bridge" });
 });
 
 test("what is allowed already asks nobody and grants nothing", async () => {
   const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS" }];
   const { seen, bridge: asked } = bridge({ host_get_permissions: { grants } });
-  const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   const wish = { ...ASKER, document: "D", gesture: false, scopes: ["mcp:tools.call"] };
   const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean };
   assert.ok(answer.granted && seen.every(([type]) => type === "host_get_permissions"));
+});
+
+/** A wish that names no tools, after a click, where servers a and b are and `a/*` is allowed for good. */
+function more(left: string[] = [], wish = {}) {
+  const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/*"] }];
+  const servers = ["a", "b"].map((server_id) => ({ ...SERVER, server_id }));
+  const { seen, bridge: asked } = bridge({
+    host_get_permissions: { grants },
+    list_servers: { servers },
+    host_list_tool_changes: { changes: [] },
+    mcp_list_tools: { tools: [{ name: "x" }] },
+    host_grant_permission: {},
+  });
+  const notes: unknown[] = [];
+  const answered: Decision[] = [];
+  const views: Awaited<ReturnType<Matter["prepare"]>>[] = [];
+  const asking: Pick<Asking, "ask"> = {
+    ask: async (_, matter) => {
+      views.push(await matter.prepare());
+      for (const decision of answered) await matter.record(decision);
+    },
+  };
+  const handle = peerHandler({ bridge: asked, asking, ...noted(left, notes) });
+  const fields = { ...ASKER, document: "D", gesture: true, scopes: ["mcp:tools.call"], ...wish };
+  return { seen, notes, views, answered, ask: () => handle("request_permissions", fields, CONTEXT) as Promise<{ granted: boolean }> };
+}
+
+test("a server that was added since is asked about; what is allowed stands there as allowed", async () => {
+  const { views, notes, seen, answered, ask } = more();
+  answered.push({ allow: "always", tools: ["b/*"] });
+  assert.ok((await ask()).granted);
+  const [view] = views;
+  assert.ok(view !== undefined && view !== "settled");
+  assert.deepEqual(view.servers.map(({ tools }) => tools.filter(({ name }) => name.endsWith("/*"))), [[{ name: "a/*", before: "allowed" }], [{ name: "b/*" }]]);
+  const [, grant] = seen.find(([type]) => type === "host_grant_permission") ?? [];
+  assert.deepEqual(grant.allowed_tools, ["a/*", "b/*"]);
+  assert.deepEqual(notes, [[ASKER.origin, ["b/*"], ["b/*"]]]);
+});
+
+test("who was left out, or denied on top of what is allowed, is not asked about at each click", async () => {
+  const left = more(["b/*"]);
+  assert.ok((await left.ask()).granted);
+  assert.deepEqual(left.views, []);
+  const denied = more();
+  denied.answered.push({ allow: "no", remember: false });
+  assert.ok((await denied.ask()).granted, "what was allowed is");
+  assert.deepEqual(denied.notes, [[ASKER.origin, ["b/*"], []]]);
+});
+
+test("without a click, what is allowed is enough; a wish that names tools is about these", async () => {
+  for (const wish of [{ gesture: false }, { tools: ["a/x"] }]) {
+    const { views, ask } = more([], wish);
+    assert.ok((await ask()).granted);
+    assert.deepEqual(views, []);
+  }
 });

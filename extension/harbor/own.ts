@@ -18,6 +18,8 @@ export interface AskedTool {
   hidden?: boolean;
   /** What it said of itself when the person last accepted it, where that was something else. */
   changed?: { before: string; after: string; blocked: boolean };
+  /** How it stood before the question: allowed for good, or left out by the person. */
+  before?: "allowed" | "left out";
 }
 
 export interface AskedServer {

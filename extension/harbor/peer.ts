@@ -19,7 +19,9 @@ import {
 } from "../shared/protocol/peer.ts";
 import { askedServers } from "./asked_tools.ts";
 import type { Asking } from "./asking.ts";
-import { type Decision, grantsFor, isCovered, isSettled, viewOf } from "./grants.ts";
+import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, viewOf } from "./grants.ts";
+import type { LeftOut } from "./left_out.ts";
+import type { AskedServer } from "./own.ts";
 
 type Bridge = Pick<NativeClient, "request">;
 
@@ -27,6 +29,7 @@ type Bridge = Pick<NativeClient, "request">;
 export interface Parts {
   bridge: Bridge;
   asking: Pick<Asking, "ask">;
+  leftOut: Pick<LeftOut, "of" | "note">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
 }
@@ -91,23 +94,54 @@ function parseArgs(text: string): { [name: string]: unknown } {
 
 async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal: AbortSignal): Promise<PermissionsAnswer> {
   const { bridge, asking } = parts;
-  const before = await grantsOf(bridge, wish);
-  if (!isSettled(wish, before)) {
+  if (!(await isSettledNow(parts, wish))) {
+    let servers: AskedServer[] = [];
     const prepare = async () => {
-      if (isSettled(wish, await grantsOf(bridge, wish))) return "settled";
+      if (await isSettledNow(parts, wish)) return "settled";
       const { origin, reason, scopes, tools } = wish;
-      const servers = await askedServers(bridge, tools);
+      servers = await withBefore(parts, wish, await askedServers(bridge, tools));
       return { origin, scopes, servers, named: tools !== undefined, ...(reason === undefined ? {} : { reason }) };
     };
-    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, decision) }, signal);
+    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, servers, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
   return { granted: isCovered(wish, after), ...viewOf(wish.origin, after) };
 }
 
-async function record({ bridge, noteTab }: Parts, wish: PermissionsRequest, decision: Decision): Promise<void> {
+/** Whether the person has nothing to say. Servers that were added since are asked about; where nobody has clicked, what is allowed is enough. */
+async function isSettledNow({ bridge, leftOut }: Parts, wish: PermissionsRequest): Promise<boolean> {
+  const grants = await grantsOf(bridge, wish);
+  if (!isSettled(wish, grants)) return false;
+  if (wish.tools !== undefined || !wish.gesture) return true;
+  const [{ servers }, left] = await Promise.all([bridge.request("list_servers", {}), leftOut.of(wish.origin)]);
+  const today = servers.map(({ server_id }) => `${server_id}/*`).filter((server) => !left.includes(server));
+  return isSettled(wish, grants, today);
+}
+
+/** The servers of a question, each tool with how it stood before. */
+async function withBefore({ bridge, leftOut }: Parts, wish: PermissionsRequest, servers: AskedServer[]): Promise<AskedServer[]> {
+  const [grants, left] = await Promise.all([grantsOf(bridge, wish), leftOut.of(wish.origin)]);
+  const before = (name: string) => {
+    if (isAllowedForGood(wish.scopes, name, grants)) return { before: "allowed" as const };
+    return wish.tools === undefined && left.includes(name) ? { before: "left out" as const } : {};
+  };
+  return servers.map((server) => ({ ...server, tools: server.tools.map((tool) => ({ ...tool, ...before(tool.name) })) }));
+}
+
+async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
+  const { bridge, noteTab } = parts;
   // What was granted while the question stood open counts, too.
-  const grants = grantsFor(wish, decision, await grantsOf(bridge, wish));
+  const before = await grantsOf(bridge, wish);
+  const grants = grantsFor(wish, decision, before);
   if (decision.allow === "once") await noteTab(wish.tab);
   for (const grant of grants) await bridge.request("host_grant_permission", grant);
+  await noteLeftOut(parts, wish, servers, decision, before);
+}
+
+/** A denial of more leaves out what there was more; one of everything only says not now. */
+async function noteLeftOut({ leftOut }: Parts, wish: PermissionsRequest, servers: AskedServer[], decision: Decision, before: Grant[]): Promise<void> {
+  if (decision.allow === "no" && !isCovered({ scopes: wish.scopes }, before)) return;
+  const asked = servers.flatMap(({ tools }) => tools).filter((tool) => tool.before !== "allowed" && tool.name.endsWith("/*"));
+  const shown = wish.tools === undefined ? asked.map(({ name }) => name) : [];
+  await leftOut.note(wish.origin, shown, decision.allow === "no" ? [] : decision.tools);
 }

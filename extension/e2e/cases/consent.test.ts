@@ -1,9 +1,10 @@
 // What the person says holds: deny, once, always, and what a page may ask after that.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
-import { allowed } from "../driver/double.ts";
+import { addDouble, allowed } from "../driver/double.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -122,6 +123,34 @@ for (const inBrowser of inBrowsers) {
         assert.match(((await after.run(SUM)) as Settled).value.content[0].text, /42/);
         const echo = "return shown(agent.tools.call({ tool: 'everything/echo', args: { message: 'x' } }))";
         assert.equal(((await after.run(echo)) as Settled).code, "ERR_TOOL_NOT_ALLOWED");
+      }));
+
+    test("a server that was added since is asked about; who is left out is not asked about again", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site, harbor } = world;
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        const first = await ask(world, page, (consent) => consent.click("#always"));
+        assert.deepEqual(first.value.allowedTools, ["everything/*"]);
+        await addDouble(harbor);
+        // Where nobody has clicked, what is allowed is enough.
+        const unclicked = await browser.open(site.url);
+        assert.equal(((await unclicked.run("return shown(agent.requestPermissions(wish))")) as Settled).value.granted, true);
+        await unclicked.close();
+        const second = await ask(world, page, async (consent) => {
+          const boxes = "return [...document.querySelectorAll('input[data-tool]')].map((box) => [box.dataset.tool, box.checked, box.disabled])";
+          assert.deepEqual(await consent.run(boxes), [["everything/*", true, true], ["t/*", true, false]]);
+          assert.match(await textOf(consent, "label:has(:disabled)"), /allowed already/);
+          await consent.click("#always");
+        });
+        assert.deepEqual(second.value.allowedTools, ["everything/*", "t/*"]);
+        assert.ok(((await page.run("return shown(agent.tools.call({ tool: 't/life' }))")) as Settled).value);
+        await harbor.cli("add", "later", "--", "node", join(harbor.dir, "server.cjs"));
+        const third = await ask(world, page, (consent) => consent.click("#deny"));
+        assert.deepEqual([third.value.granted, third.value.allowedTools], [true, ["everything/*", "t/*"]]);
+        await page.click("#ask");
+        const fourth = (await page.run("return window.asked")) as Settled;
+        assert.deepEqual([fourth.value.granted, await browser.count("consent.html")], [true, 0]);
       }));
 
     test("three denials are enough until the page is loaded again; each next question needs ten seconds", () =>

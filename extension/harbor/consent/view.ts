@@ -28,9 +28,9 @@ export function show(question: QuestionView): void {
   part("servers").replaceChildren(...(servers.length > 0 ? servers : [none]));
 }
 
-/** The tools that the person has left in. */
+/** The tools that the person has left in, besides those that are allowed already. */
 export function chosen(): string[] {
-  const boxes = document.querySelectorAll<HTMLInputElement>("input[data-tool]:checked");
+  const boxes = document.querySelectorAll<HTMLInputElement>("input[data-tool]:checked:enabled");
   return [...boxes].map((box) => box.dataset["tool"] ?? "");
 }
 
@@ -49,9 +49,12 @@ function toolPart(tool: AskedTool, id: string, choosable: boolean): HTMLElement 
   const name = isAll(tool) ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(tool.name.indexOf("/") + 1));
   if (choosable) {
     const box = element("input", { type: "checkbox", id, "data-tool": tool.name }) as HTMLInputElement;
-    box.checked = true;
+    box.checked = tool.before !== "left out";
+    // It is taken back in the sidebar, and not here.
+    box.disabled = tool.before === "allowed";
     const label = element("label", { for: id });
     label.append(box, ...name.slice(0, 1));
+    if (box.disabled) label.append(element("span", { class: "state" }, "(allowed already)"));
     found.append(label, ...name.slice(1));
   } else {
     found.append(...name);
