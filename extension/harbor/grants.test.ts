@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Grant } from "../shared/protocol/generated/messages.ts";
 import type { PermissionsRequest, Scope } from "../shared/protocol/peer.ts";
-import { grantsFor, isAllowedForGood, isCovered, isSettled, viewOf } from "./grants.ts";
+import { grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
 
 const A = "https://a.example";
 const LIST = "mcp:tools.list";
@@ -74,6 +74,15 @@ test("once is for the tab, always is not, no is remembered only if the person sa
   ]);
   assert.deepEqual(grantsFor(wish([CALL]), { allow: "no", remember: false }, []), []);
   assert.deepEqual(grantsFor(wish([CALL]), { allow: "no", remember: true }, []), [{ origin: A, scope: CALL, grant_type: "DENY" }]);
+});
+
+test("a denial for good takes back what was allowed, another one nothing", () => {
+  assert.deepEqual(revocationsFor(wish([CALL]), { allow: "no", remember: true }), [
+    { origin: A, scope: CALL, grant_type: "ALLOW_ALWAYS" },
+    { origin: A, scope: CALL, grant_type: "ALLOW_ONCE" },
+  ]);
+  assert.deepEqual(revocationsFor(wish([CALL]), { allow: "no", remember: false }), []);
+  assert.deepEqual(revocationsFor(wish([CALL]), { allow: "once", tools: [] }), []);
 });
 
 test("what was allowed in the same way stays allowed; what is of another tab does not count", () => {

@@ -69,6 +69,12 @@ export function grantsFor(wish: PermissionsRequest, decision: Decision, before: 
   });
 }
 
+/** What a denial for good takes back: else it would hold again as soon as asking is allowed again. */
+export function revocationsFor({ origin, scopes }: PermissionsRequest, decision: Decision): Requests["host_revoke_permission"][] {
+  if (decision.allow !== "no" || !decision.remember) return [];
+  return scopes.flatMap((scope) => ["ALLOW_ALWAYS", "ALLOW_ONCE"].map((grant_type) => ({ origin, scope, grant_type })));
+}
+
 function wordOf(scope: Scope, grants: Grant[]): GrantWord {
   const types = grants.filter((grant) => grant.scope === scope).map((grant) => grant.grant_type);
   if (types.includes("DENY")) return "denied";

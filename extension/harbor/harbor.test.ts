@@ -7,8 +7,10 @@ import { CodedError } from "../shared/protocol/codes.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, parseTools } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
+import { onceWords } from "./consent/words.ts";
 import { INERT_MS, inertFor, stirred } from "./consent/inert.ts";
 import type { Decision } from "./grants.ts";
+import { parseOnceSeconds } from "./once.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -39,6 +41,13 @@ test("a change stands beside its tool, and beside no other", () => {
     { name: "s/a", changed: { before: "adds", after: "A: deletes", blocked: true }, hidden: true },
     { name: "s/b" },
   ]);
+});
+
+test("how long once holds is read where the bridge shows it, and said in the largest unit that fits", () => {
+  assert.equal(parseOnceSeconds("[grants]\nonceSeconds = 600\n\n[host]\nauditRequired = false\n"), 600);
+  for (const other of ["[host]\nonceSeconds = 1\n", "[grants]\nonceSeconds = \"1\"\n", "", undefined]) assert.equal(parseOnceSeconds(other), undefined);
+  const said = [600, 60, 2, 7_200, 5_400, undefined].map((seconds) => onceWords(seconds).replace("Once: in this tab, for ", ""));
+  assert.deepEqual(said, ["10 minutes", "1 minute", "2 seconds", "2 hours", "90 minutes", "a short time"]);
 });
 
 test("a tab that was closed is told of once there is a bridge", async () => {

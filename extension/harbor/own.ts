@@ -39,6 +39,8 @@ export interface QuestionView {
   servers: AskedServer[];
   /** Whether the site named these tools itself. */
   named: boolean;
+  /** How long "once" holds; absent where that is not known. */
+  onceSeconds?: number;
 }
 
 /** Reads a decision; `undefined`: it is none. */

@@ -19,8 +19,9 @@ import {
 } from "../shared/protocol/peer.ts";
 import { askedServers } from "./asked_tools.ts";
 import type { Asking } from "./asking.ts";
-import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, viewOf } from "./grants.ts";
+import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
 import type { LeftOut } from "./left_out.ts";
+import { onceSeconds } from "./once.ts";
 import type { AskedServer } from "./own.ts";
 
 type Bridge = Pick<NativeClient, "request">;
@@ -100,7 +101,9 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       if (await isSettledNow(parts, wish)) return "settled";
       const { origin, reason, scopes, tools } = wish;
       servers = await withBefore(parts, wish, await askedServers(bridge, tools));
-      return { origin, scopes, servers, named: tools !== undefined, ...(reason === undefined ? {} : { reason }) };
+      const seconds = await onceSeconds(bridge);
+      const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }) };
+      return { origin, scopes, servers, named: tools !== undefined, ...known };
     };
     await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, servers, decision) }, signal);
   }
@@ -135,6 +138,7 @@ async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServ
   const grants = grantsFor(wish, decision, before);
   if (decision.allow === "once") await noteTab(wish.tab);
   for (const grant of grants) await bridge.request("host_grant_permission", grant);
+  for (const revocation of revocationsFor(wish, decision)) await bridge.request("host_revoke_permission", revocation);
   await noteLeftOut(parts, wish, servers, decision, before);
 }
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
 import { addDouble, allowed } from "../driver/double.ts";
+import { Sidebar } from "../driver/sidebar.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -74,6 +75,30 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual([again.value.granted, await browser.count("consent.html")], [false, 0]);
       }));
 
+    test("a denial for good says that it takes back what was allowed, and does; asking again gives nothing back", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site, harbor } = world;
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await ask(world, page, (consent) => consent.click("#always"));
+        await addDouble(harbor);
+        const denied = await ask(world, page, async (consent) => {
+          assert.match(await textOf(consent, ".remember"), /also takes back what it was allowed before/);
+          await consent.click("#remember");
+          await consent.click("#deny");
+        });
+        assert.deepEqual([denied.value.granted, denied.value.scopes["mcp:tools.call"]], [false, "denied"]);
+        const types = async () => JSON.parse(await harbor.cli("grants", "--json")).grants.map((grant: { grant_type: string }) => grant.grant_type);
+        assert.deepEqual(await types(), ["DENY", "DENY"]);
+        const sidebar = await Sidebar.open(browser, "sites");
+        for (const left of [1, 0]) {
+          await sidebar.says("[data-revoke]", /^Allow asking again$/);
+          await sidebar.click("[data-revoke]:not([data-revoke='all'])");
+          await until("a denial to go", async () => ((await types()).length === left ? true : undefined));
+        }
+        assert.equal(((await page.run(SUM)) as Settled).code, "ERR_SCOPE_REQUIRED");
+      }));
+
     test("once ends by its time and with its tab; another tab does not have it", () =>
       inBrowser.run(
         async (world: World) => {
@@ -99,7 +124,10 @@ for (const inBrowser of inBrowsers) {
           const { browser, site, harbor } = world;
           await harbor.everything();
           const page = await browser.open(site.url);
-          await ask(world, page, (consent) => consent.click("#once"));
+          await ask(world, page, async (consent) => {
+            assert.equal(await textOf(consent, "#once-note"), "Once: in this tab, for 2 seconds");
+            await consent.click("#once");
+          });
           await until("the grant to end", async () => {
             return ((await page.run(SUM)) as Settled).code === "ERR_SCOPE_REQUIRED" || undefined;
           });

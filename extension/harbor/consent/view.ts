@@ -5,7 +5,7 @@
 
 import { visible } from "../../shared/text/visible.ts";
 import type { AskedServer, AskedTool, QuestionView } from "../own.ts";
-import { SCOPE_WORDS, stateWords, toolsHead, toolsNote } from "./words.ts";
+import { SCOPE_WORDS, onceWords, stateWords, toolsHead, toolsNote } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -23,6 +23,7 @@ export function show(question: QuestionView): void {
   part("scopes").replaceChildren(...question.scopes.map((scope) => element("li", {}, SCOPE_WORDS[scope])));
   part("tools-head").textContent = toolsHead(question.named);
   part("tools-note").textContent = toolsNote(question.named);
+  part("once-note").textContent = onceWords(question.onceSeconds);
   const servers = question.servers.map((server, at) => serverPart(server, at));
   const none = element("p", {}, "There is no server yet: add one in Harbor's sidebar, or by `harbor add`.");
   part("servers").replaceChildren(...(servers.length > 0 ? servers : [none]));
