@@ -180,7 +180,7 @@ test("a server that was added since is asked about; what is allowed stands there
   assert.ok((await ask()).granted);
   const [view] = views;
   assert.ok(view !== undefined && view !== "settled");
-  assert.deepEqual(view.servers.map(({ tools }) => tools.filter(({ name }) => name.endsWith("/*"))), [[{ name: "a/*", before: "allowed" }], [{ name: "b/*" }]]);
+  assert.deepEqual(view.servers.map(({ tools }) => tools.filter(({ name }) => name.endsWith("/*"))), [[{ name: "b/*" }], [{ name: "a/*", before: "allowed" }]]);
   const [, grant] = seen.find(([type]) => type === "host_grant_permission") ?? [];
   assert.deepEqual(grant.allowed_tools, ["a/*", "b/*"]);
   assert.deepEqual(notes, [[ASKER.origin, ["b/*"], ["b/*"]]]);

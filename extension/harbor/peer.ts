@@ -121,14 +121,16 @@ async function isSettledNow({ bridge, leftOut }: Parts, wish: PermissionsRequest
   return isSettled(wish, grants, today);
 }
 
-/** The servers of a question, each tool with how it stood before. */
+/** The servers of a question, each tool with how it stood before. Where there is nothing to decide comes last. */
 async function withBefore({ bridge, leftOut }: Parts, wish: PermissionsRequest, servers: AskedServer[]): Promise<AskedServer[]> {
   const [grants, left] = await Promise.all([grantsOf(bridge, wish), leftOut.of(wish.origin)]);
   const before = (name: string) => {
     if (isAllowedForGood(wish.scopes, name, grants)) return { before: "allowed" as const };
     return wish.tools === undefined && left.includes(name) ? { before: "left out" as const } : {};
   };
-  return servers.map((server) => ({ ...server, tools: server.tools.map((tool) => ({ ...tool, ...before(tool.name) })) }));
+  const found: AskedServer[] = servers.map((server) => ({ ...server, tools: server.tools.map((tool) => ({ ...tool, ...before(tool.name) })) }));
+  const isOpen = ({ tools }: AskedServer) => tools.some((tool) => tool.before !== "allowed");
+  return [...found.filter(isOpen), ...found.filter((server) => !isOpen(server))];
 }
 
 async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
