@@ -15,7 +15,7 @@ die() {
   exit 1
 }
 
-# A script that has to clean up defines `at_exit`.
+# A script that has to clean up defines `at_exit`; one that ends with words of its own also where it fails, `at_failure STEP`.
 #
 # step NAME COMMAND…: announces, runs and times one step; the first that fails ends the script.
 step() {
@@ -35,6 +35,8 @@ ended() {
   if [ "$code" -ne 0 ] && [ -n "$step_name" ]; then
     say "== $step_name: FAILED after $((SECONDS - step_start)) s" >&2
   fi
+  # May choose the exit code.
+  if [ "$code" -ne 0 ] && declare -F at_failure >/dev/null; then at_failure "${step_name:-between two steps}"; fi
 }
 trap ended EXIT
 

@@ -27,6 +27,7 @@ import { Asking } from "./asking.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
+import { LeftOut } from "./left_out.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -37,6 +38,7 @@ const NATIVE_HOST = "harbor_bridge";
 const MOST_OPEN = 1_000;
 
 const tabs = new GrantedTabs(sessionStore);
+const leftOut = new LeftOut(sessionStore);
 
 const after: After = (ms, call) => {
   const timer = setTimeout(call, ms);
@@ -86,7 +88,8 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const push = answer(port, peerHandler({ bridge, asking, noteTab: (tab) => tabs.note(tab), after }), { open: MOST_OPEN });
+  const parts = { bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after };
+  const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);
   port.onDisconnect(() => peers.delete(tellState));

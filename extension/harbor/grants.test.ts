@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Grant } from "../shared/protocol/generated/messages.ts";
 import type { PermissionsRequest, Scope } from "../shared/protocol/peer.ts";
-import { grantsFor, isCovered, isSettled, viewOf } from "./grants.ts";
+import { grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
 
 const A = "https://a.example";
 const LIST = "mcp:tools.list";
@@ -44,6 +44,21 @@ test("what is allowed is not asked again, what is more is", () => {
   assert.ok(!isCovered(wish([LIST, CALL]), []));
 });
 
+test("who names no tools wants those of all servers, also of one that was added since", () => {
+  const grants = [grant(LIST, "ALLOW_ALWAYS", ["a/*"]), grant(LIST, "ALLOW_ONCE", ["b/*"])];
+  assert.ok(isCovered(wish([LIST]), grants, ["a/*", "b/*"]) && isSettled(wish([LIST]), grants, []));
+  assert.ok(!isCovered(wish([LIST]), grants, ["a/*", "c/*"]) && !isSettled(wish([LIST]), grants, ["c/*"]));
+  assert.ok(isCovered(wish([LIST], ["a/x"]), grants, ["c/*"]), "who names some wants no more");
+  assert.ok(isCovered(wish([LIST]), [grant(LIST, "ALLOW_ALWAYS")], ["c/*"]));
+  assert.ok(!isCovered(wish([LIST]), [grant(LIST, "ALLOW_ALWAYS", ["a/x"])], ["a/*"]));
+});
+
+test("a question has nothing to add only for what is always allowed, in all its scopes", () => {
+  const grants = [grant(LIST, "ALLOW_ALWAYS", ["a/*"]), grant(CALL, "ALLOW_ALWAYS", ["a/x"]), grant(CALL, "ALLOW_ONCE", ["a/y"], 3)];
+  const added = (scopes: Scope[], tool: string) => !isAllowedForGood(scopes, tool, grants);
+  assert.deepEqual([added([LIST], "a/*"), added([CALL], "a/*"), added([LIST, CALL], "a/x"), added([CALL], "a/y")], [false, true, false, true]);
+});
+
 test("what is denied for good is not asked again either, and not covered", () => {
   const grants = [grant(CALL, "DENY"), grant(CALL, "ALLOW_ALWAYS")];
   assert.ok(isSettled(wish([CALL]), grants) && !isCovered(wish([CALL]), grants));
@@ -59,6 +74,15 @@ test("once is for the tab, always is not, no is remembered only if the person sa
   ]);
   assert.deepEqual(grantsFor(wish([CALL]), { allow: "no", remember: false }, []), []);
   assert.deepEqual(grantsFor(wish([CALL]), { allow: "no", remember: true }, []), [{ origin: A, scope: CALL, grant_type: "DENY" }]);
+});
+
+test("a denial for good takes back what was allowed, another one nothing", () => {
+  assert.deepEqual(revocationsFor(wish([CALL]), { allow: "no", remember: true }), [
+    { origin: A, scope: CALL, grant_type: "ALLOW_ALWAYS" },
+    { origin: A, scope: CALL, grant_type: "ALLOW_ONCE" },
+  ]);
+  assert.deepEqual(revocationsFor(wish([CALL]), { allow: "no", remember: false }), []);
+  assert.deepEqual(revocationsFor(wish([CALL]), { allow: "once", tools: [] }), []);
 });
 
 test("what was allowed in the same way stays allowed; what is of another tab does not count", () => {

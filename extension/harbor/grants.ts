@@ -22,21 +22,30 @@ export function viewOf(origin: string, grants: Grant[]): PermissionsView {
 }
 
 /** Whether nothing of this has to be asked any more: all of it is allowed, or some of it denied for good. */
-export function isSettled(wish: Pick<PermissionsRequest, "scopes" | "tools">, grants: Grant[]): boolean {
-  return isDenied(wish.scopes, grants) || isCovered(wish, grants);
+export function isSettled(wish: Pick<PermissionsRequest, "scopes" | "tools">, grants: Grant[], servers: string[] = []): boolean {
+  return isDenied(wish.scopes, grants) || isCovered(wish, grants, servers);
 }
 
 export function isDenied(scopes: Scope[], grants: Grant[]): boolean {
   return scopes.some((scope) => wordOf(scope, grants) === "denied");
 }
 
-/** Whether all of this is allowed. Tools count only where they are named. */
-export function isCovered({ scopes, tools = [] }: Pick<PermissionsRequest, "scopes" | "tools">, grants: Grant[]): boolean {
+/**
+ * Whether all of this is allowed. Who names no tools wants those of all `servers` (each as `server/*`): today's, since one may have been
+ * added after the person was asked.
+ */
+export function isCovered({ scopes, tools }: Pick<PermissionsRequest, "scopes" | "tools">, grants: Grant[], servers: string[] = []): boolean {
   if (isDenied(scopes, grants)) return false;
   return scopes.every((scope) => {
     const found = allowing(scope, grants);
-    return found.length > 0 && tools.every((tool) => found.some((grant) => covers(grant, tool)));
+    return found.length > 0 && (tools ?? servers).every((tool) => found.some((grant) => covers(grant, tool)));
   });
+}
+
+/** Whether a question about these scopes has nothing to add for a tool. What is allowed once may become always. */
+export function isAllowedForGood(scopes: Scope[], tool: string, grants: Grant[]): boolean {
+  const always = grants.filter(({ grant_type }) => grant_type !== "ALLOW_ONCE");
+  return isCovered({ scopes, tools: [tool] }, always);
 }
 
 /** The grants that are to be made. What was allowed in the same way before stays allowed. */
@@ -58,6 +67,12 @@ export function grantsFor(wish: PermissionsRequest, decision: Decision, before: 
     grant.allowed_tools = [...new Set([...same.flatMap((old) => old.allowed_tools ?? []), ...decision.tools])];
     return grant;
   });
+}
+
+/** What a denial for good takes back: else it would hold again as soon as asking is allowed again. */
+export function revocationsFor({ origin, scopes }: PermissionsRequest, decision: Decision): Requests["host_revoke_permission"][] {
+  if (decision.allow !== "no" || !decision.remember) return [];
+  return scopes.flatMap((scope) => ["ALLOW_ALWAYS", "ALLOW_ONCE"].map((grant_type) => ({ origin, scope, grant_type })));
 }
 
 function wordOf(scope: Scope, grants: Grant[]): GrantWord {

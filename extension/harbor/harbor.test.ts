@@ -6,8 +6,11 @@ import type { NativeClient } from "../shared/native/client.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, parseTools } from "./asked_tools.ts";
-import { isLeftIn, stateWords } from "./consent/words.ts";
+import type { Asking, Matter } from "./asking.ts";
+import { isLeftIn, onceWords, stateWords } from "./consent/words.ts";
 import { INERT_MS, inertFor, stirred } from "./consent/inert.ts";
+import type { Decision } from "./grants.ts";
+import { parseOnceSeconds } from "./once.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -50,6 +53,13 @@ test("a change stands beside its tool, and beside no other", () => {
     { name: "s/a", changed: { before: "adds", after: "A: deletes", blocked: true }, hidden: true },
     { name: "s/b" },
   ]);
+});
+
+test("how long once holds is read where the bridge shows it, and said in the largest unit that fits", () => {
+  assert.equal(parseOnceSeconds("[grants]\nonceSeconds = 600\n\n[host]\nauditRequired = false\n"), 600);
+  for (const other of ["[host]\nonceSeconds = 1\n", "[grants]\nonceSeconds = \"1\"\n", "", undefined]) assert.equal(parseOnceSeconds(other), undefined);
+  const said = [600, 60, 2, 7_200, 5_400, undefined].map((seconds) => onceWords(seconds).replace("Once: in this tab, for ", ""));
+  assert.deepEqual(said, ["10 minutes", "1 minute", "2 seconds", "2 hours", "90 minutes", "a short time"]);
 });
 
 test("a tab that was closed is told of once there is a bridge", async () => {
@@ -95,22 +105,24 @@ function bridge(replies: { [type: string]: unknown }) {
 
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
 const ASKER = { origin: "https://a.example", tab: 3 };
-const PARTS = {
-  asking: { ask: () => Promise.reject(new Error("nobody is to be asked")) },
+const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked")) };
+/** What else is noted, and was left out before. */
+const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,
   after: () => () => undefined,
-};
+  leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
+});
 
 test("a call carries the origin and tab that it came with, and the result is the server's", async () => {
   const { seen, bridge: asked } = bridge({ host_call_tool: { result: { content: [] } } });
-  const handle = peerHandler({ bridge: asked, ...PARTS });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   assert.deepEqual(await handle("call", { ...ASKER, tool: "s/t", args: '{"a":1}' }, CONTEXT), { content: [] });
   assert.deepEqual(seen, [["host_call_tool", { origin: ASKER.origin, tab_id: 3, tool_name: "s/t", args: { a: 1 } }]]);
 });
 
 test("nothing but the list is done, and no wrong field gets to the bridge", async () => {
   const { seen, bridge: asked } = bridge({});
-  const handle = peerHandler({ bridge: asked, ...PARTS });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   const call = { ...ASKER, tool: "s/t", args: "{}" };
   const wish = { ...ASKER, document: "D", gesture: true, scopes: ["mcp:tools.call"] };
   const wrong: [string, { [name: string]: unknown }][] = [
@@ -137,15 +149,70 @@ test("nothing but the list is done, and no wrong field gets to the bridge", asyn
 
 test("a page sees codes that are meant for pages", async () => {
   const { bridge: asked } = bridge({ host_list_tools: new CodedError("bridge_unreachable", "no bridge") });
-  const handle = peerHandler({ bridge: asked, ...PARTS });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   await assert.rejects(handle("list", ASKER, CONTEXT), { code: "ERR_BRIDGE_NOT_CONNECTED", message: "no bridge" });
 });
 
 test("what is allowed already asks nobody and grants nothing", async () => {
   const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS" }];
   const { seen, bridge: asked } = bridge({ host_get_permissions: { grants } });
-  const handle = peerHandler({ bridge: asked, ...PARTS });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
   const wish = { ...ASKER, document: "D", gesture: false, scopes: ["mcp:tools.call"] };
   const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean };
   assert.ok(answer.granted && seen.every(([type]) => type === "host_get_permissions"));
+});
+
+/** A wish that names no tools, after a click, where servers a and b are and `a/*` is allowed for good. */
+function more(left: string[] = [], wish = {}) {
+  const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/*"] }];
+  const servers = ["a", "b"].map((server_id) => ({ ...SERVER, server_id }));
+  const { seen, bridge: asked } = bridge({
+    host_get_permissions: { grants },
+    list_servers: { servers },
+    host_list_tool_changes: { changes: [] },
+    mcp_list_tools: { tools: [{ name: "x" }] },
+    host_grant_permission: {},
+  });
+  const notes: unknown[] = [];
+  const answered: Decision[] = [];
+  const views: Awaited<ReturnType<Matter["prepare"]>>[] = [];
+  const asking: Pick<Asking, "ask"> = {
+    ask: async (_, matter) => {
+      views.push(await matter.prepare());
+      for (const decision of answered) await matter.record(decision);
+    },
+  };
+  const handle = peerHandler({ bridge: asked, asking, ...noted(left, notes) });
+  const fields = { ...ASKER, document: "D", gesture: true, scopes: ["mcp:tools.call"], ...wish };
+  return { seen, notes, views, answered, ask: () => handle("request_permissions", fields, CONTEXT) as Promise<{ granted: boolean }> };
+}
+
+test("a server that was added since is asked about; what is allowed stands there as allowed", async () => {
+  const { views, notes, seen, answered, ask } = more();
+  answered.push({ allow: "always", tools: ["b/*"] });
+  assert.ok((await ask()).granted);
+  const [view] = views;
+  assert.ok(view !== undefined && view !== "settled");
+  assert.deepEqual(view.servers.map(({ tools }) => tools.filter(({ name }) => name.endsWith("/*"))), [[{ name: "b/*" }], [{ name: "a/*", before: "allowed" }]]);
+  const [, grant] = seen.find(([type]) => type === "host_grant_permission") ?? [];
+  assert.deepEqual(grant.allowed_tools, ["a/*", "b/*"]);
+  assert.deepEqual(notes, [[ASKER.origin, ["b/*"], ["b/*"]]]);
+});
+
+test("who was left out, or denied on top of what is allowed, is not asked about at each click", async () => {
+  const left = more(["b/*"]);
+  assert.ok((await left.ask()).granted);
+  assert.deepEqual(left.views, []);
+  const denied = more();
+  denied.answered.push({ allow: "no", remember: false });
+  assert.ok((await denied.ask()).granted, "what was allowed is");
+  assert.deepEqual(denied.notes, [[ASKER.origin, ["b/*"], []]]);
+});
+
+test("without a click, what is allowed is enough; a wish that names tools is about these", async () => {
+  for (const wish of [{ gesture: false }, { tools: ["a/x"] }]) {
+    const { views, ask } = more([], wish);
+    assert.ok((await ask()).granted);
+    assert.deepEqual(views, []);
+  }
 });

@@ -18,6 +18,8 @@ export interface AskedTool {
   hidden?: boolean;
   /** What it said of itself when the person last accepted it, where that was something else. */
   changed?: { before: string; after: string; blocked: boolean };
+  /** How it stood before the question: allowed for good, or left out by the person. */
+  before?: "allowed" | "left out";
 }
 
 export interface AskedServer {
@@ -39,6 +41,8 @@ export interface QuestionView {
   servers: AskedServer[];
   /** Whether the site named these tools itself. */
   named: boolean;
+  /** How long "once" holds; absent where that is not known. */
+  onceSeconds?: number;
 }
 
 /** Reads a decision; `undefined`: it is none. */

@@ -20,7 +20,10 @@ import {
 } from "../shared/protocol/peer.ts";
 import { askedServers } from "./asked_tools.ts";
 import type { Asking } from "./asking.ts";
-import { type Decision, grantsFor, isCovered, isSettled, viewOf } from "./grants.ts";
+import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
+import type { LeftOut } from "./left_out.ts";
+import { onceSeconds } from "./once.ts";
+import type { AskedServer } from "./own.ts";
 import { paced } from "./pace.ts";
 
 type Bridge = Pick<NativeClient, "request">;
@@ -29,6 +32,7 @@ type Bridge = Pick<NativeClient, "request">;
 export interface Parts {
   bridge: Bridge;
   asking: Pick<Asking, "ask">;
+  leftOut: Pick<LeftOut, "of" | "note">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
   after: After;
@@ -99,23 +103,59 @@ function parseArgs(text: string): { [name: string]: unknown } {
 
 async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal: AbortSignal): Promise<PermissionsAnswer> {
   const { bridge, asking } = parts;
-  const before = await grantsOf(bridge, wish);
-  if (!isSettled(wish, before)) {
+  if (!(await isSettledNow(parts, wish))) {
+    let servers: AskedServer[] = [];
     const prepare = async () => {
-      if (isSettled(wish, await grantsOf(bridge, wish))) return "settled";
+      if (await isSettledNow(parts, wish)) return "settled";
       const { origin, reason, scopes, tools } = wish;
-      const servers = await askedServers(bridge, tools);
-      return { origin, scopes, servers, named: tools !== undefined, ...(reason === undefined ? {} : { reason }) };
+      servers = await withBefore(parts, wish, await askedServers(bridge, tools));
+      const seconds = await onceSeconds(bridge);
+      const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }) };
+      return { origin, scopes, servers, named: tools !== undefined, ...known };
     };
-    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, decision) }, signal);
+    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, servers, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
   return { granted: isCovered(wish, after), ...viewOf(wish.origin, after) };
 }
 
-async function record({ bridge, noteTab }: Parts, wish: PermissionsRequest, decision: Decision): Promise<void> {
+/** Whether the person has nothing to say. Servers that were added since are asked about; where nobody has clicked, what is allowed is enough. */
+async function isSettledNow({ bridge, leftOut }: Parts, wish: PermissionsRequest): Promise<boolean> {
+  const grants = await grantsOf(bridge, wish);
+  if (!isSettled(wish, grants)) return false;
+  if (wish.tools !== undefined || !wish.gesture) return true;
+  const [{ servers }, left] = await Promise.all([bridge.request("list_servers", {}), leftOut.of(wish.origin)]);
+  const today = servers.map(({ server_id }) => `${server_id}/*`).filter((server) => !left.includes(server));
+  return isSettled(wish, grants, today);
+}
+
+/** The servers of a question, each tool with how it stood before. Where there is nothing to decide comes last. */
+async function withBefore({ bridge, leftOut }: Parts, wish: PermissionsRequest, servers: AskedServer[]): Promise<AskedServer[]> {
+  const [grants, left] = await Promise.all([grantsOf(bridge, wish), leftOut.of(wish.origin)]);
+  const before = (name: string) => {
+    if (isAllowedForGood(wish.scopes, name, grants)) return { before: "allowed" as const };
+    return wish.tools === undefined && left.includes(name) ? { before: "left out" as const } : {};
+  };
+  const found: AskedServer[] = servers.map((server) => ({ ...server, tools: server.tools.map((tool) => ({ ...tool, ...before(tool.name) })) }));
+  const isOpen = ({ tools }: AskedServer) => tools.some((tool) => tool.before !== "allowed");
+  return [...found.filter(isOpen), ...found.filter((server) => !isOpen(server))];
+}
+
+async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
+  const { bridge, noteTab } = parts;
   // What was granted while the question stood open counts, too.
-  const grants = grantsFor(wish, decision, await grantsOf(bridge, wish));
+  const before = await grantsOf(bridge, wish);
+  const grants = grantsFor(wish, decision, before);
   if (decision.allow === "once") await noteTab(wish.tab);
   for (const grant of grants) await bridge.request("host_grant_permission", grant);
+  for (const revocation of revocationsFor(wish, decision)) await bridge.request("host_revoke_permission", revocation);
+  await noteLeftOut(parts, wish, servers, decision, before);
+}
+
+/** A denial of more leaves out what there was more; one of everything only says not now. */
+async function noteLeftOut({ leftOut }: Parts, wish: PermissionsRequest, servers: AskedServer[], decision: Decision, before: Grant[]): Promise<void> {
+  if (decision.allow === "no" && !isCovered({ scopes: wish.scopes }, before)) return;
+  const asked = servers.flatMap(({ tools }) => tools).filter((tool) => tool.before !== "allowed" && tool.name.endsWith("/*"));
+  const shown = wish.tools === undefined ? asked.map(({ name }) => name) : [];
+  await leftOut.note(wish.origin, shown, decision.allow === "no" ? [] : decision.tools);
 }

@@ -4,6 +4,7 @@
 
 import { CodedError } from "../shared/protocol/codes.ts";
 import { isFields } from "../shared/ports/wire.ts";
+import type { Scope } from "../shared/protocol/peer.ts";
 
 export interface Flags {
   /** Whether pages may learn which tools there are. */
@@ -32,9 +33,20 @@ export function parseFlags(stored: unknown): Flags {
   return { toolAccess: flag("toolAccess"), toolCalling: flag("toolCalling") };
 }
 
+/** Which flag it takes to make use of a scope: nobody is asked for what is switched off. */
+const NEEDED_FOR: { [scope in Scope]: keyof Flags } = { "mcp:tools.list": "toolAccess", "mcp:tools.call": "toolCalling" };
+
 /** Throws ERR_FEATURE_DISABLED where a request is switched off. */
 export function checkFlags(type: string, flags: Flags): void {
   const needed = NEEDED.get(type);
-  if (needed === undefined || flags[needed]) return;
-  throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off in the Web Agents API`);
+  if (needed !== undefined) check(needed, flags);
+}
+
+/** The same for a wish: where one of its scopes is switched off. */
+export function checkScopes(scopes: Scope[], flags: Flags): void {
+  for (const scope of scopes) check(NEEDED_FOR[scope], flags);
+}
+
+function check(needed: keyof Flags, flags: Flags): void {
+  if (!flags[needed]) throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off in the Web Agents API`);
 }

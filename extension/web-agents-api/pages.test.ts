@@ -54,7 +54,12 @@ test("what is switched off goes nowhere", async () => {
   const { seen, ask } = played({}, { toolAccess: false, toolCalling: false });
   await assert.rejects(ask("list"), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("call", { tool: "s/t", args: "{}" }), { code: "ERR_FEATURE_DISABLED" });
+  await assert.rejects(ask("request_permissions", { scopes: ["mcp:tools.list"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(seen, []);
+  const calling = played({ request_permissions: { granted: true } }, { toolCalling: false });
+  await assert.rejects(calling.ask("request_permissions", { scopes: ["mcp:tools.list", "mcp:tools.call"] }), { code: "ERR_FEATURE_DISABLED" });
+  await calling.ask("request_permissions", { scopes: ["mcp:tools.list"] });
+  assert.equal(calling.seen.length, 1);
   assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { toolAccess: true, toolCalling: true });
   assert.deepEqual(parseFlags(null), { toolAccess: true, toolCalling: true });
 });
@@ -76,6 +81,15 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
     code: "ERR_HARBOR_NOT_FOUND",
     message: "install it",
   });
+});
+
+test("an answer that says no is one: Harbor is there", async () => {
+  const scopes = { "mcp:tools.list": "granted-always", "mcp:tools.call": "not-granted" };
+  for (const [code, connected] of [["ERR_RATE_LIMITED", true], ["ERR_INTERNAL", true], ["ERR_BRIDGE_NOT_CONNECTED", false], ["ERR_VERSION_MISMATCH", false]] as const) {
+    const { ask } = played({ permissions: { scopes }, list: new CodedError(code, "why") });
+    const { harbor, permissions } = (await ask("capabilities")) as { harbor: unknown; permissions: unknown };
+    assert.deepEqual([harbor, permissions], [{ connected, code, message: "why" }, scopes]);
+  }
 });
 
 test("what is not on the list is refused here already", async () => {

@@ -17,18 +17,21 @@ import {
   parseCall,
   parseWish,
 } from "../shared/protocol/peer.ts";
-import { type Flags, checkFlags } from "./flags.ts";
+import { type Flags, checkFlags, checkScopes } from "./flags.ts";
 
 /** What `capabilities()` says. */
 export interface Capabilities {
   version: string;
-  /** Whether Harbor answers; else why not. */
+  /** Whether Harbor answers; else, or where what is below is not whole, why. */
   harbor: { connected: boolean; code?: string; message?: string };
   tools: { available: boolean; count: number; servers: string[] };
   permissions: PermissionsView["scopes"] | Record<never, never>;
   allowedTools?: string[];
   features: Flags;
 }
+
+/** With these nobody has answered. Any other code is an answer. */
+const NOBODY = ["ERR_HARBOR_NOT_FOUND", "ERR_BRIDGE_NOT_CONNECTED", "ERR_VERSION_MISMATCH"];
 
 type Peer = Pick<Caller, "call">;
 
@@ -48,7 +51,7 @@ export function handlerFor(
     checkFlags(type, now);
     switch (type) {
       case "request_permissions":
-        return requestPermissions(permissionsRequest(page, payload), harbor, granted, signal);
+        return requestPermissions(permissionsRequest(page, payload, now), harbor, granted, signal);
       case "permissions":
       case "list":
         return harbor.call(type, { ...asker }, { signal });
@@ -74,11 +77,13 @@ async function requestPermissions(
   return answer;
 }
 
-function permissionsRequest(page: Document, payload: Fields): PermissionsRequest {
+function permissionsRequest(page: Document, payload: Fields, flags: Flags): PermissionsRequest {
   // A frame may use what its origin was allowed. A person could not tell who asks.
   if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask: its top page may");
   const { origin, tab, document } = page;
-  return { origin, tab, document, gesture: payload["gesture"] === true, ...parseWish(payload) };
+  const wish = parseWish(payload);
+  checkScopes(wish.scopes, flags);
+  return { origin, tab, document, gesture: payload["gesture"] === true, ...wish };
 }
 
 function call(asker: Asker, harbor: Peer, payload: Fields, { signal, progress }: Context): Promise<unknown> {
@@ -105,7 +110,7 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, signal:
     found.tools = { available: tools.length > 0, count: tools.length, servers };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
-    found.harbor = { connected: false, code: error.code, message: error.message };
+    found.harbor = { connected: !NOBODY.includes(error.code), code: error.code, message: error.message };
   }
   return found;
 }

@@ -21,7 +21,7 @@ for (const inBrowser of inBrowsers) {
           const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
           assert.deepEqual([value.harbor.connected, value.harbor.code], [false, "ERR_HARBOR_NOT_FOUND"]);
           assert.deepEqual(value.features, { toolAccess: true, toolCalling: true });
-          await said(await browser.open(browser.apiUrl("options.html")), /Install it, or switch it on at (chrome:\/\/extensions|about:addons)/);
+          await said(await browser.open(browser.apiUrl("options.html")), /Switch it on at (chrome:\/\/extensions|about:addons).*says how\.$/);
         },
         { alone: true },
       ));
@@ -58,7 +58,9 @@ for (const inBrowser of inBrowsers) {
         async ({ browser, site }: World) => {
           const page = await browser.open(site.url);
           await page.run("return shown(agent.tools.list())");
-          await said(await browser.open(browser.apiUrl("options.html")), /harbor host install/);
+          const options = await browser.open(browser.apiUrl("options.html"));
+          await said(options, /harbor host install/);
+          assert.equal(await textOf(options, "#harbor code"), "harbor host install");
         },
         { registered: false },
       ));

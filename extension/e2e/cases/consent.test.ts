@@ -1,10 +1,12 @@
 // What the person says holds: deny, once, always, and what a page may ask after that.
 
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
-import { allowed } from "../driver/double.ts";
+import { addDouble, allowed } from "../driver/double.ts";
 import type { Harbor } from "../driver/harbor.ts";
+import { Sidebar } from "../driver/sidebar.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -101,6 +103,30 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual([again.value.granted, await browser.count("consent.html")], [false, 0]);
       }));
 
+    test("a denial for good says that it takes back what was allowed, and does; asking again gives nothing back", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site, harbor } = world;
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await ask(world, page, (consent) => consent.click("#always"));
+        await addDouble(harbor);
+        const denied = await ask(world, page, async (consent) => {
+          assert.match(await textOf(consent, ".remember"), /also takes back what it was allowed before/);
+          await consent.click("#remember");
+          await consent.click("#deny");
+        });
+        assert.deepEqual([denied.value.granted, denied.value.scopes["mcp:tools.call"]], [false, "denied"]);
+        const types = async () => JSON.parse(await harbor.cli("grants", "--json")).grants.map((grant: { grant_type: string }) => grant.grant_type);
+        assert.deepEqual(await types(), ["DENY", "DENY"]);
+        const sidebar = await Sidebar.open(browser, "sites");
+        for (const left of [1, 0]) {
+          await sidebar.says("[data-revoke]", /^Allow asking again$/);
+          await sidebar.click("[data-revoke]:not([data-revoke='all'])");
+          await until("a denial to go", async () => ((await types()).length === left ? true : undefined));
+        }
+        assert.equal(((await page.run(SUM)) as Settled).code, "ERR_SCOPE_REQUIRED");
+      }));
+
     test("once ends by its time and with its tab; another tab does not have it", () =>
       inBrowser.run(
         async (world: World) => {
@@ -126,7 +152,10 @@ for (const inBrowser of inBrowsers) {
           const { browser, site, harbor } = world;
           await harbor.everything();
           const page = await browser.open(site.url);
-          await ask(world, page, (consent) => consent.click("#once"));
+          await ask(world, page, async (consent) => {
+            assert.equal(await textOf(consent, "#once-note"), "Once: in this tab, for 2 seconds");
+            await consent.click("#once");
+          });
           await until("the grant to end", async () => {
             return ((await page.run(SUM)) as Settled).code === "ERR_SCOPE_REQUIRED" || undefined;
           });
@@ -150,6 +179,34 @@ for (const inBrowser of inBrowsers) {
         assert.match(((await after.run(SUM)) as Settled).value.content[0].text, /42/);
         const echo = "return shown(agent.tools.call({ tool: 'everything/echo', args: { message: 'x' } }))";
         assert.equal(((await after.run(echo)) as Settled).code, "ERR_TOOL_NOT_ALLOWED");
+      }));
+
+    test("a server that was added since is asked about; who is left out is not asked about again", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site, harbor } = world;
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        const first = await ask(world, page, (consent) => consent.click("#always"));
+        assert.deepEqual(first.value.allowedTools, ["everything/*"]);
+        await addDouble(harbor);
+        // Where nobody has clicked, what is allowed is enough.
+        const unclicked = await browser.open(site.url);
+        assert.equal(((await unclicked.run("return shown(agent.requestPermissions(wish))")) as Settled).value.granted, true);
+        await unclicked.close();
+        const second = await ask(world, page, async (consent) => {
+          const boxes = "return [...document.querySelectorAll('input[data-tool]')].map((box) => [box.dataset.tool, box.checked, box.disabled])";
+          assert.deepEqual(await consent.run(boxes), [["t/*", true, false], ["everything/*", true, true]]);
+          assert.match(await textOf(consent, "label:has(:disabled)"), /allowed already/);
+          await consent.click("#always");
+        });
+        assert.deepEqual(second.value.allowedTools, ["everything/*", "t/*"]);
+        assert.ok(((await page.run("return shown(agent.tools.call({ tool: 't/life' }))")) as Settled).value);
+        await harbor.cli("add", "later", "--", "node", join(harbor.dir, "server.cjs"));
+        const third = await ask(world, page, (consent) => consent.click("#deny"));
+        assert.deepEqual([third.value.granted, third.value.allowedTools], [true, ["everything/*", "t/*"]]);
+        await page.click("#ask");
+        const fourth = (await page.run("return window.asked")) as Settled;
+        assert.deepEqual([fourth.value.granted, await browser.count("consent.html")], [true, 0]);
       }));
 
     test("three denials are enough until the page is loaded again; each next question needs ten seconds", () =>

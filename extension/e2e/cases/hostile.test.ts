@@ -155,7 +155,7 @@ for (const inBrowser of inBrowsers) {
           const all = [
             call({ args: new Proxy({}, { ownKeys: boom }) }), call({ args: { get a() { return boom(); } } }), call({ args: { toJSON: boom } }),
             call({ args: { toJSON: () => "text" } }), call({ args: 1n }), call({ args: () => 1 }), call({ args: Symbol("a") }), call({ args: [] }),
-            call({ args: { a: 1n } }), call({ tool: { [Symbol.toPrimitive]: boom } }), call({ tool: () => 1 }), call({ signal: { aborted: true } }),
+            call({ args: { a: 1n } }), call({ tool: { [Symbol.toPrimitive]: boom } }), call({ tool: () => 1 }), call({ signal: { aborted: true } }), call({ signal: "x" }), call({ signal: null }),
             call({ onProgress: boom }), shown(agent.tools.call(new Proxy({}, { get: boom }))), shown(agent.tools.call(null)),
             shown(agent.requestPermissions({ scopes: [() => 1] })), shown(agent.requestPermissions({ scopes: new Proxy([], {}) })),
             shown(agent.requestPermissions({ scopes: { length: 1, 0: "mcp:tools.call" } })), shown(agent.requestPermissions()),
@@ -164,7 +164,7 @@ for (const inBrowser of inBrowsers) {
         const invalid = "ERR_INVALID_REQUEST";
         assert.deepEqual(codes, [
           ...[invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid],
-          ...[invalid, invalid, invalid, "TypeError", "ERR_SCOPE_REQUIRED", "RangeError", invalid],
+          ...[invalid, invalid, invalid, invalid, invalid, invalid, "ERR_SCOPE_REQUIRED", "RangeError", invalid],
           ...[invalid, invalid, invalid, invalid],
         ]);
         assert.ok(((await page.run("return shown(agent.permissions.list())")) as Settled).value);

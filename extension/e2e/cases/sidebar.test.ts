@@ -136,6 +136,11 @@ for (const inBrowser of inBrowsers) {
         await harbor.cli("grant", "https://b.example", "mcp:tools.call", "--deny");
         await sidebar.says("[data-origin='https://a.example']", /Use toolsonce.*weather\/map.*See toolsalways/s);
         await sidebar.says("[data-origin='https://b.example']", /Use toolsdenied/);
+        await harbor.cli("grant", "https://b.example", "mcp:tools.call", "--always", "--tool", "weather/map");
+        await sidebar.says("[data-origin='https://b.example']", /Use toolsdenied.*Allow asking again.*Use toolsalways, does not hold: denied above.*Take back/s);
+        assert.equal(await sidebar.count(".overridden"), 1);
+        await sidebar.click("[data-origin='https://b.example'] .overridden [data-revoke]");
+        await sidebar.gone(".overridden");
         await sidebar.click("[data-origin='https://b.example'] [data-revoke]");
         await sidebar.gone("[data-origin='https://b.example']");
         await sidebar.click("[data-revoke='all']");

@@ -14,6 +14,12 @@ import type { Settled } from "./way.test.ts";
 
 const NO_SOURCES = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
 
+/** A repository to install from; its source. */
+async function weather(harbor: Harbor): Promise<string> {
+  const program = await readFile(await writeToolsServer(harbor), "utf8");
+  return npmRepository(harbor, "weather-mcp", program, { description: "Says how the weather will be." });
+}
+
 async function servers(harbor: Harbor): Promise<{ [name: string]: any }[]> {
   return JSON.parse(await harbor.cli("list", "--json")).servers;
 }
@@ -52,8 +58,7 @@ for (const inBrowser of inBrowsers) {
     test("an installation is shown before the yes, done, leads to its tools, and is there for a site that may use it; what it cannot find is said", () =>
       inBrowser.run(
         async ({ browser, harbor, site }: World) => {
-          const program = await readFile(await writeToolsServer(harbor), "utf8");
-          const source = await npmRepository(harbor, "weather-mcp", program, { description: "Says how the weather will be." });
+          const source = await weather(harbor);
           const sidebar = await Sidebar.open(browser, "add");
           await sidebar.click(".others summary");
           await sidebar.type("#source", source);
@@ -157,7 +162,7 @@ for (const inBrowser of inBrowsers) {
           assert.equal(await value("#command"), "node");
           assert.deepEqual(await servers(harbor), []);
 
-          await sidebar.go(`install/${encodeURIComponent(await repository(harbor))}`);
+          await sidebar.go(`install/${encodeURIComponent(await weather(harbor))}`);
           await sidebar.type("#as", "rain");
           await sidebar.click("#plan");
           await sidebar.click("#unplan");

@@ -15,6 +15,9 @@ import { type Outcome, allow, useAll } from "./drive.ts";
 const [by, profile = "", screenshot = ""] = process.argv.slice(2);
 if ((by !== "person" && by !== "driver") || screenshot === "") throw new Error("usage: open.ts person|driver PROFILE SCREENSHOT");
 
+/** Else it would keep crash reports and caches beside the profile of the person's own Chromium, whatever its profile. */
+const env = { ...process.env, CHROME_CONFIG_HOME: join(profile, "config"), XDG_CACHE_HOME: join(profile, "cache") };
+
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function driven(browser: Browser, page: Page, site: Site): Promise<string> {
@@ -39,7 +42,7 @@ async function main(): Promise<string> {
   const extensions = ["harbor", "web-agents-api"].map((name) => join(__ROOT__, "dist", `${name}-chrome`));
   const log = `${profile}.log`;
   const shown = Boolean(process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"]);
-  const browser = await startChromium({ profile, env: process.env, extensions, log, shown });
+  const browser = await startChromium({ profile, env, extensions, log, shown });
   // Else a browser without its driver would stay.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => void browser.close());
   try {

@@ -5,7 +5,7 @@
 
 import { visible } from "../../shared/text/visible.ts";
 import type { AskedServer, AskedTool, QuestionView } from "../own.ts";
-import { SCOPE_WORDS, isLeftIn, stateWords, toolsHead, toolsNote } from "./words.ts";
+import { SCOPE_WORDS, isLeftIn, onceWords, stateWords, toolsHead, toolsNote } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -23,14 +23,15 @@ export function show(question: QuestionView): void {
   part("scopes").replaceChildren(...question.scopes.map((scope) => element("li", {}, SCOPE_WORDS[scope])));
   part("tools-head").textContent = toolsHead(question.named);
   part("tools-note").textContent = toolsNote(question.named);
+  part("once-note").textContent = onceWords(question.onceSeconds);
   const servers = question.servers.map((server, at) => serverPart(server, at));
   const none = element("p", {}, "There is no server yet: add one in Harbor's sidebar, or by `harbor add`.");
   part("servers").replaceChildren(...(servers.length > 0 ? servers : [none]));
 }
 
-/** The tools that the person has left in. */
+/** The tools that the person has left in, besides those that are allowed already. */
 export function chosen(): string[] {
-  const boxes = document.querySelectorAll<HTMLInputElement>("input[data-tool]:checked");
+  const boxes = document.querySelectorAll<HTMLInputElement>("input[data-tool]:checked:enabled");
   return [...boxes].map((box) => box.dataset["tool"] ?? "");
 }
 
@@ -49,9 +50,12 @@ function toolPart(tool: AskedTool, id: string, choosable: boolean, ticked: boole
   const name = isAll(tool) ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(tool.name.indexOf("/") + 1));
   if (choosable) {
     const box = element("input", { type: "checkbox", id, "data-tool": tool.name }) as HTMLInputElement;
-    box.checked = ticked;
+    box.checked = ticked && tool.before !== "left out";
+    // It is taken back in the sidebar, and not here.
+    box.disabled = tool.before === "allowed";
     const label = element("label", { for: id });
     label.append(box, ...name.slice(0, 1));
+    if (box.disabled) label.append(element("span", { class: "state" }, "(allowed already)"));
     found.append(label, ...name.slice(1));
   } else {
     found.append(...name);

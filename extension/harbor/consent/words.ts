@@ -27,6 +27,17 @@ export function isLeftIn(state: string | undefined): boolean {
 /** Why nothing can be allowed. */
 export const NOTHING_CHOSEN = "Nothing is ticked: there is nothing to allow.";
 
+/** Below the buttons: what the middle one means. */
+export function onceWords(seconds: number | undefined): string {
+  return `Once: in this tab, for ${seconds === undefined ? "a short time" : durationWords(seconds)}`;
+}
+
+function durationWords(seconds: number): string {
+  const [size, unit] = seconds % 3_600 === 0 ? [3_600, "hour"] : seconds % 60 === 0 ? [60, "minute"] : [1, "second"];
+  const many = seconds / Number(size);
+  return `${many} ${unit}${many === 1 ? "" : "s"}`;
+}
+
 /** Above the tools. */
 export function toolsHead(named: boolean): string {
   return named ? "Of these tools" : "Of all tools of these servers";

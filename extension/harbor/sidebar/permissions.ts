@@ -13,6 +13,8 @@ export interface Permission {
   ends?: number;
   /** How many tabs they are bound to. */
   tabs: number;
+  /** A denial of the same scope holds instead. */
+  overridden?: true;
 }
 
 export interface Site {
@@ -31,7 +33,11 @@ export function sitesOf(grants: Grant[]): Site[] {
 
 function permissionsOf(grants: Grant[]): Permission[] {
   const groups = grouped(grants, ({ scope, grant_type }) => `${scope} ${grant_type}`);
-  return groups.map(together).sort((one, other) => compare(one.scope, other.scope) || compare(one.type, other.type));
+  const found = groups.map(together).sort((one, other) => compare(one.scope, other.scope) || compare(one.type, other.type));
+  const denials = found.filter(isDenial);
+  const others = found.filter((one) => !isDenial(one));
+  const isOverridden = ({ scope }: Permission) => denials.some((denial) => denial.scope === scope);
+  return [...denials, ...others.map((one) => (isOverridden(one) ? { ...one, overridden: true as const } : one))];
 }
 
 function together(grants: Grant[]): Permission {
@@ -57,6 +63,16 @@ function grouped(grants: Grant[], nameOf: (grant: Grant) => string): Grant[][] {
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Denials hold over whatever else there is, and so come first. */
+export function isDenial({ type }: Permission): boolean {
+  return type === "DENY";
+}
+
+/** The order in which they are taken back: a denial last, or what it overrides would hold for a moment. */
+export function inOrderOfEnding(permissions: Permission[]): Permission[] {
+  return [...permissions.filter((one) => !isDenial(one)), ...permissions.filter(isDenial)];
 }
 
 /** How long a grant holds, in words. */

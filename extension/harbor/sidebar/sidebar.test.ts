@@ -9,7 +9,7 @@ import { ALLOWED, parseAllowed } from "./allowed.ts";
 import { changedParts, diff } from "./diff.ts";
 import { h, textIn } from "./dom.ts";
 import { failureNotice } from "./parts.ts";
-import { sitesOf } from "./permissions.ts";
+import { inOrderOfEnding, sitesOf } from "./permissions.ts";
 import { factsOfPlan, mayWords } from "./plan.ts";
 import { shownOf } from "./result.ts";
 import type { Hands } from "./hands.ts";
@@ -142,9 +142,21 @@ test("grants stand by origin, and none is left out", () => {
   ]);
   assert.deepEqual(sites.map(({ origin, profile }) => [origin, profile]), [["client://x", "default"], ["https://b.example", "default"], ["https://b.example", "work"]]);
   assert.deepEqual(sites[1]?.permissions, [
-    { scope: "mcp:tools.call", type: "ALLOW_ONCE", tabs: 2, tools: ["a/x", "a/y"], ends: 7 },
     { scope: "mcp:tools.call", type: "DENY", tabs: 0 },
+    { scope: "mcp:tools.call", type: "ALLOW_ONCE", tabs: 2, tools: ["a/x", "a/y"], ends: 7, overridden: true },
   ]);
+});
+
+test("a denial stands first and is taken back last; it overrides its own scope alone", () => {
+  const grant = (scope: string, grant_type: string) => ({ origin: "https://a.example", profile: "default", scope, grant_type, created_at: 0 }) as Grant;
+  const [site] = sitesOf([grant("mcp:tools.call", "ALLOW_ALWAYS"), grant("mcp:tools.list", "ALLOW_ALWAYS"), grant("mcp:tools.list", "DENY")]);
+  const permissions = site?.permissions ?? [];
+  assert.deepEqual(permissions.map(({ scope, type, overridden }) => [scope, type, overridden]), [
+    ["mcp:tools.list", "DENY", undefined],
+    ["mcp:tools.call", "ALLOW_ALWAYS", undefined],
+    ["mcp:tools.list", "ALLOW_ALWAYS", true],
+  ]);
+  assert.deepEqual(inOrderOfEnding(permissions).map(({ type }) => type), ["ALLOW_ALWAYS", "ALLOW_ALWAYS", "DENY"]);
 });
 
 test("a plan says what, where from and what it may do, and what is newer than this", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FLAG_NAMES } from "../flags.ts";
 import { optionsHandler } from "./handler.ts";
-import { FLAG_WORDS, saidOf } from "./words.ts";
+import { FLAG_WORDS, piecesOf, saidOf } from "./words.ts";
 
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
 
@@ -22,12 +22,18 @@ test("a switch is kept, and the others stay as they were", async () => {
   await assert.rejects(handle("host_grant_permission", {}, CONTEXT), { code: "ERR_INVALID_REQUEST" });
 });
 
+test("commands stand out instead of having backticks", () => {
+  const said = (text: string) => piecesOf(text).map((piece) => (piece.code ? `<${piece.text}>` : piece.text));
+  assert.deepEqual(said("run `harbor host install`, then `harbor doctor`"), ["run ", "<harbor host install>", ", then ", "<harbor doctor>"]);
+  assert.deepEqual([said("a `b` c` d"), said("`"), said("plain"), said("")], [["a ", "<b>", " c` d"], ["`"], ["plain"], []]);
+});
+
 test("each state of Harbor has its words, and what does not work says what to do", () => {
   const said = (state: "idle" | "connecting" | "ready" | "failed") => saidOf({ is: "there", state, message: "run `harbor host install`" }, "chrome");
   assert.deepEqual([said("ready").tone, said("idle").tone, said("failed").tone], ["good", "plain", "bad"]);
   assert.match(said("failed").text, /harbor host install/);
   assert.match(saidOf({ is: "missing" }, "chrome").text, /chrome:\/\/extensions/);
-  assert.match(saidOf({ is: "missing" }, "firefox").text, /about:addons/);
+  assert.match(saidOf({ is: "missing" }, "firefox").text, /about:addons.*harbor-firefox/);
   const texts = [saidOf({ is: "unknown" }, "chrome"), saidOf({ is: "lost" }, "chrome"), said("connecting"), ...FLAG_NAMES.map((name) => FLAG_WORDS[name])];
   for (const { text } of texts) assert.ok(text.length > 10);
 });

@@ -8,7 +8,7 @@ import { CodedError } from "../../shared/protocol/codes.ts";
 import { visible } from "../../shared/text/visible.ts";
 import { FLAG_NAMES, type Flags } from "../flags.ts";
 import { OWN_PORT } from "./handler.ts";
-import { FLAG_WORDS, type HarborView, saidOf } from "./words.ts";
+import { FLAG_WORDS, type HarborView, piecesOf, saidOf } from "./words.ts";
 
 const part = (id: string) => document.getElementById(id) as HTMLElement;
 
@@ -23,7 +23,9 @@ const background = new Caller(
 function showHarbor(harbor: HarborView): void {
   const { tone, text } = saidOf(harbor, browserName);
   part("harbor").dataset["tone"] = tone;
-  part("harbor").textContent = visible(text).text;
+  const { text: short, whole = short } = visible(text);
+  const code = (words: string) => Object.assign(document.createElement("code"), { textContent: words });
+  part("harbor").replaceChildren(...piecesOf(whole).map((piece) => (piece.code ? code(piece.text) : piece.text)));
 }
 
 function flagPart(name: keyof Flags): HTMLElement {

@@ -20,7 +20,8 @@ export function saidOf(harbor: HarborView, browser: "chrome" | "firefox"): Said 
       return { tone: "plain", text: "Looking for it…" };
     case "missing": {
       const list = browser === "chrome" ? "chrome://extensions" : "about:addons";
-      const text = `The extension Harbor is not there, so sites find no tools. Install it, or switch it on at ${list}.`;
+      const where = `It lies beside this one, as \`harbor-${browser}\` in \`extension/dist\` of Harbor's source`;
+      const text = `The extension Harbor is not there, so sites find no tools. Switch it on at ${list}, or load it as you loaded this one. ${where}; \`extension/README.md\` there says how.`;
       return { tone: "bad", text };
     }
     case "lost":
@@ -36,6 +37,14 @@ function saidOfBridge({ state, message }: BridgeView): Said {
   if (state === "connecting") return { tone: "plain", text: "Harbor is there, and connects." };
   const reason = (message ?? "it says no reason").replace(/^./, (letter) => letter.toUpperCase());
   return { tone: "bad", text: `The extension is there, and has no connection. ${reason}.` };
+}
+
+/** The pieces of a text; what stands between backticks is a command or a path. */
+export function piecesOf(text: string): { code: boolean; text: string }[] {
+  const pieces = text.split("`");
+  // One without a partner is a character like others.
+  const paired = pieces.length % 2 === 1 ? pieces : [...pieces.slice(0, -2), pieces.slice(-2).join("`")];
+  return paired.map((piece, at) => ({ code: at % 2 === 1, text: piece })).filter((piece) => piece.text !== "");
 }
 
 /** What each switch is for. */

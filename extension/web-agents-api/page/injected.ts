@@ -57,8 +57,7 @@ function failure(code: unknown, message: unknown, details?: unknown): Error {
 
 function ask(type: PageRequestType, payload: unknown, signal?: AbortSignal, onProgress?: unknown): Promise<unknown> {
   return new CapturedPromise((resolve, reject) => {
-    // Throws where it is no signal.
-    if (signal !== undefined && isAborted(signal)) {
+    if (signal !== undefined && isAbortedSignal(signal)) {
       reject(reasonOf(signal));
       return;
     }
@@ -84,6 +83,15 @@ function ask(type: PageRequestType, payload: unknown, signal?: AbortSignal, onPr
       reject(failure("ERR_INVALID_REQUEST", "what was given cannot be copied"));
     }
   });
+}
+
+/** The browser's own getter throws where it is no signal. */
+function isAbortedSignal(signal: AbortSignal): boolean {
+  try {
+    return isAborted(signal);
+  } catch {
+    throw failure("ERR_INVALID_REQUEST", "signal must be an AbortSignal");
+  }
 }
 
 function heard(event: Event): void {

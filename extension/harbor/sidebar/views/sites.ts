@@ -5,7 +5,7 @@
 import { type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, oneLine, waiting } from "../parts.ts";
-import { type Permission, type Site, sitesOf, typeWords } from "../permissions.ts";
+import { type Permission, type Site, inOrderOfEnding, isDenial, sitesOf, typeWords } from "../permissions.ts";
 import { count, scopeWords, timeWords } from "../words.ts";
 
 export const sites: View<{ at: "sites" }> = {
@@ -47,21 +47,23 @@ function siteOf(hands: Hands, { origin, profile, permissions }: Site): VNode {
 }
 
 function permissionOf(hands: Hands, origin: string, profile: string, permission: Permission): VNode {
-  const { scope, type, tools, ends, tabs } = permission;
+  const { scope, type, tools, ends, tabs, overridden } = permission;
   const act = `revoke ${origin} ${profile} ${scope} ${type}`;
   const one = () => hands.act(act, () => revoke(hands, origin, profile, [permission]));
   const until = ends === undefined ? "" : `, until ${timeWords(ends)}`;
   const where = tabs === 0 ? "" : `, in ${count(tabs, "tab")}`;
+  const held = overridden ? ", does not hold: denied above" : "";
+  const back = isDenial(permission) ? "Allow asking again" : "Take back";
   return h(
-    "li",
+    overridden ? "li.overridden" : "li",
     { key: `${scope} ${type}` },
     h(
       "div.what",
       {},
-      h("p", {}, h("span.scope", {}, scopeWords(scope)), h("span.badge", { "data-type": type }, typeWords(type)), h("span.soft", {}, `${until}${where}`)),
+      h("p", {}, h("span.scope", {}, scopeWords(scope)), h("span.badge", { "data-type": type }, typeWords(type)), h("span.soft", {}, `${until}${where}${held}`)),
       h("p.words", {}, tools === undefined ? "All tools" : tools.length === 0 ? "No tools" : oneLine(tools.map(toolWords).join(", "))),
     ),
-    button("Take back", one, { class: "small", "data-revoke": scope, "aria-label": `Take back ${scopeWords(scope)} (${typeWords(type)}) of ${origin}`, busy: hands.isBusy(act) }),
+    button(back, one, { class: "small", "data-revoke": scope, "aria-label": `${back}: ${scopeWords(scope)} (${typeWords(type)}) of ${origin}`, busy: hands.isBusy(act) }),
     failure(hands, act),
   );
 }
@@ -71,8 +73,8 @@ function toolWords(tool: string): string {
 }
 
 async function revoke(hands: Hands, origin: string, profile: string, permissions: Permission[]): Promise<void> {
-  for (const { scope, type } of permissions) {
+  for (const { scope, type } of inOrderOfEnding(permissions)) {
     await hands.ask("host_revoke_permission", { origin, profile, scope, grant_type: type });
   }
-  hands.say("Taken back");
+  hands.say(permissions.every(isDenial) ? "It may ask again" : "Taken back");
 }
