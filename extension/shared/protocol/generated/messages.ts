@@ -1376,7 +1376,7 @@ export interface Replies {
 
 /** What the bridge sends unasked, by `type`. */
 export interface Pushes {
-  /** A call that was sent with `progress: true` goes on. */
+  /** A call that was sent with `progress: true` goes on. The first 50 are pushed, then one in 50 ms: of what comes faster the newest, and the last before the answer. */
   progress: {
     /** The call's id. */
     request_id: string;
