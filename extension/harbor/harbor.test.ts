@@ -125,15 +125,18 @@ test("nothing but the list is done, and no wrong field gets to the bridge", asyn
     ["call", { ...call, args: "[1]" }],
     ["call", { ...call, args: "{" }],
     ["call", { ...call, args: { a: 1 } }],
+    ["call", { ...call, args: `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}` }],
+    ["call", { ...call, tool: "s/\ud800" }],
     ["request_permissions", { ...wish, scopes: [] }],
     ["request_permissions", { ...wish, scopes: ["mcp:servers.register"] }],
     ["request_permissions", { ...wish, document: "" }],
     ["request_permissions", { ...wish, reason: 1 }],
     ["request_permissions", { ...wish, tools: ["x"] }],
     ["request_permissions", { ...wish, tools: [] }],
+    ["request_permissions", { ...wish, tools: ["s/a", "s/\udc00b"] }],
   ];
   for (const [type, fields] of wrong) {
-    await assert.rejects(handle(type, fields, CONTEXT), { code: "ERR_INVALID_REQUEST" }, `${type} ${JSON.stringify(fields)}`);
+    await assert.rejects(handle(type, fields, CONTEXT), { code: "ERR_INVALID_REQUEST" }, `${type} ${JSON.stringify(fields).slice(0, 200)}`);
   }
   assert.deepEqual(seen, []);
 });
