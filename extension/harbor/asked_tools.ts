@@ -5,8 +5,10 @@
 import type { NativeClient } from "../shared/native/client.ts";
 import type { Server, ToolChange } from "../shared/protocol/generated/messages.ts";
 import { isFields } from "../shared/ports/wire.ts";
+import { MOST } from "../shared/text/visible.ts";
 import { isLazy } from "./lazy.ts";
-import type { AskedServer, AskedTool } from "./own.ts";
+import type { AskedServer, AskedTool, ChangedPart } from "./own.ts";
+import { type Line, type PartChange, changedParts } from "./sidebar/diff.ts";
 
 type Bridge = Pick<NativeClient, "request">;
 
@@ -51,7 +53,7 @@ function withChange(tool: AskedTool, id: string, changes: ToolChange[]): AskedTo
   const change = changes.find((one) => one.server_id === id && `${id}/${one.tool_name}` === tool.name);
   if (change === undefined) return tool;
   const { before, after, blocked, hidden_characters: hidden } = change;
-  return { ...tool, changed: { before: textOf(before), after: textOf(after), blocked }, ...(hidden ? { hidden } : {}) };
+  return { ...tool, changed: { parts: changedParts(before, after).map(shownPart), blocked }, ...(hidden ? { hidden } : {}) };
 }
 
 async function toolsOf(bridge: Bridge, id: string): Promise<AskedTool[]> {
@@ -73,10 +75,16 @@ export function parseTools(id: string, tools: unknown): AskedTool[] {
   });
 }
 
-function textOf(described: unknown): string {
-  const { title, description } = Object(described) as { [name: string]: unknown };
-  const texts = [title, description].filter((text) => typeof text === "string");
-  return texts.length > 0 ? texts.join(": ") : JSON.stringify(described);
+/** Texts whole; of anything else the lines that differ, since it may be long, and alike but for one of them. */
+function shownPart({ part, before, after, lines }: PartChange): ChangedPart {
+  if (part === "title" || part === "description") return { part, before: cut(before), after: cut(after) };
+  const of = (sign: Line["sign"]) => lines.flatMap((line) => (line.sign === sign ? [line.text.trim()] : [])).join(" ");
+  return { part, before: cut(of("-")), after: cut(of("+")) };
+}
+
+/** More than a question shows of any text. */
+function cut(text: string): string {
+  return text.slice(0, 3 * MOST);
 }
 
 function serverOf(name: string): string {

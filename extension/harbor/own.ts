@@ -4,9 +4,17 @@
 
 import type { Scope } from "../shared/protocol/peer.ts";
 import type { Decision } from "./grants.ts";
+import type { PartChange } from "./sidebar/diff.ts";
 
 /** The name of the port. */
 export const OWN_PORT = "own";
+
+/** A part of a tool that has changed: the whole of a text, of anything else the lines that differ. All of it is the server's but its name. */
+export interface ChangedPart {
+  part: PartChange["part"];
+  before: string;
+  after: string;
+}
 
 /** A tool as it is shown in a question. All texts are the server's. */
 export interface AskedTool {
@@ -16,8 +24,8 @@ export interface AskedTool {
   description?: string;
   /** Its texts have hidden or control characters. */
   hidden?: boolean;
-  /** What it said of itself when the person last accepted it, where that was something else. */
-  changed?: { before: string; after: string; blocked: boolean };
+  /** What is not as it was when the person last accepted it. */
+  changed?: { parts: ChangedPart[]; blocked: boolean };
   /** How it stood before the question: allowed for good, or left out by the person. */
   before?: "allowed" | "left out";
 }

@@ -7,6 +7,7 @@ import {
   type Port,
   browserName,
   connectExtension,
+  keepStoresFromContent,
   localStore,
   onForeignMessage,
   onOwnPort,
@@ -114,5 +115,8 @@ onForeignMessage(async (message, sender) => {
   if (!isBackgroundOf(sender, __HARBOR_ID__, browserName)) return;
   if (isFields(message) && message["push"] === "grants") await frames.replace(parseOrigins(message["origins"]));
 });
+
+// They run in the process of a page, and have no need of it: whoever takes that over does not get at flags and origins.
+keepStoresFromContent();
 
 onStarted(() => void frames.restore());

@@ -38,6 +38,8 @@ type Result = { [name: string]: any };
 class Pipe {
   readonly #to: Writable;
   readonly #open = new Map<number, { session: string | undefined; resolve(result: Result): void; reject(error: Error): void }>();
+  /** The worlds of pages that have asked for them, by session. */
+  readonly worlds = new Map<string, Result[]>();
   #rest = "";
   #last = 0;
 
@@ -74,6 +76,7 @@ class Pipe {
     this.#rest = messages.pop() ?? "";
     for (const message of messages.map((one) => JSON.parse(one) as Result)) {
       if (message["method"] === "Target.detachedFromTarget") this.#detached(message["params"].sessionId);
+      if (message["method"] === "Runtime.executionContextCreated") this.worlds.get(message["sessionId"])?.push(message["params"].context);
       const open = this.#open.get(message["id"]);
       if (message["error"]) open?.reject(new Error(message["error"].message));
       else open?.resolve(message["result"]);
@@ -116,6 +119,20 @@ export class ChromiumPage implements Page {
     const reply = await this.#send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
     const thrown = reply["exceptionDetails"];
     if (thrown) throw new Error(thrown.exception?.description ?? thrown.text);
+    return reply["result"].value;
+  }
+
+  /** Runs `source` where content scripts of an extension run in this page, as whoever has taken over the page's process could. */
+  async runInWorldOf(extension: string, source: string): Promise<unknown> {
+    this.#pipe.worlds.set(this.#session, []);
+    // Worlds are told of before the answer.
+    await this.#send("Runtime.enable");
+    const world = this.#pipe.worlds.get(this.#session)?.find(({ origin }) => origin === extension);
+    if (world === undefined) throw new Error(`${extension} has no world here`);
+    await this.#send("Runtime.disable");
+    const expression = `(async () => {${source}})()`;
+    const reply = await this.#send("Runtime.evaluate", { expression, contextId: world["id"], awaitPromise: true, returnByValue: true });
+    if (reply["exceptionDetails"]) throw new Error(reply["exceptionDetails"].exception?.description);
     return reply["result"].value;
   }
 

@@ -5,6 +5,7 @@
 
 import { visible } from "../../shared/text/visible.ts";
 import type { AskedServer, AskedTool, QuestionView } from "../own.ts";
+import { PART_WORDS } from "../sidebar/diff.ts";
 import { SCOPE_WORDS, isLeftIn, onceWords, stateWords, toolsHead, toolsNote } from "./words.ts";
 
 /** An element of the page. */
@@ -71,19 +72,24 @@ function toolPart(tool: AskedTool, id: string, choosable: boolean, ticked: boole
   return found;
 }
 
-function changedPart({ before, after, blocked }: NonNullable<AskedTool["changed"]>): HTMLElement {
+function changedPart({ parts, blocked }: NonNullable<AskedTool["changed"]>): HTMLElement {
   const found = element("div", { class: "changed" });
   found.append(element("strong", {}, "Changed since you last accepted it."));
-  for (const [head, text] of [
-    ["Before: ", before],
-    ["Now: ", after],
-  ] as const) {
-    const line = element("div", {}, head);
-    line.append(...foreign(text));
-    found.append(line);
+  for (const { part, before, after } of parts) {
+    // The description is what a tool mostly is: it needs no name.
+    if (part !== "description") found.append(element("div", {}, `${PART_WORDS[part]} has changed.`));
+    const [old, now] = part === "title" || part === "description" ? ["Before: ", "Now: "] : ["Gone: ", "New: "];
+    found.append(partLine(old, before), partLine(now, after));
   }
+  if (parts.length === 0) found.append(element("div", {}, "What has changed cannot be shown here."));
   if (blocked) found.append(element("div", {}, "No site can use it until you accept it: `harbor tools --changed` shows the command."));
   return found;
+}
+
+function partLine(head: string, text: string): HTMLElement {
+  const line = element("div", {}, text === "" ? `${head}nothing` : head);
+  if (text !== "") line.append(...foreign(text));
+  return line;
 }
 
 /** Foreign text, cut, with a button for the rest. */

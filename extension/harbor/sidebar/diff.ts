@@ -18,18 +18,31 @@ const AROUND = 2;
 /** What a tool says of itself, as far as it is compared. */
 const PARTS = ["title", "description", "inputSchema", "outputSchema", "annotations"] as const;
 
+/** One of them that is another now. */
 export interface PartChange {
   part: (typeof PARTS)[number];
+  before: string;
+  after: string;
   lines: Line[];
 }
 
 /** What is different in a tool. */
 export function changedParts(before: unknown, after: unknown): PartChange[] {
-  const part = (tool: unknown, name: string) => (isFields(tool) ? tool[name] : undefined);
-  return PARTS.map((name) => ({ part: name, lines: diff(textOf(part(before, name)), textOf(part(after, name))) })).filter(
-    ({ lines }) => lines.some(({ sign }) => sign !== " "),
-  );
+  const part = (tool: unknown, name: string) => textOf(isFields(tool) ? tool[name] : undefined);
+  return PARTS.flatMap((name) => {
+    const [old, now] = [part(before, name), part(after, name)];
+    return old === now ? [] : [{ part: name, before: old, after: now, lines: diff(old, now) }];
+  });
 }
+
+/** What a part is called, as the beginning of a sentence. */
+export const PART_WORDS: { [part in PartChange["part"]]: string } = {
+  title: "Its title",
+  description: "What it says of itself",
+  inputSchema: "What it takes",
+  outputSchema: "What it answers with",
+  annotations: "What it says of its effects",
+};
 
 function textOf(value: unknown): string {
   if (value === undefined) return "";

@@ -67,9 +67,14 @@ export function render(root: Element, children: Child[]): void {
 function reconciled(parent: Element, before: Live[], children: Child[]): Live[] {
   const known = new Map(before.map((live) => [live.key, live]));
   const after: Live[] = [];
+  const times = new Map<string, number>();
   for (const [at, child] of children.entries()) {
     if (child === undefined || child === false) continue;
-    const key = nameOf(child, at);
+    const name = nameOf(child, at);
+    // Keys may be a server's: what comes twice is two elements. No tag begins with a number.
+    const time = (times.get(name) ?? 0) + 1;
+    times.set(name, time);
+    const key = time === 1 ? name : `${time} ${name}`;
     const live = known.get(key);
     known.delete(key);
     after.push(live === undefined ? created(child, key) : updated(live, child));

@@ -6,6 +6,7 @@ import type { Failure } from "../../shared/protocol/codes.ts";
 import { SHOWN, visible, visibleLines } from "../../shared/text/visible.ts";
 import { type Child, type Props, type VNode, h } from "./dom.ts";
 import type { Hands } from "./hands.ts";
+import { type Words, wordsOf } from "./whose.ts";
 import { type Tone, codeWords, tailOf } from "./words.ts";
 
 /** Text of somebody else, cut, with a button for the rest. */
@@ -43,11 +44,18 @@ export function prose(text: string): Child[] {
   return text.split("`").map((part, at) => (at % 2 === 0 ? part : h("code", {}, visible(part).text)));
 }
 
-/** A sentence of Harbor's own program: its commands are commands. What is long is cut like any other text. */
+/** A sentence that is wholly Harbor's own: its commands are commands. What is long is cut like any other text. Others go through `told`. */
 export function sentence(text: string): Child {
   if (text.length > SHOWN) return foreign(text);
   const parts = text.split("`").map((part) => visible(part).text);
   return h("bdi", { dir: "auto" }, ...parts.map((part, at) => (at % 2 === 0 ? part : h("code", {}, part))));
+}
+
+/** A text of the bridge with whose words it has. Only in Harbor's own are there commands to run. */
+export function told({ whose, text }: Words): Child[] {
+  if (whose === "harbor") return [sentence(text)];
+  if (whose === "server") return ["The server says: ", foreign(text)];
+  return whose === "mixed" ? ["In detail, perhaps in the server's words: ", foreign(text)] : [foreign(text)];
 }
 
 export function button(label: string, click: () => void, props: Props & { busy?: boolean } = {}): VNode {
@@ -68,12 +76,15 @@ export function failure(hands: Hands, name: string): VNode {
 }
 
 export function failureNotice(failed: Failure): VNode {
-  const [words, tail] = [codeWords(failed), tailOf(failed)];
+  const [words, ours, tail] = [wordsOf(failed), codeWords(failed), tailOf(failed)];
+  const said = h("p", { key: "said" }, ...told(words));
+  const advice = ours === undefined ? undefined : h("p", { key: "advice" }, ...prose(ours));
+  // Ours comes first where what follows may be a server's.
+  const first = words.whose === "server" || words.whose === "mixed" ? [advice, said] : [said, advice];
   return notice(
     "bad",
-    h("p", {}, sentence(failed.message)),
-    words === undefined ? undefined : h("p", {}, ...prose(words)),
-    tail === undefined ? undefined : h("details", { open: true }, h("summary", {}, "The last that it wrote"), lines(tail, "The last that it wrote")),
+    ...first,
+    tail === undefined ? undefined : h("details", { key: "tail", open: true }, h("summary", {}, "The last that it wrote"), lines(tail, "The last that it wrote")),
     h("p.code", {}, visible(failed.code).text),
   );
 }

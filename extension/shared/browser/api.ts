@@ -108,6 +108,11 @@ export const sessionStore: Store = storeOf(() => chrome.storage.session);
 /** What stays. */
 export const localStore: Store = storeOf(() => chrome.storage.local);
 
+/** Takes content scripts their way to what is kept, where the browser gives them one. Firefox has no such switch. */
+export function keepStoresFromContent(): void {
+  for (const area of [chrome.storage.local, chrome.storage.session]) void area.setAccessLevel?.({ accessLevel: "TRUSTED_CONTEXTS" });
+}
+
 export function onTabClosed(listener: (tabId: number) => void): void {
   chrome.tabs.onRemoved.addListener(listener);
 }

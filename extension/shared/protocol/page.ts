@@ -26,3 +26,24 @@ export type ToPage = { channel: typeof CHANNEL; to: "page"; id: number } & (
 
 /** The largest arguments of a call, in characters of JSON: with what stands around them they fit a frame of 1 MiB. */
 export const MAX_ARGS = 300_000;
+
+/** How deep arguments may be nested: beyond any form of a tool, and far below what programs on the way cannot copy. */
+export const MAX_DEPTH = 1_000;
+
+/** Whether a JSON text is nested deeper. Uses no built-in, so that it holds in the page's world, too. */
+export function isDeep(json: string): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const letter = json[at];
+    if (quoted) {
+      if (letter === "\\") at += 1;
+      else if (letter === '"') quoted = false;
+    } else if (letter === '"') quoted = true;
+    else if (letter === "[" || letter === "{") {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (letter === "]" || letter === "}") depth -= 1;
+  }
+  return false;
+}

@@ -7,7 +7,7 @@ import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
-import { MAX_ARGS, type PageRequestType } from "./page.ts";
+import { MAX_ARGS, MAX_DEPTH, type PageRequestType, isDeep } from "./page.ts";
 
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
@@ -117,6 +117,7 @@ export function parseCall({ tool, args }: Fields): Pick<CallRequest, "tool" | "a
   if (!isTool(tool)) throw wrong("tool", "a name as tools.list() gives it, SERVER/TOOL");
   if (typeof args !== "string") throw wrong("args", "an object");
   if (args.length > MAX_ARGS) throw wrong("args", `an object of at most ${MAX_ARGS} characters as JSON`);
+  if (isDeep(args)) throw wrong("args", `an object that is nested at most ${MAX_DEPTH} deep`);
   return { tool, args };
 }
 
@@ -141,7 +142,8 @@ function parseTools(value: unknown): string[] {
 }
 
 function isTool(value: unknown): value is string {
-  return typeof value === "string" && value.length <= MAX_TOOL && /^[A-Za-z0-9][\w.-]*\/./.test(value);
+  // Half a letter is none: no JSON of other programs can hold it.
+  return typeof value === "string" && value.length <= MAX_TOOL && /^[A-Za-z0-9][\w.-]*\/./.test(value) && !/\p{Cs}/u.test(value);
 }
 
 function origin(value: unknown): string {

@@ -31,7 +31,7 @@ import {
   stopListeningTo,
   stringify,
 } from "./builtins.ts";
-import { CHANNEL, MAX_ARGS, type PageRequestType } from "../../shared/protocol/page.ts";
+import { CHANNEL, MAX_ARGS, MAX_DEPTH, type PageRequestType, isDeep } from "../../shared/protocol/page.ts";
 
 interface Open {
   resolve(result: unknown): void;
@@ -122,10 +122,11 @@ function textOf(args: unknown): string {
   try {
     text = stringify(args === undefined ? {} : args);
   } catch {
-    throw failure("ERR_INVALID_REQUEST", "args must be an object that JSON can hold: without cycles and BigInt");
+    throw failure("ERR_INVALID_REQUEST", "args must be an object that JSON can hold: without cycles and BigInt, and not too deep");
   }
   if (text === undefined || text[0] !== "{") throw failure("ERR_INVALID_REQUEST", "args must be an object");
   if (text.length > MAX_ARGS) throw failure("ERR_INVALID_REQUEST", `args may have ${MAX_ARGS} characters as JSON`);
+  if (isDeep(text)) throw failure("ERR_INVALID_REQUEST", `args may be nested ${MAX_DEPTH} deep`);
   return text;
 }
 

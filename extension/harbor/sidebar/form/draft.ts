@@ -4,7 +4,7 @@
 // is left out.
 
 import { isFields } from "../../../shared/ports/wire.ts";
-import type { Field } from "./schema.ts";
+import { type Field, type Plan, planOf } from "./schema.ts";
 
 /** A text of a control; items; or members by name, in the order of the fields. */
 export type Draft = { text: string } | { items: Item[] } | { members: Draft[] };
@@ -18,29 +18,80 @@ export interface Item {
 /** What is wrong, by the box that it is in. */
 export type Problems = ReadonlyMap<Draft, string>;
 
-let lastKey = 0;
+/** So many boxes a form begins with. A schema of a few bytes can ask for millions, by lists in lists and by defaults. */
+export const MOST_BOXES = 300;
 
-/** An item of a list, not filled in. */
-export function newItem(field: Field, initial: unknown = field.initial): Item {
-  lastKey += 1;
-  return { key: lastKey, draft: draftOf(field, initial) };
+/** Of items that have to be there so many are made. */
+const MOST_MISSING = 20;
+
+/** So many choices weigh as much as a box. */
+const CHOICES_OF_A_BOX = 20;
+
+/** What is left of the boxes that one form may have. */
+interface Room {
+  left: number;
+  /** Whether defaults are filled in. */
+  defaults: boolean;
 }
 
-/** A form as it is before anybody has typed. */
-export function draftOf(field: Field, initial: unknown = field.initial): Draft {
+class TooMany extends Error {}
+
+let lastKey = 0;
+
+/** A form as one field, so that it has a draft like any other. */
+export function whole(fields: Field[]): Field {
+  return { is: "group", fields, name: "", title: "", about: undefined, required: true, initial: undefined };
+}
+
+/** What a trial of a tool begins with: its form, or JSON where there is none, or would be too large. */
+export function begun(inputSchema: unknown): { plan: Plan; draft: Draft } {
+  const plan = planOf(inputSchema);
+  const draft = draftOf(whole(plan.is === "form" ? plan.fields : []));
+  if (draft !== undefined) return { plan, draft };
+  return { plan: { is: "json", why: "its form would be too large" }, draft: { members: [] } };
+}
+
+/** An item of a list, not filled in. Where its defaults are too many it comes without them. */
+export function newItem(field: Field, initial: unknown = field.initial): Item {
+  const draft = roomy(() => boxOf(field, initial, { left: MOST_BOXES, defaults: true }, true));
+  return itemOf(draft ?? boxOf(field, undefined, { left: Infinity, defaults: false }, true));
+}
+
+/** A form as it is before anybody has typed; `undefined`: it would be too large. */
+export function draftOf(field: Field, initial: unknown = field.initial): Draft | undefined {
+  return roomy(() => boxOf(field, initial, { left: MOST_BOXES, defaults: true }, false));
+}
+
+function roomy(make: () => Draft): Draft | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TooMany)) throw error;
+    return undefined;
+  }
+}
+
+function itemOf(draft: Draft): Item {
+  lastKey += 1;
+  return { key: lastKey, draft };
+}
+
+/** `inList`: it is part of an item. Items that have to be there are made in the outer list only. */
+function boxOf(field: Field, initial: unknown, room: Room, inList: boolean): Draft {
+  room.left -= field.is === "choice" ? 1 + Math.floor(field.choices.length / CHOICES_OF_A_BOX) : 1;
+  if (room.left < 0) throw new TooMany();
   switch (field.is) {
     case "group": {
       const values = isFields(initial) ? initial : {};
       const own = (name: string) => (Object.hasOwn(values, name) ? values[name] : undefined);
-      return { members: field.fields.map((one) => draftOf(one, own(one.name) ?? one.initial)) };
+      const valueOf = (one: Field) => own(one.name) ?? (room.defaults ? one.initial : undefined);
+      return { members: field.fields.map((one) => boxOf(one, valueOf(one), room, inList)) };
     }
-    case "list": {
-      const given = Array.isArray(initial) ? initial : [];
-      const missing = Math.max(0, (field.required ? Math.min(field.min, 20) : 0) - given.length);
-      return { items: [...given.map((value) => newItem(field.item, value)), ...Array.from({ length: missing }, () => newItem(field.item))] };
-    }
+    case "list":
+      return { items: itemsOf(field, initial, room, inList) };
     case "choice": {
-      const at = field.choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(initial));
+      const wanted = JSON.stringify(initial);
+      const at = field.choices.findIndex((choice) => JSON.stringify(choice) === wanted);
       const only = field.required && field.choices.length === 1;
       return { text: at >= 0 ? String(at) : only ? "0" : "" };
     }
@@ -53,6 +104,14 @@ export function draftOf(field: Field, initial: unknown = field.initial): Draft {
     case "text":
       return { text: typeof initial === "string" ? initial : "" };
   }
+}
+
+function itemsOf(field: Extract<Field, { is: "list" }>, initial: unknown, room: Room, inList: boolean): Item[] {
+  const { item, required, min } = field;
+  const given: unknown[] = Array.isArray(initial) ? initial : [];
+  const missing = inList || !required ? 0 : Math.max(0, Math.min(min, MOST_MISSING) - given.length);
+  const values = [...given.slice(0, MOST_BOXES + 1), ...Array.from({ length: missing }, () => item.initial)];
+  return values.map((value) => itemOf(boxOf(item, value, room, true)));
 }
 
 /** The arguments, or what is wrong with them. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Draft, argumentsOf, draftOf, newItem, parseArguments } from "./draft.ts";
+import { type Draft, MOST_BOXES, argumentsOf, begun, draftOf, newItem, parseArguments, whole } from "./draft.ts";
 import { type Field, planOf } from "./schema.ts";
 
 function fieldsOf(properties: object, more: object = {}): Field[] {
@@ -11,13 +11,16 @@ function fieldsOf(properties: object, more: object = {}): Field[] {
   return plan.is === "form" ? plan.fields : [];
 }
 
-function whole(fields: Field[]): Field {
-  return { is: "group", fields, name: "", title: "", about: undefined, required: true, initial: undefined };
+/** The draft of a form that is not too large. */
+function drafted(fields: Field[], initial?: unknown): Draft {
+  const draft = draftOf(whole(fields), initial);
+  assert.ok(draft);
+  return draft;
 }
 
 /** Types these texts into a form, by name. */
 function typed(fields: Field[], texts: { [name: string]: string }): Draft {
-  const draft = draftOf(whole(fields));
+  const draft = drafted(fields);
   fields.forEach((field, at) => {
     const box = (draft as { members: Draft[] }).members[at];
     const text = texts[field.name];
@@ -128,7 +131,7 @@ test("lists have as many items as were added, groups are left out when nothing i
     { hours: { type: "array", items: { type: "integer" }, minItems: 2 }, place: { type: "object", properties: { country: { type: "string" } } } },
     { required: ["hours"] },
   );
-  const draft = draftOf(whole(fields)) as { members: Draft[] };
+  const draft = drafted(fields) as { members: Draft[] };
   const list = draft.members[0] as { items: ReturnType<typeof newItem>[] };
   assert.equal(list.items.length, 2);
   list.items.forEach((item, at) => ((item.draft as { text: string }).text = String(at + 6)));
@@ -158,5 +161,47 @@ test("typed JSON has to be an object; nothing is an empty one", () => {
 test("arguments become a form again", () => {
   const fields = fieldsOf({ a: { type: "string" }, b: { type: "array", items: { type: "number" } }, c: { type: "boolean" } });
   const args = { a: "x", b: [1, 2], c: false };
-  assert.deepEqual(argumentsOf(fields, draftOf(whole(fields), args)).args, args);
+  assert.deepEqual(argumentsOf(fields, drafted(fields, args)).args, args);
+});
+
+/** How many boxes a draft has. */
+function boxes(draft: Draft): number {
+  const inner = "members" in draft ? draft.members : "items" in draft ? draft.items.map((item) => item.draft) : [];
+  return inner.reduce((sum, one) => sum + boxes(one), 1);
+}
+
+/** Lists in lists, each with twenty items at least. */
+const nest = (depth: number): object => (depth === 0 ? { type: "string" } : { type: "array", minItems: 20, items: nest(depth - 1) });
+const props = (count: number, of: object) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, of]));
+
+test("a small schema makes no large form: what would be is JSON, and says so", () => {
+  const objects = { type: "array", items: { type: "object", properties: { a: { type: "string" } } }, default: Array(15_000).fill({}) };
+  const lists = props(15, nest(3));
+  for (const schema of [
+    { type: "object", $defs: { d: objects }, properties: props(25, { $ref: "#/$defs/d" }) },
+    { type: "object", properties: lists, required: Object.keys(lists) },
+    { type: "object", properties: { p: { type: "array", items: { type: "integer" }, default: Array(20_000).fill(1) } } },
+    { type: "object", properties: props(70, { enum: Array.from({ length: 200 }, (_, at) => at) }) },
+  ]) {
+    assert.ok(JSON.stringify(schema).length < 64 * 1024);
+    const { plan, draft } = begun(schema);
+    assert.deepEqual(plan, { is: "json", why: "its form would be too large" });
+    assert.equal(boxes(draft), 1);
+  }
+});
+
+test("items that have to be there are made in the outer list only, and no form begins with more boxes than it may", () => {
+  const { plan, draft } = begun({ type: "object", properties: { p: nest(3) }, required: ["p"] });
+  assert.deepEqual([plan.is, boxes(draft)], ["form", 1 + 1 + 20]);
+  const fields = fieldsOf({ a: { type: "array", items: { type: "integer" } } });
+  assert.ok(boxes(drafted(fields, { a: Array(MOST_BOXES - 2).fill(1) })) <= MOST_BOXES);
+  assert.equal(draftOf(whole(fields), { a: Array(MOST_BOXES).fill(1) }), undefined);
+  assert.equal(draftOf(whole(fields), { a: Array(1_000_000).fill(1) }), undefined);
+});
+
+test("an item whose defaults are too many comes without them", () => {
+  const inner = { type: "array", items: { type: "integer" }, minItems: 20, default: Array(20_000).fill(1) };
+  const [list] = fieldsOf({ a: { type: "array", items: { type: "object", properties: { inner } } } });
+  assert.ok(list?.is === "list");
+  assert.equal(boxes(newItem(list.item).draft), 2);
 });

@@ -7,8 +7,9 @@ import { visible } from "../../../shared/text/visible.ts";
 import { isLazy, lazyWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { button, facts, failure, foreign, lines, notice, prose, sentence } from "../parts.ts";
+import { button, facts, failure, foreign, lines, notice, prose, told } from "../parts.ts";
 import { type Route, hrefOf } from "../route.ts";
+import { wordsOfEnd } from "../whose.ts";
 import { afterEnd, standingOf, timeWords } from "../words.ts";
 import { ofServer } from "./head.ts";
 import { run } from "./servers.ts";
@@ -56,7 +57,7 @@ function lastEnd(hands: Hands, server: Server): Child {
   return notice(
     over ? "idle" : "bad",
     h("h3", {}, over ? `Last failure, ${timeWords(end.timestamp)}` : "Why it does not run"),
-    h("p", {}, sentence(end.message)),
+    h("p", {}, ...told(wordsOfEnd(end))),
     over ? undefined : h("p", {}, ...prose(afterEnd(end, id))),
     next_retry === undefined || state !== "crashed" ? undefined : h("p", {}, `It is started again at ${timeWords(next_retry)}.`),
     end.stderr_tail === undefined || end.stderr_tail === ""
@@ -71,7 +72,7 @@ function cannotStart(hands: Hands, server: Server): Child {
   const { whyNot } = hands.state.detail ?? {};
   const said = whyNot === last_exit?.message || standingOf(server, hands.state.missing[id]).wants !== undefined;
   if (whyNot === undefined || said || (state !== "stopped" && state !== "failed")) return undefined;
-  return notice("warn", h("h3", {}, "What keeps it from starting"), h("p", {}, sentence(whyNot)));
+  return notice("warn", h("h3", {}, "What keeps it from starting"), h("p", {}, ...told({ whose: "mixed", text: whyNot })));
 }
 
 /** Always there, so that what is below stays where it is. */

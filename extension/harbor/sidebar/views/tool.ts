@@ -6,9 +6,8 @@ import { isFields } from "../../../shared/ports/wire.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { startWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
-import { argumentsOf, draftOf, parseArguments } from "../form/draft.ts";
+import { argumentsOf, begun, draftOf, parseArguments, whole } from "../form/draft.ts";
 import { fieldsOf } from "../form/fields.ts";
-import { type Field, planOf } from "../form/schema.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, copyButton, empty, failure, field, foreign, lines, notice, oneLine, prose, waiting } from "../parts.ts";
 import { type Piece, shownOf } from "../result.ts";
@@ -76,11 +75,6 @@ function effects(annotations: unknown): Child {
   return said.length === 0 ? undefined : h("p.soft", {}, `The server says: ${said.join(", ")}.`);
 }
 
-/** A form as one field, so that it has a draft like any other. */
-function whole(fields: Field[]): Field {
-  return { is: "group", fields, name: "", title: "", about: undefined, required: true, initial: undefined };
-}
-
 /** Begins a trial, unless there is one of the same tool: what was typed stays. */
 function prepare(hands: Hands, { id, tool: name }: Here): void {
   const { trial, detail } = hands.state;
@@ -88,8 +82,7 @@ function prepare(hands: Hands, { id, tool: name }: Here): void {
   if (found === undefined) return;
   const schema = JSON.stringify(found.inputSchema ?? null);
   if (trial?.id === id && trial.tool === name && trial.schema === schema) return;
-  const plan = planOf(found.inputSchema);
-  const draft = draftOf(whole(plan.is === "form" ? plan.fields : []));
+  const { plan, draft } = begun(found.inputSchema);
   hands.change({ trial: { id, tool: name, schema, plan, asJson: plan.is === "json", draft, json: { text: "{}" }, problems: new Map() } });
 }
 
@@ -174,8 +167,9 @@ function switchForm(trial: Trial, change: (patch: Partial<Trial>) => void): void
     return;
   }
   const args = parseArguments(trial.json.text);
-  if (typeof args === "string") change({ problems: new Map([[trial.draft, args]]) });
-  else change({ asJson: false, draft: draftOf(whole(fields), args), problems: new Map() });
+  const draft = typeof args === "string" ? undefined : draftOf(whole(fields), args);
+  if (draft !== undefined) change({ asJson: false, draft, problems: new Map() });
+  else change({ problems: new Map([[trial.draft, typeof args === "string" ? args : "This is too much for a form"]]) });
 }
 
 function call(hands: Hands, trial: Trial): void {

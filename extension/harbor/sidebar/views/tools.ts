@@ -5,7 +5,7 @@
 import { isFields } from "../../../shared/ports/wire.ts";
 import type { ToolChange } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
-import { changedParts } from "../diff.ts";
+import { PART_WORDS, changedParts } from "../diff.ts";
 import { type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, notice, oneLine, waiting } from "../parts.ts";
@@ -86,8 +86,8 @@ function changeOf(hands: Hands, change: ToolChange): VNode {
     h(
       "div",
       { key: part },
-      h("h4", {}, part),
-      h("pre.diff", { tabindex: "0", role: "region", "aria-label": `What changed: ${part} of ${name}` }, ...lines.map(lineOf)),
+      h("h4", {}, PART_WORDS[part]),
+      h("pre.diff", { tabindex: "0", role: "region", "aria-label": `What changed in ${name}: ${PART_WORDS[part]}` }, ...lines.map(lineOf)),
     ),
   );
   return h(
@@ -98,7 +98,7 @@ function changeOf(hands: Hands, change: ToolChange): VNode {
       h("h3", {}, h("bdi.mono", {}, name), " has changed"),
       h("p", {}, blocked ? "No site can use it until you accept it. Leave it as it is to refuse." : "Sites go on using it, as your configuration says."),
       hidden ? h("p", {}, "Its texts have characters that cannot be seen; they are written out here.") : undefined,
-      ...parts,
+      ...(parts.length > 0 ? parts : [h("p", {}, "What has changed cannot be shown here.")]),
       h("p.buttons", {}, button("Accept it as it is now", accept, { "data-accept": tool_name, busy: hands.isBusy(act) })),
       failure(hands, act),
     ),

@@ -1,0 +1,64 @@
+// A page that has taken over its own process, or speaks to the content script directly.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { ChromiumPage } from "../driver/chromium.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+import type { Settled } from "./way.test.ts";
+
+/** Sends what `window.agent` would not, and waits for the answer. */
+const RAW = `
+  window.raw = (id, type, payload) => new Promise((resolve) => {
+    const heard = ({ data }) => {
+      if (data.to !== "page" || data.id !== id) return;
+      removeEventListener("message", heard);
+      resolve({ value: data.result, code: data.error?.code, message: data.error?.message });
+    };
+    addEventListener("message", heard);
+    postMessage({ channel: "harbor_web_agent", to: "extension", id, type, payload });
+  });`;
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("arguments that are nested too deep are refused with a sentence, and half a letter is no name", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        await harbor.cli("grant", site.origin, "mcp:tools.call", "--always");
+        const page = await browser.open(site.url);
+        await page.run(RAW);
+        const args = (depth: number) => `'{"message":' + "[".repeat(${depth}) + "]".repeat(${depth}) + "}"`;
+        const raw = (depth: number) => page.run(`return raw(${depth}, "call", { tool: "everything/echo", args: ${args(depth)} })`) as Promise<Settled>;
+        const call = (depth: number) => page.run(`return shown(agent.tools.call({ tool: "everything/echo", args: JSON.parse(${args(depth)}) }))`) as Promise<Settled>;
+        for (const ask of [raw, call]) {
+          const refused = await ask(100_000);
+          assert.equal(refused.code, "ERR_INVALID_REQUEST", refused.message);
+          assert.match(refused.message ?? "", /nested|deep/);
+          // That goes to the server, who wants a text.
+          const went = await ask(900);
+          assert.equal(went.value?.isError, true, JSON.stringify(went));
+        }
+        const name = JSON.stringify("everything/\ud800");
+        for (const asked of [`raw(7, "call", { tool: ${name}, args: "{}" })`, `shown(agent.tools.call({ tool: ${name} }))`]) {
+          const refused = (await page.run(`return ${asked}`)) as Settled;
+          assert.deepEqual([refused.code, /^tool must be a name/.test(refused.message ?? "")], ["ERR_INVALID_REQUEST", true], refused.message);
+        }
+      }));
+
+    test("who has taken over a page's process reads and writes nothing that the extension keeps", { skip: inBrowser.name !== "chrome" }, () =>
+      inBrowser.run(async ({ browser, site }: World) => {
+        const page = (await browser.open(site.url)) as ChromiumPage;
+        assert.ok(((await page.run("return shown(agent.permissions.list())")) as Settled).value);
+        const extension = browser.apiUrl("").replace(/\/$/, "");
+        for (const area of ["local", "session"]) {
+          const tried = (await page.runInWorldOf(extension, `
+            const area = chrome.storage.${area};
+            const settled = (promise) => promise.then(() => "done", (error) => error.message);
+            return [await settled(area.get(null)), await settled(area.set({ flags: { toolAccess: false, toolCalling: false } }))];`)) as string[];
+          for (const one of tried) assert.match(one, /Access to storage is not allowed/, area);
+        }
+        // Options are as they were, and the extension's own pages may use them.
+        const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
+        assert.deepEqual(value.features, { toolAccess: true, toolCalling: true });
+      }));
+  });
+}

@@ -1,0 +1,23 @@
+// How deep arguments are nested, whatever stands in their texts.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MAX_ARGS, MAX_DEPTH, isDeep } from "./page.ts";
+
+const nested = (depth: number, open = "[", close = "]") => open.repeat(depth) + close.repeat(depth);
+
+test("what is nested too deep is known before anything reads it", () => {
+  assert.equal(isDeep(`{"a":${nested(MAX_DEPTH - 1)}}`), false);
+  assert.equal(isDeep(`{"a":${nested(MAX_DEPTH)}}`), true);
+  assert.equal(isDeep(`{"a":${nested(100_000)}}`), true);
+  assert.equal(isDeep('{"a":'.repeat(MAX_DEPTH + 1)), true);
+  assert.equal(isDeep(`[${"[],{},".repeat(MAX_ARGS / 6)}0]`), false);
+});
+
+test("brackets in texts are letters", () => {
+  for (const text of ["[".repeat(MAX_DEPTH + 1), `\\"${"{".repeat(MAX_DEPTH + 1)}`, `${"[".repeat(MAX_DEPTH)}\\`]) {
+    assert.equal(isDeep(JSON.stringify({ text, more: [] })), false);
+  }
+  // A text that ends is over: what follows counts.
+  assert.equal(isDeep(`{"a\\\\":${nested(MAX_DEPTH)}}`), true);
+});
