@@ -2,6 +2,7 @@
 //
 // Owns the port of its document. Must never trust the page: types are of a fixed list, the gesture is read here, and who asks is
 // what the browser tells the background. It holds no more than a few requests, whatever a page sends, and passes on bounded fields only.
+// A port does not outlive the document's leaving: a browser may close it without a word while the document is kept for a way back.
 
 import { connectOwn } from "../shared/browser/api.ts";
 import { Caller } from "../shared/ports/caller.ts";
@@ -17,6 +18,8 @@ const origin = window.origin;
 // Browsers that do not name documents to the background get this name. A page cannot see it.
 const document_ = crypto.randomUUID();
 const open = new Map<number, AbortController>();
+/** What the page is to hear when it is back: a browser may drop what is posted to a document that is being left. */
+let away: ToPage[] | undefined;
 
 const caller = new Caller(
   () => connectOwn(`page:${document_}`),
@@ -28,7 +31,9 @@ const caller = new Caller(
 );
 
 function tell(id: number, what: { result: unknown } | { error: unknown } | { progress: unknown }): void {
-  window.postMessage({ channel: CHANNEL, to: "page", id, ...what } as ToPage, origin);
+  const message = { channel: CHANNEL, to: "page", id, ...what } as ToPage;
+  if (away === undefined) window.postMessage(message, origin);
+  else away.push(message);
 }
 
 async function ask(id: number, type: PageRequestType, fields: Fields): Promise<void> {
@@ -61,11 +66,31 @@ function heard({ source, data }: MessageEvent): void {
   void ask(id, asked, isFields(payload) ? payload : {});
 }
 
+/** The document is left, and may come back: what is open fails now, and what is asked later connects anew. */
+function left({ isTrusted }: Event): void {
+  if (!isTrusted) return;
+  away = [];
+  caller.close();
+}
+
+/** It has come back. What was asked while it was being left may have got a port that is dead. */
+function cameBack({ isTrusted, persisted }: PageTransitionEvent): void {
+  if (!isTrusted || !persisted) return;
+  const untold = away ?? [];
+  away = undefined;
+  for (const message of untold) window.postMessage(message, origin);
+  caller.close();
+}
+
 /** In this script's own world, which no page sees: where an origin has a grant, its top frames get the script twice. */
 const world = globalThis as { agentIsServed?: true };
 if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
   world.agentIsServed = true;
-  const listen = () => window.addEventListener("message", heard);
+  const listen = () => {
+    window.addEventListener("message", heard);
+    window.addEventListener("pagehide", left);
+    window.addEventListener("pageshow", cameBack);
+  };
   listen();
   // document.open() takes all listeners away. What is written then begins with another root.
   new MutationObserver(listen).observe(document, { childList: true });
