@@ -6,7 +6,7 @@ import type { NativeClient } from "../shared/native/client.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, parseTools } from "./asked_tools.ts";
-import { INERT_MS, inertFor, stirred } from "./consent/inert.ts";
+import { INERT_MS, inertFor, mayAllow, pressed, stirred } from "./consent/inert.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
@@ -57,6 +57,29 @@ test("what allows is inert for a second, and without the focus for good", () => 
   assert.equal(inertFor(stirred("focused", 5), 5 + INERT_MS - 1), 1);
   assert.equal(inertFor(stirred("changed", 5), 5 + INERT_MS), 0);
   assert.equal(inertFor(stirred("left", 5), 1e9), undefined);
+});
+
+test("presses while it is inert start the second anew, and none of them allows", () => {
+  let guard = stirred("opened", 0);
+  for (let now = 150; now <= 3_000; now += 150) {
+    guard = pressed(guard, now);
+    assert.ok(!mayAllow(guard, now), String(now));
+  }
+  assert.equal(inertFor(guard, 3_000 + INERT_MS - 1), 1);
+  // The button that went down too early and comes up now.
+  assert.ok(!mayAllow(guard, 3_000 + INERT_MS));
+  const calm = pressed(guard, 3_000 + INERT_MS);
+  assert.ok(mayAllow(calm, 3_000 + INERT_MS));
+  // Keys after the second: Tab, Tab, Enter.
+  assert.ok(mayAllow(pressed(pressed(calm, 4_100), 4_200), 4_300));
+});
+
+test("a press that came in time allows nothing when the page has changed under it, nor one that came before the focus", () => {
+  const down = pressed(stirred("opened", 0), INERT_MS);
+  assert.ok(!mayAllow(stirred("changed", INERT_MS + 10, down), INERT_MS + 20));
+  const away = pressed(stirred("left", 0), 5);
+  assert.equal(inertFor(away, 1e9), undefined);
+  assert.ok(!mayAllow(stirred("focused", 10, away), 10 + INERT_MS));
 });
 
 test("the sidebar says why there is no connection", () => {

@@ -11,6 +11,8 @@ export interface Page {
   run(source: string): Promise<unknown>;
   /** Clicks, as a person does, in the middle of what the selector finds, once it is there and enabled. */
   click(selector: string): Promise<void>;
+  /** Presses and releases the mouse at this place of the window, whatever is there. */
+  clickAt(x: number, y: number): Promise<void>;
   /** Presses one key. */
   press(key: "Escape" | "Enter" | "Tab"): Promise<void>;
   goto(url: string): Promise<void>;

@@ -118,8 +118,12 @@ export class ChromiumPage implements Page {
 
   async click(selector: string): Promise<void> {
     const at = await until(selector, async () => ((await this.run(middleOf(selector))) as Result | null) ?? undefined);
+    await this.clickAt(at["x"], at["y"]);
+  }
+
+  async clickAt(x: number, y: number): Promise<void> {
     for (const type of ["mousePressed", "mouseReleased"]) {
-      await this.#input("Input.dispatchMouseEvent", { type, x: at["x"], y: at["y"], button: "left", clickCount: 1 });
+      await this.#input("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
     }
   }
 

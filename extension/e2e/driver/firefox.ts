@@ -148,6 +148,16 @@ class FirefoxPage implements Page {
     );
   }
 
+  async clickAt(x: number, y: number): Promise<void> {
+    const actions = [
+      { type: "pointerMove", x: Math.round(x), y: Math.round(y), duration: 0 },
+      { type: "pointerDown", button: 0 },
+      { type: "pointerUp", button: 0 },
+    ];
+    const mouse = { type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions };
+    await this.#here((send) => send("WebDriver:PerformActions", { actions: [mouse] }).catch(unlessClosed));
+  }
+
   async press(key: keyof typeof KEYS): Promise<void> {
     const actions = ["keyDown", "keyUp"].map((type) => ({ type, value: KEYS[key] }));
     const keyboard = { type: "key", id: "keyboard", actions };

@@ -7,7 +7,7 @@ import { Caller } from "../../shared/ports/caller.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Decision } from "../grants.ts";
 import { OWN_PORT, type QuestionView } from "../own.ts";
-import { type Guard, type Stir, inertFor, stirred } from "./inert.ts";
+import { type Guard, type Stir, inertFor, mayAllow, pressed, stirred } from "./inert.ts";
 import { chosen, part, show } from "./view.ts";
 
 const id = Number(new URLSearchParams(location.search).get("question"));
@@ -30,7 +30,14 @@ let guard: Guard = { since: undefined };
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 function stir(what: Stir): void {
-  guard = stirred(what, performance.now());
+  guard = stirred(what, performance.now(), guard);
+  refresh();
+}
+
+/** Before anything else hears of it, and wherever it happens: CSS has presses of a button that is inert land beside it. */
+function press({ isTrusted }: Event): void {
+  if (!isTrusted) return;
+  guard = pressed(guard, performance.now());
   refresh();
 }
 
@@ -71,13 +78,15 @@ deny.addEventListener("click", () => {
 });
 for (const button of allow) {
   button.addEventListener("click", ({ isTrusted }) => {
-    const live = isTrusted && inertFor(guard, performance.now()) === 0;
+    const live = isTrusted && mayAllow(guard, performance.now());
     if (live) void answer({ allow: button.id === "once" ? "once" : "always", tools: chosen() });
   });
 }
 window.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") void answer({ allow: "no", remember: false });
 });
+// A screen reader may click without a pointer.
+for (const kind of ["pointerdown", "mousedown", "keydown"]) window.addEventListener(kind, press, { capture: true });
 window.addEventListener("focus", () => stir("focused"));
 window.addEventListener("blur", () => stir("left"));
 window.addEventListener("resize", () => stir(document.hasFocus() ? "changed" : "left"));
