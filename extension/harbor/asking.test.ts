@@ -6,7 +6,15 @@ import { Asking, type Matter } from "./asking.ts";
 import { consentHandler } from "./consent/handler.ts";
 import type { Decision } from "./grants.ts";
 
-const WHO = { origin: "https://a.example", document: "D", gesture: true };
+let clicks = 0;
+/** Each time with a click of its own. */
+const WHO = {
+  origin: "https://a.example",
+  document: "D",
+  get gesture() {
+    return ++clicks;
+  },
+};
 const VIEW = { origin: WHO.origin, scopes: [], servers: [{ id: "a", label: "A", tools: [{ name: "a/b" }] }], named: false };
 /** A question, and what was answered. */
 function matter(prepare: Matter["prepare"] = async () => VIEW) {

@@ -57,7 +57,7 @@ export class Asking {
   }
 
   /** Asks, until there is an answer and it is kept; rejects where the site may not ask now, or with the signal's reason. */
-  ask(who: { origin: string; document: string; gesture: boolean }, matter: Matter, signal: AbortSignal): Promise<void> {
+  ask(who: { origin: string; document: string; gesture: number }, matter: Matter, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       const { gesture, ...question } = who;
@@ -96,7 +96,7 @@ export class Asking {
       await asked?.matter.record(decision);
       this.#happened({ is: "ended", id, outcome });
       // Before the page hears of it: it may ask again at once, and of another background.
-      if (outcome === "denied") await this.#around.store.set(KEY, memoryOf(this.#state));
+      if (outcome === "denied") await this.#keep();
       asked?.resolve();
     } catch (error) {
       this.#happened({ is: "ended", id, outcome });
@@ -134,15 +134,20 @@ export class Asking {
       asked.windowId = windowId;
       if (!this.#asked.has(id)) await this.#around.close(windowId);
     } catch (error) {
-      this.#end(id, "withdrawn", () => asked.reject(error));
+      this.#end(id, "failed", () => asked.reject(error));
     }
   }
 
-  #end(id: number, outcome: "allowed" | "withdrawn", tell: (asked: Asked) => void): void {
+  #end(id: number, outcome: "allowed" | "withdrawn" | "failed", tell: (asked: Asked) => void): void {
     const asked = this.#taken(id);
     if (asked === undefined) return;
     tell(asked);
     this.#happened({ is: "ended", id, outcome });
+    if (outcome === "withdrawn") void this.#keep().catch((error) => console.error("what was taken back is not kept", error));
+  }
+
+  #keep(): Promise<void> {
+    return this.#around.store.set(KEY, memoryOf(this.#state));
   }
 
   /** Takes a question out, and its window away: nothing answers it any more. */

@@ -118,7 +118,7 @@ test("nothing but the list is done, and no wrong field gets to the bridge", asyn
   const { seen, bridge: asked } = bridge({});
   const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
   const call = { ...ASKER, tool: "s/t", args: "{}" };
-  const wish = { ...ASKER, document: "D", gesture: true, scopes: ["mcp:tools.call"] };
+  const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"] };
   const wrong: [string, { [name: string]: unknown }][] = [
     ["host_grant_permission", { ...ASKER, scope: "mcp:tools.call" }],
     ["list", { tab: 3 }],
@@ -151,7 +151,7 @@ test("what is allowed already asks nobody and grants nothing", async () => {
   const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS" }];
   const { seen, bridge: asked } = bridge({ host_get_permissions: { grants } });
   const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
-  const wish = { ...ASKER, document: "D", gesture: false, scopes: ["mcp:tools.call"] };
+  const wish = { ...ASKER, document: "D", gesture: 0, scopes: ["mcp:tools.call"] };
   const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean };
   assert.ok(answer.granted && seen.every(([type]) => type === "host_get_permissions"));
 });

@@ -10,6 +10,7 @@ import { type Fields, isFields } from "../shared/ports/wire.ts";
 import { CodedError, failureOf } from "../shared/protocol/codes.ts";
 import { CHANNEL, type FromPage, PAGE_REQUESTS, type PageRequestType, type ToPage } from "../shared/protocol/page.ts";
 import { parsePageRequest } from "../shared/protocol/peer.ts";
+import { Gestures } from "./gesture.ts";
 
 /** How many requests of a page may be open. */
 const MOST_OPEN = 64;
@@ -18,6 +19,7 @@ const origin = window.origin;
 // Browsers that do not name documents to the background get this name. A page cannot see it.
 const document_ = crypto.randomUUID();
 const open = new Map<number, AbortController>();
+const gestures = new Gestures();
 /** What the page is to hear when it is back: a browser may drop what is posted to a document that is being left. */
 let away: ToPage[] | undefined;
 
@@ -41,7 +43,7 @@ async function ask(id: number, type: PageRequestType, fields: Fields): Promise<v
   open.set(id, controller);
   const { signal } = controller;
   try {
-    const gesture = navigator.userActivation.isActive;
+    const gesture = gestures.last(navigator.userActivation.isActive, performance.now());
     const payload = { ...parsePageRequest(type, fields), gesture };
     const result = await caller.call(type, payload, { signal, onProgress: (progress) => tell(id, { progress }) });
     if (!signal.aborted) tell(id, { result });
@@ -66,6 +68,11 @@ function heard({ source, data }: MessageEvent): void {
   void ask(id, asked, isFields(payload) ? payload : {});
 }
 
+/** A click or a key of the person; one that is held is one. */
+function pressed(event: Event): void {
+  if (event.isTrusted && !(event instanceof KeyboardEvent && event.repeat)) gestures.happened(performance.now());
+}
+
 /** The document is left, and may come back: what is open fails now, and what is asked later connects anew. */
 function left({ isTrusted }: Event): void {
   if (!isTrusted) return;
@@ -88,6 +95,7 @@ if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
   world.agentIsServed = true;
   const listen = () => {
     window.addEventListener("message", heard);
+    for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, pressed, { capture: true });
     window.addEventListener("pagehide", left);
     window.addEventListener("pageshow", cameBack);
   };

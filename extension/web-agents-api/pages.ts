@@ -15,6 +15,7 @@ import {
   type PermissionsRequest,
   type PermissionsView,
   parseCall,
+  parseGesture,
   parseWish,
 } from "../shared/protocol/peer.ts";
 import { type Flags, checkFlags } from "./flags.ts";
@@ -78,7 +79,7 @@ function permissionsRequest(page: Document, payload: Fields): PermissionsRequest
   // A frame may use what its origin was allowed. A person could not tell who asks.
   if (page.frame !== 0) throw new CodedError("ERR_PERMISSION_DENIED", "a frame inside a page may not ask: its top page may");
   const { origin, tab, document } = page;
-  return { origin, tab, document, gesture: payload["gesture"] === true, ...parseWish(payload) };
+  return { origin, tab, document, gesture: parseGesture(payload["gesture"]), ...parseWish(payload) };
 }
 
 function call(asker: Asker, harbor: Peer, payload: Fields, { signal, progress }: Context): Promise<unknown> {
