@@ -29,8 +29,8 @@ export interface Surroundings {
 
 /** What a question is about. */
 export interface Matter {
-  /** What is to be asked, made when its turn has come; or that nothing is, any more. */
-  prepare(): Promise<Omit<QuestionView, "id"> | "settled">;
+  /** What is to be asked, made when its turn has come; or that nothing is, any more. `changed`: takes what is known later. */
+  prepare(changed: (view: Omit<QuestionView, "id">) => void): Promise<Omit<QuestionView, "id"> | "settled">;
   /** Keeps what the person has answered. The next question of the site comes after that, and may be settled by it. */
   record(decision: Decision): Promise<void>;
 }
@@ -38,6 +38,10 @@ export interface Matter {
 interface Asked {
   matter: Matter;
   view: QuestionView | undefined;
+  /** What became known before it was shown. */
+  later: QuestionView | undefined;
+  /** Its page, once it shows it. */
+  tell(view: QuestionView): void;
   windowId: number | undefined;
   resolve(): void;
   reject(error: unknown): void;
@@ -61,7 +65,7 @@ export class Asking {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       const { gesture, ...question } = who;
-      this.#asked.set(id, { matter, view: undefined, windowId: undefined, resolve, reject });
+      this.#asked.set(id, { matter, view: undefined, later: undefined, tell: () => undefined, windowId: undefined, resolve, reject });
       signal.addEventListener("abort", () => this.#end(id, "withdrawn", (asked) => asked.reject(signal.reason)));
       void this.#ready.then(() => {
         if (this.#asked.has(id)) this.#happened({ is: "asked", question: { id, ...question }, gesture });
@@ -69,9 +73,11 @@ export class Asking {
     });
   }
 
-  /** What the page of a question shows. */
-  view(id: number): QuestionView | undefined {
-    return this.#asked.get(id)?.view;
+  /** What the page of a question shows. `tell`: is told when that becomes another. */
+  view(id: number, tell?: (view: QuestionView) => void): QuestionView | undefined {
+    const asked = this.#asked.get(id);
+    if (asked !== undefined && tell !== undefined) asked.tell = tell;
+    return asked?.view;
   }
 
   /** The person has answered. False: there is no such question any more, or it was not about that. */
@@ -123,19 +129,26 @@ export class Asking {
 
   async #show(id: number, asked: Asked): Promise<void> {
     try {
-      const view = await asked.matter.prepare();
+      const view = await asked.matter.prepare((later) => this.#changed(asked, { id, ...later }));
       if (!this.#asked.has(id)) return;
       if (view === "settled") {
         this.#end(id, "allowed", () => asked.resolve());
         return;
       }
-      asked.view = { id, ...view };
+      asked.view = asked.later ?? { id, ...view };
       const windowId = await this.#around.open(id, WIDTH, HEIGHT);
       asked.windowId = windowId;
       if (!this.#asked.has(id)) await this.#around.close(windowId);
     } catch (error) {
       this.#end(id, "failed", () => asked.reject(error));
     }
+  }
+
+  #changed(asked: Asked, view: QuestionView): void {
+    asked.later = view;
+    if (asked.view === undefined) return;
+    asked.view = view;
+    asked.tell(view);
   }
 
   #end(id: number, outcome: "allowed" | "withdrawn" | "failed", tell: (asked: Asked) => void): void {

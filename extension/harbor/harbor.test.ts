@@ -5,7 +5,8 @@ import { test } from "node:test";
 import type { NativeClient } from "../shared/native/client.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
-import { asked, parseTools } from "./asked_tools.ts";
+import { asked, askedServers, parseTools } from "./asked_tools.ts";
+import type { Matter } from "./asking.ts";
 import { INERT_MS, inertFor, mayAllow, pressed, stirred } from "./consent/inert.ts";
 import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
@@ -17,9 +18,41 @@ test("a question shows the tools that were named, or all of a server with a line
   const known = parseTools("s", [{ name: "a", description: "does a" }, { name: 1 }, null, "x", { name: "b", title: "B" }]);
   assert.deepEqual(known, [{ name: "s/a", description: "does a" }, { name: "s/b", title: "B" }]);
   assert.deepEqual(parseTools("s", "none"), []);
-  assert.deepEqual(asked("s", SERVER, known, ["s/a", "s/gone"], []).tools, [known[0], { name: "s/gone" }]);
-  assert.deepEqual(asked("s", SERVER, known, undefined, []).tools.map((tool) => tool.name), ["s/*", "s/a", "s/b"]);
-  assert.deepEqual(asked("nope", undefined, [], ["nope/x"], []), { id: "nope", label: "nope", tools: [{ name: "nope/x" }] });
+  assert.deepEqual(asked(SERVER, known, ["s/a"], []).tools, [known[0]]);
+  assert.deepEqual(asked(SERVER, known, undefined, []).tools.map((tool) => tool.name), ["s/*", "s/a", "s/b"]);
+});
+
+test("a name that a server does not have is no tool of it, and stands apart; where its list is not known, names are", () => {
+  const known = parseTools("s", [{ name: "a" }]);
+  const made = asked(SERVER, known, ["s/a", "s/This site is safe", "s/x/y"], []);
+  assert.deepEqual([made.tools, made.strange], [known, ["This site is safe", "x/y"]]);
+  assert.deepEqual(asked(SERVER, known, ["s/gone"], []).tools, []);
+  const all = asked(SERVER, known, ["s/*", "s/gone"], []);
+  assert.deepEqual([all.tools.map(({ name }) => name), all.strange], [["s/*", "s/a"], ["gone"]]);
+  assert.deepEqual(asked(SERVER, "awaited", ["s/a"], []), { id: "s", label: "S", state: "running", tools: [{ name: "s/a" }], list: "awaited" });
+  assert.deepEqual(asked(SERVER, "missing", undefined, []).tools, [{ name: "s/*" }]);
+});
+
+test("a question does not wait for a server that says nothing, and learns what it says later", async () => {
+  let answer: (reply: unknown) => void = () => undefined;
+  const replies: { [type: string]: unknown } = {
+    list_servers: { servers: [SERVER, { ...SERVER, server_id: "slow" }] },
+    host_list_tool_changes: { changes: [] },
+  };
+  const request = async (type: string, { server_id }: { server_id?: string }) => {
+    if (server_id === "slow") return new Promise((resolve) => (answer = resolve));
+    return replies[type] ?? { tools: [{ name: "a" }] };
+  };
+  const later: unknown[] = [];
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const bridge = { request } as unknown as Pick<NativeClient, "request">;
+  const found = await askedServers(bridge, ["s/a", "slow/b", "gone/c"], (view) => later.push(view), settle);
+  const quick = { id: "s", label: "S", state: "running", tools: [{ name: "s/a" }] };
+  const slow = { id: "slow", label: "S", state: "running" };
+  assert.deepEqual(found, { servers: [quick, { ...slow, tools: [{ name: "slow/b" }], list: "awaited" }], missing: ["gone"] });
+  answer({ tools: [{ name: "b", title: "B" }] });
+  await settle();
+  assert.deepEqual(later, [{ servers: [quick, { ...slow, tools: [{ name: "slow/b", title: "B" }] }], missing: ["gone"] }]);
 });
 
 test("a change stands beside its tool, and beside no other", () => {
@@ -32,7 +65,7 @@ test("a change stands beside its tool, and beside no other", () => {
     blocked: true,
     hidden_characters: true,
   };
-  const { tools } = asked("s", SERVER, [{ name: "s/a" }, { name: "s/b" }], ["s/a", "s/b"], [change]);
+  const { tools } = asked(SERVER, [{ name: "s/a" }, { name: "s/b" }], ["s/a", "s/b"], [change]);
   assert.deepEqual(tools, [
     { name: "s/a", changed: { before: "adds", after: "A: deletes", blocked: true }, hidden: true },
     { name: "s/b" },
@@ -119,7 +152,7 @@ test("nothing but the list is done, and no wrong field gets to the bridge", asyn
   const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
   const call = { ...ASKER, tool: "s/t", args: "{}" };
   const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"] };
-  const wrong: [string, { [name: string]: unknown }][] = [
+  const wrong: [string, object][] = [
     ["host_grant_permission", { ...ASKER, scope: "mcp:tools.call" }],
     ["list", { tab: 3 }],
     ["list", { origin: "http://a.example", tab: 3 }],
@@ -134,9 +167,10 @@ test("nothing but the list is done, and no wrong field gets to the bridge", asyn
     ["request_permissions", { ...wish, reason: 1 }],
     ["request_permissions", { ...wish, tools: ["x"] }],
     ["request_permissions", { ...wish, tools: [] }],
+    ...["s/x/*", "s/a*", "s/**", "s/*/x", "s/ *", "*/*"].map((tool): [string, object] => ["request_permissions", { ...wish, tools: ["s/a", tool] }]),
   ];
   for (const [type, fields] of wrong) {
-    await assert.rejects(handle(type, fields, CONTEXT), { code: "ERR_INVALID_REQUEST" }, `${type} ${JSON.stringify(fields)}`);
+    await assert.rejects(handle(type, { ...fields }, CONTEXT), { code: "ERR_INVALID_REQUEST" }, `${type} ${JSON.stringify(fields)}`);
   }
   assert.deepEqual(seen, []);
 });
@@ -145,6 +179,18 @@ test("a page sees codes that are meant for pages", async () => {
   const { bridge: asked } = bridge({ host_list_tools: new CodedError("bridge_unreachable", "no bridge") });
   const handle = peerHandler({ bridge: asked, asking: noAsking, noteTab: async () => undefined });
   await assert.rejects(handle("list", ASKER, CONTEXT), { code: "ERR_BRIDGE_NOT_CONNECTED", message: "no bridge" });
+});
+
+test("where nothing that was named is here, nobody is asked; what is not there and what is no tool sound alike", async () => {
+  const replies = { host_get_permissions: { grants: [] }, list_servers: { servers: [SERVER] }, host_list_tool_changes: { changes: [] }, mcp_list_tools: { tools: [] } };
+  const { bridge: asked } = bridge(replies);
+  const asking = { ask: async (_who: unknown, { prepare }: Matter) => void (await prepare(() => undefined)) };
+  const handle = peerHandler({ bridge: asked, asking, noteTab: async () => undefined });
+  const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"] };
+  for (const tool of ["gone/x", "gone/*", "s/made up"]) {
+    const message = `not here: ${tool}. The server is not installed, install it first; or it has no such tool`;
+    await assert.rejects(handle("request_permissions", { ...wish, tools: [tool] }, CONTEXT), { code: "ERR_TOOL_NOT_FOUND", message });
+  }
 });
 
 test("what is allowed already asks nobody and grants nothing", async () => {

@@ -23,9 +23,13 @@ export interface AskedTool {
 export interface AskedServer {
   id: string;
   label: string;
-  /** Absent where there is no such server. */
-  state?: string;
+  state: string;
+  /** What can be chosen. */
   tools: AskedTool[];
+  /** Names that the site asks for and this server does not have. The site has made them up, and nothing grants them. */
+  strange?: string[];
+  /** Where it has not said which tools it has: it may yet, or it does not. Names are the site's then. */
+  list?: "awaited" | "missing";
 }
 
 /** What the person is asked. */
@@ -35,6 +39,8 @@ export interface QuestionView {
   reason?: string;
   scopes: Scope[];
   servers: AskedServer[];
+  /** Servers that the site asks for and that are not installed. Nothing grants them. */
+  missing?: string[];
   /** Whether the site named these tools itself. */
   named: boolean;
 }

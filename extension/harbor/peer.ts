@@ -17,8 +17,8 @@ import {
   type PermissionsRequest,
   parsePeerRequest,
 } from "../shared/protocol/peer.ts";
-import { askedServers } from "./asked_tools.ts";
-import type { Asking } from "./asking.ts";
+import { type Asked, askedServers } from "./asked_tools.ts";
+import type { Asking, Matter } from "./asking.ts";
 import { type Decision, grantsFor, isCovered, isSettled, viewOf } from "./grants.ts";
 
 type Bridge = Pick<NativeClient, "request">;
@@ -93,16 +93,24 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
   const { bridge, asking } = parts;
   const before = await grantsOf(bridge, wish);
   if (!isSettled(wish, before)) {
-    const prepare = async () => {
+    const prepare: Matter["prepare"] = async (changed) => {
       if (isSettled(wish, await grantsOf(bridge, wish))) return "settled";
       const { origin, reason, scopes, tools } = wish;
-      const servers = await askedServers(bridge, tools);
-      return { origin, scopes, servers, named: tools !== undefined, ...(reason === undefined ? {} : { reason }) };
+      const view = (asked: Asked) => ({ origin, scopes, ...asked, named: tools !== undefined, ...(reason === undefined ? {} : { reason }) });
+      const found = await askedServers(bridge, tools, (later) => changed(view(later)));
+      if (tools !== undefined && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
+      return view(found);
     };
     await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
   return { granted: isCovered(wish, after), ...viewOf(wish.origin, after) };
+}
+
+/** Says for all alike what may be wrong: which servers there are is not a page's to find out. */
+function notHere(tools: string[]): CodedError {
+  const names = tools.slice(0, 8).join(", ") + (tools.length > 8 ? ", …" : "");
+  return new CodedError("ERR_TOOL_NOT_FOUND", `not here: ${names}. The server is not installed, install it first; or it has no such tool`);
 }
 
 async function record({ bridge, noteTab }: Parts, wish: PermissionsRequest, decision: Decision): Promise<void> {

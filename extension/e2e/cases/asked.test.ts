@@ -1,10 +1,25 @@
 // What a page may ask, and how often: one question a click, for what is there, and no longer than a server takes to answer.
 
 import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Browser, type Page, textOf, until } from "../driver/browser.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
+
+/** Says which tools it has once there is no file `hang` beside it. */
+const SLOW = `
+const { existsSync } = require("node:fs");
+const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+const tools = [{ name: "b", description: "A slow one", inputSchema: { type: "object" } }];
+const list = (id) => (existsSync(__dirname + "/hang") ? setTimeout(list, 25, id) : say(id, { tools }));
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (method === "initialize") say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "slow", version: "1" } });
+  if (method === "tools/list") list(id);
+});
+`;
 
 const noWindow = (browser: Browser) => until("no window", async () => (await browser.count("consent.html")) === 0 || undefined);
 const asked = async (page: Page) => (await page.run("return window.asked")) as Settled;
@@ -35,6 +50,64 @@ for (const inBrowser of inBrowsers) {
         const again = await asked(page);
         assert.deepEqual([again.code, /ten seconds/.test(again.message ?? "")], ["ERR_PERMISSION_DENIED", true], again.message);
         assert.equal(await browser.count("consent.html"), 0);
+      }));
+
+    test("names that a site has made up are no tools, and are never granted", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        const names = ["everything/echo", "everything/Harbor has checked this site. Press Always allow.", "Verified-by-Harbor/This site is trusted"];
+        await page.run("wish.tools = ['everything/echo', 'everything/x/*']");
+        await page.click("#ask");
+        assert.equal((await asked(page)).code, "ERR_INVALID_REQUEST");
+        await page.run("wish.tools = ['Verified-by-Harbor/This site is trusted']");
+        await page.click("#ask");
+        const gone = await asked(page);
+        assert.deepEqual([gone.code, /Verified-by-Harbor.* install it first/.test(gone.message ?? "")], ["ERR_TOOL_NOT_FOUND", true], gone.message);
+        assert.equal(await browser.count("consent.html"), 0);
+        await page.run(`wish.tools = ${JSON.stringify(names)}`);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        const tools = await consent.run("return [...document.querySelectorAll('.tool')].map((tool) => tool.querySelector('label').textContent)");
+        assert.deepEqual(tools, ["echo"]);
+        assert.match(await textOf(consent, ".strange"), /^The site also asks for names that .+ does not have: “Harbor has checked this site/);
+        assert.match(await textOf(consent, "#missing"), /^The site also asks for Verified-by-Harbor, which is not installed here: install it first/);
+        await consent.click("#always");
+        const { value } = await asked(page);
+        assert.deepEqual([value.granted, value.allowedTools], [false, ["everything/echo"]]);
+        const { grants } = JSON.parse(await harbor.cli("grants", "--json")) as { grants: { allowed_tools: string[] }[] };
+        assert.deepEqual([...new Set(grants.flatMap((grant) => grant.allowed_tools))], ["everything/echo"]);
+      }));
+
+    test("a server that says nothing does not delay the question; what it says later comes in, and nothing moves", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const program = join(harbor.dir, "slow.cjs");
+        await writeFile(program, SLOW);
+        await harbor.cli("add", "slow", "--auto-start", "--", "node", program);
+        const page = await browser.open(site.url);
+        await page.run("wish.tools = ['everything/echo', 'slow/b', 'slow/made up']; return shown(agent.permissions.list())");
+        await writeFile(join(harbor.dir, "hang"), "");
+        await harbor.cli("restart", "slow");
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        assert.match(await textOf(consent, "#servers"), /It has not said yet which tools it has: these names are the site's/);
+        await consent.click("input[data-tool='everything/echo']");
+        const places = "return JSON.stringify(['origin', 'deny', 'once', 'always'].map((id) => document.getElementById(id).getBoundingClientRect()))";
+        const before = await consent.run(places);
+        await until("Allow", async () => (await consent.run("return !document.querySelector('#always').disabled")) || undefined);
+        await consent.run(`new MutationObserver(() => { window.inert ??= document.querySelector("#always").disabled; })
+          .observe(document.querySelector("#servers"), { childList: true, subtree: true })`);
+        await rm(join(harbor.dir, "hang"));
+        assert.match(await textOf(consent, ".strange"), /“made up”$/);
+        assert.match(await textOf(consent, "#servers"), /The server says: A slow one/);
+        assert.deepEqual([await consent.run(places), await consent.run("return window.inert")], [before, true]);
+        const checked = await consent.run("return [...document.querySelectorAll('input[data-tool]:checked')].map((box) => box.dataset.tool)");
+        assert.deepEqual(checked, ["slow/b"]);
+        await consent.click("#always");
+        assert.deepEqual((await asked(page)).value.allowedTools, ["slow/b"]);
       }));
   });
 }

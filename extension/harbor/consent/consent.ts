@@ -18,6 +18,9 @@ const background = new Caller(
     over(error);
     return error;
   },
+  (type, payload) => {
+    if (type === "question") put(payload as unknown as QuestionView, "changed");
+  },
 );
 
 const deny = part<HTMLButtonElement>("deny");
@@ -59,6 +62,14 @@ function over(error: unknown): void {
   refresh();
 }
 
+/** Shows it, or what it has become. */
+function put(question: QuestionView, what: Stir): void {
+  if (ended) return;
+  show(question);
+  shown = true;
+  stir(document.hasFocus() ? what : "left");
+}
+
 async function answer(decision: Decision): Promise<void> {
   if (ended) window.close();
   if (answered) return;
@@ -68,6 +79,18 @@ async function answer(decision: Decision): Promise<void> {
   try {
     await background.call("answer", { id, decision });
     window.close();
+  } catch {
+    if (!ended) await again();
+  }
+}
+
+/** The answer was not taken: where the question has become another one meanwhile, the person looks at it again. */
+async function again(): Promise<void> {
+  try {
+    put((await background.call("question", { id })) as QuestionView, "changed");
+    answered = false;
+    deny.disabled = false;
+    refresh();
   } catch (error) {
     over(error);
   }
@@ -94,10 +117,8 @@ document.addEventListener("visibilitychange", () => stir(document.hasFocus() ? "
 part("servers").addEventListener("change", () => stir("changed"));
 
 try {
-  show((await background.call("question", { id })) as QuestionView);
-  shown = true;
+  put((await background.call("question", { id })) as QuestionView, "opened");
   deny.focus();
-  stir(document.hasFocus() ? "opened" : "left");
 } catch (error) {
   over(error);
 }

@@ -5,14 +5,17 @@
 
 import { visible } from "../../shared/text/visible.ts";
 import type { AskedServer, AskedTool, QuestionView } from "../own.ts";
-import { SCOPE_WORDS, stateWords, toolsHead, toolsNote } from "./words.ts";
+import { MISSING_WORDS, SCOPE_WORDS, STRANGE_WORDS, listWords, stateWords, toolsHead, toolsNote } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-/** Puts a question into the page. */
+/** Each server as it was drawn last. */
+let drawn: string[] = [];
+
+/** Puts a question into the page, or what it has become: what is the same stays as it is, and so does what the person has left out. */
 export function show(question: QuestionView): void {
   document.title = `Harbor: ${question.origin} asks`;
   part("origin").textContent = question.origin;
@@ -23,9 +26,32 @@ export function show(question: QuestionView): void {
   part("scopes").replaceChildren(...question.scopes.map((scope) => element("li", {}, SCOPE_WORDS[scope])));
   part("tools-head").textContent = toolsHead(question.named);
   part("tools-note").textContent = toolsNote(question.named);
-  const servers = question.servers.map((server, at) => serverPart(server, at));
-  const none = element("p", {}, "There is no server yet: add one in Harbor's sidebar, or by `harbor add`.");
-  part("servers").replaceChildren(...(servers.length > 0 ? servers : [none]));
+  showServers(question.servers);
+  const { missing = [] } = question;
+  part("missing").hidden = missing.length === 0;
+  part("missing").replaceChildren(MISSING_WORDS[0], ...foreign(missing.join(", ")), MISSING_WORDS[1]);
+}
+
+function showServers(servers: AskedServer[]): void {
+  const place = part("servers");
+  const before = drawn;
+  drawn = servers.map((server) => JSON.stringify(server));
+  if (before.length !== drawn.length || drawn.length === 0) {
+    const none = element("p", {}, "There is no server yet: add one in Harbor's sidebar, or by `harbor add`.");
+    place.replaceChildren(...(servers.length > 0 ? servers.map((server, at) => serverPart(server, at, new Set())) : [none]));
+    return;
+  }
+  for (const [at, server] of servers.entries()) if (drawn[at] !== before[at]) redraw(place.children[at] as HTMLElement, server, at);
+}
+
+/** In the place of what was there, with the focus where it was. */
+function redraw(old: HTMLElement, server: AskedServer, at: number): void {
+  const boxes = (of: HTMLElement) => [...of.querySelectorAll<HTMLInputElement>("input[data-tool]")];
+  const out = new Set(boxes(old).filter((box) => !box.checked).map((box) => box.dataset["tool"] ?? ""));
+  const held = old.contains(document.activeElement) ? document.activeElement : undefined;
+  const made = serverPart(server, at, out);
+  old.replaceWith(made);
+  if (held instanceof HTMLElement) (boxes(made).find((box) => box.dataset["tool"] === held.dataset["tool"]) ?? part("question")).focus();
 }
 
 /** The tools that the person has left in. */
@@ -34,22 +60,34 @@ export function chosen(): string[] {
   return [...boxes].map((box) => box.dataset["tool"] ?? "");
 }
 
-function serverPart(server: AskedServer, at: number): HTMLElement {
+/** `out`: what the person has left out. */
+function serverPart(server: AskedServer, at: number, out: ReadonlySet<string>): HTMLElement {
   const head = element("h3", { id: `server-${at}` });
   head.append(...foreign(server.label), element("span", { class: "state" }, ` (${stateWords(server.state)})`));
-  const all = server.tools.some((tool) => isAll(tool));
-  const tools = server.tools.map((tool, index) => toolPart(tool, `tool-${at}-${index}`, !all || isAll(tool)));
+  const every = `${server.id}/*`;
+  const all = server.tools.some(({ name }) => name === every);
+  const tools = server.tools.map((tool, index) => {
+    const isAll = tool.name === every;
+    const name = isAll ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(server.id.length + 1));
+    return toolPart(tool, name, `tool-${at}-${index}`, all && !isAll ? undefined : !out.has(tool.name));
+  });
   const group = element("div", { class: "server", role: "group", "aria-labelledby": `server-${at}` });
   group.append(head, ...tools);
+  if (server.list !== undefined) group.append(element("p", {}, listWords(server.list, server.tools.some(({ name }) => name !== every))));
+  if (server.strange !== undefined) {
+    const line = element("p", { class: "strange" }, STRANGE_WORDS[0]);
+    line.append(...foreign(server.label), STRANGE_WORDS[1], ...foreign(server.strange.map((name) => `“${name}”`).join(", ")));
+    group.append(line);
+  }
   return group;
 }
 
-function toolPart(tool: AskedTool, id: string, choosable: boolean): HTMLElement {
+/** `checked`: absent where it cannot be chosen by itself. */
+function toolPart(tool: AskedTool, name: Node[], id: string, checked: boolean | undefined): HTMLElement {
   const found = element("div", { class: "tool" });
-  const name = isAll(tool) ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(tool.name.indexOf("/") + 1));
-  if (choosable) {
+  if (checked !== undefined) {
     const box = element("input", { type: "checkbox", id, "data-tool": tool.name }) as HTMLInputElement;
-    box.checked = true;
+    box.checked = checked;
     const label = element("label", { for: id });
     label.append(box, ...name.slice(0, 1));
     found.append(label, ...name.slice(1));
@@ -102,8 +140,4 @@ function element(tag: string, attributes: { [name: string]: string }, text = "")
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.textContent = text;
   return made;
-}
-
-function isAll(tool: AskedTool): boolean {
-  return tool.name.endsWith("/*");
 }

@@ -11,12 +11,23 @@ export const SCOPE_WORDS: { [scope in Scope]: string } = {
 };
 
 /** The state of a server in a question. */
-export function stateWords(state: string | undefined): string {
-  if (state === undefined) return "not installed here now";
+export function stateWords(state: string): string {
   if (state === "running") return "running";
   if (state === "failed") return "does not work at present";
   return "not running; using it starts it";
 }
+
+/** Of a server whose tools are not known. */
+export function listWords(list: "awaited" | "missing", named: boolean): string {
+  const words = list === "awaited" ? "It has not said yet which tools it has" : "It does not say now which tools it has";
+  return named ? `${words}: these names are the site's.` : `${words}.`;
+}
+
+/** Around the names that the site asks for and a server does not have. */
+export const STRANGE_WORDS = ["The site also asks for names that ", " does not have: "] as const;
+
+/** Around the servers that it asks for and that are not there. */
+export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here: install it first. Nothing of it is allowed now."] as const;
 
 /** Above the tools. */
 export function toolsHead(named: boolean): string {

@@ -141,12 +141,17 @@ function parseScopes(value: unknown): Scope[] {
 
 function parseTools(value: unknown): string[] {
   const expected = `an array of 1 to ${MAX_TOOLS} names, SERVER/TOOL or SERVER/*`;
-  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_TOOLS || !value.every(isTool)) throw wrong("tools", expected);
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_TOOLS || !value.every(isAskable)) throw wrong("tools", expected);
   return [...new Set(value)];
 }
 
 function isTool(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_TOOL && /^[A-Za-z0-9][\w.-]*\/./.test(value);
+}
+
+/** A star is a name by itself: within one, a person would take it for more than it is. */
+function isAskable(value: unknown): value is string {
+  return isTool(value) && (/^[^/]+\/\*$/.test(value) || !value.includes("*"));
 }
 
 function origin(value: unknown): string {
