@@ -1,23 +1,29 @@
 // What a page may ask, and how often: one question a click, for what is there, and no longer than a server takes to answer.
 
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Browser, type Page, textOf, until } from "../driver/browser.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
-/** Says which tools it has once there is no file `hang` beside it. */
+/** From `hold` to `tell` it does not say which tools it has. */
 const SLOW = `
-const { existsSync } = require("node:fs");
-const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
-const tools = [{ name: "b", description: "A slow one", inputSchema: { type: "object" } }];
-const list = (id) => (existsSync(__dirname + "/hang") ? setTimeout(list, 25, id) : say(id, { tools }));
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+const tools = ["b", "hold", "tell"].map((name) => ({ name, description: "A slow one", inputSchema: { type: "object" } }));
+let held;
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
-  if (method === "initialize") say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "slow", version: "1" } });
-  if (method === "tools/list") list(id);
+  if (method === "initialize") say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo: { name: "slow", version: "1" } } });
+  if (method === "tools/list" && held === undefined) say({ id, result: { tools } });
+  if (method === "tools/list" && held !== undefined) held.push(id);
+  if (method !== "tools/call") return;
+  if (params.name === "hold") held = [];
+  if (params.name === "hold") say({ method: "notifications/tools/list_changed" });
+  if (params.name === "tell") for (const id of held.splice(0)) say({ id, result: { tools } });
+  if (params.name === "tell") held = undefined;
+  say({ id, result: { content: [] } });
 });
 `;
 
@@ -88,8 +94,7 @@ for (const inBrowser of inBrowsers) {
         await harbor.cli("add", "slow", "--auto-start", "--", "node", program);
         const page = await browser.open(site.url);
         await page.run("wish.tools = ['everything/echo', 'slow/b', 'slow/made up']; return shown(agent.permissions.list())");
-        await writeFile(join(harbor.dir, "hang"), "");
-        await harbor.cli("restart", "slow");
+        await harbor.cli("call", "slow/hold");
         await page.click("#ask");
         const consent = await browser.find("consent.html");
         await textOf(consent, "#origin");
@@ -100,7 +105,7 @@ for (const inBrowser of inBrowsers) {
         await until("Allow", async () => (await consent.run("return !document.querySelector('#always').disabled")) || undefined);
         await consent.run(`new MutationObserver(() => { window.inert ??= document.querySelector("#always").disabled; })
           .observe(document.querySelector("#servers"), { childList: true, subtree: true })`);
-        await rm(join(harbor.dir, "hang"));
+        await harbor.cli("call", "slow/tell");
         assert.match(await textOf(consent, ".strange"), /“made up”$/);
         assert.match(await textOf(consent, "#servers"), /The server says: A slow one/);
         assert.deepEqual([await consent.run(places), await consent.run("return window.inert")], [before, true]);
