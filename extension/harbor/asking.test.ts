@@ -5,9 +5,18 @@ import { test } from "node:test";
 import { Asking, type Matter } from "./asking.ts";
 import { consentHandler } from "./consent/handler.ts";
 import type { Decision } from "./grants.ts";
+import type { QuestionView } from "./own.ts";
 
-const WHO = { origin: "https://a.example", document: "D", gesture: true };
-const VIEW = { origin: WHO.origin, scopes: [], servers: [{ id: "a", label: "A", tools: [{ name: "a/b" }] }], named: false };
+let clicks = 0;
+/** Each time with a click of its own. */
+const WHO = {
+  origin: "https://a.example",
+  document: "D",
+  get gesture() {
+    return ++clicks;
+  },
+};
+const VIEW = { origin: WHO.origin, scopes: [], servers: [{ id: "a", label: "A", state: "running", tools: [{ name: "a/b" }] }], named: false };
 /** A question, and what was answered. */
 function matter(prepare: Matter["prepare"] = async () => VIEW) {
   const decided: Decision[] = [];
@@ -18,6 +27,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function played(kept = new Map<string, unknown>()) {
   const windows: string[] = [];
+  const told: QuestionView[] = [];
   const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
   let last = 100;
   const asking = new Asking({
@@ -27,11 +37,11 @@ function played(kept = new Map<string, unknown>()) {
     close: async (windowId) => void windows.push(`close ${windowId}`),
   });
   const open = () => {
-    const handler = consentHandler(asking);
+    const handler = consentHandler(asking, (view) => told.push(view));
     return (type: string, payload: { [name: string]: unknown }) =>
       handler(type, payload, { signal: new AbortController().signal, progress: () => undefined });
   };
-  return { asking, windows, open, page: open() };
+  return { asking, windows, told, open, page: open() };
 }
 
 test("the person answers, the window closes", async () => {
@@ -108,6 +118,35 @@ test("a page answers the question that it was shown, for what was in it", async 
   await page("answer", { id: 1, decision });
   await asked;
   assert.deepEqual(about.decided, [decision]);
+});
+
+test("what is known later is told to the page, and an answer is held to it", async () => {
+  const { asking, told, page } = played();
+  let changed: Parameters<Matter["prepare"]>[0] = () => undefined;
+  const about = matter(async (later) => ((changed = later), VIEW));
+  const asked = asking.ask(WHO, about, new AbortController().signal);
+  await settle();
+  await page("question", { id: 1 });
+  const view = { ...VIEW, servers: [{ id: "a", label: "A", state: "running", tools: [{ name: "a/c" }] }] };
+  changed(view);
+  assert.deepEqual(told, [{ id: 1, ...view }]);
+  await assert.rejects(page("answer", { id: 1, decision: { allow: "once", tools: ["a/b"] } }), { code: "ERR_INVALID_REQUEST" });
+  assert.deepEqual(await page("question", { id: 1 }), { id: 1, ...view });
+  await page("answer", { id: 1, decision: { allow: "once", tools: ["a/c"] } });
+  await asked;
+});
+
+test("what a page takes back outlives the background, too", async () => {
+  const kept = new Map<string, unknown>();
+  const { asking } = played(kept);
+  const controller = new AbortController();
+  const asked = asking.ask(WHO, matter(), controller.signal);
+  await settle();
+  controller.abort(new Error("gone"));
+  await assert.rejects(asked, /gone/);
+  await settle();
+  const after = played(new Map(JSON.parse(JSON.stringify([...kept]))));
+  await assert.rejects(after.asking.ask(WHO, matter(), new AbortController().signal), { code: "ERR_PERMISSION_DENIED" });
 });
 
 test("a denial outlives the background", async () => {

@@ -29,8 +29,8 @@ export interface Surroundings {
 
 /** What a question is about. */
 export interface Matter {
-  /** What is to be asked, made when its turn has come; or that nothing is, any more. */
-  prepare(): Promise<Omit<QuestionView, "id"> | "settled">;
+  /** What is to be asked, made when its turn has come; or that nothing is, any more. `changed`: takes what is known later. */
+  prepare(changed: (view: Omit<QuestionView, "id">) => void): Promise<Omit<QuestionView, "id"> | "settled">;
   /** Keeps what the person has answered. The next question of the site comes after that, and may be settled by it. */
   record(decision: Decision): Promise<void>;
 }
@@ -38,6 +38,10 @@ export interface Matter {
 interface Asked {
   matter: Matter;
   view: QuestionView | undefined;
+  /** What became known before it was shown. */
+  later: QuestionView | undefined;
+  /** Its page, once it shows it. */
+  tell(view: QuestionView): void;
   windowId: number | undefined;
   resolve(): void;
   reject(error: unknown): void;
@@ -57,11 +61,11 @@ export class Asking {
   }
 
   /** Asks, until there is an answer and it is kept; rejects where the site may not ask now, or with the signal's reason. */
-  ask(who: { origin: string; document: string; gesture: boolean }, matter: Matter, signal: AbortSignal): Promise<void> {
+  ask(who: { origin: string; document: string; gesture: number }, matter: Matter, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       const { gesture, ...question } = who;
-      this.#asked.set(id, { matter, view: undefined, windowId: undefined, resolve, reject });
+      this.#asked.set(id, { matter, view: undefined, later: undefined, tell: () => undefined, windowId: undefined, resolve, reject });
       signal.addEventListener("abort", () => this.#end(id, "withdrawn", (asked) => asked.reject(signal.reason)));
       void this.#ready.then(() => {
         if (this.#asked.has(id)) this.#happened({ is: "asked", question: { id, ...question }, gesture });
@@ -69,9 +73,11 @@ export class Asking {
     });
   }
 
-  /** What the page of a question shows. */
-  view(id: number): QuestionView | undefined {
-    return this.#asked.get(id)?.view;
+  /** What the page of a question shows. `tell`: is told when that becomes another. */
+  view(id: number, tell?: (view: QuestionView) => void): QuestionView | undefined {
+    const asked = this.#asked.get(id);
+    if (asked !== undefined && tell !== undefined) asked.tell = tell;
+    return asked?.view;
   }
 
   /** The person has answered. False: there is no such question any more, or it was not about that. */
@@ -96,7 +102,7 @@ export class Asking {
       await asked?.matter.record(decision);
       this.#happened({ is: "ended", id, outcome });
       // Before the page hears of it: it may ask again at once, and of another background.
-      if (outcome === "denied") await this.#around.store.set(KEY, memoryOf(this.#state));
+      if (outcome === "denied") await this.#keep();
       asked?.resolve();
     } catch (error) {
       this.#happened({ is: "ended", id, outcome });
@@ -123,26 +129,38 @@ export class Asking {
 
   async #show(id: number, asked: Asked): Promise<void> {
     try {
-      const view = await asked.matter.prepare();
+      const view = await asked.matter.prepare((later) => this.#changed(asked, { id, ...later }));
       if (!this.#asked.has(id)) return;
       if (view === "settled") {
         this.#end(id, "allowed", () => asked.resolve());
         return;
       }
-      asked.view = { id, ...view };
+      asked.view = asked.later ?? { id, ...view };
       const windowId = await this.#around.open(id, WIDTH, HEIGHT);
       asked.windowId = windowId;
       if (!this.#asked.has(id)) await this.#around.close(windowId);
     } catch (error) {
-      this.#end(id, "withdrawn", () => asked.reject(error));
+      this.#end(id, "failed", () => asked.reject(error));
     }
   }
 
-  #end(id: number, outcome: "allowed" | "withdrawn", tell: (asked: Asked) => void): void {
+  #changed(asked: Asked, view: QuestionView): void {
+    asked.later = view;
+    if (asked.view === undefined) return;
+    asked.view = view;
+    asked.tell(view);
+  }
+
+  #end(id: number, outcome: "allowed" | "withdrawn" | "failed", tell: (asked: Asked) => void): void {
     const asked = this.#taken(id);
     if (asked === undefined) return;
     tell(asked);
     this.#happened({ is: "ended", id, outcome });
+    if (outcome === "withdrawn") void this.#keep().catch((error) => console.error("what was taken back is not kept", error));
+  }
+
+  #keep(): Promise<void> {
+    return this.#around.store.set(KEY, memoryOf(this.#state));
   }
 
   /** Takes a question out, and its window away: nothing answers it any more. */

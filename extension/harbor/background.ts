@@ -100,8 +100,9 @@ onForeignPort((port) => {
 onOwnPort((port) => {
   const page = ownPage(port.sender, ownId(), ownUrl(""));
   if (port.name !== OWN_PORT || page === undefined) port.disconnect();
-  else if (page === "consent.html") answer(port, consentHandler(asking), { open: 4 });
-  else if (page === "sidebar.html") sidebars.serve(port);
+  else if (page === "consent.html") {
+    const push = answer(port, consentHandler(asking, (view) => push("question", { ...view })), { open: 4 });
+  } else if (page === "sidebar.html") sidebars.serve(port);
   else port.disconnect();
 });
 

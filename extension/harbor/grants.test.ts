@@ -22,7 +22,7 @@ const wish = (scopes: Scope[], tools?: string[]): PermissionsRequest => ({
   origin: A,
   tab: 3,
   document: "D",
-  gesture: true,
+  gesture: 1,
   scopes,
   ...(tools === undefined ? {} : { tools }),
 });

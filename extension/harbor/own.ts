@@ -33,11 +33,15 @@ export interface AskedTool {
 export interface AskedServer {
   id: string;
   label: string;
-  /** Absent where there is no such server. */
-  state?: string;
+  state: string;
   /** Whether a call starts it. */
   lazy?: boolean;
+  /** What can be chosen. */
   tools: AskedTool[];
+  /** Names that the site asks for and this server does not have. The site has made them up, and nothing grants them. */
+  strange?: string[];
+  /** Where it has not said which tools it has: it may yet, or it does not. Names are the site's then. */
+  list?: "awaited" | "missing";
 }
 
 /** What the person is asked. */
@@ -47,6 +51,8 @@ export interface QuestionView {
   reason?: string;
   scopes: Scope[];
   servers: AskedServer[];
+  /** Servers that the site asks for and that are not installed. Nothing grants them. */
+  missing?: string[];
   /** Whether the site named these tools itself. */
   named: boolean;
   /** How long "once" holds; absent where that is not known. */

@@ -18,8 +18,8 @@ import {
   type PermissionsRequest,
   parsePeerRequest,
 } from "../shared/protocol/peer.ts";
-import { askedServers } from "./asked_tools.ts";
-import type { Asking } from "./asking.ts";
+import { type Asked, askedServers } from "./asked_tools.ts";
+import type { Asking, Matter } from "./asking.ts";
 import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
 import type { LeftOut } from "./left_out.ts";
 import { onceSeconds } from "./once.ts";
@@ -104,16 +104,21 @@ function parseArgs(text: string): { [name: string]: unknown } {
 async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal: AbortSignal): Promise<PermissionsAnswer> {
   const { bridge, asking } = parts;
   if (!(await isSettledNow(parts, wish))) {
-    let servers: AskedServer[] = [];
-    const prepare = async () => {
+    let shown: AskedServer[] = [];
+    const prepare: Matter["prepare"] = async (changed) => {
       if (await isSettledNow(parts, wish)) return "settled";
       const { origin, reason, scopes, tools } = wish;
-      servers = await withBefore(parts, wish, await askedServers(bridge, tools));
-      const seconds = await onceSeconds(bridge);
+      const [before, seconds] = await Promise.all([beforeOf(parts, wish), onceSeconds(bridge)]);
       const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }) };
-      return { origin, scopes, servers, named: tools !== undefined, ...known };
+      const view = (asked: Asked) => {
+        shown = inOrder(before(asked.servers), shown);
+        return { origin, scopes, ...asked, servers: shown, named: tools !== undefined, ...known };
+      };
+      const found = await askedServers(bridge, tools, (later) => changed(view(later)));
+      if (tools !== undefined && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
+      return view(found);
     };
-    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, servers, decision) }, signal);
+    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, shown, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
   return { granted: isCovered(wish, after), ...viewOf(wish.origin, after) };
@@ -129,16 +134,27 @@ async function isSettledNow({ bridge, leftOut }: Parts, wish: PermissionsRequest
   return isSettled(wish, grants, today);
 }
 
-/** The servers of a question, each tool with how it stood before. Where there is nothing to decide comes last. */
-async function withBefore({ bridge, leftOut }: Parts, wish: PermissionsRequest, servers: AskedServer[]): Promise<AskedServer[]> {
+/** What puts beside each tool of a question how it stood before. */
+async function beforeOf({ bridge, leftOut }: Parts, wish: PermissionsRequest): Promise<(servers: AskedServer[]) => AskedServer[]> {
   const [grants, left] = await Promise.all([grantsOf(bridge, wish), leftOut.of(wish.origin)]);
   const before = (name: string) => {
     if (isAllowedForGood(wish.scopes, name, grants)) return { before: "allowed" as const };
     return wish.tools === undefined && left.includes(name) ? { before: "left out" as const } : {};
   };
-  const found: AskedServer[] = servers.map((server) => ({ ...server, tools: server.tools.map((tool) => ({ ...tool, ...before(tool.name) })) }));
+  return (servers) => servers.map((server) => ({ ...server, tools: server.tools.map((tool) => ({ ...tool, ...before(tool.name) })) }));
+}
+
+/** As they are `shown` already; at first, those where there is nothing to decide come last. */
+function inOrder(servers: AskedServer[], shown: AskedServer[]): AskedServer[] {
   const isOpen = ({ tools }: AskedServer) => tools.some((tool) => tool.before !== "allowed");
-  return [...found.filter(isOpen), ...found.filter((server) => !isOpen(server))];
+  const order = shown.length > 0 ? shown : [...servers.filter(isOpen), ...servers.filter((server) => !isOpen(server))];
+  return order.flatMap(({ id }) => servers.find((server) => server.id === id) ?? []);
+}
+
+/** Says for all alike what may be wrong: which servers there are is not a page's to find out. */
+function notHere(tools: string[]): CodedError {
+  const names = tools.slice(0, 8).join(", ") + (tools.length > 8 ? ", …" : "");
+  return new CodedError("ERR_TOOL_NOT_FOUND", `not here: ${names}. The server is not installed, install it first; or it has no such tool`);
 }
 
 async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {

@@ -18,11 +18,11 @@ function play(events: [number, Event][]): { done: string[]; state: State } {
   return { done, state };
 }
 
-const ask = (id: number, origin = A, document = "D", gesture = true): Event => ({ is: "asked", question: { id, origin, document }, gesture });
-const end = (id: number, outcome: "allowed" | "denied" | "withdrawn"): Event => ({ is: "ended", id, outcome });
+const ask = (id: number, origin = A, document = "D", gesture = id + 1): Event => ({ is: "asked", question: { id, origin, document }, gesture });
+const end = (id: number, outcome: "allowed" | "denied" | "withdrawn" | "failed"): Event => ({ is: "ended", id, outcome });
 
 test("one question of an origin at a time; the next one comes when it has ended", () => {
-  const { done } = play([[0, ask(1)], [0, ask(2)], [0, ask(3, "https://b.example")], [1, end(1, "allowed")], [2, end(2, "withdrawn")]]);
+  const { done } = play([[0, ask(1)], [0, ask(2)], [0, ask(3, "https://b.example")], [1, end(1, "allowed")], [2, end(2, "failed")]]);
   assert.deepEqual(done, ["show 1", "show 3", "show 2"]);
 });
 
@@ -31,12 +31,28 @@ test("a question that was taken back while it waited is never shown", () => {
 });
 
 test("without a gesture none is asked", () => {
-  assert.deepEqual(play([[0, ask(1, A, "D", false)]]).done, ["ERR_USER_GESTURE_REQUIRED 1"]);
+  assert.deepEqual(play([[0, ask(1, A, "D", 0)]]).done, ["ERR_USER_GESTURE_REQUIRED 1"]);
 });
 
 test("a denial refuses what waits, and what comes within ten seconds", () => {
   const { done } = play([[0, ask(1)], [0, ask(2)], [5, end(1, "denied")], [6, ask(3)], [4 + COOLDOWN_MS, ask(4)], [5 + COOLDOWN_MS, ask(5)]]);
   assert.deepEqual(done, ["show 1", "ERR_PERMISSION_DENIED 2", "ERR_PERMISSION_DENIED 3", "ERR_PERMISSION_DENIED 4", "show 5"]);
+});
+
+test("a question that its page takes back counts as a denial, whoever waits; one that failed does not", () => {
+  const back: [number, Event][] = [[0, ask(1)], [0, ask(2)], [5, end(1, "withdrawn")], [6, ask(3)], [5 + COOLDOWN_MS, ask(4)]];
+  assert.deepEqual(play(back).done, ["show 1", "ERR_PERMISSION_DENIED 2", "ERR_PERMISSION_DENIED 3", "show 4"]);
+  const three: [number, Event][] = (["withdrawn", "denied", "withdrawn"] as const).flatMap((outcome, at) => [
+    [at * 100_000, ask(at)],
+    [at * 100_000 + 1, end(at, outcome)],
+  ]);
+  assert.deepEqual(play([...three, [900_000, ask(4)], [900_001, ask(5, A, "reloaded")]]).done.slice(3), ["ERR_PERMISSION_DENIED 4", "show 5"]);
+  assert.deepEqual(play([[0, ask(1)], [1, end(1, "failed")], [2, ask(2)]]).done, ["show 1", "show 2"]);
+});
+
+test("one click opens one question, however it ended; another document's clicks are its own", () => {
+  const { done } = play([[0, ask(1, A, "D", 7)], [1, end(1, "allowed")], [2, ask(2, A, "D", 7)], [3, ask(3, A, "E", 7)], [4, ask(4, A, "D", 8)]]);
+  assert.deepEqual(done, ["show 1", "ERR_USER_GESTURE_REQUIRED 2", "show 3"]);
 });
 
 test("another origin does not wait for it", () => {
@@ -69,8 +85,8 @@ test("however it goes: one open per origin, each is shown or refused once at mos
     for (let id = 0; id < 60; id += 1) {
       now += random(8_000);
       const origin = `https://${random(3)}.example`;
-      const outcome = (["allowed", "denied", "withdrawn"] as const)[random(3)] ?? "denied";
-      const event = random(2) === 0 ? ask(id, origin, `${random(4)}`, random(4) > 0) : end(random(id + 1), outcome);
+      const outcome = (["allowed", "denied", "withdrawn", "failed"] as const)[random(4)] ?? "denied";
+      const event = random(2) === 0 ? ask(id, origin, `${random(4)}`, random(4) > 0 ? id + 1 : 0) : end(random(id + 1), outcome);
       const taken = step(state, event, now);
       state = taken.state;
       for (const action of taken.actions) {

@@ -4,19 +4,20 @@
 //
 // Pure: state, event, now in; state and actions out. `now` is the time of day, since it has to hold across restarts. Must never
 // know what is asked. One question at a time per origin; after a denial none for ten seconds, after three none until the document is
-// another one; each needs a gesture.
+// another one; each needs a gesture of its own. What its page takes back once its turn has come counts as a denial: else a page could open
+// windows without end.
 
-/** How long an origin has to be silent after a denial. */
+/** How long an origin has to be silent after a denial, or after it has taken a question back. */
 export const COOLDOWN_MS = 10_000;
 
-/** After so many denials a document may not ask any more. */
+/** After so many denials, and questions taken back, a document may not ask any more. */
 export const MOST_DENIALS = 3;
 
 /** How many questions may wait behind an open one, and how many may be open in all. */
 export const MOST_WAITING = 2;
 export const MOST_OPEN = 8;
 
-/** Documents that are remembered for their denials. */
+/** Documents that are remembered for their denials, and for their gestures. */
 const MOST_DOCUMENTS = 1_000;
 
 export interface Question {
@@ -32,6 +33,8 @@ export interface State {
   denied: ReadonlyMap<string, number>;
   /** How often a document was. */
   denials: ReadonlyMap<string, number>;
+  /** The last gesture of a document that has had its question. */
+  used: ReadonlyMap<string, number>;
 }
 
 /** What of a state has to outlive the background, as it is stored. */
@@ -50,10 +53,11 @@ export function recalled(stored: unknown): State {
   return { ...START, denied: new Map(denied), denials: new Map(denials) };
 }
 
-export type Outcome = "allowed" | "denied" | "withdrawn";
+/** `withdrawn`: by its page, which has cancelled it or is gone. `failed`: by nobody. */
+export type Outcome = "allowed" | "denied" | "withdrawn" | "failed";
 
 export type Event =
-  | { is: "asked"; question: Question; gesture: boolean }
+  | { is: "asked"; question: Question; gesture: number }
   /** A question, open or waiting, has come to its end. */
   | { is: "ended"; id: number; outcome: Outcome };
 
@@ -66,32 +70,36 @@ export interface Step {
   actions: Action[];
 }
 
-export const START: State = { open: [], waiting: [], denied: new Map(), denials: new Map() };
+export const START: State = { open: [], waiting: [], denied: new Map(), denials: new Map(), used: new Map() };
 
 export function step(state: State, event: Event, now: number): Step {
   return event.is === "asked" ? asked(state, event.question, event.gesture, now) : ended(state, event.id, event.outcome, now);
 }
 
-function asked(state: State, question: Question, gesture: boolean, now: number): Step {
+function asked(state: State, question: Question, gesture: number, now: number): Step {
   const refuse = (code: (Action & { do: "refuse" })["code"], message: string): Step => ({
     state,
     actions: [{ do: "refuse", id: question.id, code, message }],
   });
   if ((state.denials.get(question.document) ?? 0) >= MOST_DENIALS) {
-    return refuse("ERR_PERMISSION_DENIED", "denied three times: the page has to be loaded again before it may ask");
+    return refuse("ERR_PERMISSION_DENIED", "denied or taken back three times: the page has to be loaded again before it may ask");
   }
-  if (!gesture) return refuse("ERR_USER_GESTURE_REQUIRED", "ask when the person has just clicked or typed");
+  if (gesture <= 0) return refuse("ERR_USER_GESTURE_REQUIRED", "ask when the person has just clicked or typed");
+  if (gesture <= (state.used.get(question.document) ?? 0)) {
+    return refuse("ERR_USER_GESTURE_REQUIRED", "one click opens one question: ask when the person has clicked or typed again");
+  }
   const since = now - (state.denied.get(question.origin) ?? Number.NEGATIVE_INFINITY);
   if (since >= 0 && since < COOLDOWN_MS) {
-    return refuse("ERR_PERMISSION_DENIED", "denied a moment ago: ask again in ten seconds, after a click");
+    return refuse("ERR_PERMISSION_DENIED", "denied or taken back a moment ago: ask again in ten seconds, after a click");
   }
+  const used = remembered(state.used, question.document, gesture);
   if (!isOpen(state, question.origin)) {
     if (state.open.length >= MOST_OPEN) return refuse("ERR_RATE_LIMITED", "too many questions are open: wait for an answer");
-    return { state: { ...state, open: [...state.open, question] }, actions: [{ do: "show", id: question.id }] };
+    return { state: { ...state, used, open: [...state.open, question] }, actions: [{ do: "show", id: question.id }] };
   }
   const before = state.waiting.filter(({ origin }) => origin === question.origin).length;
   if (before >= MOST_WAITING) return refuse("ERR_RATE_LIMITED", "a question is open already: wait for its answer");
-  return { state: { ...state, waiting: [...state.waiting, question] }, actions: [] };
+  return { state: { ...state, used, waiting: [...state.waiting, question] }, actions: [] };
 }
 
 function ended(state: State, id: number, outcome: Outcome, now: number): Step {
@@ -99,25 +107,30 @@ function ended(state: State, id: number, outcome: Outcome, now: number): Step {
   const waiting = state.waiting.filter((question) => question.id !== id);
   const question = state.open.find((one) => one.id === id);
   if (question === undefined) return { state: { ...state, waiting }, actions: [] };
-  if (outcome !== "denied") return next({ ...state, open, waiting }, question.origin);
+  if (outcome === "allowed" || outcome === "failed") return next({ ...state, open, waiting }, question.origin);
   const { origin, document } = question;
   const denied = new Map(state.denied).set(origin, now);
   for (const [other, at] of denied) if (now - at >= COOLDOWN_MS) denied.delete(other);
-  const denials = new Map(state.denials);
-  const count = (denials.get(document) ?? 0) + 1;
-  denials.delete(document);
-  denials.set(document, count);
-  for (const oldest of denials.keys()) if (denials.size > MOST_DOCUMENTS) denials.delete(oldest);
+  const denials = remembered(state.denials, document, (state.denials.get(document) ?? 0) + 1);
   const refused = waiting.filter((one) => one.origin === origin);
   return {
-    state: { open, waiting: waiting.filter((one) => one.origin !== origin), denied, denials },
+    state: { ...state, open, waiting: waiting.filter((one) => one.origin !== origin), denied, denials },
     actions: refused.map(({ id }) => ({
       do: "refuse",
       id,
       code: "ERR_PERMISSION_DENIED",
-      message: "another question of this site was denied meanwhile",
+      message: "another question of this site was denied or taken back meanwhile",
     })),
   };
+}
+
+/** With this of a document; the oldest are forgotten. */
+function remembered(known: ReadonlyMap<string, number>, document: string, value: number): Map<string, number> {
+  const found = new Map(known);
+  found.delete(document);
+  found.set(document, value);
+  for (const oldest of found.keys()) if (found.size > MOST_DOCUMENTS) found.delete(oldest);
+  return found;
 }
 
 /** Shows what waited behind the question of this origin. */

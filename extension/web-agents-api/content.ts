@@ -2,6 +2,7 @@
 //
 // Owns the port of its document. Must never trust the page: types are of a fixed list, the gesture is read here, and who asks is
 // what the browser tells the background. It holds no more than a few requests, whatever a page sends, and passes on bounded fields only.
+// A port does not outlive the document's leaving: a browser may close it without a word while the document is kept for a way back.
 
 import { connectOwn } from "../shared/browser/api.ts";
 import { Caller } from "../shared/ports/caller.ts";
@@ -9,6 +10,7 @@ import { type Fields, isFields } from "../shared/ports/wire.ts";
 import { CodedError, failureOf } from "../shared/protocol/codes.ts";
 import { CHANNEL, type FromPage, PAGE_REQUESTS, type PageRequestType, type ToPage } from "../shared/protocol/page.ts";
 import { parsePageRequest } from "../shared/protocol/peer.ts";
+import { Gestures } from "./gesture.ts";
 
 /** How many requests of a page may be open. */
 const MOST_OPEN = 64;
@@ -17,6 +19,9 @@ const origin = window.origin;
 // Browsers that do not name documents to the background get this name. A page cannot see it.
 const document_ = crypto.randomUUID();
 const open = new Map<number, AbortController>();
+const gestures = new Gestures();
+/** What the page is to hear when it is back: a browser may drop what is posted to a document that is being left. */
+let away: ToPage[] | undefined;
 
 const caller = new Caller(
   () => connectOwn(`page:${document_}`),
@@ -28,7 +33,9 @@ const caller = new Caller(
 );
 
 function tell(id: number, what: { result: unknown } | { error: unknown } | { progress: unknown }): void {
-  window.postMessage({ channel: CHANNEL, to: "page", id, ...what } as ToPage, origin);
+  const message = { channel: CHANNEL, to: "page", id, ...what } as ToPage;
+  if (away === undefined) window.postMessage(message, origin);
+  else away.push(message);
 }
 
 async function ask(id: number, type: PageRequestType, fields: Fields): Promise<void> {
@@ -36,7 +43,7 @@ async function ask(id: number, type: PageRequestType, fields: Fields): Promise<v
   open.set(id, controller);
   const { signal } = controller;
   try {
-    const gesture = navigator.userActivation.isActive;
+    const gesture = gestures.last(navigator.userActivation.isActive, performance.now());
     const payload = { ...parsePageRequest(type, fields), gesture };
     const result = await caller.call(type, payload, { signal, onProgress: (progress) => tell(id, { progress }) });
     if (!signal.aborted) tell(id, { result });
@@ -61,11 +68,37 @@ function heard({ source, data }: MessageEvent): void {
   void ask(id, asked, isFields(payload) ? payload : {});
 }
 
+/** A click or a key of the person; one that is held is one. */
+function pressed(event: Event): void {
+  if (event.isTrusted && !(event instanceof KeyboardEvent && event.repeat)) gestures.happened(performance.now());
+}
+
+/** The document is left, and may come back: what is open fails now, and what is asked later connects anew. */
+function left({ isTrusted }: Event): void {
+  if (!isTrusted) return;
+  away = [];
+  caller.close();
+}
+
+/** It has come back. What was asked while it was being left may have got a port that is dead. */
+function cameBack({ isTrusted, persisted }: PageTransitionEvent): void {
+  if (!isTrusted || !persisted) return;
+  const untold = away ?? [];
+  away = undefined;
+  for (const message of untold) window.postMessage(message, origin);
+  caller.close();
+}
+
 /** In this script's own world, which no page sees: where an origin has a grant, its top frames get the script twice. */
 const world = globalThis as { agentIsServed?: true };
 if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
   world.agentIsServed = true;
-  const listen = () => window.addEventListener("message", heard);
+  const listen = () => {
+    window.addEventListener("message", heard);
+    for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, pressed, { capture: true });
+    window.addEventListener("pagehide", left);
+    window.addEventListener("pageshow", cameBack);
+  };
   listen();
   // document.open() takes all listeners away. What is written then begins with another root.
   new MutationObserver(listen).observe(document, { childList: true });

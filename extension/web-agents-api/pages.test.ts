@@ -30,7 +30,7 @@ test("who asks is what the browser said, whatever the page says", async () => {
   await ask("request_permissions", { ...forged, scopes: ["mcp:tools.call"], document: "X", gesture: "yes" });
   assert.deepEqual(seen, [
     ["call", { origin: PAGE.origin, tab: 3, tool: "s/t", args: "{}", progress: false }],
-    ["request_permissions", { ...{ origin: PAGE.origin, tab: 3, document: "D" }, gesture: false, scopes: ["mcp:tools.call"] }],
+    ["request_permissions", { ...{ origin: PAGE.origin, tab: 3, document: "D" }, gesture: 0, scopes: ["mcp:tools.call"] }],
   ]);
 });
 

@@ -15,6 +15,7 @@ import {
   type PermissionsRequest,
   type PermissionsView,
   parseCall,
+  parseGesture,
   parseWish,
 } from "../shared/protocol/peer.ts";
 import { type Flags, checkFlags, checkScopes } from "./flags.ts";
@@ -83,7 +84,7 @@ function permissionsRequest(page: Document, payload: Fields, flags: Flags): Perm
   const { origin, tab, document } = page;
   const wish = parseWish(payload);
   checkScopes(wish.scopes, flags);
-  return { origin, tab, document, gesture: payload["gesture"] === true, ...wish };
+  return { origin, tab, document, gesture: parseGesture(payload["gesture"]), ...wish };
 }
 
 function call(asker: Asker, harbor: Peer, payload: Fields, { signal, progress }: Context): Promise<unknown> {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
 import { addDouble, allowed } from "../driver/double.ts";
 import type { Harbor } from "../driver/harbor.ts";
@@ -239,7 +240,11 @@ for (const inBrowser of inBrowsers) {
         await other.run("wish.scopes = ['mcp:tools.list']");
         await other.click("#ask");
         await page.run("window.first = window.asked");
-        for (let time = 0; time < 2; time += 1) await page.click("#ask");
+        for (let time = 0; time < 2; time += 1) {
+          await page.click("#ask");
+          // Each click's request is read before the next click: nobody clicks as fast as a driver.
+          await page.run("return shown(agent.permissions.list())");
+        }
         const last = (await page.run("return window.asked")) as Settled;
         assert.deepEqual([last.code, await browser.count("consent.html")], ["ERR_RATE_LIMITED", 1]);
         await (await browser.find("consent.html")).click("#always");
@@ -294,6 +299,26 @@ for (const inBrowser of inBrowsers) {
         await consent.doubleClick("#always");
         const asked = (await page.run("return window.asked")) as Settled;
         assert.equal(asked.value.scopes["mcp:tools.call"], "granted-always");
+      }));
+
+    test("clicks that follow each other allow nothing, however many; one after a second of calm does", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        await harbor.everything();
+        const page = await browser.open(site.url);
+        await page.click("#ask");
+        const consent = await browser.find("consent.html");
+        await textOf(consent, "#origin");
+        const { x, y } = (await consent.run("const { x, y, width, height } = document.querySelector('#always').getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }")) as { x: number; y: number };
+        // Time is what this is about.
+        for (let time = 0; time < 20; time += 1) {
+          await consent.clickAt(x, y);
+          assert.equal(await consent.run("return document.querySelector('#always').disabled"), true, `click ${time}`);
+          await setTimeout(150);
+        }
+        assert.equal(await page.run("return Promise.race([window.asked, new Promise((resolve) => setTimeout(resolve, 50, null))])"), null);
+        await setTimeout(1_200);
+        await consent.clickAt(x, y);
+        assert.equal(((await page.run("return window.asked")) as Settled).value.granted, true);
       }));
 
     test("what has changed of a tool since the person saw it stands in the question", () =>

@@ -15,6 +15,8 @@ export interface Page {
   doubleClick(selector: string): Promise<void>;
   /** Takes the focus away from its window, and gives it back. */
   leaveAndReturn(): Promise<void>;
+  /** Presses and releases the mouse at this place of the window, whatever is there. */
+  clickAt(x: number, y: number): Promise<void>;
   /** Presses one key. */
   press(key: "Escape" | "Enter" | "Tab"): Promise<void>;
   goto(url: string): Promise<void>;

@@ -141,6 +141,10 @@ export class ChromiumPage implements Page {
     await this.#clickAt(at, 1);
   }
 
+  async clickAt(x: number, y: number): Promise<void> {
+    await this.#clickAt({ x, y }, 1);
+  }
+
   async doubleClick(selector: string): Promise<void> {
     const at = (await this.run(middleOf(selector, true))) as Result | null;
     if (at === null) throw new Error(`there is no ${selector}`);

@@ -148,12 +148,21 @@ class FirefoxPage implements Page {
     );
   }
 
+  clickAt(x: number, y: number): Promise<void> {
+    return this.#press(x, y, 1);
+  }
+
   async doubleClick(selector: string): Promise<void> {
     const at = (await this.run(middleOf(selector, true))) as Result | null;
     if (at === null) throw new Error(`there is no ${selector}`);
+    await this.#press(at["x"], at["y"], 2);
+  }
+
+  async #press(x: number, y: number, times: number): Promise<void> {
     const click = ["pointerDown", "pointerUp"].map((type) => ({ type, button: 0 }));
-    const move = { type: "pointerMove", x: Math.round(at["x"]), y: Math.round(at["y"]), duration: 0 };
-    const mouse = { type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions: [move, ...click, ...click] };
+    const move = { type: "pointerMove", x: Math.round(x), y: Math.round(y), duration: 0 };
+    const actions = [move, ...Array.from({ length: times }, () => click).flat()];
+    const mouse = { type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions };
     await this.#here((send) => send("WebDriver:PerformActions", { actions: [mouse] }).catch(unlessClosed));
   }
 

@@ -7,7 +7,7 @@ import { Caller } from "../../shared/ports/caller.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Decision } from "../grants.ts";
 import { OWN_PORT, type QuestionView } from "../own.ts";
-import { type Guard, type Stir, inertFor, stirred } from "./inert.ts";
+import { type Guard, type Stir, inertFor, mayAllow, pressed, stirred } from "./inert.ts";
 import { chosen, part, show } from "./view.ts";
 import { NOTHING_CHOSEN } from "./words.ts";
 
@@ -18,6 +18,9 @@ const background = new Caller(
     const error = new CodedError("ERR_INTERNAL", "Harbor has ended meanwhile: close this window, and let the site ask again");
     over(error);
     return error;
+  },
+  (type, payload) => {
+    if (type === "question") put(payload as unknown as QuestionView, "changed");
   },
 );
 
@@ -31,7 +34,14 @@ let guard: Guard = { since: undefined };
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 function stir(what: Stir): void {
-  guard = stirred(what, performance.now());
+  guard = stirred(what, performance.now(), guard);
+  refresh();
+}
+
+/** Before anything else hears of it, and wherever it happens: CSS has presses of a button that is inert land beside it. */
+function press({ isTrusted }: Event): void {
+  if (!isTrusted) return;
+  guard = pressed(guard, performance.now());
   refresh();
 }
 
@@ -55,6 +65,14 @@ function over(error: unknown): void {
   refresh();
 }
 
+/** Shows it, or what it has become. */
+function put(question: QuestionView, what: Stir): void {
+  if (ended) return;
+  show(question);
+  shown = true;
+  stir(document.hasFocus() ? what : "left");
+}
+
 async function answer(decision: Decision): Promise<void> {
   if (ended) window.close();
   if (answered) return;
@@ -64,6 +82,18 @@ async function answer(decision: Decision): Promise<void> {
   try {
     await background.call("answer", { id, decision });
     window.close();
+  } catch {
+    if (!ended) await again();
+  }
+}
+
+/** The answer was not taken: where the question has become another one meanwhile, the person looks at it again. */
+async function again(): Promise<void> {
+  try {
+    put((await background.call("question", { id })) as QuestionView, "changed");
+    answered = false;
+    deny.disabled = false;
+    refresh();
   } catch (error) {
     over(error);
   }
@@ -74,13 +104,15 @@ deny.addEventListener("click", () => {
 });
 for (const button of allow) {
   button.addEventListener("click", ({ isTrusted }) => {
-    const live = isTrusted && inertFor(guard, performance.now()) === 0;
+    const live = isTrusted && mayAllow(guard, performance.now());
     if (live) void answer({ allow: button.id === "once" ? "once" : "always", tools: chosen() });
   });
 }
 window.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") void answer({ allow: "no", remember: false });
 });
+// A screen reader may click without a pointer.
+for (const kind of ["pointerdown", "mousedown", "keydown"]) window.addEventListener(kind, press, { capture: true });
 window.addEventListener("focus", () => stir("focused"));
 window.addEventListener("blur", () => stir("left"));
 window.addEventListener("resize", () => stir(document.hasFocus() ? "changed" : "left"));
@@ -88,10 +120,8 @@ document.addEventListener("visibilitychange", () => stir(document.hasFocus() ? "
 part("servers").addEventListener("change", () => stir("changed"));
 
 try {
-  show((await background.call("question", { id })) as QuestionView);
-  shown = true;
+  put((await background.call("question", { id })) as QuestionView, "opened");
   deny.focus();
-  stir(document.hasFocus() ? "opened" : "left");
 } catch (error) {
   over(error);
 }

@@ -6,14 +6,15 @@
 import type { Handler } from "../../shared/ports/answerer.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Asking } from "../asking.ts";
-import { parseDecision } from "../own.ts";
+import { type QuestionView, parseDecision } from "../own.ts";
 
-export function consentHandler(asking: Pick<Asking, "view" | "decide">): Handler {
+/** `tell`: gives the page what its question has become. */
+export function consentHandler(asking: Pick<Asking, "view" | "decide">, tell: (view: QuestionView) => void): Handler {
   let shown: number | undefined;
   return async (type, payload) => {
     const id = Number(payload["id"]);
     if (type === "question") {
-      const view = asking.view(id);
+      const view = asking.view(id, tell);
       shown = view?.id;
       if (view !== undefined) return view;
     } else if (type === "answer" && id === shown) {

@@ -6,14 +6,17 @@
 import { visible } from "../../shared/text/visible.ts";
 import type { AskedServer, AskedTool, QuestionView } from "../own.ts";
 import { PART_WORDS } from "../sidebar/diff.ts";
-import { SCOPE_WORDS, isLeftIn, onceWords, stateWords, toolsHead, toolsNote } from "./words.ts";
+import { MISSING_WORDS, SCOPE_WORDS, STRANGE_WORDS, isLeftIn, listWords, onceWords, stateWords, toolsHead, toolsNote } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-/** Puts a question into the page. */
+/** Each server as it was drawn last. */
+let drawn: string[] = [];
+
+/** Puts a question into the page, or what it has become: what is the same stays as it is, and so does what the person has left out. */
 export function show(question: QuestionView): void {
   document.title = `Harbor: ${question.origin} asks`;
   part("origin").textContent = question.origin;
@@ -25,9 +28,32 @@ export function show(question: QuestionView): void {
   part("tools-head").textContent = toolsHead(question.named);
   part("tools-note").textContent = toolsNote(question.named);
   part("once-note").textContent = onceWords(question.onceSeconds);
-  const servers = question.servers.map((server, at) => serverPart(server, at));
-  const none = element("p", {}, "There is no server yet: add one in Harbor's sidebar, or by `harbor add`.");
-  part("servers").replaceChildren(...(servers.length > 0 ? servers : [none]));
+  showServers(question.servers);
+  const { missing = [] } = question;
+  part("missing").hidden = missing.length === 0;
+  part("missing").replaceChildren(MISSING_WORDS[0], ...foreign(missing.join(", ")), MISSING_WORDS[1]);
+}
+
+function showServers(servers: AskedServer[]): void {
+  const place = part("servers");
+  const before = drawn;
+  drawn = servers.map((server) => JSON.stringify(server));
+  if (before.length !== drawn.length || drawn.length === 0) {
+    const none = element("p", {}, "There is no server yet: add one in Harbor's sidebar, or by `harbor add`.");
+    place.replaceChildren(...(servers.length > 0 ? servers.map((server, at) => serverPart(server, at, new Map())) : [none]));
+    return;
+  }
+  for (const [at, server] of servers.entries()) if (drawn[at] !== before[at]) redraw(place.children[at] as HTMLElement, server, at);
+}
+
+/** In the place of what was there, with the focus where it was. */
+function redraw(old: HTMLElement, server: AskedServer, at: number): void {
+  const boxes = (of: HTMLElement) => [...of.querySelectorAll<HTMLInputElement>("input[data-tool]")];
+  const ticks = new Map(boxes(old).map((box) => [box.dataset["tool"] ?? "", box.checked]));
+  const held = old.contains(document.activeElement) ? document.activeElement : undefined;
+  const made = serverPart(server, at, ticks);
+  old.replaceWith(made);
+  if (held instanceof HTMLElement) (boxes(made).find((box) => box.dataset["tool"] === held.dataset["tool"]) ?? part("question")).focus();
 }
 
 /** The tools that the person has left in, besides those that are allowed already. */
@@ -36,22 +62,35 @@ export function chosen(): string[] {
   return [...boxes].map((box) => box.dataset["tool"] ?? "");
 }
 
-function serverPart(server: AskedServer, at: number): HTMLElement {
+/** `ticks`: what the person has left in and out so far. */
+function serverPart(server: AskedServer, at: number, ticks: ReadonlyMap<string, boolean>): HTMLElement {
   const head = element("h3", { id: `server-${at}` });
   head.append(...foreign(server.label), element("span", { class: "state" }, ` (${stateWords(server.state, server.lazy)})`));
-  const all = server.tools.some((tool) => isAll(tool));
-  const tools = server.tools.map((tool, index) => toolPart(tool, `tool-${at}-${index}`, !all || isAll(tool), isLeftIn(server.state)));
+  const every = `${server.id}/*`;
+  const all = server.tools.some(({ name }) => name === every);
+  const tools = server.tools.map((tool, index) => {
+    const isAll = tool.name === every;
+    const name = isAll ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(server.id.length + 1));
+    const ticked = ticks.get(tool.name) ?? (isLeftIn(server.state) && tool.before !== "left out");
+    return toolPart(tool, name, `tool-${at}-${index}`, all && !isAll ? undefined : ticked);
+  });
   const group = element("div", { class: "server", role: "group", "aria-labelledby": `server-${at}` });
   group.append(head, ...tools);
+  if (server.list !== undefined) group.append(element("p", {}, listWords(server.list, server.tools.some(({ name }) => name !== every))));
+  if (server.strange !== undefined) {
+    const line = element("p", { class: "strange" }, STRANGE_WORDS[0]);
+    line.append(...foreign(server.label), STRANGE_WORDS[1], ...foreign(server.strange.map((name) => `“${name}”`).join(", ")));
+    group.append(line);
+  }
   return group;
 }
 
-function toolPart(tool: AskedTool, id: string, choosable: boolean, ticked: boolean): HTMLElement {
+/** `checked`: absent where it cannot be chosen by itself. */
+function toolPart(tool: AskedTool, name: Node[], id: string, checked: boolean | undefined): HTMLElement {
   const found = element("div", { class: "tool" });
-  const name = isAll(tool) ? [document.createTextNode("All its tools")] : foreign(tool.name.slice(tool.name.indexOf("/") + 1));
-  if (choosable) {
+  if (checked !== undefined) {
     const box = element("input", { type: "checkbox", id, "data-tool": tool.name }) as HTMLInputElement;
-    box.checked = ticked && tool.before !== "left out";
+    box.checked = checked;
     // It is taken back in the sidebar, and not here.
     box.disabled = tool.before === "allowed";
     const label = element("label", { for: id });
@@ -112,8 +151,4 @@ function element(tag: string, attributes: { [name: string]: string }, text = "")
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.textContent = text;
   return made;
-}
-
-function isAll(tool: AskedTool): boolean {
-  return tool.name.endsWith("/*");
 }

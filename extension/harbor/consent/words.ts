@@ -11,8 +11,7 @@ export const SCOPE_WORDS: { [scope in Scope]: string } = {
 };
 
 /** The state of a server in a question. `lazy`: a call starts it, unless the person has stopped it. */
-export function stateWords(state: string | undefined, lazy = false): string {
-  if (state === undefined) return "not installed here now";
+export function stateWords(state: string, lazy = false): string {
   if (state === "running") return "running";
   if (state === "failed") return "does not work at present";
   if (state === "starting" || state === "installing") return "starting";
@@ -20,8 +19,8 @@ export function stateWords(state: string | undefined, lazy = false): string {
 }
 
 /** Whether a server is left in before the person has chosen: not where nothing of it can be used. */
-export function isLeftIn(state: string | undefined): boolean {
-  return state !== undefined && state !== "failed";
+export function isLeftIn(state: string): boolean {
+  return state !== "failed";
 }
 
 /** Why nothing can be allowed. */
@@ -37,6 +36,18 @@ function durationWords(seconds: number): string {
   const many = seconds / Number(size);
   return `${many} ${unit}${many === 1 ? "" : "s"}`;
 }
+
+/** Of a server whose tools are not known. */
+export function listWords(list: "awaited" | "missing", named: boolean): string {
+  const words = list === "awaited" ? "It has not said yet which tools it has" : "It does not say now which tools it has";
+  return named ? `${words}: these names are the site's.` : `${words}.`;
+}
+
+/** Around the names that the site asks for and a server does not have. */
+export const STRANGE_WORDS = ["The site also asks for names that ", " does not have: "] as const;
+
+/** Around the servers that it asks for and that are not there. */
+export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here: install it first. Nothing of it is allowed now."] as const;
 
 /** Above the tools. */
 export function toolsHead(named: boolean): string {

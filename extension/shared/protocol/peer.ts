@@ -41,8 +41,8 @@ export interface Asker {
 export interface PermissionsRequest extends Asker {
   /** Which document: after three denials it has to be another one. */
   document: string;
-  /** Whether the person has just done something in it. */
-  gesture: boolean;
+  /** Which of the person's clicks and keys in it this follows: each opens one question at most. 0: none. */
+  gesture: number;
   scopes: Scope[];
   reason?: string;
   /** `server/tool` or `server/*`. */
@@ -93,7 +93,7 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
     case "request_permissions": {
       const { document, gesture } = fields;
       if (typeof document !== "string" || document === "" || document.length > 128) throw wrong("document", "an id");
-      return { type, ...asker, document, gesture: gesture === true, ...parseWish(fields) };
+      return { type, ...asker, document, gesture: parseGesture(gesture), ...parseWish(fields) };
     }
     default:
       throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
@@ -110,6 +110,11 @@ export function parseWish({ scopes, reason, tools }: Fields): Pick<PermissionsRe
   }
   if (tools !== undefined) wish.tools = parseTools(tools);
   return wish;
+}
+
+/** Which click of the person it was; 0 where it is none. */
+export function parseGesture(value: unknown): number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
 /** A call, as it came from the page. */
@@ -137,13 +142,18 @@ function parseScopes(value: unknown): Scope[] {
 
 function parseTools(value: unknown): string[] {
   const expected = `an array of 1 to ${MAX_TOOLS} names, SERVER/TOOL or SERVER/*`;
-  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_TOOLS || !value.every(isTool)) throw wrong("tools", expected);
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_TOOLS || !value.every(isAskable)) throw wrong("tools", expected);
   return [...new Set(value)];
 }
 
 function isTool(value: unknown): value is string {
   // Half a letter is none: no JSON of other programs can hold it.
   return typeof value === "string" && value.length <= MAX_TOOL && /^[A-Za-z0-9][\w.-]*\/./.test(value) && !/\p{Cs}/u.test(value);
+}
+
+/** A star is a name by itself: within one, a person would take it for more than it is. */
+function isAskable(value: unknown): value is string {
+  return isTool(value) && (/^[^/]+\/\*$/.test(value) || !value.includes("*"));
 }
 
 function origin(value: unknown): string {
