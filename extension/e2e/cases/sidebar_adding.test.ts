@@ -221,7 +221,7 @@ for (const inBrowser of inBrowsers) {
 
           remote.person = "refuses";
           await sidebar.click("#sign-in");
-          await sidebar.says("[role='alert'] .notice", /says that you have refused.*Try again/s);
+          await sidebar.says("[role='alert'] .notice", /Try again.*says that you have refused/s);
           assert.deepEqual([await sidebar.count("#cancel"), await sidebar.count("#sign-in")], [0, 1]);
 
           remote.person = "allows";
