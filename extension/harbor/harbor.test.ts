@@ -244,6 +244,17 @@ test("where nothing that was named is here, nobody is asked; what is not there a
   }
 });
 
+test("where all that is here is allowed already, nobody is asked for what is not", async () => {
+  const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS", allowed_tools: ["s/a"] }];
+  const replies = { host_get_permissions: { grants }, list_servers: { servers: [SERVER] }, host_list_tool_changes: { changes: [] }, mcp_list_tools: { tools: [{ name: "a" }] } };
+  const prepared: unknown[] = [];
+  const asking = { ask: async (_who: unknown, { prepare }: Matter) => void prepared.push(await prepare(() => undefined)) };
+  const handle = peerHandler({ bridge: bridge(replies).bridge, asking, ...noted() });
+  const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], tools: ["s/a", "gone/x"] };
+  const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean; allowedTools: string[] };
+  assert.deepEqual([prepared, answer.granted, answer.allowedTools], [["settled"], false, ["s/a"]]);
+});
+
 test("what is allowed already asks nobody and grants nothing", async () => {
   const grants = [{ ...ASKER, scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS" }];
   const { seen, bridge: asked } = bridge({ host_get_permissions: { grants } });

@@ -116,7 +116,9 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       };
       const found = await askedServers(bridge, tools, (later) => changed(view(later)));
       if (tools !== undefined && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
-      return view(found);
+      const first = view(found);
+      // What is not here cannot be allowed, and there is nothing else to say yes to.
+      return tools !== undefined && shown.every(isAllowed) ? "settled" : first;
     };
     await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, shown, decision) }, signal);
   }
@@ -149,6 +151,11 @@ function inOrder(servers: AskedServer[], shown: AskedServer[]): AskedServer[] {
   const isOpen = ({ tools }: AskedServer) => tools.some((tool) => tool.before !== "allowed");
   const order = shown.length > 0 ? shown : [...servers.filter(isOpen), ...servers.filter((server) => !isOpen(server))];
   return order.flatMap(({ id }) => servers.find((server) => server.id === id) ?? []);
+}
+
+/** Whether all of it that can be chosen is allowed for good already. */
+function isAllowed({ list, tools }: AskedServer): boolean {
+  return list === undefined && tools.every(({ before }) => before === "allowed");
 }
 
 /** Says for all alike what may be wrong: which servers there are is not a page's to find out. */
