@@ -48,19 +48,16 @@ impl Bridge {
         Self::start_as(home, command.args(["serve", "--stdio"]).envs(env.iter().copied()))
     }
 
-    /// `harbor-bridge serve --stdio`, however this command comes to it. In a home that nobody had it is there when this
-    /// returns: a command that is typed next would start a bridge of its own otherwise.
+    /// `harbor-bridge serve --stdio`, however this command comes to it. It has its home when this returns: a command that is
+    /// typed next would start a bridge of its own otherwise.
     #[must_use]
     pub fn start_as(home: &Home, command: &mut Command) -> Self {
-        let is_new = home.locked_by().is_none();
+        let before = home.locked_by();
         let mut program = Program::start(command);
         let (stdin, stdout) = program.pipes();
-        if is_new {
-            let mut has_ended = || program.wait(Duration::ZERO).is_some();
-            wait_until("the bridge to have its lock, or to end", LIMIT, || {
-                home.locked_by().is_some() || has_ended()
-            });
-        }
+        wait_until("the bridge to have its lock, or to end", LIMIT, || {
+            home.locked_by() != before || program.wait(Duration::ZERO).is_some()
+        });
         let client = Client::over_pipes(stdout, stdin);
         Self { client, program, place: home.place(), stdio: true, ended: false }
     }

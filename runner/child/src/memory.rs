@@ -63,3 +63,40 @@ fn trim() {
         libc::malloc_trim(0);
     }
 }
+
+#[cfg(all(test, target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    const BLOCKS: usize = 64 * 1024;
+    const BLOCK: usize = 1024;
+
+    /// What this process has in memory, in bytes.
+    fn resident() -> usize {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().trim().parse::<usize>().unwrap() * 1024
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn what_many_small_blocks_leave_goes_back_once_nothing_is_read_any_more() {
+        tokio::task::spawn_local(return_at_rest());
+        let before = resident();
+        let mut blocks: Vec<Vec<u8>> = (0..BLOCKS).map(|at| vec![at as u8; BLOCK]).collect();
+        // A few live on everywhere, so that the allocator's own trimming of the heap's end finds nothing.
+        let mut at = 0;
+        blocks.retain(|_| {
+            at += 1;
+            at % 1024 == 0
+        });
+        stir();
+        let half = before + BLOCKS * BLOCK / 2;
+        let given_back = async {
+            while resident() > half {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), given_back).await.unwrap();
+        assert_eq!(blocks.len(), BLOCKS / 1024);
+    }
+}
