@@ -100,6 +100,8 @@ if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
     window.addEventListener("pageshow", cameBack);
   };
   listen();
+  // So that a page whose requests another one of these had hears that they are lost.
+  window.postMessage({ channel: CHANNEL, to: "page", carrier: crypto.randomUUID() } satisfies ToPage, origin);
   // document.open() takes all listeners away. What is written then begins with another root.
   new MutationObserver(listen).observe(document, { childList: true });
 }

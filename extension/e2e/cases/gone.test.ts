@@ -1,4 +1,4 @@
-// The extension `harbor` goes while a page waits for an answer: the page is told, at once, and told again what is there now.
+// An extension goes while a page waits for an answer: the page is told, at once, and told again what is there now.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -16,11 +16,11 @@ const BEGIN = `return new Promise((onProgress) => {
     .then((settled) => ({ ...settled, at: Date.now() }));
 })`;
 
-/** Does that to `harbor` while a call lasts; what the page is told of it. */
-async function during({ browser }: World, page: Page, what: Managed): Promise<Settled> {
+/** Does that to `harbor`, or the other one, while a call lasts; what the page is told of it. */
+async function during({ browser }: World, page: Page, what: Managed, which?: "web-agents-api"): Promise<Settled> {
   await page.run(BEGIN);
   const before = Date.now();
-  await browser.manageHarbor(what);
+  await browser.manage(what, which);
   const settled = (await page.run("return window.waiting")) as Settled & { at: number };
   assert.ok(settled.at - before < SOON_MS, `${settled.at - before} ms`);
   return settled;
@@ -40,10 +40,16 @@ for (const inBrowser of inBrowsers) {
         await back(page);
         assert.equal((await during(world, page, "disable")).code, "ERR_BRIDGE_NOT_CONNECTED");
         assert.equal((await life(page)).code, "ERR_HARBOR_NOT_FOUND");
-        await world.browser.manageHarbor("enable");
+        await world.browser.manage("enable");
         await back(page);
         assert.equal((await during(world, page, "remove")).code, "ERR_BRIDGE_NOT_CONNECTED");
         assert.equal((await life(page)).code, "ERR_HARBOR_NOT_FOUND");
+      }));
+
+    test("web-agents-api is loaded again while a call lasts: the page is told", () =>
+      inBrowser.run(async (world: World) => {
+        const page = await allowed(world);
+        assert.equal((await during(world, page, "reload", "web-agents-api")).code, "ERR_BRIDGE_NOT_CONNECTED");
       }));
   });
 }

@@ -39,8 +39,8 @@ export interface Browser {
   apiUrl(file: string): string;
   /** Ends the backgrounds of all extensions, as the browser does when they are idle. `page`: any one that is open. */
   endBackgrounds(page: Page): Promise<void>;
-  /** Does to the extension `harbor` what a person does on the browser's page of extensions; when it returns the browser has done it. */
-  manageHarbor(what: Managed): Promise<void>;
+  /** Does to an extension what a person does on the browser's page of extensions; when it returns the browser has done it. */
+  manage(what: Managed, which?: "harbor" | "web-agents-api"): Promise<void>;
   /** Settles when it has ended, by whomever. */
   readonly ended: Promise<void>;
   /** Ends it, as a person does. */

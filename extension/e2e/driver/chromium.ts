@@ -251,8 +251,8 @@ class Chromium implements Browser {
     await until("the backgrounds to end", async () => !(await workers()).some((one) => before.includes(one)) || undefined);
   }
 
-  async manageHarbor(what: Managed): Promise<void> {
-    const id = chromiumId(this.#keys["harbor"] ?? "");
+  async manage(what: Managed, which: "harbor" | "web-agents-api" = "harbor"): Promise<void> {
+    const id = chromiumId(this.#keys[which] ?? "");
     if (what === "remove") {
       await this.#pipe.send("Extensions.uninstall", { id });
       return;

@@ -241,11 +241,11 @@ class Firefox implements Browser {
     `);
   }
 
-  async manageHarbor(what: Managed): Promise<void> {
+  async manage(what: Managed, which: "harbor" | "web-agents-api" = "harbor"): Promise<void> {
     const method = what === "remove" ? "uninstall" : what;
     await this.#runItself(`
       const { AddonManager } = ChromeUtils.importESModule("resource://gre/modules/AddonManager.sys.mjs");
-      await (await AddonManager.getAddonByID("${FIREFOX_IDS.harbor}")).${method}();
+      await (await AddonManager.getAddonByID("${FIREFOX_IDS[which]}")).${method}();
     `);
   }
 

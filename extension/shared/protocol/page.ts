@@ -17,12 +17,10 @@ export type FromPage =
   | { channel: typeof CHANNEL; to: "extension"; id: number; type: PageRequestType; payload: unknown }
   | { channel: typeof CHANNEL; to: "extension"; cancel: number };
 
-/** To the page. */
-export type ToPage = { channel: typeof CHANNEL; to: "page"; id: number } & (
-  | { result: unknown }
-  | { error: Failure }
-  | { progress: unknown }
-);
+/** To the page: what came of a request, or that somebody begins to carry requests, by a name of its own. */
+export type ToPage =
+  | ({ channel: typeof CHANNEL; to: "page"; id: number } & ({ result: unknown } | { error: Failure } | { progress: unknown }))
+  | { channel: typeof CHANNEL; to: "page"; carrier: string };
 
 /** The largest arguments of a call, in characters of JSON: with what stands around them they fit a frame of 1 MiB. */
 export const MAX_ARGS = 300_000;

@@ -24,6 +24,7 @@ export const CapturedMap = Map;
 export const mapGet = uncurry(Map.prototype.get);
 export const mapSet = uncurry(Map.prototype.set);
 export const mapDelete = uncurry(Map.prototype.delete);
+export const mapForEach = uncurry(Map.prototype.forEach);
 
 export const post: (message: unknown, origin: string) => void = window.postMessage.bind(window);
 export const listen: (type: string, listener: (event: Event) => void) => void = window.addEventListener.bind(window);

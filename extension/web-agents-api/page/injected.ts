@@ -21,6 +21,7 @@ import {
   listen,
   listenTo,
   mapDelete,
+  mapForEach,
   mapGet,
   mapSet,
   pageOrigin,
@@ -44,6 +45,7 @@ type Answer = { [name: string]: unknown } | null | undefined;
 
 const open = new CapturedMap<unknown, Open>();
 let last = 0;
+let carrier: unknown;
 
 /** A descriptor that inherits nothing: a page may have given all objects a `get`. */
 const shown = (value: unknown): PropertyDescriptor => ({ __proto__: null, value, enumerable: true }) as PropertyDescriptor;
@@ -100,6 +102,10 @@ function heard(event: Event): void {
   const answer = dataOf(message) as Answer;
   if (typeof answer !== "object" || answer === null || !hasOwn(answer, "to")) return;
   if (answer["channel"] !== CHANNEL || answer["to"] !== "page") return;
+  if (hasOwn(answer, "carrier")) {
+    carriedBy(answer["carrier"]);
+    return;
+  }
   const waiting = mapGet(open, answer["id"]);
   if (waiting === undefined) return;
   if (hasOwn(answer, "progress")) {
@@ -114,6 +120,17 @@ function heard(event: Event): void {
   }
   const { code, message: text, details } = answer["error"] as { [name: string]: unknown };
   waiting.reject(failure(code, text, details));
+}
+
+/** Another one carries requests from now on: the extension was loaded again, and whoever had the open ones is gone without a word. */
+function carriedBy(other: unknown): void {
+  if (carrier !== undefined && carrier !== other) {
+    mapForEach(open, (waiting) => {
+      (waiting as Open).done();
+      (waiting as Open).reject(failure("ERR_BRIDGE_NOT_CONNECTED", "the Web Agents API was loaded again; what was asked may have been done"));
+    });
+  }
+  carrier = other;
 }
 
 /** Arguments as JSON: functions, cycles and what is too large never leave the page. */
