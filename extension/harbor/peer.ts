@@ -153,9 +153,9 @@ function inOrder(servers: AskedServer[], shown: AskedServer[]): AskedServer[] {
   return order.flatMap(({ id }) => servers.find((server) => server.id === id) ?? []);
 }
 
-/** Whether all of it that can be chosen is allowed for good already. */
+/** Whether all of it that can be chosen is allowed for good already, and nothing of it has changed since. */
 function isAllowed({ list, tools }: AskedServer): boolean {
-  return list === undefined && tools.every(({ before }) => before === "allowed");
+  return list === undefined && tools.every(({ before, changed }) => before === "allowed" && changed === undefined);
 }
 
 /** Says for all alike what may be wrong: which servers there are is not a page's to find out. */
