@@ -97,7 +97,7 @@ for (const inBrowser of inBrowsers) {
         assert.equal(((await page.run("return window.waiting")) as Settled).code, "ERR_BRIDGE_NOT_CONNECTED");
         await cancelled(world.harbor, 1);
         // A question has ended, too: its window is closed, or it says so, and answers nothing any more.
-        await page.run("wish.tools = ['t/life', 'other/tool']");
+        await world.harbor.cli("add", "second", "--auto-start", "--", "node", join(world.harbor.dir, "server.cjs"));
         await page.click("#ask");
         const consent = await browser.find("consent.html");
         await textOf(consent, "#origin");
