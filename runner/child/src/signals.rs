@@ -13,8 +13,9 @@ use std::os::unix::net::UnixStream as Pair;
 use nix::sys::signal::Signal;
 use signal_hook::SigId;
 use signal_hook::low_level::{pipe, unregister};
-use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
+
+use crate::outbox::read_some;
 
 /// Signals that are listened to until this is dropped.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl Signals {
     pub async fn recv(&mut self) {
         let mut bytes = [0; 64];
         // This end lives on and so do the handlers': there is no end of the stream and no error.
-        let _ = self.told.read(&mut bytes).await;
+        let _ = read_some(&mut self.told, &mut bytes).await;
     }
 }
 
