@@ -88,7 +88,9 @@ for (const inBrowser of inBrowsers) {
           // Nor has it put the API into frames.
           const framed = await page.run(`const frame = document.createElement("iframe");
             frame.src = ${JSON.stringify(`${site.other}/`)};
-            const told = new Promise((resolve) => addEventListener("message", ({ data }) => resolve(data.agent)));
+            const told = new Promise((resolve) => addEventListener("message", ({ data, source }) => {
+              if (source === frame.contentWindow && typeof data?.agent === "string") resolve(data.agent); // the page hears its own port too
+            }));
             document.body.append(frame);
             return told`);
           assert.equal(framed, "undefined");
