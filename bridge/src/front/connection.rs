@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::outbox::{Sink, read_some};
+use harbor_child::turn::Turn;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
 use harbor_ipc_proto::client::{Attach, AttachResult, Request, SessionRequest};
 use harbor_ipc_proto::codes::Code;
@@ -70,14 +71,22 @@ async fn read<R: AsyncRead + Unpin>(
     reader: &mut R,
     frames: &mut FrameDecoder,
 ) -> io::Result<()> {
+    let mut turn = Turn::default();
     loop {
         while let Some(popped) = frames.pop() {
-            match popped {
-                Popped::Frame(frame) => router.receive(client, frame),
-                Popped::Oversize(length) => client.send_error(&Envelope::nobody(), &oversize(length)),
-            }
+            let length = match popped {
+                Popped::Frame(frame) => {
+                    router.receive(client, frame);
+                    frame.len()
+                }
+                Popped::Oversize(length) => {
+                    client.send_error(&Envelope::nobody(), &oversize(length));
+                    0
+                }
+            };
+            turn.handled(length).await;
         }
-        let n = read_some(reader, frames.space()).await?;
+        let n = turn.read(reader, frames.space()).await?;
         if n == 0 {
             return Ok(());
         }

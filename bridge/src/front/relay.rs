@@ -20,6 +20,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
+use harbor_child::outbox::widen;
+use harbor_child::socket::BlockingReader;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::put_frame;
@@ -94,6 +96,7 @@ pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
         );
         return say_failure(&mut stdout, Code::PermissionDenied, &message);
     }
+    widen(&stdout);
     match dial::connect(paths, &Role::Relay { extension_id }, DIAL_LIMIT) {
         Ok(bridge) => match relay(bridge, stdin, stdout, LAST_WORDS) {
             Ok(End::BrowserClosed | End::BrowserDeaf) => 0,
@@ -125,7 +128,7 @@ fn relay(
     last_words: Duration,
 ) -> io::Result<End> {
     let (tell, ended) = mpsc::channel();
-    let (from_bridge, to_bridge) = (bridge.try_clone()?, bridge.try_clone()?);
+    let (from_bridge, to_bridge) = (BlockingReader(bridge.try_clone()?), bridge.try_clone()?);
     spawn_pump((from_bridge, End::BridgeClosed), (browser_out, End::BrowserDeaf), tell.clone())?;
     spawn_pump((browser_in, End::BrowserClosed), (to_bridge, End::BridgeDeaf), tell)?;
     let first = ended.recv().unwrap_or(End::BridgeClosed);

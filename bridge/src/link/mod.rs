@@ -26,8 +26,9 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-use harbor_child::outbox::{Outbox, read_some};
+use harbor_child::outbox::Outbox;
 use harbor_child::socket::{self, Reader};
+use harbor_child::turn::Turn;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::json::Json;
@@ -229,15 +230,16 @@ async fn read_messages(
     events: &mpsc::Sender<LinkEvent>,
 ) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_MESSAGE);
-    let mut greeted = false;
+    let (mut turn, mut greeted) = (Turn::default(), false);
     loop {
-        let n = read_some(reader, frames.space()).await?;
+        let n = turn.read(reader, frames.space()).await?;
         if n == 0 {
             return Ok(());
         }
         frames.filled(n);
         while let Some(popped) = frames.pop() {
             let Popped::Frame(body) = popped else { return Err(io::Error::other("a message is too long")) };
+            let length = body.len();
             let message: FromRunner<'_> = get_message(body).map_err(io::Error::other)?;
             let Some(link) = link.upgrade() else { return Ok(()) };
             if !std::mem::replace(&mut greeted, true) {
@@ -247,6 +249,7 @@ async fn read_messages(
             {
                 return Ok(());
             }
+            turn.handled(length).await;
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The only crate with `unsafe`, and the place for code that is not portable. Owns what a process does to
 //! itself before it becomes a server (`launcher`), what holds a runner's processes together (`namespace`), the one
-//! reaper of each process (`reaper`), and the write queue in front of each pipe (`outbox`). Must never know what the processes are for: no MCP, no JSON.
+//! reaper of each process (`reaper`), the write queue in front of each pipe (`outbox`), and whose turn it is (`turn`). Must
+//! never know what the processes are for: no MCP, no JSON.
 
 mod caps;
 pub mod cgroup;
@@ -20,6 +21,7 @@ pub mod sandbox;
 pub mod signals;
 pub mod socket;
 pub mod spawn;
+pub mod turn;
 pub mod usage;
 
 /// Names of signals, so that callers need no crate of their own for them.

@@ -11,20 +11,33 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use nix::fcntl::{FcntlArg, fcntl};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
 use crate::memory;
+use crate::turn::Turn;
 
 /// A buffer larger than this is given back once it is written.
 const KEEP: usize = 256 * 1024;
 
 /// [`Outbox::room`] waits while more than this many bytes are queued.
 const LOW_WATER: usize = 1024 * 1024;
+
+/// What a pipe takes before its reader has to be woken up for more, in bytes: most answers whole.
+const PIPE: i32 = 256 * 1024;
+
+/// Has a pipe that one of us writes to take a whole large answer. For the few that lead to clients: all pipes of a user
+/// share one allowance.
+pub fn widen(pipe: impl AsFd) {
+    // A pipe that stays as it is, or is none, needs more wake-ups; that is all.
+    let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(PIPE));
+}
 
 /// Where an outbox writes to.
 pub trait Sink {
@@ -200,12 +213,17 @@ impl Outbox {
     }
 
     async fn write_all(&self, sink: &impl Sink, batch: &[u8]) -> io::Result<()> {
-        let mut at = 0;
+        let (mut turn, mut at) = (Turn::default(), 0);
         while at < batch.len() {
             self.writing.set(batch.len() - at);
             match sink.try_write(&batch[at..]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(n) => at += n,
+                Ok(n) => {
+                    at += n;
+                    if at < batch.len() {
+                        turn.moved(n).await;
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     tokio::select! {
                         writable = poll_fn(|context| sink.poll_writable(context)) => writable?,

@@ -8,19 +8,34 @@
 use std::cell::RefCell;
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
+use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, Interest, ReadBuf};
 
 use crate::outbox::Sink;
+use crate::turn::SHARE;
 
 /// The half that is read from.
 #[derive(Debug)]
 pub struct Reader(AsyncFd<UnixStream>);
+
+/// The half that is read from, for a thread that blocks. A plain read(2) would be woken up for nothing whenever the peer
+/// takes what was written: poll(2) says what it waits for.
+#[derive(Debug)]
+pub struct BlockingReader(pub UnixStream);
+
+impl io::Read for BlockingReader {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE)?;
+        self.0.read(buf)
+    }
+}
 
 /// The half that is written to.
 #[derive(Debug)]
@@ -79,7 +94,7 @@ impl AsyncRead for Reader {
 
 impl Sink for Writer {
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = (&*self.socket).write(bytes);
+        let written = (&*self.socket).write(&bytes[..bytes.len().min(SHARE)]);
         if written.as_ref().is_ok_and(|n| *n == bytes.len()) {
             *self.waiting.borrow_mut() = None;
         }

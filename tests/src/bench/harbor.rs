@@ -12,7 +12,6 @@ use crate::setup::{Hop, Setup};
 use crate::wire::{Framing, Link};
 use serde_json::json;
 use std::fs;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
@@ -98,7 +97,7 @@ impl Bridge {
         let run = self.home.path.join("run");
         let stream = connected(&run.join("bridge.sock"))?;
         let token = fs::read_to_string(run.join("token"))?;
-        let mut link = Link::new(OwnedFd::from(stream.try_clone()?), OwnedFd::from(stream), Framing::Length);
+        let mut link = Link::of_socket(stream, Framing::Length)?;
         ask(&mut link, "attach", &json!({ "token": token.trim(), "role": "cli" }))?;
         hello(&mut link)?;
         Ok(link)

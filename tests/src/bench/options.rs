@@ -8,8 +8,8 @@ use std::time::Duration;
 /// Shown by `--help`.
 pub const USAGE: &str = "\
 usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervision-only | --host-only | --sandbox-only |
-             --scale-only | --budget-only] [--repetitions N] [--soak N] [--plot DIR] [--bin-dir DIR] [--servers DIR] [--peers DIR]
-             [--without-harbor] [--seconds N]
+             --scale-only | --beside-only | --budget-only] [--repetitions N] [--soak N] [--plot DIR] [--bin-dir DIR]
+             [--servers DIR] [--peers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       neither starts of servers nor memory
@@ -20,6 +20,7 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
   --sandbox-only     only starts with and without a sandbox, and servers that take too much
   --budget-only      only counts for one call, by valgrind and strace; fails where one is over its budget
   --scale-only       only floods, many servers, clients and tools, and a soak
+  --beside-only      of these only what a flood on one server costs the calls to another
   --soak N           calls of the soak (default 1000000, with --quick 20000)
   --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
   --repetitions N    how often each measurement of calls is repeated
@@ -51,6 +52,8 @@ pub enum Part {
     Budget,
     /// Much of everything.
     Scale,
+    /// Of that, a flood beside.
+    Beside,
 }
 
 impl Part {
@@ -130,6 +133,7 @@ impl Options {
                 "--sandbox-only" => options.part = Part::Sandbox,
                 "--budget-only" => options.part = Part::Budget,
                 "--scale-only" => options.part = Part::Scale,
+                "--beside-only" => options.part = Part::Beside,
                 "--soak" => soak = Some(value()?.parse::<usize>()?.max(1)),
                 "--plot" => options.plot = Some(PathBuf::from(value()?)),
                 "--without-harbor" => options.harbor = false,

@@ -34,7 +34,7 @@ pub fn start(command: &mut Command, framing: Framing) -> Outcome<(Started, Link)
     let pipes = child.stdin.take().zip(child.stdout.take());
     let started = Started { child, name, wants_signal: false };
     let (stdin, stdout) = pipes.ok_or("no pipes")?;
-    Ok((started, Link::new(OwnedFd::from(stdin), OwnedFd::from(stdout), framing)))
+    Ok((started, Link::of_pipes(OwnedFd::from(stdin), OwnedFd::from(stdout), framing)))
 }
 
 /// Starts a program that serves until it gets a signal; what it says goes to a file.

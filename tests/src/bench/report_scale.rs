@@ -42,8 +42,7 @@ of one client. CPU: processor time of the bridge per call, all threads. Memory: 
 
 /// Everything about scale.
 pub fn scale(figures: &Figures) -> String {
-    let mut out = String::new();
-    beside(&mut out, &figures.beside);
+    let mut out = beside(&figures.beside);
     ready(&mut out, &figures.ready);
     growth(&mut out, &figures.growth);
     crowd(&mut out, &figures.crowd);
@@ -53,7 +52,10 @@ pub fn scale(figures: &Figures) -> String {
     out
 }
 
-fn beside(out: &mut String, [relays, harbor]: &[Beside; 2]) {
+/// A flood beside.
+pub fn beside([relays, harbor]: &[Beside; 2]) -> String {
+    let mut text = String::new();
+    let out = &mut text;
     line(out, "### Scale: a flood beside\n");
     line(
         out,
@@ -82,6 +84,7 @@ fn beside(out: &mut String, [relays, harbor]: &[Beside; 2]) {
         row(out, &[way.name, "yes", &flooded[0], &flooded[1], &flooded[2], &flooded[3], &rate, goal]);
     }
     line(out, "");
+    text
 }
 
 /// The median of the ratios within each repetition, so that slow seconds cancel out.
@@ -280,8 +283,7 @@ mod tests {
             rates: vec![1_000.0],
         };
         let ways = [way("relays", &[10.0, 20.0], &[20.0, 40.0]), way("Harbor", &[20.0, 30.0], &[60.0, 60.0])];
-        let mut out = String::new();
-        beside(&mut out, &ways);
+        let out = beside(&ways);
         assert!(out.contains("| relays | yes | 20.0 | 40.0 | 2.00 | 1.00 | 66 |  |"), "{out}");
         assert!(out.contains("| Harbor | no | 20.0 | 30.0 | 1.00 | 2.00 |  |  |"), "{out}");
         assert!(out.contains("| Harbor | yes | 60.0 | 60.0 | 3.00 | 3.00 | 66 | ≤ 2 × relays |"), "{out}");

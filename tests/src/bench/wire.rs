@@ -8,9 +8,11 @@
 //! Owns the read buffer. Must not look into a message: on the measured path the driver spends next to nothing.
 
 use crate::Outcome;
+use harbor_child::socket::BlockingReader;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 
 /// Larger than what a pipe or a socket holds, so that one read takes all that is there.
 const BUFFER: usize = 512 * 1024;
@@ -49,20 +51,37 @@ impl Framing {
     }
 }
 
+/// Where the answers come from.
+#[derive(Debug)]
+enum End {
+    Pipe(File),
+    Socket(BlockingReader),
+}
+
 /// A connection. Blocking.
 #[derive(Debug)]
 pub struct Link {
     to: File,
-    from: File,
+    from: End,
     framing: Framing,
     buffer: Vec<u8>,
     filled: usize,
 }
 
 impl Link {
-    /// A connection over two ends, which may be two handles of one socket.
-    pub fn new(to: OwnedFd, from: OwnedFd, framing: Framing) -> Self {
-        Self { to: File::from(to), from: File::from(from), framing, buffer: vec![0; BUFFER], filled: 0 }
+    /// A connection over two pipes.
+    pub fn of_pipes(to: OwnedFd, from: OwnedFd, framing: Framing) -> Self {
+        Self::over(File::from(to), End::Pipe(File::from(from)), framing)
+    }
+
+    /// A connection over a socket, read as Harbor's own clients read it.
+    pub fn of_socket(socket: UnixStream, framing: Framing) -> Outcome<Self> {
+        let to = File::from(OwnedFd::from(socket.try_clone()?));
+        Ok(Self::over(to, End::Socket(BlockingReader(socket)), framing))
+    }
+
+    fn over(to: File, from: End, framing: Framing) -> Self {
+        Self { to, from, framing, buffer: vec![0; BUFFER], filled: 0 }
     }
 
     /// How its messages are told apart.
@@ -127,7 +146,12 @@ impl Link {
     }
 
     fn read_once(&mut self) -> Outcome<()> {
-        match self.from.read(&mut self.buffer[self.filled..])? {
+        let room = &mut self.buffer[self.filled..];
+        let read = match &mut self.from {
+            End::Pipe(pipe) => pipe.read(room),
+            End::Socket(socket) => socket.read(room),
+        };
+        match read? {
             0 => Err("the other side has closed the connection".into()),
             n => {
                 self.filled += n;

@@ -177,6 +177,9 @@ fn run(options: &Options) -> Outcome<()> {
         print(&report_budget::budget(&counts))?;
         report_budget::keeps(&counts)?;
     }
+    if options.part == Part::Beside && options.harbor {
+        print(&report_scale::beside(&beside::measure(options)?))?;
+    }
     if options.part.has(Part::Scale) && options.harbor {
         let figures = scale::measure(options)?;
         plots::scale(options, &figures)?;
