@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 
 use harbor_child::cgroup::Delegated;
 use harbor_child::reaper::Reaper;
+use harbor_child::signal::Signal;
+use harbor_child::signals::Signals;
 use harbor_child::{memory, own};
 use harbor_ipc_proto::BUILD;
 use harbor_policy::environment::of_worker;
 use tokio::net::UnixListener;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::catalog::{Catalog, Parts};
 use crate::clock::wall_clock_nanos;
@@ -229,11 +230,10 @@ impl Bridge {
         listener: std::os::unix::net::UnixListener,
         token: &str,
     ) -> io::Result<Notifier> {
-        let mut signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()]
-            .into_iter()
-            .map(signal)
-            .collect::<io::Result<Vec<_>>>()?;
-        let [terminate, interrupt, hangup] = signals.as_mut_slice() else { return Ok(Notifier::default()) };
+        // One each: the log says which of them ended it.
+        let [terminate, interrupt, hangup] =
+            [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].map(|signal| Signals::listen(&[signal]));
+        let (mut terminate, mut interrupt, mut hangup) = (terminate?, interrupt?, hangup?);
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
         // Tasks of their own: waking the outermost future costs a system call each time.
@@ -257,9 +257,9 @@ impl Bridge {
             }
             () = self.idle(settings, mode) => "nobody uses this bridge",
             () = self.router.shutdown.notified() => "a client asked for it",
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-            _ = hangup.recv() => "SIGHUP",
+            () = terminate.recv() => "SIGTERM",
+            () = interrupt.recv() => "SIGINT",
+            () = hangup.recv() => "SIGHUP",
         };
         tracing::info!(why, "ending");
         notifier.stopping(why);

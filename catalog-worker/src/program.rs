@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use harbor_child::outbox::read_some;
 use harbor_child::signal::Signal;
+use harbor_child::signals::Signals;
 use harbor_child::socket::Reader;
 use harbor_child::{link, memory, own, socket};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::get_message;
 use harbor_ipc_proto::link::worker::{FromWorker, ToWorker};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{self, Sender};
 
 use crate::up::Up;
@@ -65,7 +65,7 @@ fn begin(parent: u32) -> io::Result<()> {
 }
 
 async fn serve(link: UnixStream) -> io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
+    let mut terminate = Signals::listen(&[Signal::SIGTERM])?;
     let (reader, writer) = socket::split(link)?;
     let up = Rc::new(Up::default());
     up.send(&FromWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
@@ -77,7 +77,7 @@ async fn serve(link: UnixStream) -> io::Result<()> {
     let ended = tokio::select! {
         read = read_link(reader, orders) => read,
         () = Worker::new(up.clone()).run(inbox) => Ok(()),
-        _ = terminate.recv() => Ok(()),
+        () = terminate.recv() => Ok(()),
     };
     up.outbox().close();
     let _ = tokio::time::timeout(Duration::from_secs(1), driver).await;

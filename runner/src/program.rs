@@ -40,6 +40,9 @@ const OF_AN_ENGINE: &str = "a container engine needs the processes of the whole 
 /// Servers of one runner would end together in a namespace.
 const SHARED: &str = "the servers share a runner";
 
+/// What the system tells of at once: a runner has a few pipes, and pays for the room of each.
+const IO_EVENTS: usize = 64;
+
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
 
@@ -98,8 +101,10 @@ fn begin(
     let link = link::take()?;
     own::die_with_parent(parent, Signal::SIGTERM)?;
     own::become_subreaper()?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_io_events_per_tick(IO_EVENTS)
+        .build_local(Default::default())?;
     if let Some(carrier) = &carrier {
         // Behind the runtime and before the first message: nothing of what comes over the network is read unconfined.
         carrier.confine()?;

@@ -1,10 +1,10 @@
 //! The anonymous socket pair between a parent and its child: no name, no token, nobody else can connect.
 //!
-//! The child gets its end as standard input, which needs no `unsafe` and keeps posix_spawn.
+//! The child gets its end as standard input, which keeps posix_spawn.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
@@ -24,7 +24,11 @@ pub fn pair() -> io::Result<(UnixStream, Stdio)> {
 /// # Errors
 /// When standard input is closed or no socket.
 pub fn take() -> io::Result<UnixStream> {
-    let link = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // SAFETY: descriptor 0 is only looked at while it is cloned, and whether it is open is the kernel's answer to that.
+    // The library's own handle of it would come with a buffer that nobody reads from.
+    #[allow(unsafe_code)]
+    let stdin = unsafe { BorrowedFd::borrow_raw(0) };
+    let link = UnixStream::from(stdin.try_clone_to_owned()?);
     link.local_addr()?;
     link.set_nonblocking(true)?;
     nix::unistd::dup2_stdin(File::open("/dev/null")?)?;

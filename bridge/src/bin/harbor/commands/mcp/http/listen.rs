@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use harbor_bridge::config::Paths;
+use harbor_child::signal::Signal;
+use harbor_child::signals::Signals;
 use harbor_policy::tool_name::Allowlist;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use nix::sys::socket::{setsockopt, sockopt::TcpUserTimeout};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, sleep, timeout};
 
@@ -65,8 +66,7 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
     };
     let listener = TcpListener::bind(http.listen).await.map_err(listening)?;
     let local = listener.local_addr().map_err(listening)?;
-    let mut terminated = signal(SignalKind::terminate()).map_err(listening)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(listening)?;
+    let mut ended = Signals::listen(&[Signal::SIGTERM, Signal::SIGINT]).map_err(listening)?;
     let server = Arc::new(Server {
         local,
         origins: http.origins.clone(),
@@ -99,8 +99,7 @@ async fn listen(http: &Http, works: Works) -> Result<(), Failure> {
                 server.sessions().sweep(Instant::now(), |client| tokens.has(client));
                 server.parked.sweep(Instant::now(), |client| tokens.has(client));
             }
-            _ = terminated.recv() => break,
-            _ = interrupted.recv() => break,
+            () = ended.recv() => break,
         }
     }
     drop(listener);
