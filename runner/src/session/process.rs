@@ -19,6 +19,7 @@ use harbor_child::outbox::{Outbox, read_some};
 use harbor_child::reaper::{Exit, Reaper, send_group};
 use harbor_child::signal::Signal;
 use harbor_child::spawn::Started;
+use harbor_child::turn::Turn;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, LogSource};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
@@ -170,9 +171,11 @@ impl<'a> Process<'a> {
                 biased;
                 read = read_with_room(self.session, &mut self.stdout, &mut self.lines), if self.stdout_open => {
                     self.on_stdout(read);
+                    self.take_lines_in_turns().await;
                 }
                 read = read_some(&mut self.stderr, self.stderr_lines.space()), if self.stderr_open => {
                     self.on_stderr(read);
+                    self.take_lines_in_turns().await;
                 }
                 exit = &mut self.exited => return self.on_exit(exit.unwrap_or(Exit::Code(-1))),
                 () = self.session.stop.notified() => {}
@@ -187,9 +190,6 @@ impl<'a> Process<'a> {
             Ok(n) if n > 0 => {
                 self.session.alive.heard(Instant::now());
                 self.lines.filled(n);
-                while let Some(line) = self.lines.pop() {
-                    take_line(self.session, self.plan, &mut self.tail, &line);
-                }
             }
             _ => {
                 self.stdout_open = false;
@@ -197,6 +197,25 @@ impl<'a> Process<'a> {
                 self.closed_stdout = self.plan.is_server.then(|| Instant::now() + CLOSED_STDOUT_GRACE);
                 self.finish_stdout();
             }
+        }
+    }
+
+    /// Takes a whole line of what was read; none when there is none.
+    fn take_next(&mut self) -> Option<()> {
+        if let Some(line) = self.lines.pop() {
+            take_line(self.session, self.plan, &mut self.tail, &line);
+            return Some(());
+        }
+        let line = self.stderr_lines.pop()?;
+        log_stderr(self.session, &mut self.tail, &line);
+        Some(())
+    }
+
+    /// A read may bring tens of thousands of lines, and other servers may be in this runner.
+    async fn take_lines_in_turns(&mut self) {
+        let mut turn = Turn::default();
+        while self.take_next().is_some() {
+            turn.handled(0).await;
         }
     }
 
@@ -211,9 +230,6 @@ impl<'a> Process<'a> {
             Ok(n) if n > 0 => {
                 self.session.alive.heard(Instant::now());
                 self.stderr_lines.filled(n);
-                while let Some(line) = self.stderr_lines.pop() {
-                    log_stderr(self.session, &mut self.tail, &line);
-                }
             }
             _ => {
                 self.stderr_open = false;
@@ -331,6 +347,7 @@ impl<'a> Process<'a> {
                 Ok(n) if n > 0 => self.on_stdout(Ok(n)),
                 _ => break,
             }
+            while self.take_next().is_some() {}
         }
         self.finish_stdout();
         while self.stderr_open {
@@ -338,6 +355,7 @@ impl<'a> Process<'a> {
                 Ok(n) if n > 0 => self.on_stderr(Ok(n)),
                 _ => self.on_stderr(Ok(0)),
             }
+            while self.take_next().is_some() {}
         }
     }
 }

@@ -12,11 +12,15 @@ use crate::calls::turns;
 use crate::harbor::Bridge;
 use crate::options::Options;
 use crate::scale::connect_echo;
-use crate::stats::median;
+use crate::stats::{median, percentile};
 use crate::{Outcome, say, watchdog};
+use std::time::{Duration, Instant};
 
 /// Large calls in flight on the flooded server.
 pub const FLOOD: usize = 32;
+
+/// Each sample takes at least so long, so that the flood is at its height for all but a moment of it.
+const SAMPLE: Duration = Duration::from_millis(200);
 
 /// One way to two servers.
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub struct Beside {
     pub quiet: Vec<f64>,
     /// The same under it.
     pub flooded: Vec<f64>,
+    /// Of each repetition under the flood the time that one call in a hundred takes longer than.
+    pub tails: Vec<f64>,
     /// Answers of the flood per second.
     pub rates: Vec<f64>,
 }
@@ -67,22 +73,26 @@ pub fn measure(options: &Options) -> Outcome<[Beside; 2]> {
 }
 
 fn none(name: &'static str) -> Beside {
-    Beside { name, quiet: Vec::new(), flooded: Vec::new(), rates: Vec::new() }
+    Beside { name, quiet: Vec::new(), flooded: Vec::new(), tails: Vec::new(), rates: Vec::new() }
 }
 
 fn sample(options: &Options, ways: &mut Ways, found: &mut Beside, quiet: bool) -> Outcome<()> {
     watchdog::step(format!("a flood beside: {}", found.name));
     let Ways { measured, loud } = ways;
     // Under a flood a small call takes as long as a large one.
-    let calls = options.large_calls;
     let mut warm_and_measured = || {
-        measured.one_at_a_time(calls / 10)?;
-        measured.one_at_a_time(calls)
+        measured.one_at_a_time(options.large_calls / 10)?;
+        let (mut times, begin) = (Vec::new(), Instant::now());
+        while begin.elapsed() < SAMPLE {
+            times.extend(measured.one_at_a_time(options.large_calls)?);
+        }
+        Ok(times)
     };
     if quiet {
         found.quiet.push(median(warm_and_measured()?));
     } else {
         let (times, rate) = loud.flood_beside(warm_and_measured)?;
+        found.tails.push(percentile(times.iter().copied(), 0.99));
         found.flooded.push(median(times));
         found.rates.push(rate);
     }

@@ -89,7 +89,7 @@ fn profile(options: &Options, calls: usize) -> Outcome<Profile> {
 fn read_profile(text: &str) -> Outcome<Profile> {
     let mut profile = Profile::default();
     let mut names: HashMap<&str, &str> = HashMap::new();
-    let mut called = "";
+    let (mut called, mut summed) = ("", false);
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn=")) {
             let (number, rest) = name.split_once(' ').unwrap_or((name, ""));
@@ -102,9 +102,10 @@ fn read_profile(text: &str) -> Outcome<Profile> {
             profile.allocations += if ALLOCATORS.contains(&called) { count } else { 0 };
         } else if let Some(sum) = line.strip_prefix("summary: ").or_else(|| line.strip_prefix("totals: ")) {
             profile.instructions = sum.trim().parse()?;
+            summed = true;
         }
     }
-    Ok(profile)
+    if summed { Ok(profile) } else { Err("valgrind has counted nothing".into()) }
 }
 
 fn system_calls(options: &Options) -> Outcome<[f64; 2]> {
@@ -180,7 +181,7 @@ mod tests {
                     fn=(4) other\ncfn=(2)\ncalls=4 0\n7 7\nsummary: 1234\n";
         assert_eq!(read_profile(text).unwrap(), Profile { instructions: 1234, allocations: 7 });
         assert!(read_profile("calls=many\n").is_err());
-        assert_eq!(read_profile("").unwrap(), Profile::default());
+        assert!(read_profile("").is_err());
     }
 
     #[test]

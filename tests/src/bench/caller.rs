@@ -15,6 +15,7 @@ use crate::setup;
 use crate::wire::{Link, excerpt};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
@@ -118,16 +119,28 @@ impl Caller {
         }
     }
 
-    /// Does `work` while this connection floods from a thread of its own; what it gives, and the answers per second of
-    /// the flood.
+    /// Does `work` while this connection floods from a thread of its own, once its first answers have come; what it gives,
+    /// and the answers per second of the flood.
     pub fn flood_beside<T>(&mut self, work: impl FnOnce() -> Outcome<T>) -> Outcome<(T, f64)> {
         let (stop, begin) = (AtomicBool::new(false), Instant::now());
+        let (tell, begun) = mpsc::channel();
+        let first_answers = 2 * self.in_flight;
         thread::scope(|scope| {
             let stop = &stop;
-            let goes_on = move |_| !stop.load(Ordering::Relaxed);
+            let goes_on = move |sent| {
+                if sent >= first_answers {
+                    // Nobody listens any more once it is known.
+                    let _ = tell.send(());
+                }
+                !stop.load(Ordering::Relaxed)
+            };
             // An error of this kind cannot leave its thread; its text can.
             let flooding = scope.spawn(move || self.flood(goes_on).map_err(|error| error.to_string()));
-            let result = work();
+            // A flood that does not begin has broken off, or the watchdog ends it all.
+            let result = begun.recv().map_err(|_| "the flood broke off".into()).and_then(|()| {
+                drop(begun);
+                work()
+            });
             stop.store(true, Ordering::Relaxed);
             let answered = flooding.join().map_err(|_| "the flood broke off")??;
             Ok((result?, answered as f64 / begin.elapsed().as_secs_f64()))

@@ -25,8 +25,10 @@ pub struct Crowd {
     pub clients: usize,
     /// Calls of all together per second, per round.
     pub rates: Vec<f64>,
-    /// Median time of a call of one of them in microseconds, per round.
+    /// Median time of a call in microseconds, of the client in the middle, per round.
     pub times: Vec<f64>,
+    /// The same of the client that waits longest.
+    pub slowest: Vec<f64>,
     /// Processor time of the bridge per call in microseconds, all threads, per round.
     pub cpu: Vec<f64>,
     /// What the bridge held afterwards, all of them still connected.
@@ -50,10 +52,12 @@ pub fn measure(options: &Options) -> Outcome<Vec<Crowd>> {
         for _ in 0..ROUNDS {
             watchdog::step(format!("{clients} clients"));
             let before = process::cpu_ns(bridge.pid())?;
-            let (rate, time) = together(&mut callers, calls)?;
+            let (rate, mut each) = together(&mut callers, calls)?;
             let used = process::cpu_ns(bridge.pid())?.saturating_sub(before);
             crowd.rates.push(rate);
-            crowd.times.push(time);
+            each.sort_by(f64::total_cmp);
+            crowd.slowest.push(each.last().copied().unwrap_or_default());
+            crowd.times.push(median(each));
             crowd.cpu.push(used as f64 / 1e3 / (calls * clients) as f64);
         }
         sleep(SETTLE);
@@ -64,11 +68,11 @@ pub fn measure(options: &Options) -> Outcome<Vec<Crowd>> {
 }
 
 fn none(clients: usize, bridge: Memory) -> Crowd {
-    Crowd { clients, rates: Vec::new(), times: Vec::new(), cpu: Vec::new(), bridge }
+    Crowd { clients, rates: Vec::new(), times: Vec::new(), slowest: Vec::new(), cpu: Vec::new(), bridge }
 }
 
-/// Has all of them call so often; calls per second, and the median time of a call of the first.
-fn together(callers: &mut [Caller], calls: usize) -> Outcome<(f64, f64)> {
+/// Has all of them call so often; calls per second, and the median time of a call of each.
+fn together(callers: &mut [Caller], calls: usize) -> Outcome<(f64, Vec<f64>)> {
     let gate = Barrier::new(callers.len() + 1);
     let count = callers.len() * calls;
     thread::scope(|scope| {
@@ -83,9 +87,8 @@ fn together(callers: &mut [Caller], calls: usize) -> Outcome<(f64, f64)> {
         let rate = count as f64 / begin.elapsed().as_secs_f64();
         let mut times = Vec::new();
         for times_of_one in ended {
-            times.push(times_of_one.map_err(|_| "a client broke off")??);
+            times.push(median(times_of_one.map_err(|_| "a client broke off")??));
         }
-        let first = times.into_iter().next().ok_or("there is no client")?;
-        Ok((rate, median(first)))
+        Ok((rate, times))
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::scale::Amounts;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Shown by `--help`.
@@ -134,14 +134,14 @@ impl Options {
                 "--budget-only" => options.part = Part::Budget,
                 "--scale-only" => options.part = Part::Scale,
                 "--beside-only" => options.part = Part::Beside,
-                "--soak" => soak = Some(value()?.parse::<usize>()?.max(1)),
+                "--soak" => soak = Some(number(&arg, &value()?)?.max(1)),
                 "--plot" => options.plot = Some(PathBuf::from(value()?)),
                 "--without-harbor" => options.harbor = false,
-                "--bin-dir" => bin_dir = Some(PathBuf::from(value()?)),
+                "--bin-dir" => bin_dir = Some(value()?),
                 "--servers" => options.servers = Some(std::path::absolute(value()?)?),
                 "--peers" => options.peers = Some(std::path::absolute(value()?)?),
-                "--repetitions" => repetitions = Some(value()?.parse::<usize>()?.clamp(1, 1000)),
-                "--seconds" => options.limit = Duration::from_secs(value()?.parse()?),
+                "--repetitions" => repetitions = Some(number(&arg, &value()?)?.clamp(1, 1000)),
+                "--seconds" => options.limit = Duration::from_secs(number(&arg, &value()?)? as u64),
                 _ => return Err(format!("unknown argument '{arg}'\n{USAGE}").into()),
             }
         }
@@ -151,7 +151,10 @@ impl Options {
         options.repetitions = repetitions.unwrap_or(options.repetitions);
         options.scale.soak = soak.unwrap_or(options.scale.soak);
         options.bin_dir = match bin_dir {
-            Some(dir) => dir,
+            Some(dir) if !Path::new(&dir).is_dir() => {
+                return Err(format!("--bin-dir: no directory {dir}").into());
+            }
+            Some(dir) => dir.into(),
             None => std::env::current_exe()?.parent().ok_or("this program is nowhere")?.to_owned(),
         };
         Ok(Some(options))
@@ -200,6 +203,10 @@ impl Options {
     }
 }
 
+fn number(option: &str, text: &str) -> Outcome<usize> {
+    Ok(text.parse().map_err(|_| format!("{option} needs a whole number from 0 on, not '{text}'"))?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +229,9 @@ mod tests {
     fn a_wrong_argument_is_an_error_and_help_is_none() {
         assert!(read(&["--fast"]).is_err());
         assert!(read(&["--repetitions"]).is_err());
+        let error = read(&["--soak", "-1"]).unwrap_err().to_string();
+        assert_eq!(error, "--soak needs a whole number from 0 on, not '-1'");
+        assert!(read(&["--bin-dir", "/nowhere"]).is_err());
         assert!(read(&["--peers-only"]).is_err() && read(&["--peers-only", "--peers", "d"]).is_ok());
         assert!(read(&["--help"]).unwrap().is_none());
     }

@@ -57,7 +57,7 @@ pub fn bars(title: &str, bars: &[Bar]) -> String {
         text(&mut out, left - 8.0, y + 17.0, "end", label);
         text(&mut out, x(*value) + 6.0, y + 17.0, "head", &number(*value));
     }
-    document(&out, bottom + 32.0)
+    document(title, &out, bottom + 32.0)
 }
 
 /// Lines in panels, two beside each other; both axes begin at zero, so that what is in proportion looks so.
@@ -69,7 +69,7 @@ pub fn curves(title: &str, curves: &[Curve]) -> String {
         let (column, line) = ((place % 2) as f64, (place / 2) as f64);
         panel(&mut out, curve, (column * PANEL.0, 36.0 + line * PANEL.1));
     }
-    document(&out, 44.0 + PANEL.1 * curves.len().div_ceil(2) as f64)
+    document(title, &out, 44.0 + PANEL.1 * curves.len().div_ceil(2) as f64)
 }
 
 fn panel(out: &mut String, curve: &Curve, (at_x, at_y): (f64, f64)) {
@@ -93,16 +93,21 @@ fn panel(out: &mut String, curve: &Curve, (at_x, at_y): (f64, f64)) {
     }
 }
 
-fn document(content: &str, height: f64) -> String {
+fn document(title: &str, content: &str, height: f64) -> String {
+    let title = escaped(title);
     let open = r#"<svg xmlns="http://www.w3.org/2000/svg" role="img""#;
     let paper = r#"<rect class="paper" width="100%" height="100%"/>"#;
     format!(
-        "{open} viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">{STYLE}{paper}{content}</svg>\n"
+        "{open} viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\"><title>{title}</title>{STYLE}{paper}{content}</svg>\n"
     )
 }
 
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
 fn text(out: &mut String, x: f64, y: f64, class: &str, content: &str) {
-    let content = content.replace('&', "&amp;").replace('<', "&lt;");
+    let content = escaped(content);
     // Writing to a string does not fail, here and below.
     let _ = write!(out, r#"<text class="{class}" x="{x:.1}" y="{y:.1}">{content}</text>"#);
 }

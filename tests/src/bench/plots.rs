@@ -11,6 +11,13 @@ use crate::scale::Figures;
 use crate::stats::median;
 use std::fs;
 
+/// Makes the directory, so that nothing is measured in vain.
+pub fn prepare(options: &Options) -> Outcome<()> {
+    let Some(directory) = &options.plot else { return Ok(()) };
+    fs::create_dir_all(directory).map_err(|error| format!("--plot {}: {error}", directory.display()))?;
+    Ok(())
+}
+
 /// Draws the small calls over all setups, where plots are wanted.
 pub fn calls(options: &Options, results: &[Samples]) -> Outcome<()> {
     let bars: Vec<_> = results.iter().map(bar).collect();
@@ -55,7 +62,6 @@ fn curves(figures: &Figures) -> Vec<Curve> {
 
 fn write(options: &Options, name: &str, draw: impl FnOnce() -> String) -> Outcome<()> {
     let Some(directory) = &options.plot else { return Ok(()) };
-    fs::create_dir_all(directory)?;
     let path = directory.join(name);
     fs::write(&path, draw()).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(())

@@ -36,8 +36,8 @@ through all rows, and from the last but one to the last; the two are the same wh
 ";
 
 const CROWD: &str = "\
-Each on a socket and in a thread of its own, with one 100 B call open, all to one server; medians of the rounds. Call: p50
-of one client. CPU: processor time of the bridge per call, all threads. Memory: PSS of the bridge. One more as above.
+Each on a socket and in a thread of its own, with one 100 B call open, all to one server; medians of the rounds. Call: the
+client in the middle. Slowest: the one that waits longest. Both p50. CPU: processor time of the bridge per call, all threads. Memory: PSS of the bridge. One more as above.
 ";
 
 /// Everything about scale.
@@ -67,8 +67,8 @@ pub fn beside([relays, harbor]: &[Beside; 2]) -> String {
         out,
         "of 100 B calls to the other, one at a time; ratios are the median of those within each repetition.\n",
     );
-    row(out, &["setup", "flood", "best", "median", "× without", "× relays", "flood, MB/s", "goal"]);
-    row(out, &["---", "---", "---:", "---:", "---:", "---:", "---:", "---:"]);
+    row(out, &["setup", "flood", "best", "median", "p99", "× without", "× relays", "flood, MB/s", "goal"]);
+    row(out, &["---", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---:"]);
     for (way, goal) in [(relays, ""), (harbor, BESIDE_GOAL)] {
         let cells = |times: &[f64], to: &[f64]| {
             [least(times.iter().copied()), median(times.iter().copied())]
@@ -78,10 +78,12 @@ pub fn beside([relays, harbor]: &[Beside; 2]) -> String {
                 .collect::<Vec<_>>()
         };
         let quiet = cells(&way.quiet, &relays.quiet);
-        row(out, &[way.name, "no", &quiet[0], &quiet[1], &quiet[2], &quiet[3], "", ""]);
+        row(out, &[way.name, "no", &quiet[0], &quiet[1], "", &quiet[2], &quiet[3], "", ""]);
         let flooded = cells(&way.flooded, &relays.flooded);
         let rate = format!("{:.0}", median(way.rates.iter().copied()) * 65_536.0 / 1e6);
-        row(out, &[way.name, "yes", &flooded[0], &flooded[1], &flooded[2], &flooded[3], &rate, goal]);
+        let tail = format!("{:.1}", median(way.tails.iter().copied()));
+        let [best, p50, without, relays] = &flooded[..] else { continue };
+        row(out, &[way.name, "yes", best, p50, &tail, without, relays, &rate, goal]);
     }
     line(out, "");
     text
@@ -147,21 +149,30 @@ fn of_size(size: &Size) -> [f64; 5] {
 fn crowd(out: &mut String, crowds: &[Crowd]) {
     line(out, "### Scale: clients at once\n");
     line(out, CROWD);
-    row(out, &["clients", "calls/s", "call, µs", "bridge, CPU µs", "bridge, KiB"]);
-    row(out, &["---:", "---:", "---:", "---:", "---:"]);
+    row(out, &["clients", "calls/s", "call, µs", "slowest, µs", "bridge, CPU µs", "bridge, KiB"]);
+    row(out, &["---:", "---:", "---:", "---:", "---:", "---:"]);
     let of = |crowd: &Crowd| {
-        let medians = [&crowd.rates, &crowd.times, &crowd.cpu].map(|all| median(all.iter().copied()));
-        (crowd.clients as f64, [medians[0], medians[1], medians[2], crowd.bridge.pss as f64])
+        let [rate, call, slowest, cpu] =
+            [&crowd.rates, &crowd.times, &crowd.slowest, &crowd.cpu].map(|all| median(all.iter().copied()));
+        (crowd.clients as f64, [rate, call, slowest, cpu, crowd.bridge.pss as f64])
     };
     let figures: Vec<_> = crowds.iter().map(of).collect();
-    for (clients, [rate, call, cpu, bridge]) in &figures {
-        let cells =
-            [format!("{clients:.0}"), format!("{rate:.0}"), format!("{call:.1}"), format!("{cpu:.1}")];
-        let [clients, rate, call, cpu] = &cells;
-        row(out, &[clients, rate, call, cpu, &format!("{bridge:.0}")]);
+    for (clients, [rate, call, slowest, cpu, bridge]) in &figures {
+        let [call, slowest, cpu] = [call, slowest, cpu].map(|time| format!("{time:.1}"));
+        row(
+            out,
+            &[
+                &format!("{clients:.0}"),
+                &format!("{rate:.0}"),
+                &call,
+                &slowest,
+                &cpu,
+                &format!("{bridge:.0}"),
+            ],
+        );
     }
-    for (name, [_, call, cpu, bridge]) in ONE_MORE.iter().zip(one_more(&figures)) {
-        row(out, &[*name, "", &call, &cpu, &bridge]);
+    for (name, [_, call, slowest, cpu, bridge]) in ONE_MORE.iter().zip(one_more(&figures)) {
+        row(out, &[*name, "", &call, &slowest, &cpu, &bridge]);
     }
     line(out, "");
 }
@@ -280,13 +291,17 @@ mod tests {
             name,
             quiet: quiet.to_vec(),
             flooded: flooded.to_vec(),
+            tails: flooded.iter().map(|time| 2.0 * time).collect(),
             rates: vec![1_000.0],
         };
         let ways = [way("relays", &[10.0, 20.0], &[20.0, 40.0]), way("Harbor", &[20.0, 30.0], &[60.0, 60.0])];
         let out = beside(&ways);
-        assert!(out.contains("| relays | yes | 20.0 | 40.0 | 2.00 | 1.00 | 66 |  |"), "{out}");
-        assert!(out.contains("| Harbor | no | 20.0 | 30.0 | 1.00 | 2.00 |  |  |"), "{out}");
-        assert!(out.contains("| Harbor | yes | 60.0 | 60.0 | 3.00 | 3.00 | 66 | ≤ 2 × relays |"), "{out}");
+        assert!(out.contains("| relays | yes | 20.0 | 40.0 | 80.0 | 2.00 | 1.00 | 66 |  |"), "{out}");
+        assert!(out.contains("| Harbor | no | 20.0 | 30.0 |  | 1.00 | 2.00 |  |  |"), "{out}");
+        assert!(
+            out.contains("| Harbor | yes | 60.0 | 60.0 | 120.0 | 3.00 | 3.00 | 66 | ≤ 2 × relays |"),
+            "{out}"
+        );
     }
 
     #[test]

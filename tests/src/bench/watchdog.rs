@@ -1,10 +1,14 @@
-//! Ends the driver when a step takes too long, since it blocks in reads that may never return.
+//! Ends the driver when a step takes too long, since it blocks in reads that may never return, or when a signal says so.
 //!
-//! Owns the list of processes to take along. Must not touch a process that the driver did not start.
+//! Owns the list of processes to take along and of directories to remove. Must not touch what the driver did not make.
 
+use crate::Outcome;
 use crate::process::kill_now;
+use nix::sys::signal::{SigSet, Signal};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// No single step takes longer, unless something hangs.
 const STEP: Duration = Duration::from_secs(60);
@@ -13,28 +17,51 @@ struct Watched {
     step: String,
     step_end: Option<Instant>,
     children: Vec<u32>,
+    directories: Vec<PathBuf>,
 }
 
-static WATCHED: Mutex<Watched> =
-    Mutex::new(Watched { step: String::new(), step_end: None, children: Vec::new() });
+static WATCHED: Mutex<Watched> = Mutex::new(Watched {
+    step: String::new(),
+    step_end: None,
+    children: Vec::new(),
+    directories: Vec::new(),
+});
 
-/// Watches from now on; the whole run may take `limit`.
-pub fn start(limit: Duration) {
+/// Watches from now on; the whole run may take `limit`. To be called before there are other threads.
+pub fn start(limit: Duration) -> Outcome<()> {
     let run_end = Instant::now() + limit;
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         loop {
-            std::thread::sleep(Duration::from_secs(1));
+            thread::sleep(Duration::from_secs(1));
             let now = Instant::now();
             let watched = watched();
             let hangs = watched.step_end.is_some_and(|end| now > end);
             if hangs || now > run_end {
                 let why = if hangs { "no end in sight" } else { "out of time" };
                 crate::say(&format!("bench: {why}: {}", watched.step));
-                watched.children.iter().copied().for_each(kill_now);
-                std::process::exit(3);
+                leave(&watched, 3);
             }
         }
     });
+    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+    // In all threads that follow. Processes that are started have an empty mask again.
+    signals.thread_block()?;
+    thread::spawn(move || {
+        if let Ok(signal) = signals.wait() {
+            crate::say(&format!("bench: ended by {signal}"));
+            leave(&watched(), 128 + signal as i32);
+        }
+    });
+    Ok(())
+}
+
+/// Ends the driver with what it has started and made.
+fn leave(watched: &Watched, code: i32) -> ! {
+    watched.children.iter().copied().for_each(kill_now);
+    for directory in &watched.directories {
+        let _ = fs::remove_dir_all(directory);
+    }
+    std::process::exit(code);
 }
 
 /// A step begins, and the one before is over.
@@ -52,6 +79,16 @@ pub fn started(pid: u32) {
 /// This process has ended, and its id may soon be another's.
 pub fn ended(pid: u32) {
     watched().children.retain(|child| *child != pid);
+}
+
+/// The driver made this directory.
+pub fn made(directory: PathBuf) {
+    watched().directories.push(directory);
+}
+
+/// It is gone.
+pub fn removed(directory: &Path) {
+    watched().directories.retain(|made| made != directory);
 }
 
 fn watched() -> MutexGuard<'static, Watched> {

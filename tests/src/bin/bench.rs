@@ -142,7 +142,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Outcome<()> {
-    watchdog::start(options.limit);
+    watchdog::start(options.limit)?;
+    plots::prepare(options)?;
     if options.part.has(Part::Calls) {
         let results = calls::measure(options)?;
         plots::calls(options, &results)?;
