@@ -13,6 +13,9 @@ use std::{fs, thread};
 /// No single step takes longer, unless something hangs.
 const STEP: Duration = Duration::from_secs(60);
 
+/// How long processes that were killed may take to be gone.
+const LAST_WRITES: Duration = Duration::from_secs(2);
+
 struct Watched {
     step: String,
     step_end: Option<Instant>,
@@ -29,6 +32,9 @@ static WATCHED: Mutex<Watched> = Mutex::new(Watched {
 
 /// Watches from now on; the whole run may take `limit`. To be called before there are other threads.
 pub fn start(limit: Duration) -> Outcome<()> {
+    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+    // In this thread and all that follow. Processes that are started have an empty mask again.
+    signals.thread_block()?;
     let run_end = Instant::now() + limit;
     thread::spawn(move || {
         loop {
@@ -43,9 +49,6 @@ pub fn start(limit: Duration) -> Outcome<()> {
             }
         }
     });
-    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
-    // In all threads that follow. Processes that are started have an empty mask again.
-    signals.thread_block()?;
     thread::spawn(move || {
         if let Ok(signal) = signals.wait() {
             crate::say(&format!("bench: ended by {signal}"));
@@ -58,8 +61,12 @@ pub fn start(limit: Duration) -> Outcome<()> {
 /// Ends the driver with what it has started and made.
 fn leave(watched: &Watched, code: i32) -> ! {
     watched.children.iter().copied().for_each(kill_now);
+    let end = Instant::now() + LAST_WRITES;
     for directory in &watched.directories {
-        let _ = fs::remove_dir_all(directory);
+        // Whoever is being killed may still write there.
+        while fs::remove_dir_all(directory).is_err() && directory.exists() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(10));
+        }
     }
     std::process::exit(code);
 }
