@@ -4,7 +4,8 @@
 
 use crate::Outcome;
 use crate::process::kill_now;
-use nix::sys::signal::{SigSet, Signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,11 +31,10 @@ static WATCHED: Mutex<Watched> = Mutex::new(Watched {
     directories: Vec::new(),
 });
 
-/// Watches from now on; the whole run may take `limit`. To be called before there are other threads.
+/// Watches from now on; the whole run may take `limit`.
 pub fn start(limit: Duration) -> Outcome<()> {
-    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
-    // In this thread and all that follow. Processes that are started have an empty mask again.
-    signals.thread_block()?;
+    // By handlers, since a mask would be inherited by all that is started.
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let run_end = Instant::now() + limit;
     thread::spawn(move || {
         loop {
@@ -50,9 +50,9 @@ pub fn start(limit: Duration) -> Outcome<()> {
         }
     });
     thread::spawn(move || {
-        if let Ok(signal) = signals.wait() {
-            crate::say(&format!("bench: ended by {signal}"));
-            leave(&watched(), 128 + signal as i32);
+        if let Some(signal) = signals.forever().next() {
+            crate::say(&format!("bench: ended by signal {signal}"));
+            leave(&watched(), 128 + signal);
         }
     });
     Ok(())
