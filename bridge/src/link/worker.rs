@@ -13,9 +13,10 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_child::outbox::{Outbox, read_some};
+use harbor_child::outbox::Outbox;
 use harbor_child::reaper::{Exit, Reaper};
 use harbor_child::socket::{self, Reader};
+use harbor_child::turn::Turn;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{get_message, put_message};
 use harbor_ipc_proto::link::worker::{
@@ -200,21 +201,23 @@ async fn follow(
 
 async fn read_messages(reader: &mut Reader, events: &mpsc::Sender<WorkerEvent>) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_MESSAGE);
-    let mut greeted = false;
+    let (mut turn, mut greeted) = (Turn::default(), false);
     loop {
-        let n = read_some(reader, frames.space()).await?;
+        let n = turn.read(reader, frames.space()).await?;
         if n == 0 {
             return Ok(());
         }
         frames.filled(n);
         while let Some(popped) = frames.pop() {
             let Popped::Frame(body) = popped else { return Err(io::Error::other("a message is too long")) };
+            let length = body.len();
             let message: FromWorker<'_> = get_message(body).map_err(io::Error::other)?;
             let event =
                 if std::mem::replace(&mut greeted, true) { event(message)? } else { greet(&message)? };
             if events.send(event).await.is_err() {
                 return Ok(());
             }
+            turn.handled(length).await;
         }
     }
 }
