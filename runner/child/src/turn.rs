@@ -37,22 +37,18 @@ impl Turn {
             // All was read: the next read waits, and so does this task.
             self.done = 0;
         } else {
-            self.count(n).await;
+            self.moved(n).await;
         }
         Ok(n)
     }
 
-    /// So many bytes were written.
-    pub async fn moved(&mut self, bytes: usize) {
-        self.count(bytes).await;
-    }
-
     /// A message of so many bytes was handled.
     pub async fn handled(&mut self, bytes: usize) {
-        self.count(bytes + MESSAGE).await;
+        self.moved(bytes + MESSAGE).await;
     }
 
-    async fn count(&mut self, bytes: usize) {
+    /// So many bytes were read or written.
+    pub async fn moved(&mut self, bytes: usize) {
         self.done += bytes;
         if self.done >= SHARE {
             self.done = 0;

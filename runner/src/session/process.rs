@@ -200,21 +200,22 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Takes a whole line of what was read; none when there is none.
-    fn take_next(&mut self) -> Option<()> {
+    /// Takes a whole line of what was read, if there is one.
+    fn take_next(&mut self) -> bool {
         if let Some(line) = self.lines.pop() {
             take_line(self.session, self.plan, &mut self.tail, &line);
-            return Some(());
+        } else if let Some(line) = self.stderr_lines.pop() {
+            log_stderr(self.session, &mut self.tail, &line);
+        } else {
+            return false;
         }
-        let line = self.stderr_lines.pop()?;
-        log_stderr(self.session, &mut self.tail, &line);
-        Some(())
+        true
     }
 
     /// A read may bring tens of thousands of lines, and other servers may be in this runner.
     async fn take_lines_in_turns(&mut self) {
         let mut turn = Turn::default();
-        while self.take_next().is_some() {
+        while self.take_next() {
             turn.handled(0).await;
         }
     }
@@ -347,7 +348,7 @@ impl<'a> Process<'a> {
                 Ok(n) if n > 0 => self.on_stdout(Ok(n)),
                 _ => break,
             }
-            while self.take_next().is_some() {}
+            while self.take_next() {}
         }
         self.finish_stdout();
         while self.stderr_open {
@@ -355,7 +356,7 @@ impl<'a> Process<'a> {
                 Ok(n) if n > 0 => self.on_stderr(Ok(n)),
                 _ => self.on_stderr(Ok(0)),
             }
-            while self.take_next().is_some() {}
+            while self.take_next() {}
         }
     }
 }

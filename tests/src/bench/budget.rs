@@ -89,7 +89,7 @@ fn profile(options: &Options, calls: usize) -> Outcome<Profile> {
 fn read_profile(text: &str) -> Outcome<Profile> {
     let mut profile = Profile::default();
     let mut names: HashMap<&str, &str> = HashMap::new();
-    let (mut called, mut summed) = ("", false);
+    let mut called = "";
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn=")) {
             let (number, rest) = name.split_once(' ').unwrap_or((name, ""));
@@ -102,10 +102,9 @@ fn read_profile(text: &str) -> Outcome<Profile> {
             profile.allocations += if ALLOCATORS.contains(&called) { count } else { 0 };
         } else if let Some(sum) = line.strip_prefix("summary: ").or_else(|| line.strip_prefix("totals: ")) {
             profile.instructions = sum.trim().parse()?;
-            summed = true;
         }
     }
-    if summed { Ok(profile) } else { Err("valgrind has counted nothing".into()) }
+    if profile.instructions > 0 { Ok(profile) } else { Err("valgrind has counted nothing".into()) }
 }
 
 fn system_calls(options: &Options) -> Outcome<[f64; 2]> {
