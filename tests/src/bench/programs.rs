@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::options::Options;
-use crate::table::{line, row};
+use crate::table::{Page, line, row};
 
 /// What is installed.
 const PROGRAMS: [&str; 6] = [
@@ -18,15 +18,14 @@ const PROGRAMS: [&str; 6] = [
 ///
 /// # Errors
 /// When one is missing.
-pub fn sizes(options: &Options) -> Outcome<String> {
-    let mut out = String::new();
-    line(&mut out, "### Programs\n");
-    row(&mut out, &["program", "KiB on disk"]);
-    row(&mut out, &["---", "---:"]);
+pub fn sizes(out: &mut Page, options: &Options) -> Outcome<()> {
+    line(out, "### Programs\n");
+    row(out, &["program", "KiB on disk"]);
+    row(out, &["---", "---:"]);
     for name in PROGRAMS {
         let bytes = std::fs::metadata(options.program(name)?)?.len();
-        row(&mut out, &[name, &(bytes / 1024).to_string()]);
+        row(out, &[name, &(bytes / 1024).to_string()]);
     }
-    line(&mut out, "");
-    Ok(out)
+    line(out, "");
+    Ok(())
 }

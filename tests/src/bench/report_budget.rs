@@ -4,7 +4,8 @@
 
 use crate::Outcome;
 use crate::budget::Counts;
-use crate::table::{line, row};
+use crate::goal::Goal;
+use crate::table::{Page, line, row};
 
 /// The most that one small call may take.
 const INSTRUCTIONS: f64 = 40_000.0;
@@ -13,17 +14,16 @@ const ALLOCATIONS: f64 = 20.0;
 const SYSTEM_CALLS: f64 = 6.5;
 
 /// The counts beside their budgets.
-pub fn budget(counts: &Counts) -> String {
-    let mut out = String::new();
-    line(&mut out, "### Counts for one call of 100 B\n");
-    line(&mut out, "One at a time; by callgrind and strace, so that no load of the machine changes them.\n");
-    row(&mut out, &["count", "process", "per call", "budget"]);
-    row(&mut out, &["---", "---", "---:", "---:"]);
+pub fn budget(out: &mut Page, counts: &Counts) {
+    line(out, "### Counts for one call of 100 B\n");
+    line(out, "One at a time; by callgrind and strace, so that no load of the machine changes them.\n");
+    row(out, &["count", "process", "per call", "budget"]);
+    row(out, &["---", "---", "---:", "---:"]);
     for (what, process, count, budget) in rows(counts) {
-        row(&mut out, &[what, process, &format!("{count:.1}"), &format!("≤ {budget}")]);
+        let goal = out.goal(Some(Goal::at_most(budget, "")), count, &[what, process]);
+        row(out, &[what, process, &format!("{count:.1}"), &goal]);
     }
-    line(&mut out, "");
-    out
+    line(out, "");
 }
 
 /// # Errors

@@ -2,15 +2,16 @@
 //!
 //! Owns these goals and the words for what is asked. Must not measure or judge, as `report`.
 
+use crate::goal::Goal;
 use crate::grants::{ORIGINS, SERVERS, TOOLS};
 use crate::host::{BEGINNING, Figures, Question, Starts, Timed, WHOLE};
 use crate::path::{WORKLOADS, Way};
 use crate::process::Memory;
 use crate::stats::{least, median, most, percentile};
-use crate::table::{line, row};
+use crate::table::{Page, line, row};
 
 /// The most that a decision may take, 99 of 100 times, in microseconds.
-const GOAL: &str = "< 1000";
+const GOAL: Goal = Goal::below(1_000.0, "");
 
 /// Place of the setup without anything in between.
 const DIRECT: usize = 0;
@@ -33,16 +34,14 @@ median in µs.
 ";
 
 /// Everything about the host.
-pub fn host(figures: &Figures) -> String {
-    let mut out = String::new();
-    questions(&mut out, &figures.timed);
-    starts(&mut out, &figures.starts);
-    memory(&mut out, figures);
-    path(&mut out, &figures.path);
-    out
+pub fn host(out: &mut Page, figures: &Figures) {
+    questions(out, &figures.timed);
+    starts(out, &figures.starts);
+    memory(out, figures);
+    path(out, &figures.path);
 }
 
-fn questions(out: &mut String, timed: &[Timed]) {
+fn questions(out: &mut Page, timed: &[Timed]) {
     line(out, &format!("### Host: {ORIGINS} grants, {} tools\n", SERVERS * TOOLS));
     line(out, QUESTIONS);
     row(out, &["question", "time", "count", "p50", "p99", "max", "goal (p99)"]);
@@ -51,10 +50,12 @@ fn questions(out: &mut String, timed: &[Timed]) {
         [Question::SameOrigin, Question::AnyOrigin, Question::Some, Question::SomeAsleep, Question::All];
     for question in questions {
         for timed in timed.iter().filter(|timed| timed.question == question) {
-            let part = |part| format!("{:.1}", percentile(timed.times.iter().copied(), part));
-            let goal = if is_about_bytes(timed) { "" } else { GOAL };
+            let figure = |part| percentile(timed.times.iter().copied(), part);
+            let part = |part| format!("{:.1}", figure(part));
+            let goal = (!is_about_bytes(timed)).then_some(GOAL);
+            let goal = out.goal(goal, figure(0.99), &[words(question), timed.what]);
             let count = timed.times.len().to_string();
-            row(out, &[words(question), timed.what, &count, &part(0.5), &part(0.99), &part(1.0), goal]);
+            row(out, &[words(question), timed.what, &count, &part(0.5), &part(0.99), &part(1.0), &goal]);
         }
     }
     line(out, "");
@@ -75,7 +76,7 @@ fn words(question: Question) -> &'static str {
     }
 }
 
-fn starts(out: &mut String, all: &[Starts]) {
+fn starts(out: &mut Page, all: &[Starts]) {
     line(out, "### Host: start of a bridge\n");
     line(out, "In ms, from spawn to the first answer.\n");
     row(out, &["home", "starts", "best", "median", "worst"]);
@@ -88,7 +89,7 @@ fn starts(out: &mut String, all: &[Starts]) {
     line(out, "");
 }
 
-fn memory(out: &mut String, figures: &Figures) {
+fn memory(out: &mut Page, figures: &Figures) {
     line(out, "### Host: memory of the bridge\n");
     line(out, "In KiB, 1 s after.\n");
     row(out, &["when", "PSS", "private dirty"]);
@@ -103,7 +104,7 @@ fn memory(out: &mut String, figures: &Figures) {
     line(out, "");
 }
 
-fn path(out: &mut String, ways: &[Way]) {
+fn path(out: &mut Page, ways: &[Way]) {
     line(out, "### Host: a call for an origin, one at a time\n");
     line(out, PATH);
     row(out, &["call", "setup", "best", "median", "× direct", "× the owner's", "processor time"]);
@@ -141,10 +142,11 @@ mod tests {
     #[test]
     fn the_goal_is_for_decisions_and_not_for_bytes() {
         let of = |question, what| Timed { question, what, times: vec![2.0, 1.0] };
-        let mut out = String::new();
+        let out = &mut Page::default();
         let timed = [of(Question::Some, BEGINNING), of(Question::All, BEGINNING), of(Question::All, WHOLE)];
-        questions(&mut out, &timed);
-        let rows: Vec<_> = out.lines().filter(|line| line.starts_with("| list")).collect();
+        questions(out, &timed);
+        let text = out.take();
+        let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| list")).collect();
         assert_eq!(
             rows,
             [

@@ -7,7 +7,7 @@ use crate::report_fronts::{micros, ratio};
 use crate::request::Workload;
 use crate::setup::IN_FLIGHT;
 use crate::stats::{least, median, most};
-use crate::table::{line, row};
+use crate::table::{Page, line, row};
 
 /// Places of the setups that the others are measured against.
 const DIRECT: usize = 0;
@@ -17,38 +17,36 @@ const FLOOR: usize = 1;
 const REASON: usize = 160;
 
 /// One row for each of them, with figures or with why there are none.
-pub fn peers(all: &[Entry]) -> String {
-    let mut out = String::new();
+pub fn peers(out: &mut Page, all: &[Entry]) {
     let title = Workload::Small.title();
-    line(&mut out, &format!("### {title} through programs that do a similar job\n"));
+    line(out, &format!("### {title} through programs that do a similar job\n"));
     line(
-        &mut out,
+        out,
         "p50 in µs, one call at a time: the best and the median of the repetitions; the median of the ratios",
     );
     line(
-        &mut out,
+        out,
         &format!(
             "within each repetition; calls per second with {IN_FLIGHT} in flight, the best. In MiB: the PSS of all"
         ),
     );
     line(
-        &mut out,
+        out,
         "processes between driver and server, as far as this user may see it. All speak HTTP but direct, floor and",
     );
-    line(&mut out, "fastmcp, which have pipes; mcp-hub is called by a way of its own.\n");
+    line(out, "fastmcp, which have pipes; mcp-hub is called by a way of its own.\n");
     let head = ["setup", "version", "p50, best", "p50, median", "× direct", "× floor", "calls/s", "memory"];
-    row(&mut out, &head);
-    row(&mut out, &["---", "---", "---:", "---:", "---:", "---:", "---:", "---:"]);
+    row(out, &head);
+    row(out, &["---", "---", "---:", "---:", "---:", "---:", "---:", "---:"]);
     let against = (times(all, DIRECT), times(all, FLOOR));
     for entry in all {
         let cells = match &entry.found {
             Ok(figures) => of_figures(figures, against),
             Err(reason) => vec![one_line(reason)],
         };
-        row(&mut out, &[vec![entry.name.clone(), entry.version.clone()], cells].concat());
+        row(out, &[vec![entry.name.clone(), entry.version.clone()], cells].concat());
     }
-    line(&mut out, "");
-    out
+    line(out, "");
 }
 
 fn times(all: &[Entry], place: usize) -> &[f64] {
@@ -97,7 +95,9 @@ mod tests {
             entry("good", figures(50.0)),
             entry("bad", Err("a | b\nc".to_owned())),
         ];
-        let text = peers(&all);
+        let mut page = Page::default();
+        peers(&mut page, &all);
+        let text = page.take();
         assert!(text.contains("| good | 1 | 50.0 | 100.0 | 5.00 | 2.50 | 9 | 1.5 |"), "{text}");
         assert!(text.contains("| bad | 1 | a / b c |"), "{text}");
         assert_eq!(one_line(&"é".repeat(500)).chars().count(), REASON + 1);

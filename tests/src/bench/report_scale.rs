@@ -4,24 +4,26 @@
 
 use crate::beside::{Beside, FLOOD};
 use crate::crowd::Crowd;
+use crate::goal::Goal;
 use crate::growth::Size;
 use crate::loud::{Loud, UNREAD};
 use crate::ready::Ready;
+use crate::report_fronts::ratio;
 use crate::scale::Figures;
 use crate::setup::IN_FLIGHT;
 use crate::shelf::{SEEN, Shelf};
 use crate::soak::Look;
 use crate::stats::{least, median, percentile, slope};
-use crate::table::{line, row};
+use crate::table::{Page, line, row};
 
 /// The most that a call beside a flood takes, as a multiple of the same over relays.
-const BESIDE_GOAL: &str = "≤ 2 × relays";
+const BESIDE_GOAL: Goal = Goal::at_most(2.0, "× relays");
 
 /// From the spawn of a runner to its first message, in milliseconds.
-const READY_GOAL: &str = "≤ 2";
+const READY_GOAL: Goal = Goal::at_most(2.0, "");
 
 /// The most that all runners and inits hold together, in KiB, and of how many servers.
-const RUNNERS_GOAL: (f64, &str) = (50.0, "≤ 12288");
+const RUNNERS_GOAL: (f64, Goal) = (50.0, Goal::at_most(12_288.0, ""));
 
 /// The slope of the soak is counted in KiB per so many calls.
 const SLOPE_CALLS: f64 = 100_000.0;
@@ -42,21 +44,18 @@ threads. Memory: PSS of the bridge. One more as above.
 ";
 
 /// Everything about scale.
-pub fn scale(figures: &Figures) -> String {
-    let mut out = beside(&figures.beside);
-    ready(&mut out, &figures.ready);
-    growth(&mut out, &figures.growth);
-    crowd(&mut out, &figures.crowd);
-    shelf(&mut out, &figures.shelf);
-    soak(&mut out, &figures.soak);
-    loud(&mut out, &figures.loud);
-    out
+pub fn scale(out: &mut Page, figures: &Figures) {
+    beside(out, &figures.beside);
+    ready(out, &figures.ready);
+    growth(out, &figures.growth);
+    crowd(out, &figures.crowd);
+    shelf(out, &figures.shelf);
+    soak(out, &figures.soak);
+    loud(out, &figures.loud);
 }
 
 /// A flood beside.
-pub fn beside([relays, harbor]: &[Beside; 2]) -> String {
-    let mut text = String::new();
-    let out = &mut text;
+pub fn beside(out: &mut Page, [relays, harbor]: &[Beside; 2]) {
     line(out, "### Scale: a flood beside\n");
     line(
         out,
@@ -70,29 +69,24 @@ pub fn beside([relays, harbor]: &[Beside; 2]) -> String {
     );
     row(out, &["setup", "flood", "best", "median", "p99", "× without", "× relays", "flood, MB/s", "goal"]);
     row(out, &["---", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---:"]);
-    for (way, goal) in [(relays, ""), (harbor, BESIDE_GOAL)] {
+    for (way, goal) in [(relays, None), (harbor, Some(BESIDE_GOAL))] {
         let cells = |times: &[f64], to: &[f64]| {
             let best = format!("{:.1}", least(times.iter().copied()));
             let p50 = format!("{:.1}", median(times.iter().copied()));
-            [best, p50, ratios(times, &way.quiet), ratios(times, to)]
+            [best, p50, format!("{:.2}", ratio(times, &way.quiet)), format!("{:.2}", ratio(times, to))]
         };
         let [best, p50, without, to_relays] = cells(&way.quiet, &relays.quiet);
         row(out, &[way.name, "no", &best, &p50, "", &without, &to_relays, "", ""]);
         let [best, p50, without, to_relays] = cells(&way.flooded, &relays.flooded);
         let rate = format!("{:.0}", median(way.rates.iter().copied()) * 65_536.0 / 1e6);
+        let goal = out.goal(goal, ratio(&way.flooded, &relays.flooded), &[way.name]);
         let tail = format!("{:.1}", median(way.tails.iter().copied()));
-        row(out, &[way.name, "yes", &best, &p50, &tail, &without, &to_relays, &rate, goal]);
+        row(out, &[way.name, "yes", &best, &p50, &tail, &without, &to_relays, &rate, &goal]);
     }
     line(out, "");
-    text
 }
 
-/// The median of the ratios within each repetition, so that slow seconds cancel out.
-fn ratios(of: &[f64], to: &[f64]) -> String {
-    format!("{:.2}", median(of.iter().zip(to).map(|(of, to)| of / to)))
-}
-
-fn ready(out: &mut String, heaps: &[Ready]) {
+fn ready(out: &mut Page, heaps: &[Ready]) {
     line(out, "### Scale: from the spawn of a runner to its first message\n");
     line(
         out,
@@ -101,14 +95,16 @@ fn ready(out: &mut String, heaps: &[Ready]) {
     row(out, &["heap", "starts", "best", "p50", "p99", "goal (p50)"]);
     row(out, &["---", "---:", "---:", "---:", "---:", "---:"]);
     for Ready { heap, times } in heaps {
-        let part = |part| format!("{:.2}", percentile(times.iter().copied(), part));
+        let figure = |part| percentile(times.iter().copied(), part);
+        let part = |part| format!("{:.2}", figure(part));
+        let goal = out.goal(Some(READY_GOAL), figure(0.5), &[*heap]);
         let best = format!("{:.2}", least(times.iter().copied()));
-        row(out, &[*heap, &times.len().to_string(), &best, &part(0.5), &part(0.99), READY_GOAL]);
+        row(out, &[*heap, &times.len().to_string(), &best, &part(0.5), &part(0.99), &goal]);
     }
     line(out, "");
 }
 
-fn growth(out: &mut String, sizes: &[Size]) {
+fn growth(out: &mut Page, sizes: &[Size]) {
     line(out, "### Scale: servers under one bridge\n");
     line(out, GROWTH);
     row(
@@ -126,10 +122,11 @@ fn growth(out: &mut String, sizes: &[Size]) {
     row(out, &["---:", "---:", "---:", "---:", "---:", "---:", "---:"]);
     let figures: Vec<_> = sizes.iter().map(|size| (size.servers as f64, of_size(size))).collect();
     for (servers, [ready, bridge, runners, both, call]) in &figures {
-        let goal = if *servers == RUNNERS_GOAL.0 { RUNNERS_GOAL.1 } else { "" };
+        let goal = (*servers == RUNNERS_GOAL.0).then_some(RUNNERS_GOAL.1);
+        let goal = out.goal(goal, *both, &[&format!("{servers} servers")]);
         let whole = [servers, ready, bridge, runners, both].map(|figure| format!("{figure:.0}"));
         let [servers, ready, bridge, runners, both] = &whole;
-        row(out, &[servers, ready, bridge, runners, both, &format!("{call:.1}"), goal]);
+        row(out, &[servers, ready, bridge, runners, both, &format!("{call:.1}"), &goal]);
     }
     for (name, [ready, bridge, runners, both, call]) in ONE_MORE.iter().zip(one_more(&figures)) {
         row(out, &[*name, &ready, &bridge, &runners, &both, &call, ""]);
@@ -144,7 +141,7 @@ fn of_size(size: &Size) -> [f64; 5] {
     [ready, size.bridge.pss as f64, size.runners.pss as f64, both as f64, size.call]
 }
 
-fn crowd(out: &mut String, crowds: &[Crowd]) {
+fn crowd(out: &mut Page, crowds: &[Crowd]) {
     line(out, "### Scale: clients at once\n");
     line(out, CROWD);
     row(out, &["clients", "calls/s", "call, µs", "slowest, µs", "bridge, CPU µs", "bridge, KiB"]);
@@ -175,7 +172,7 @@ fn crowd(out: &mut String, crowds: &[Crowd]) {
     line(out, "");
 }
 
-fn shelf(out: &mut String, shelves: &[Shelf]) {
+fn shelf(out: &mut Page, shelves: &[Shelf]) {
     line(out, "### Scale: tools that the bridge knows of\n");
     line(
         out,
@@ -200,7 +197,7 @@ fn shelf(out: &mut String, shelves: &[Shelf]) {
     line(out, "");
 }
 
-fn soak(out: &mut String, looks: &[Look]) {
+fn soak(out: &mut Page, looks: &[Look]) {
     line(out, "### Scale: a soak\n");
     line(
         out,
@@ -228,7 +225,7 @@ fn soak_slope(looks: &[Look], held: impl Fn(&Look) -> u64) -> f64 {
     slope(late.map(|look| (look.calls as f64 / SLOPE_CALLS, held(look) as f64)))
 }
 
-fn loud(out: &mut String, all: &[Loud]) {
+fn loud(out: &mut Page, all: &[Loud]) {
     line(out, "### Scale: others that do not play along\n");
     line(
         out,
@@ -261,7 +258,7 @@ fn loud(out: &mut String, all: &[Loud]) {
         let times = times.map(|times| [least(times.clone()), median(times)].map(|time| format!("{time:.1}")));
         let [[without_best, without], [with_best, with]] = times;
         let held = one.held.map(|memory| memory.private_dirty.to_string());
-        let ratio = ratios(&one.with, &one.without);
+        let ratio = format!("{:.2}", ratio(&one.with, &one.without));
         let [before, most, after] = &held;
         row(out, &[one.name, &without_best, &without, &with_best, &with, &ratio, before, most, after]);
     }
@@ -293,11 +290,15 @@ mod tests {
             rates: vec![1_000.0],
         };
         let ways = [way("relays", &[10.0, 20.0], &[20.0, 40.0]), way("Harbor", &[20.0, 30.0], &[60.0, 60.0])];
-        let out = beside(&ways);
+        let mut page = Page::default();
+        beside(&mut page, &ways);
+        let out = page.take();
         assert!(out.contains("| relays | yes | 20.0 | 40.0 | 80.0 | 2.00 | 1.00 | 66 |  |"), "{out}");
         assert!(out.contains("| Harbor | no | 20.0 | 30.0 |  | 1.00 | 2.00 |  |  |"), "{out}");
         assert!(
-            out.contains("| Harbor | yes | 60.0 | 60.0 | 120.0 | 3.00 | 3.00 | 66 | ≤ 2 × relays |"),
+            out.contains(
+                "| Harbor | yes | 60.0 | 60.0 | 120.0 | 3.00 | 3.00 | 66 | ≤ 2 × relays: **missed** |"
+            ),
             "{out}"
         );
     }
@@ -312,8 +313,9 @@ mod tests {
             inits: Memory { pss: 40 * servers as u64, private_dirty: 0 },
             call: 90.0,
         };
-        let mut out = String::new();
-        growth(&mut out, &[size(1), size(50), size(100)]);
+        let mut page = Page::default();
+        growth(&mut page, &[size(1), size(50), size(100)]);
+        let out = page.take();
         assert!(out.contains("| 1 | 3 | 1010 | 200 | 240 | 90.0 |  |"), "{out}");
         assert!(out.contains("| 50 | 150 | 1500 | 10000 | 12000 | 90.0 | ≤ 12288 |"), "{out}");
         for name in ONE_MORE {
@@ -336,8 +338,9 @@ mod tests {
             bridge: if at < 3 { 10 } else { 1_000 + at as u64 },
             runner: 7,
         };
-        let mut out = String::new();
-        soak(&mut out, &(1..=10).map(look).collect::<Vec<_>>());
+        let mut page = Page::default();
+        soak(&mut page, &(1..=10).map(look).collect::<Vec<_>>());
+        let out = page.take();
         assert!(out.contains("bridge 2.0, runner 0.0."), "{out}");
         assert!(out.contains("| 500000 | 1 | 9999 | 1010 | 7 |"), "{out}");
     }

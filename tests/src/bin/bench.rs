@@ -14,9 +14,9 @@
 //! second of the machine meets all of them. For supervision, servers and runners are killed under a caller (`crash`),
 //! and many servers start with a bridge (`fleet`), whose state is asked for (`status`). For the host, a bridge has many
 //! grants and many tools (`host`). For scale there is ever more of everything, until it shows what each further one
-//! costs (`scale`). Prints Markdown on stdout and progress on stderr, and draws where it is told to. Must do nothing on
-//! the measured path but write a prepared request and read its answer; must end by itself, in whatever state the others
-//! are.
+//! costs (`scale`). Prints Markdown on stdout, the missed goals last, and progress on stderr, and draws where it is told
+//! to. Must do nothing on the measured path but write a prepared request and read its answer; must end by itself, in
+//! whatever state the others are.
 
 #[path = "../bench/ask.rs"]
 mod ask;
@@ -42,6 +42,8 @@ mod fleet;
 mod fronts;
 #[path = "../bench/fuse.rs"]
 mod fuse;
+#[path = "../bench/goal.rs"]
+mod goal;
 #[path = "../bench/grants.rs"]
 mod grants;
 #[path = "../bench/greed.rs"]
@@ -123,6 +125,7 @@ use options::{Options, Part};
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
+use table::Page;
 
 /// What every fallible step of the driver returns; the text of the error is for the person who ran it.
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -144,49 +147,68 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Outcome<()> {
     watchdog::start(options.limit)?;
     plots::prepare(options)?;
+    let out = &mut Page::default();
+    let mut kept = Ok(());
     if options.part.has(Part::Calls) {
         let results = calls::measure(options)?;
         plots::calls(options, &results)?;
-        print(&report::calls(&results))?;
+        report::calls(out, &results);
+        print(&out.take())?;
     }
     if options.part.has(Part::Fronts) {
-        print(&report_fronts::fronts(&fronts::measure(options)?))?;
+        report_fronts::fronts(out, &fronts::measure(options)?);
+        print(&out.take())?;
     }
     if let Some(peers) = options.peers.as_deref().filter(|_| options.part.has(Part::Peers)) {
-        print(&report_peers::peers(&peers::measure(options, peers)?))?;
+        report_peers::peers(out, &peers::measure(options, peers)?);
+        print(&out.take())?;
     }
     if options.part.has(Part::Sandbox) {
-        print(&report::connects(&connect::measure(options)?))?;
+        report::connects(out, &connect::measure(options)?);
+        print(&out.take())?;
     }
     if options.part.has(Part::Sandbox) && options.harbor {
-        print(&report::greeds(&greed::measure(options)?))?;
+        report::greeds(out, &greed::measure(options)?);
+        print(&out.take())?;
     }
     if options.part == Part::All && options.harbor {
-        print(&report::memory(&memory::measure(options)?))?;
-        print(&programs::sizes(options)?)?;
+        report::memory(out, &memory::measure(options)?);
+        print(&out.take())?;
+        programs::sizes(out, options)?;
+        print(&out.take())?;
     }
     if options.part.has(Part::Supervision) && options.harbor {
-        print(&report_supervision::crashes(&crash::measure(options)?))?;
-        print(&report_supervision::fleet(&fleet::measure(options)?))?;
-        print(&report_supervision::status(&status::measure(options)?))?;
+        report_supervision::crashes(out, &crash::measure(options)?);
+        print(&out.take())?;
+        report_supervision::fleet(out, &fleet::measure(options)?);
+        print(&out.take())?;
+        report_supervision::status(out, &status::measure(options)?);
+        print(&out.take())?;
     }
     if options.part.has(Part::Host) && options.harbor {
-        print(&report_host::host(&host::measure(options)?))?;
+        report_host::host(out, &host::measure(options)?);
+        print(&out.take())?;
     }
     if options.part.has(Part::Budget) && options.harbor {
         let counts = budget::measure(options)?;
-        print(&report_budget::budget(&counts))?;
-        report_budget::keeps(&counts)?;
+        report_budget::budget(out, &counts);
+        print(&out.take())?;
+        // What comes after it is measured all the same.
+        kept = report_budget::keeps(&counts);
     }
     if options.part == Part::Beside && options.harbor {
-        print(&report_scale::beside(&beside::measure(options)?))?;
+        report_scale::beside(out, &beside::measure(options)?);
+        print(&out.take())?;
     }
     if options.part.has(Part::Scale) && options.harbor {
         let figures = scale::measure(options)?;
         plots::scale(options, &figures)?;
-        print(&report_scale::scale(&figures))?;
+        report_scale::scale(out, &figures);
+        print(&out.take())?;
     }
-    Ok(())
+    table::goals(out);
+    print(&out.take())?;
+    kept
 }
 
 /// Results go to stdout.
