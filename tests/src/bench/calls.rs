@@ -5,7 +5,7 @@
 use crate::options::Options;
 use crate::request::Workload;
 use crate::setup::{self, Setup};
-use crate::stats::median;
+use crate::stats::{median, percentile};
 use crate::{Outcome, harbor, say, watchdog};
 
 /// What was measured in one repetition over one setup.
@@ -13,6 +13,8 @@ use crate::{Outcome, harbor, say, watchdog};
 pub struct Sample {
     /// Median time of a call in microseconds, by workload.
     pub latency: [f64; 3],
+    /// The time that one call in a hundred takes longer than, the same.
+    pub tails: [f64; 3],
     /// Small calls per second, many in flight.
     pub rate: f64,
     /// Processor time of each hop per small call, one at a time, in microseconds.
@@ -73,7 +75,7 @@ fn no_samples(setup: &Setup) -> Samples {
 }
 
 fn sample(options: &Options, setup: &mut Setup) -> Outcome<Sample> {
-    let mut latency = [0.0; 3];
+    let (mut latency, mut tails) = ([0.0; 3], [0.0; 3]);
     let mut cpu_alone = Vec::new();
     for workload in Workload::ALL {
         watchdog::step(format!("{}, {}", setup.name, workload.title()));
@@ -85,6 +87,7 @@ fn sample(options: &Options, setup: &mut Setup) -> Outcome<Sample> {
         if workload == Workload::Small {
             cpu_alone = per_call(&before, &setup.cpu()?, calls);
         }
+        tails[workload as usize] = percentile(times.iter().copied(), 0.99);
         latency[workload as usize] = median(times);
     }
     watchdog::step(format!("{}, flood", setup.name));
@@ -92,7 +95,7 @@ fn sample(options: &Options, setup: &mut Setup) -> Outcome<Sample> {
     let before = setup.cpu()?;
     let rate = setup.flood(options.flood_calls)?;
     let cpu_flood = per_call(&before, &setup.cpu()?, options.flood_calls);
-    Ok(Sample { latency, rate, cpu_alone, cpu_flood })
+    Ok(Sample { latency, tails, rate, cpu_alone, cpu_flood })
 }
 
 /// Processor time of each hop per call in microseconds, out of two looks in nanoseconds.
