@@ -7,6 +7,8 @@
 //! Owns the bytes of half a frame. Must never do I/O: the caller reads, this only says what is whole.
 //! An oversize frame is skipped by its length, so the connection survives it.
 
+use std::ops::Range;
+
 /// Size of the length prefix in bytes.
 pub const HEADER: usize = 4;
 
@@ -29,6 +31,21 @@ pub enum Popped<'a> {
     Frame(&'a [u8]),
     /// A frame of this many bytes was announced; its bytes are being skipped.
     Oversize(u32),
+}
+
+/// A frame that was taken out of its stream, with the memory that it came in.
+#[derive(Debug)]
+pub struct OwnedFrame {
+    buf: Vec<u8>,
+    body: Range<usize>,
+}
+
+impl OwnedFrame {
+    /// The frame, without its length prefix.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.buf.get(self.body.clone()).unwrap_or_default()
+    }
 }
 
 /// Cuts a byte stream into frames.
@@ -101,6 +118,18 @@ impl FrameDecoder {
         Some(Popped::Frame(&self.buf[body..body + length]))
     }
 
+    /// The next frame, if it is whole and longer than `bound` bytes: to be read elsewhere, without a copy.
+    pub fn take_longer_than(&mut self, bound: usize) -> Option<OwnedFrame> {
+        let length = self.announced().filter(|length| *length > bound && *length <= self.max)?;
+        let body = self.start + HEADER..self.start + HEADER + length;
+        if self.skip > 0 || self.end < body.end {
+            return None;
+        }
+        let rest = self.buf[body.end..self.end].to_vec();
+        (self.start, self.end) = (0, rest.len());
+        Some(OwnedFrame { buf: std::mem::replace(&mut self.buf, rest), body })
+    }
+
     /// Whether the stream stopped inside a frame.
     #[must_use]
     pub fn is_torn(&self) -> bool {
@@ -168,11 +197,20 @@ mod tests {
         out
     }
 
+    /// Takes all that is whole; frames of more than 20 bytes as a whole.
     fn drain(decoder: &mut FrameDecoder, into: &mut Vec<Result<Vec<u8>, u32>>) {
-        while let Some(popped) = decoder.pop() {
-            into.push(match popped {
-                Popped::Frame(bytes) => Ok(bytes.to_vec()),
-                Popped::Oversize(length) => Err(length),
+        loop {
+            if let Some(frame) = decoder.take_longer_than(20) {
+                into.push(Ok(frame.bytes().to_vec()));
+                continue;
+            }
+            into.push(match decoder.pop() {
+                Some(Popped::Frame(bytes)) => {
+                    assert!(bytes.len() <= 20);
+                    Ok(bytes.to_vec())
+                }
+                Some(Popped::Oversize(length)) => Err(length),
+                None => return,
             });
         }
     }

@@ -1,7 +1,7 @@
 //! One connection, from its first byte to its last.
 //!
 //! ```text
-//!   reader ─► frames ─► first: attach (socket only) ─► Router::receive
+//!   reader ─► frames ─► first: attach (socket only) ─► parsed (a large one: aside) ─► Router::receive
 //!   writer ◄── Client's outbox, by a task of its own
 //! ```
 //!
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::outbox::{Sink, read_some};
-use harbor_child::turn::Turn;
+use harbor_child::turn::{Aside, LARGE, Turn};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
 use harbor_ipc_proto::client::{Attach, AttachResult, Request, SessionRequest};
 use harbor_ipc_proto::codes::Code;
@@ -27,6 +27,9 @@ use tokio::sync::Notify;
 use crate::router::Router;
 use crate::router::client::Client;
 use crate::router::version_mismatch;
+
+/// Where large frames are parsed.
+static ASIDE: Aside = Aside::new();
 
 /// How long a program on the socket may take to say who it is.
 const ATTACH_LIMIT: Duration = Duration::from_secs(2);
@@ -73,10 +76,16 @@ async fn read<R: AsyncRead + Unpin>(
 ) -> io::Result<()> {
     let mut turn = Turn::default();
     loop {
-        while let Some(popped) = frames.pop() {
+        if let Some(frame) = frames.take_longer_than(LARGE) {
+            // Its client's further frames wait meanwhile: they are taken in their order.
+            let parsed = ASIDE.run(move || Incoming::parse(frame.bytes())).await?;
+            router.receive(client, parsed);
+            continue;
+        }
+        if let Some(popped) = frames.pop() {
             let length = match popped {
                 Popped::Frame(frame) => {
-                    router.receive(client, frame);
+                    router.receive(client, Incoming::parse(frame));
                     frame.len()
                 }
                 Popped::Oversize(length) => {
@@ -85,6 +94,7 @@ async fn read<R: AsyncRead + Unpin>(
                 }
             };
             turn.handled(length).await;
+            continue;
         }
         let n = turn.read(reader, frames.space()).await?;
         if n == 0 {

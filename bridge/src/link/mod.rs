@@ -15,6 +15,7 @@ mod calls;
 mod deadlines;
 mod events;
 mod held;
+mod large;
 mod process;
 mod questions;
 pub mod runner;
@@ -28,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Outbox;
 use harbor_child::socket::{self, Reader};
-use harbor_child::turn::Turn;
+use harbor_child::turn::{LARGE, Turn};
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::json::Json;
@@ -46,9 +47,13 @@ pub use tools::{Tool, ToolHash, ToolList};
 
 use calls::Calls;
 use held::{Held, HeldStarts};
+use large::Large;
 
 /// What may wait for a runner that does not read: then calls are refused.
 const LIMIT: usize = 128 * 1024 * 1024;
+
+/// The largest first message.
+const MAX_GREETING: usize = 4 * 1024;
 
 /// Events that may wait for the supervisor; the runner is read no further then.
 const EVENTS: usize = 256;
@@ -229,7 +234,7 @@ async fn read_messages(
     reader: &mut Reader,
     events: &mpsc::Sender<LinkEvent>,
 ) -> io::Result<()> {
-    let mut frames = FrameDecoder::new(MAX_MESSAGE);
+    let mut frames = FrameDecoder::new(MAX_GREETING);
     let (mut turn, mut greeted) = (Turn::default(), false);
     loop {
         let n = turn.read(reader, frames.space()).await?;
@@ -237,19 +242,33 @@ async fn read_messages(
             return Ok(());
         }
         frames.filled(n);
-        while let Some(popped) = frames.pop() {
-            let Popped::Frame(body) = popped else { return Err(io::Error::other("a message is too long")) };
-            let length = body.len();
-            let message: FromRunner<'_> = get_message(body).map_err(io::Error::other)?;
-            let Some(link) = link.upgrade() else { return Ok(()) };
-            if !std::mem::replace(&mut greeted, true) {
-                greet(&message)?;
-            } else if let Some(event) = link.on_message(message)?
+        loop {
+            let event = if let Some(frame) = frames.take_longer_than(LARGE) {
+                let message = large::read(frame).await?;
+                let Some(link) = link.upgrade() else { return Ok(()) };
+                link.on_large(message)?
+            } else if let Some(popped) = frames.pop() {
+                let Popped::Frame(body) = popped else {
+                    return Err(io::Error::other("a message is too long"));
+                };
+                turn.handled(body.len()).await;
+                let message: FromRunner<'_> = get_message(body).map_err(io::Error::other)?;
+                let Some(link) = link.upgrade() else { return Ok(()) };
+                if std::mem::replace(&mut greeted, true) {
+                    link.on_message(message)?
+                } else {
+                    greet(&message)?;
+                    frames = frames.with_max(MAX_MESSAGE);
+                    None
+                }
+            } else {
+                break;
+            };
+            if let Some(event) = event
                 && events.send(event).await.is_err()
             {
                 return Ok(());
             }
-            turn.handled(length).await;
         }
     }
 }
@@ -265,16 +284,28 @@ fn greet(message: &FromRunner<'_>) -> io::Result<()> {
 }
 
 impl Link {
+    /// Takes a message that was read aside.
+    fn on_large(self: &Rc<Self>, message: Large) -> io::Result<Option<LinkEvent>> {
+        match message {
+            Large::Reply { server, id, answer } => Ok(self.on_reply(server, id, || answer)),
+            Large::Other(frame) => self.on_message(get_message(frame.bytes()).map_err(io::Error::other)?),
+        }
+    }
+
+    /// An answer ends its call, if that is still open.
+    fn on_reply(&self, server: u32, id: u64, answer: impl FnOnce() -> Answer) -> Option<LinkEvent> {
+        let Some(open) = self.calls.borrow_mut().close(id, server) else {
+            return Some(LinkEvent::LateReply { server });
+        };
+        open.end(Ok(answer()));
+        None
+    }
+
     /// Takes a message: answers and questions go to their calls, the rest is an event.
     fn on_message(self: &Rc<Self>, message: FromRunner<'_>) -> io::Result<Option<LinkEvent>> {
         match message {
             FromRunner::Hello { .. } => Err(io::Error::other("it greeted twice")),
-            FromRunner::Reply { server, id, outcome } => {
-                let open = self.calls.borrow_mut().close(id, server);
-                let Some(open) = open else { return Ok(Some(LinkEvent::LateReply { server })) };
-                open.end(Ok(outcome.into()));
-                Ok(None)
-            }
+            FromRunner::Reply { server, id, outcome } => Ok(self.on_reply(server, id, || outcome.into())),
             FromRunner::Progress { server, id, progress, total, message } => {
                 let on_progress = self.calls.borrow_mut().progress(id, server, Instant::now());
                 let message = message.map(|message| self.hidden(server, &message));

@@ -41,7 +41,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Instant;
 
-use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
+use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
 use harbor_policy::access;
@@ -130,8 +130,8 @@ impl Router {
     }
 
     /// Takes a frame of a client whose role is known.
-    pub fn receive(self: &Rc<Self>, client: &Rc<Client>, frame: &[u8]) {
-        match Incoming::parse(frame) {
+    pub fn receive(self: &Rc<Self>, client: &Rc<Client>, parsed: Result<Incoming, Refused>) {
+        match parsed {
             Ok(incoming) => self.dispatch(client, incoming),
             Err(refused) => client.send_error(&refused.envelope, &refused.error),
         }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  a piece read, a message handled, a piece written ─► counted ─► over a share? ─► behind all that wait, and what has come
+//!  a message over LARGE ─► Aside: read in a thread of its own, a few at a time
 //! ```
 //!
 //! All of a process's connections share one thread: whoever has much to move must not keep those waiting that have
@@ -10,6 +11,7 @@
 use std::io;
 
 use tokio::io::AsyncRead;
+use tokio::sync::Semaphore;
 
 use crate::outbox::read_some;
 
@@ -54,6 +56,41 @@ impl Turn {
             self.done = 0;
             tokio::task::yield_now().await;
         }
+    }
+}
+
+/// A longer message, in bytes, is no work between two others: parsing 64 MiB takes a quarter of a second.
+pub const LARGE: usize = 256 * 1024;
+
+/// So many large messages are read at once; the others wait. Whoever sends them without end must not get all cores.
+const AT_ONCE: usize = 2;
+
+/// Where large messages are read: in threads of their own.
+#[derive(Debug)]
+pub struct Aside(Semaphore);
+
+impl Aside {
+    /// Room for a few messages.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "it is for statics: what is asked for there must be const")]
+    pub const fn new() -> Self {
+        Self(Semaphore::const_new(AT_ONCE))
+    }
+
+    /// Does `work` while this thread goes on with others'. Whoever no longer waits for it has it done all the same.
+    ///
+    /// # Errors
+    /// That the runtime ends.
+    pub async fn run<T: Send + 'static>(
+        &'static self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        let room = self.0.acquire().await.map_err(io::Error::other)?;
+        let done = tokio::task::spawn_blocking(move || {
+            let _room = room;
+            work()
+        });
+        done.await.map_err(io::Error::other)
     }
 }
 
@@ -102,6 +139,33 @@ mod tests {
             }
         });
         assert!(turns.await >= 1000 * MESSAGE / SHARE);
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn large_work_is_done_beside_and_no_more_than_a_few_at_once() {
+        static ASIDE: Aside = Aside::new();
+        let (started, starts) = std::sync::mpsc::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let ends = std::sync::Arc::new(std::sync::Mutex::new(ends));
+        let works: Vec<_> = (0..=AT_ONCE)
+            .map(|number| {
+                let (started, ends) = (started.clone(), ends.clone());
+                tokio::task::spawn_local(ASIDE.run(move || {
+                    started.send(number).unwrap();
+                    ends.lock().unwrap().recv().unwrap();
+                    number
+                }))
+            })
+            .collect();
+        // This thread goes on meanwhile, and sees that there is no room for the last one.
+        while ASIDE.0.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        (0..=AT_ONCE).for_each(|_| end.send(()).unwrap());
+        for (number, work) in works.into_iter().enumerate() {
+            assert_eq!(work.await.unwrap().unwrap(), number);
+        }
+        assert_eq!(starts.try_iter().count(), AT_ONCE + 1);
     }
 
     #[tokio::test(flavor = "local")]

@@ -1,0 +1,77 @@
+//! Large messages of a runner, which are read in a thread of their own.
+//!
+//! ```text
+//!  frame over LARGE ─► aside: decoded, its JSON checked and copied ─► the answer, ready for its call
+//! ```
+//!
+//! Owns what is done to a large reply before its call is looked up. Must never be used for a small one: the way to
+//! the other thread and back takes longer than reading it.
+
+use std::io;
+
+use harbor_child::turn::Aside;
+use harbor_ipc_proto::frame::OwnedFrame;
+use harbor_ipc_proto::link::codec::{CodecError, get_message};
+use harbor_ipc_proto::link::runner::FromRunner;
+
+use super::Answer;
+
+static ASIDE: Aside = Aside::new();
+
+/// A large message.
+pub(super) enum Large {
+    /// The answer to a call.
+    Reply {
+        /// The server's number.
+        server: u32,
+        /// The call's.
+        id: u64,
+        /// What it is.
+        answer: Answer,
+    },
+    /// Something else, which is seldom so long.
+    Other(OwnedFrame),
+}
+
+/// Reads one.
+///
+/// # Errors
+/// That it is no message, or that the runtime ends.
+pub(super) async fn read(frame: OwnedFrame) -> io::Result<Large> {
+    ASIDE.run(move || decode(frame)).await?.map_err(io::Error::other)
+}
+
+fn decode(frame: OwnedFrame) -> Result<Large, CodecError> {
+    Ok(match get_message(frame.bytes())? {
+        FromRunner::Reply { server, id, outcome } => Large::Reply { server, id, answer: outcome.into() },
+        _ => Large::Other(frame),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harbor_ipc_proto::frame::FrameDecoder;
+    use harbor_ipc_proto::link::codec::put_message;
+    use harbor_ipc_proto::link::runner::Outcome;
+
+    fn read_back(message: &FromRunner<'_>) -> Result<Large, CodecError> {
+        let (mut bytes, mut frames) = (Vec::new(), FrameDecoder::new(1 << 20));
+        put_message(&mut bytes, message);
+        frames.push(&bytes);
+        decode(frames.take_longer_than(0).unwrap())
+    }
+
+    #[test]
+    fn a_reply_is_ready_and_anything_else_stays_what_it_is() {
+        let reply =
+            |text: &'static str| FromRunner::Reply { server: 1, id: 2, outcome: Outcome::Result(text.into()) };
+        let Ok(Large::Reply { server: 1, id: 2, answer }) = read_back(&reply("{}")) else { panic!() };
+        assert!(matches!(answer, Answer::Result(result) if result.as_str() == "{}"));
+        let Ok(Large::Reply { answer, .. }) = read_back(&reply("{}}")) else { panic!() };
+        assert!(matches!(answer, Answer::Failed(_)), "{answer:?}");
+        let hello = FromRunner::Hello { protocol: 1, build: "x".into() };
+        let Ok(Large::Other(frame)) = read_back(&hello) else { panic!() };
+        assert_eq!(get_message::<FromRunner<'_>>(frame.bytes()), Ok(hello));
+    }
+}
