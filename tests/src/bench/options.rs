@@ -56,10 +56,32 @@ pub enum Part {
     Beside,
 }
 
+/// The options that name what alone is measured.
+const ONLY: [(&str, Part); 9] = [
+    ("--calls-only", Part::Calls),
+    ("--fronts-only", Part::Fronts),
+    ("--peers-only", Part::Peers),
+    ("--supervision-only", Part::Supervision),
+    ("--host-only", Part::Host),
+    ("--sandbox-only", Part::Sandbox),
+    ("--budget-only", Part::Budget),
+    ("--scale-only", Part::Scale),
+    ("--beside-only", Part::Beside),
+];
+
 impl Part {
     /// Whether this one is measured.
     pub fn has(self, part: Self) -> bool {
         self == Self::All || self == part
+    }
+
+    /// Becomes the part that an option names, unless another one was named before.
+    fn narrow(&mut self, option: &str, part: Self) -> Outcome<()> {
+        if *self != Self::All && *self != part {
+            return Err(format!("{option}: another part was named before; name one, or none for all").into());
+        }
+        *self = part;
+        Ok(())
     }
 }
 
@@ -125,15 +147,6 @@ impl Options {
             match arg.as_str() {
                 "-h" | "--help" => return Ok(None),
                 "--quick" => options = options.quick(),
-                "--calls-only" => options.part = Part::Calls,
-                "--fronts-only" => options.part = Part::Fronts,
-                "--peers-only" => options.part = Part::Peers,
-                "--supervision-only" => options.part = Part::Supervision,
-                "--host-only" => options.part = Part::Host,
-                "--sandbox-only" => options.part = Part::Sandbox,
-                "--budget-only" => options.part = Part::Budget,
-                "--scale-only" => options.part = Part::Scale,
-                "--beside-only" => options.part = Part::Beside,
                 "--soak" => soak = Some(number(&arg, &value()?)?.max(1)),
                 "--plot" => options.plot = Some(PathBuf::from(value()?)),
                 "--without-harbor" => options.harbor = false,
@@ -142,7 +155,10 @@ impl Options {
                 "--peers" => options.peers = Some(std::path::absolute(value()?)?),
                 "--repetitions" => repetitions = Some(number(&arg, &value()?)?.clamp(1, 1000)),
                 "--seconds" => options.limit = Duration::from_secs(number(&arg, &value()?)? as u64),
-                _ => return Err(format!("unknown argument '{arg}'\n{USAGE}").into()),
+                _ => match ONLY.iter().find(|(option, _)| *option == arg) {
+                    Some((_, part)) => options.part.narrow(&arg, *part)?,
+                    None => return Err(format!("unknown argument '{arg}'\n{USAGE}").into()),
+                },
             }
         }
         if options.part == Part::Peers && options.peers.is_none() {
@@ -234,5 +250,13 @@ mod tests {
         assert!(read(&["--bin-dir", "/nowhere"]).is_err());
         assert!(read(&["--peers-only"]).is_err() && read(&["--peers-only", "--peers", "d"]).is_ok());
         assert!(read(&["--help"]).unwrap().is_none());
+    }
+
+    #[test]
+    fn two_parts_are_not_silently_one() {
+        let part = |args: &[&str]| read(args).unwrap().unwrap().part;
+        assert_eq!(part(&["--host-only", "--quick", "--host-only"]), Part::Host);
+        let error = read(&["--calls-only", "--fronts-only"]).unwrap_err().to_string();
+        assert_eq!(error, "--fronts-only: another part was named before; name one, or none for all");
     }
 }

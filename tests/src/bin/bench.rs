@@ -130,16 +130,20 @@ use table::Page;
 /// What every fallible step of the driver returns; the text of the error is for the person who ran it.
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
+/// The exit code for arguments that are wrong, as shells have it.
+const WRONG_USAGE: u8 = 2;
+
 fn main() -> ExitCode {
-    let result = Options::from_args(std::env::args().skip(1)).and_then(|options| match options {
-        Some(options) => run(&options),
-        None => print(options::USAGE),
-    });
+    let (result, code) = match Options::from_args(std::env::args().skip(1)) {
+        Ok(Some(options)) => (run(&options), ExitCode::FAILURE),
+        Ok(None) => (print(options::USAGE), ExitCode::FAILURE),
+        Err(error) => (Err(error), ExitCode::from(WRONG_USAGE)),
+    };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say(&format!("bench: {error}"));
-            ExitCode::FAILURE
+            code
         }
     }
 }
