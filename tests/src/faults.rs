@@ -89,6 +89,8 @@ faults! {
     NamelessDaemon = "nameless-daemon",
     /// Says that its lists have changed as soon as contact is made, and takes a while for its prompts.
     RestlessLists = "restless-lists",
+    /// Has one tool more each time that its tools were listed, and says so at once.
+    EndlessLists = "endless-lists",
     /// Closes stdout on the first tool call, but lives on.
     ClosesStdout = "closes-stdout",
     /// Closes stdin once the first tool call is answered, but lives on.

@@ -153,7 +153,8 @@ impl Router {
         if pass.is_ok()
             && let Some(reply) = session::at_once(self, client, &request)
         {
-            return client.send_result(&envelope, tag, reply);
+            client.send_result(&envelope, tag, reply);
+            return self.clients.relieve(client);
         }
         let Some(slot) = client.slot() else {
             let message = "too many requests of this client are open; wait for answers before sending more";
@@ -177,6 +178,7 @@ impl Router {
                     Err(access::Denied) => Err(Box::pin(router.deny(&owner, tag)).await),
                 };
                 owner.finish(&id, tag, result);
+                router.clients.relieve(&owner);
                 drop(slot);
             }
         });

@@ -4,20 +4,25 @@
 //! so: a server with broken prompts still has its tools.
 
 use std::cell::{Cell, RefCell};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{List, Operation};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::link::{Answer, Audience, CallError, Failure, Link, TimeLimit, ToolList};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The pause between two rounds: a server that tells of changes without end is asked no faster.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The bounds of the pause between two rounds: a server that tells of changes without end is asked no faster.
+const PAUSE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
+
+/// Between them it is so many times as long as the round before it: long lists take the bridge's time, and other servers'.
+const PAUSES_PER_ROUND: u32 = 4;
 
 /// One of the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +110,8 @@ pub(super) struct Lists {
     /// A bit for each list that is to be fetched.
     wanted: Cell<u8>,
     fetching: Cell<bool>,
+    /// When the next round may begin; none before the first.
+    next_round: Cell<Option<Instant>>,
     complete: Cell<bool>,
     completed: Notify,
 }
@@ -184,6 +191,10 @@ impl Lists {
         tell: impl Fn(ListKind, Result<Change, String>),
     ) {
         loop {
+            if let Some(next_round) = self.next_round.get() {
+                tokio::time::sleep_until(next_round).await;
+            }
+            let began = Instant::now();
             let wanted = self.wanted.take();
             let fetch = async |kind: ListKind| {
                 if wanted & kind.bit() != 0 {
@@ -196,12 +207,13 @@ impl Lists {
             };
             let [first, second, third, fourth] = ListKind::ALL;
             tokio::join!(fetch(first), fetch(second), fetch(third), fetch(fourth));
+            let pause = (began.elapsed() * PAUSES_PER_ROUND).clamp(*PAUSE.start(), *PAUSE.end());
+            self.next_round.set(Some(Instant::now() + pause));
             self.mark_complete();
             if self.wanted.get() == 0 {
                 self.fetching.set(false);
                 return self.completed.notify_waiters();
             }
-            tokio::time::sleep(PAUSE).await;
         }
     }
 

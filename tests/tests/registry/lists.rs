@@ -1,6 +1,8 @@
 //! What is listed: which tools of which servers, and what is said about each.
 
-use harbor_tests::{Bridge, Double, Home, LIMIT, PROMPT, wait_until};
+use std::time::{Duration, Instant};
+
+use harbor_tests::{Bridge, Double, Fault, Home, LIMIT, PROMPT, wait_until};
 use serde_json::json;
 
 use crate::{PAGE, announce, listed, offer, scene};
@@ -154,6 +156,21 @@ fn a_tool_that_was_just_announced_can_be_called() {
         announce(&bridge);
         assert!(page.call(&format!("s/{name}"), &json!({})).is_ok(), "{name}");
     }
+}
+
+#[test]
+fn a_server_whose_tools_change_without_end_is_asked_with_pauses() {
+    const ROUNDS: u32 = 8;
+    const PAUSE: Duration = Duration::from_millis(100);
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.call("host_watch", &json!({})).unwrap();
+    bridge.add_and_connect("s", &Double::new(&home, Fault::EndlessLists));
+    let _ = bridge.next_push("tools_changed", PROMPT);
+    let began = Instant::now();
+    (0..ROUNDS).for_each(|_| drop(bridge.next_push("tools_changed", LIMIT)));
+    // The first of them may have been there already.
+    assert!(began.elapsed() >= PAUSE * (ROUNDS - 2), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -20,7 +20,12 @@ const SLOW_LIST: Duration = Duration::from_millis(300);
 pub fn answer(server: &Server, request: &Request) -> bool {
     let (id, params) = (request.id.as_str(), &request.params);
     match (request.method.as_str(), server.settings.modern) {
-        ("tools/list", _) => list(server, request, "tools", &tools(server)),
+        ("tools/list", _) => {
+            list(server, request, "tools", &tools(server));
+            if server.settings.fault == Fault::EndlessLists {
+                change_tools(server);
+            }
+        }
         ("resources/list", _) => list(server, request, "resources", &resources(server)),
         ("resources/templates/list", _) => list(server, request, "resourceTemplates", &templates(server)),
         ("prompts/list", _) => {
@@ -50,6 +55,12 @@ pub fn answer(server: &Server, request: &Request) -> bool {
         _ => return false,
     }
     true
+}
+
+/// Has one tool more, and says so.
+pub fn change_tools(server: &Server) {
+    server.added_tools.fetch_add(1, Ordering::Relaxed);
+    server.list_changed("notifications/tools/list_changed", "toolsListChanged");
 }
 
 /// A page of a list; `items` are JSON texts. The whole of it, unless the server was told to page.

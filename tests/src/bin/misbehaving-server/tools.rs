@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::process::exit;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use harbor_tests::faults::EXIT_IN_CALL;
 
 use crate::server::{Request, Server};
 use crate::wire::{Object, quoted};
-use crate::{asks, spoil, startup};
+use crate::{asks, offers, spoil, startup};
 
 /// The tool `eat_memory` takes so much at a time, in bytes.
 const BITE: usize = 16 * 1024 * 1024;
@@ -87,8 +86,7 @@ pub fn call(server: &Arc<Server>, request: &Request) {
         "ask_forever" => asks::require_for_ever(server, request),
         "ask_roots" | "ask_elicitation" | "ask_sampling" => ask(server, request, &name),
         "change_tools" => {
-            server.added_tools.fetch_add(1, Ordering::Relaxed);
-            server.list_changed("notifications/tools/list_changed", "toolsListChanged");
+            offers::change_tools(server);
             put_text(server, id, "changed");
         }
         "env" => {
