@@ -20,7 +20,7 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
   --sandbox-only     only starts with and without a sandbox, and servers that take too much
   --budget-only      only counts for one call, by valgrind and strace; fails where one is over its budget
   --scale-only       only floods, many servers, clients and tools, and a soak
-  --beside-only      of these only what a flood on one server costs the calls to another
+  --beside-only      of these only what a flood, or one large message, costs those beside
   --soak N           calls of the soak (default 1000000, with --quick 20000)
   --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
   --repetitions N    how often each measurement of calls is repeated
@@ -52,7 +52,7 @@ pub enum Part {
     Budget,
     /// Much of everything.
     Scale,
-    /// Of that, a flood beside.
+    /// Of that, a flood and large messages beside.
     Beside,
 }
 

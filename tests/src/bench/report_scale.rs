@@ -2,12 +2,12 @@
 //!
 //! Owns these goals, and what counts as the cost of one more. Must not measure or judge, as `report`.
 
-use crate::beside::{Beside, FLOOD};
 use crate::crowd::Crowd;
 use crate::goal::Goal;
 use crate::growth::Size;
 use crate::loud::{Loud, UNREAD};
 use crate::ready::Ready;
+use crate::report_beside::{beside, large};
 use crate::report_fronts::ratio;
 use crate::scale::Figures;
 use crate::setup::IN_FLIGHT;
@@ -15,9 +15,6 @@ use crate::shelf::{SEEN, Shelf};
 use crate::soak::Look;
 use crate::stats::{least, median, percentile, slope};
 use crate::table::{Page, line, row};
-
-/// The most that a call beside a flood takes, as a multiple of the same over relays.
-const BESIDE_GOAL: Goal = Goal::at_most(2.0, "× relays");
 
 /// From the spawn of a runner to its first message, in milliseconds.
 const READY_GOAL: Goal = Goal::at_most(2.0, "");
@@ -46,44 +43,13 @@ threads. Memory: PSS of the bridge. One more as above.
 /// Everything about scale.
 pub fn scale(out: &mut Page, figures: &Figures) {
     beside(out, &figures.beside);
+    large(out, &figures.large);
     ready(out, &figures.ready);
     growth(out, &figures.growth);
     crowd(out, &figures.crowd);
     shelf(out, &figures.shelf);
     soak(out, &figures.soak);
     loud(out, &figures.loud);
-}
-
-/// A flood beside.
-pub fn beside(out: &mut Page, [relays, harbor]: &[Beside; 2]) {
-    line(out, "### Scale: a flood beside\n");
-    line(
-        out,
-        &format!(
-            "Two servers side by side. One has {FLOOD} calls with 64 KB answers in flight all the time. p50 in µs"
-        ),
-    );
-    line(
-        out,
-        "of 100 B calls to the other, one at a time; ratios are the median of those within each repetition.\n",
-    );
-    row(out, &["setup", "flood", "best", "median", "p99", "× without", "× relays", "flood, MB/s", "goal"]);
-    row(out, &["---", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---:"]);
-    for (way, goal) in [(relays, None), (harbor, Some(BESIDE_GOAL))] {
-        let cells = |times: &[f64], to: &[f64]| {
-            let best = format!("{:.1}", least(times.iter().copied()));
-            let p50 = format!("{:.1}", median(times.iter().copied()));
-            [best, p50, format!("{:.2}", ratio(times, &way.quiet)), format!("{:.2}", ratio(times, to))]
-        };
-        let [best, p50, without, to_relays] = cells(&way.quiet, &relays.quiet);
-        row(out, &[way.name, "no", &best, &p50, "", &without, &to_relays, "", ""]);
-        let [best, p50, without, to_relays] = cells(&way.flooded, &relays.flooded);
-        let rate = format!("{:.0}", median(way.rates.iter().copied()) * 65_536.0 / 1e6);
-        let goal = out.goal(goal, ratio(&way.flooded, &relays.flooded), &[way.name]);
-        let tail = format!("{:.1}", median(way.tails.iter().copied()));
-        row(out, &[way.name, "yes", &best, &p50, &tail, &without, &to_relays, &rate, &goal]);
-    }
-    line(out, "");
 }
 
 fn ready(out: &mut Page, heaps: &[Ready]) {
@@ -279,29 +245,6 @@ fn one_more<const N: usize>(rows: &[(f64, [f64; N])]) -> [[String; N]; 2] {
 mod tests {
     use super::*;
     use crate::process::Memory;
-
-    #[test]
-    fn a_flood_is_compared_with_the_same_flood_over_relays() {
-        let way = |name, quiet: &[f64], flooded: &[f64]| Beside {
-            name,
-            quiet: quiet.to_vec(),
-            flooded: flooded.to_vec(),
-            tails: flooded.iter().map(|time| 2.0 * time).collect(),
-            rates: vec![1_000.0],
-        };
-        let ways = [way("relays", &[10.0, 20.0], &[20.0, 40.0]), way("Harbor", &[20.0, 30.0], &[60.0, 60.0])];
-        let mut page = Page::default();
-        beside(&mut page, &ways);
-        let out = page.take();
-        assert!(out.contains("| relays | yes | 20.0 | 40.0 | 80.0 | 2.00 | 1.00 | 66 |  |"), "{out}");
-        assert!(out.contains("| Harbor | no | 20.0 | 30.0 |  | 1.00 | 2.00 |  |  |"), "{out}");
-        assert!(
-            out.contains(
-                "| Harbor | yes | 60.0 | 60.0 | 120.0 | 3.00 | 3.00 | 66 | ≤ 2 × relays: **missed** |"
-            ),
-            "{out}"
-        );
-    }
 
     #[test]
     fn only_fifty_servers_have_a_goal_and_the_last_rows_are_the_cost_of_one_more() {

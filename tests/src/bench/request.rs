@@ -5,6 +5,7 @@
 use crate::Outcome;
 use crate::wire::{Framing, excerpt};
 use serde_json::{Value, json};
+use std::fmt::Display;
 
 /// The server's id in Harbor.
 pub const SERVER: &str = "bench";
@@ -100,7 +101,7 @@ impl Manner {
     }
 
     /// The message that calls a tool with these arguments.
-    pub fn json(self, tool: &str, arguments: &Value) -> String {
+    pub fn json(self, tool: &str, arguments: &impl Display) -> String {
         match self {
             Self::Plain => format!(
                 r#"{{"jsonrpc":"2.0","id":{FIRST_ID},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#

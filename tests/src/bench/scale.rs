@@ -1,4 +1,4 @@
-//! What much of everything costs: floods, servers, clients, tools, calls, and others that do not play along.
+//! What much of everything costs: floods, large messages, servers, clients, tools, calls, and others that do not play along.
 //!
 //! Owns how much of each, and what these measurements share. Must not know what any of them finds.
 
@@ -6,6 +6,7 @@ use crate::ask::ask;
 use crate::beside::{self, Beside};
 use crate::crowd::{self, Crowd};
 use crate::growth::{self, Size};
+use crate::large::{self, Large};
 use crate::loud::{self, Loud};
 use crate::options::Options;
 use crate::ready::{self, Ready};
@@ -32,6 +33,8 @@ pub struct Amounts {
     pub tools: &'static [usize],
     /// Starts of runners from either heap.
     pub runner_starts: usize,
+    /// How often each kind of large message is sent.
+    pub large_messages: usize,
     /// Calls of the soak.
     pub soak: usize,
 }
@@ -44,6 +47,7 @@ impl Amounts {
         clients: &[1, 4, 16, 64],
         tools: &[100, 1_000, 10_000],
         runner_starts: 300,
+        large_messages: 5,
         soak: 1_000_000,
     };
 
@@ -54,6 +58,7 @@ impl Amounts {
         clients: &[1, 4, 16],
         tools: &[100, 1_000],
         runner_starts: 20,
+        large_messages: 1,
         soak: 20_000,
     };
 }
@@ -63,6 +68,8 @@ impl Amounts {
 pub struct Figures {
     /// A flood beside: relays, Harbor.
     pub beside: [Beside; 2],
+    /// One large message beside: text, numbers.
+    pub large: [Large; 2],
     /// Starts of runners, by heap.
     pub ready: [Ready; 2],
     /// By number of servers.
@@ -81,6 +88,7 @@ pub struct Figures {
 pub fn measure(options: &Options) -> Outcome<Figures> {
     let figures = Figures {
         beside: beside::measure(options)?,
+        large: large::measure(options)?,
         ready: ready::measure(options)?,
         growth: growth::measure(options)?,
         crowd: crowd::measure(options)?,

@@ -62,6 +62,8 @@ mod http;
 mod http_link;
 #[path = "../bench/http_setup.rs"]
 mod http_setup;
+#[path = "../bench/large.rs"]
+mod large;
 #[path = "../bench/loud.rs"]
 mod loud;
 #[path = "../bench/memory.rs"]
@@ -86,6 +88,8 @@ mod programs;
 mod ready;
 #[path = "../bench/report.rs"]
 mod report;
+#[path = "../bench/report_beside.rs"]
+mod report_beside;
 #[path = "../bench/report_budget.rs"]
 mod report_budget;
 #[path = "../bench/report_fronts.rs"]
@@ -201,7 +205,9 @@ fn run(options: &Options) -> Outcome<()> {
         kept = report_budget::keeps(&counts);
     }
     if options.part == Part::Beside && options.harbor {
-        report_scale::beside(out, &beside::measure(options)?);
+        report_beside::beside(out, &beside::measure(options)?);
+        print(&out.take())?;
+        report_beside::large(out, &large::measure(options)?);
         print(&out.take())?;
     }
     if options.part.has(Part::Scale) && options.harbor {

@@ -1,0 +1,103 @@
+//! How long one large message holds up somebody who asks for next to nothing.
+//!
+//! ```text
+//!  driver ══ a call with 60 MB, once ══════╗
+//!                                       bridge ── runner ── echo-server
+//!  driver ── ping, again and again ────────┘
+//! ```
+//!
+//! Owns both clients, and the messages. A ping is answered by the bridge itself, so that what it waits for is the bridge.
+//! Must not judge; there is no goal.
+
+use crate::ask;
+use crate::calls::turns;
+use crate::harbor::Bridge;
+use crate::options::Options;
+use crate::request::{Manner, SERVER};
+use crate::scale::connect_echo;
+use crate::wire::{Framing, Link, excerpt};
+use crate::{Outcome, say, watchdog};
+use serde_json::json;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+/// Bytes of the arguments; with what is around them still less than the largest message.
+const SIZE: usize = 60 * 1024 * 1024;
+
+/// Between two pings, so that they themselves are no flood.
+const PAUSE: Duration = Duration::from_micros(300);
+
+/// What was found beside one kind of message.
+#[derive(Debug)]
+pub struct Large {
+    /// For reports.
+    pub name: &'static str,
+    /// The longest that a ping waited, of each repetition, in milliseconds.
+    pub waits: Vec<f64>,
+}
+
+/// A call that was made once, as bytes.
+struct Call {
+    bytes: Vec<u8>,
+    /// Its answer has no fewer.
+    least: usize,
+}
+
+/// Measures beside both kinds of message: one long string, which comes back, and very many numbers, which do not.
+pub fn measure(options: &Options) -> Outcome<[Large; 2]> {
+    watchdog::step("large messages: starting".to_owned());
+    let (bridge, mut stdio) = Bridge::start(options)?;
+    connect_echo(options, &mut stdio, SERVER)?;
+    let (mut caller, mut pinger) = (bridge.attach()?, bridge.attach()?);
+    let text = format!(r#"{{"text":"{}"}}"#, "x".repeat(SIZE));
+    let numbers = format!(r#"{{"text":"x","n":[{}1]}}"#, "1,".repeat(SIZE / 2));
+    let calls = [call(&text, SIZE), call(&numbers, 1)];
+    let mut found = ["60 MB of text, there and back", "60 MB of numbers, there"]
+        .map(|name| Large { name, waits: Vec::new() });
+    for repetition in 0..options.scale.large_messages {
+        say(&format!("large messages: repetition {} of {}", repetition + 1, options.scale.large_messages));
+        for which in turns(repetition, calls.len()) {
+            watchdog::step(format!("large messages: {}", found[which].name));
+            found[which].waits.push(longest_wait(&mut pinger, &mut caller, &calls[which])?);
+        }
+    }
+    // The links are closed before the bridge ends with its stdin.
+    drop((caller, pinger, stdio));
+    Ok(found)
+}
+
+/// Values of so many numbers would take a gigabyte: the arguments are JSON already.
+fn call(arguments: &str, least: usize) -> Call {
+    Call { bytes: Framing::Length.wrap(&Manner::Owner.json("echo", &arguments)), least }
+}
+
+/// Pings until the call has been answered.
+fn longest_wait(pinger: &mut Link, caller: &mut Link, call: &Call) -> Outcome<f64> {
+    let ping = ask::request(pinger.framing(), "ping", &json!({}));
+    thread::scope(|scope| {
+        // An error of this kind cannot leave its thread; its text can.
+        let calling = scope.spawn(move || answered(caller, call).map_err(|error| error.to_string()));
+        let mut longest = Duration::ZERO;
+        while !calling.is_finished() {
+            let begin = Instant::now();
+            pinger.send(&ping)?;
+            pinger.receive()?;
+            longest = longest.max(begin.elapsed());
+            sleep(PAUSE);
+        }
+        calling.join().map_err(|_| "the large call broke off")??;
+        Ok(longest.as_secs_f64() * 1e3)
+    })
+}
+
+fn answered(caller: &mut Link, call: &Call) -> Outcome<()> {
+    caller.send(&call.bytes)?;
+    let json_at = caller.framing().json_at();
+    let answer = caller.receive()?;
+    let is_result = answer[json_at..].starts_with(br#"{"type":"mcp_call_tool_result""#);
+    if is_result && answer.len() >= call.least {
+        Ok(())
+    } else {
+        Err(format!("a large call was answered by {}", excerpt(answer)).into())
+    }
+}
