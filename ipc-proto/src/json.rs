@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::de::Read;
 use serde_json::value::RawValue;
 
 /// One JSON value as text.
@@ -104,7 +105,14 @@ impl<'a> Fields<'a> {
     /// # Errors
     /// Says what is wrong when the bytes are no JSON object.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        let mut reader = serde_json::Deserializer::from_slice(bytes);
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::split(serde_json::Deserializer::from_str(text)),
+            // Says where it breaks.
+            Err(_) => Self::split(serde_json::Deserializer::from_slice(bytes)),
+        }
+    }
+
+    fn split<R: Read<'a>>(mut reader: serde_json::Deserializer<R>) -> Result<Self, serde_json::Error> {
         let fields = reader.deserialize_map(ObjectVisitor)?;
         reader.end()?;
         Ok(fields)

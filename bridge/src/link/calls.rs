@@ -3,7 +3,7 @@
 //! Owns the promise that each call ends exactly once. A [`Call`] that is dropped before its answer came takes
 //! itself out of the table and has the runner tell the server.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -227,7 +227,7 @@ impl OpenCall {
 #[derive(Default)]
 pub(super) struct Calls {
     next: u64,
-    open: HashMap<u64, OpenCall>,
+    open: BTreeMap<u64, OpenCall>,
     pub(super) deadlines: Deadlines,
     rearm: bool,
 }

@@ -161,7 +161,7 @@ impl Router {
             return client.send_error(&envelope, &ErrorBody::new(Code::RateLimited, message));
         };
         let (router, owner) = (self.clone(), client.clone());
-        let task = tokio::task::spawn_local({
+        let work = {
             let id = id.clone();
             async move {
                 // First here, so that it is dropped last.
@@ -181,7 +181,9 @@ impl Router {
                 router.clients.relieve(&owner);
                 drop(slot);
             }
-        });
+        };
+        // Boxed: it is kilobytes long, and would be moved several times on its way to the list of tasks.
+        let task = tokio::task::spawn_local(Box::pin(work));
         client.open(id, envelope, task.abort_handle());
     }
 

@@ -128,7 +128,7 @@ impl Newest<'_> {
             let (piece, rest) = lines.split_at(now);
             let (done, result) = write(&mut self.file, piece);
             // If this was torn, the next one to open the file cuts it off.
-            *written += piece[..done].iter().filter(|byte| **byte == b'\n').count() as u64;
+            *written += memchr::memchr_iter(b'\n', &piece[..done]).count() as u64;
             self.length += done as u64;
             result.map_err(failed("write", &self.path))?;
             lines = rest;
