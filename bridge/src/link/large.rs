@@ -64,8 +64,11 @@ mod tests {
 
     #[test]
     fn a_reply_is_ready_and_anything_else_stays_what_it_is() {
-        let reply =
-            |text: &'static str| FromRunner::Reply { server: 1, id: 2, outcome: Outcome::Result(text.into()) };
+        let reply = |text: &'static str| FromRunner::Reply {
+            server: 1,
+            id: 2,
+            outcome: Outcome::Result(text.into()),
+        };
         let Ok(Large::Reply { server: 1, id: 2, answer }) = read_back(&reply("{}")) else { panic!() };
         assert!(matches!(answer, Answer::Result(result) if result.as_str() == "{}"));
         let Ok(Large::Reply { answer, .. }) = read_back(&reply("{}}")) else { panic!() };
