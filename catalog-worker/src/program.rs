@@ -1,23 +1,22 @@
 //! The program: its command line, its link, its end.
 //!
 //! ```text
-//!   harbor-catalog-worker BRIDGE_PID      link on stdin, until its end, Shutdown or SIGTERM
+//!   harbor-catalog-worker BRIDGE_PID      link on stdin and stdout, until its end, Shutdown or SIGTERM
 //! ```
 //!
 //! Must never outlive the bridge, and never write to stdout. What is under way at the end is dropped: catalog.db is then as it was
 //! before.
 
 use std::io::{self, Write as _};
-use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_child::link::{Ends, Reader};
 use harbor_child::outbox::read_some;
 use harbor_child::signal::Signal;
 use harbor_child::signals::Signals;
-use harbor_child::socket::Reader;
-use harbor_child::{link, memory, own, socket};
+use harbor_child::{link, memory, own};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::get_message;
 use harbor_ipc_proto::link::worker::{FromWorker, ToWorker};
@@ -64,9 +63,9 @@ fn begin(parent: u32) -> io::Result<()> {
     ended
 }
 
-async fn serve(link: UnixStream) -> io::Result<()> {
+async fn serve(link: Ends) -> io::Result<()> {
     let mut terminate = Signals::listen(&[Signal::SIGTERM])?;
-    let (reader, writer) = socket::split(link)?;
+    let (reader, writer) = link.watch()?;
     let up = Rc::new(Up::default());
     up.send(&FromWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
     let driver = tokio::task::spawn_local({

@@ -128,7 +128,6 @@ pub(crate) fn proxy(sandbox: &Sandbox<'_>, env: &[(Cow<'_, str>, Cow<'_, str>)])
 /// Finds out what the kernel offers, and tells the bridge. This process is of no further use.
 pub(crate) fn tell_offer() -> io::Result<()> {
     let link = link::take()?;
-    link.set_nonblocking(false)?;
     let offer = offer::find_out();
     let mut frames = Vec::new();
     put_message(&mut frames, &FromRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
@@ -140,7 +139,7 @@ pub(crate) fn tell_offer() -> io::Result<()> {
         why_no_namespaces: why.into(),
     };
     put_message(&mut frames, &FromRunner::Offer(told));
-    (&link).write_all(&frames)
+    (&link.to).write_all(&frames)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The runner: owns one MCP server, or all of them where isolation is off.
 //!
 //! ```text
-//!   harbor-runner BRIDGE_PID isolated|shared|engine MARK    link on stdin, until its end, SIGTERM or SIGINT
+//!   harbor-runner BRIDGE_PID isolated|shared|engine MARK    link on stdin and stdout, until its end, SIGTERM or SIGINT
 //!   harbor-runner BRIDGE_PID offer MARK              finds out what the kernel offers, tells the bridge, ends
 //!   harbor-runner exec …                             the launcher: becomes a server (see harbor_child::launcher)
 //! ```
@@ -16,13 +16,13 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::rc::Rc;
 
+use harbor_child::link::{Ends, Reader};
 use harbor_child::namespace::{Containment, Namespace};
 use harbor_child::outbox::read_some;
 use harbor_child::reaper::Reaper;
 use harbor_child::signal::Signal;
 use harbor_child::signals::Signals;
-use harbor_child::socket::Reader;
-use harbor_child::{launcher, link, memory, namespace, own, socket};
+use harbor_child::{launcher, link, memory, namespace, own};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
 use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
@@ -121,14 +121,14 @@ fn contain(outside: Option<&str>) -> io::Result<(Containment, Option<Namespace>)
 }
 
 async fn serve(
-    link: std::os::unix::net::UnixStream,
+    link: Ends,
     containment: &Containment,
     namespace: Option<Namespace>,
     carrier: Option<Rc<dyn Carrier>>,
 ) -> io::Result<()> {
     let mut ended = Signals::listen(&[Signal::SIGTERM, Signal::SIGINT])?;
     let reaper = Reaper::start_with(namespace)?;
-    let (mut reader, writer) = socket::split(link)?;
+    let (mut reader, writer) = link.watch()?;
     let up = Rc::new(Up::new());
     up.send(&FromRunner::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
     let why = match containment {

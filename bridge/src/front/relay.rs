@@ -20,7 +20,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use harbor_child::outbox::widen;
+use harbor_child::outbox::{TO_CLIENT, widen};
 use harbor_child::socket::BlockingReader;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::codes::Code;
@@ -96,7 +96,7 @@ pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
         );
         return say_failure(&mut stdout, Code::PermissionDenied, &message);
     }
-    widen(&stdout);
+    widen(&stdout, TO_CLIENT);
     match dial::connect(paths, &Role::Relay { extension_id }, DIAL_LIMIT) {
         Ok(bridge) => match relay(bridge, stdin, stdout, LAST_WORDS) {
             Ok(End::BrowserClosed | End::BrowserDeaf) => 0,

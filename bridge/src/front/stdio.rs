@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::rc::Rc;
 
-use harbor_child::outbox::widen;
+use harbor_child::outbox::{TO_CLIENT, widen};
 use harbor_child::socket::{Reader, Writer, split};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME};
 use harbor_policy::access::Principal;
@@ -33,7 +33,7 @@ pub async fn run(router: &Rc<Router>) -> io::Result<()> {
     let frames = FrameDecoder::new(MAX_CLIENT_FRAME);
     match (kind(&input)?, kind(&output)?) {
         (Kind::Pipe, Kind::Pipe) => {
-            widen(&output);
+            widen(&output, TO_CLIENT);
             let reader = pipe::Receiver::from_owned_fd(input)?;
             let writer = pipe::Sender::from_owned_fd(output)?;
             serve(router, Principal::Owner, reader, writer, frames).await;

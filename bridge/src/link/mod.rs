@@ -27,8 +27,8 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
+use harbor_child::link::{Ends, Reader};
 use harbor_child::outbox::Outbox;
-use harbor_child::socket::{self, Reader};
 use harbor_child::turn::{LARGE, Turn};
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
@@ -70,14 +70,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// Takes over the bridge's end of a socket pair and greets.
+    /// Takes over the bridge's ends of a link and greets.
     ///
     /// # Errors
-    /// When the runtime takes no more sockets.
-    pub fn begin(
-        stream: std::os::unix::net::UnixStream,
-    ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
-        let (reader, writer) = socket::split(stream)?;
+    /// When the runtime takes no more descriptors.
+    pub fn begin(ends: Ends) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
+        let (reader, writer) = ends.watch()?;
         let link = Rc::new(Self {
             outbox: Outbox::new(LIMIT),
             calls: RefCell::default(),

@@ -7,12 +7,12 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_child::link::{self, Ends};
 use harbor_child::reaper::{Exit, Group, Reaper, send};
 use harbor_child::signal::Signal;
 use tokio::sync::Notify;
@@ -35,8 +35,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it with a link as its standard input, the bridge's pid as its first argument and an empty environment;
-    /// `adjust` says the rest. Gives our end of the link, and what waits for its end.
+    /// Starts it with a link as its standard input and output, the bridge's pid as its first argument and an empty environment;
+    /// `adjust` says the rest. Gives our ends of the link, and what waits for its end.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.
@@ -44,11 +44,11 @@ impl Process {
         program: &Program<'_>,
         reaper: &Reaper,
         adjust: impl FnOnce(&mut Command),
-    ) -> io::Result<(Self, UnixStream, JoinHandle<Option<Exit>>)> {
-        let (mine, child_end) = harbor_child::link::pair()?;
+    ) -> io::Result<(Self, Ends, JoinHandle<Option<Exit>>)> {
+        let (mine, [stdin, stdout]) = link::pair()?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program.executable.as_raw_fd()));
         command.arg0(program.name).arg(std::process::id().to_string()).env_clear();
-        command.process_group(0).stdin(child_end).stdout(Stdio::null());
+        command.process_group(0).stdin(stdin).stdout(stdout);
         adjust(&mut command);
         let pid = command.spawn()?.id();
         let exited = reaper.watch(pid, Group::Own);

@@ -13,9 +13,9 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_child::link::Reader;
 use harbor_child::outbox::Outbox;
 use harbor_child::reaper::{Exit, Reaper};
-use harbor_child::socket::{self, Reader};
 use harbor_child::turn::Turn;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{get_message, put_message};
@@ -132,7 +132,7 @@ impl Worker {
         let (process, mine, ended) = Process::start(&program, reaper, |command| {
             command.envs(environment).current_dir("/");
         })?;
-        let (reader, writer) = socket::split(mine)?;
+        let (reader, writer) = mine.watch()?;
         let worker = Self { outbox: Rc::new(Outbox::new(MAX_MESSAGE)), process };
         worker.send(&ToWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() });
         let (events, receiver) = mpsc::channel(EVENTS);

@@ -1,4 +1,4 @@
-//! The links from the bridge to its own child processes: bincode over an anonymous socket pair.
+//! The links from the bridge to its own child processes: bincode over two anonymous pipes.
 //!
 //! ```text
 //!   child ──► bridge   Hello { protocol, build }      first message in each direction

@@ -1,36 +1,89 @@
-//! The anonymous socket pair between a parent and its child: no name, no token, nobody else can connect.
+//! The link between a parent and its child: a pipe for each direction. No name, no token, nobody else can connect.
 //!
-//! The child gets its end as standard input, which keeps posix_spawn.
+//! ```text
+//!  parent ── to ══════════► from (stdin) ── child        the end of either is the end of the link
+//!         ── from ◄══════════ to (stdout) ──
+//! ```
+//!
+//! The child gets its ends as standard input and output, which keeps posix_spawn. Pipes and no socket pair: a socket's
+//! buffers are allocated anew for each write, which takes longer than copying into them.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
 
-/// Both ends: the parent's, and the child's as its standard input.
+use nix::sys::stat::{SFlag, fstat};
+use tokio::net::unix::pipe;
+
+use crate::outbox::widen;
+
+/// What the pipe from a child takes before its reader has to be woken up for more, in bytes. All pipes of a user share
+/// one allowance (16,384 pages, for those who are not root), and each server has one such.
+const LARGE_ANSWER: i32 = 128 * 1024;
+
+/// The half that is read from.
+pub type Reader = pipe::Receiver;
+
+/// The half that is written to.
+pub type Writer = pipe::Sender;
+
+/// One process's ends.
+#[derive(Debug)]
+pub struct Ends {
+    /// What the other one sends.
+    pub from: PipeReader,
+    /// What is sent to it.
+    pub to: PipeWriter,
+}
+
+impl Ends {
+    /// Has the runtime watch both.
+    ///
+    /// # Errors
+    /// When the runtime takes no more descriptors.
+    pub fn watch(self) -> io::Result<(Reader, Writer)> {
+        Ok((Reader::from_owned_fd(self.from.into())?, Writer::from_owned_fd(self.to.into())?))
+    }
+}
+
+/// The parent's ends, and the child's as its standard input and output.
 ///
 /// # Errors
 /// When the system is out of file descriptors.
-pub fn pair() -> io::Result<(UnixStream, Stdio)> {
-    let (parent, child) = UnixStream::pair()?;
-    parent.set_nonblocking(true)?;
-    Ok((parent, OwnedFd::from(child).into()))
+pub fn pair() -> io::Result<(Ends, [Stdio; 2])> {
+    let (stdin, to) = io::pipe()?;
+    let (from, stdout) = io::pipe()?;
+    // A large answer whole; a message to the child is seldom large.
+    widen(&from, LARGE_ANSWER);
+    Ok((Ends { from, to }, [stdin.into(), stdout.into()]))
 }
 
-/// In the child: takes the link out of standard input and puts `/dev/null` there, so that no process started
-/// from here inherits the link (an inherited end would also hide the parent's death).
+/// In the child: takes the link out of standard input and output and puts `/dev/null` there, so that no process started
+/// from here inherits it (an inherited end would also hide a death).
 ///
 /// # Errors
-/// When standard input is closed or no socket.
-pub fn take() -> io::Result<UnixStream> {
-    // SAFETY: descriptor 0 is only looked at while it is cloned, and whether it is open is the kernel's answer to that.
-    // The library's own handle of it would come with a buffer that nobody reads from.
+/// When one of them is closed or no pipe.
+pub fn take() -> io::Result<Ends> {
+    // SAFETY: the descriptors are only looked at while they are cloned, and whether they are open is the kernel's answer
+    // to that. The library's own handles of them would come with buffers that nobody reads from.
     #[allow(unsafe_code)]
-    let stdin = unsafe { BorrowedFd::borrow_raw(0) };
-    let link = UnixStream::from(stdin.try_clone_to_owned()?);
-    link.local_addr()?;
-    link.set_nonblocking(true)?;
-    nix::unistd::dup2_stdin(File::open("/dev/null")?)?;
-    Ok(link)
+    let standard = unsafe { [BorrowedFd::borrow_raw(0), BorrowedFd::borrow_raw(1)] };
+    let [from, to] = standard.map(own);
+    let ends = Ends { from: from?.into(), to: to?.into() };
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    nix::unistd::dup2_stdin(&null)?;
+    nix::unistd::dup2_stdout(&null)?;
+    Ok(ends)
+}
+
+fn own(end: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let kind = SFlag::from_bits_truncate(fstat(end.as_fd())?.st_mode) & SFlag::S_IFMT;
+    if kind != SFlag::S_IFIFO {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "its standard input and output are no pipes",
+        ));
+    }
+    end.try_clone_to_owned()
 }

@@ -29,14 +29,13 @@ const KEEP: usize = 256 * 1024;
 /// [`Outbox::room`] waits while more than this many bytes are queued.
 const LOW_WATER: usize = 1024 * 1024;
 
-/// What a pipe takes before its reader has to be woken up for more, in bytes: most answers whole.
-const PIPE: i32 = 256 * 1024;
+/// What a pipe to a client takes, in bytes: most answers whole.
+pub const TO_CLIENT: i32 = 256 * 1024;
 
-/// Has a pipe that one of us writes to take a whole large answer. For the few that lead to clients: all pipes of a user
-/// share one allowance.
-pub fn widen(pipe: impl AsFd) {
+/// Has a pipe take so many bytes before its reader has to be woken up for more. All pipes of a user share one allowance.
+pub fn widen(pipe: impl AsFd, bytes: i32) {
     // A pipe that stays as it is, or is none, needs more wake-ups; that is all.
-    let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(PIPE));
+    let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(bytes));
 }
 
 /// Where an outbox writes to.

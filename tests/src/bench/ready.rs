@@ -1,7 +1,7 @@
 //! How long a runner takes from its spawn to its first message, started as the bridge starts it.
 //!
 //! ```text
-//!  driver ── socket pair as stdin ──► harbor-runner ── namespace, runtime ──► Hello
+//!  driver ══ link: stdin, stdout ══► harbor-runner ── namespace, runtime ──► Hello
 //! ```
 //!
 //! Owns the runners for the time of one start each. Must start them by posix_spawn, as the bridge does: what is to be
@@ -9,16 +9,15 @@
 
 use crate::options::Options;
 use crate::{Outcome, say, watchdog};
+use harbor_child::link;
 use harbor_ipc_proto::link::codec::get_message;
 use harbor_ipc_proto::link::runner::FromRunner;
 use std::fs::File;
 use std::hint::black_box;
-use std::io::Read;
-use std::net::Shutdown;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::io::{PipeReader, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
 /// The larger heap of the driver, in bytes; all of it is written to.
@@ -63,26 +62,26 @@ pub fn measure(options: &Options) -> Outcome<[Ready; 2]> {
 
 /// Starts one and waits until it has ended again.
 fn start(executable: &File) -> Outcome<f64> {
-    let (mut mine, theirs) = UnixStream::pair()?;
+    let (mut mine, [stdin, stdout]) = link::pair()?;
     let mut command = Command::new(format!("/proc/self/fd/{}", executable.as_raw_fd()));
     command.arg0("harbor-runner").arg(std::process::id().to_string()).arg("isolated").arg(MARK).env_clear();
-    command.process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
+    command.process_group(0).stdin(stdin).stdout(stdout);
     let begin = Instant::now();
     let mut child = command.spawn()?;
-    // It holds the other end of the pair, too: without it the runner's death would not be seen.
+    // It holds the runner's ends, too: without them its death would not be seen.
     drop(command);
     watchdog::started(child.id());
-    let said = hello(&mut mine);
+    let said = hello(&mut mine.from);
     let time = begin.elapsed().as_secs_f64() * 1e3;
     // The end of its link ends it, and all that it still says is read, so that it ends in peace.
-    mine.shutdown(Shutdown::Write)?;
-    mine.read_to_end(&mut Vec::new())?;
+    drop(mine.to);
+    mine.from.read_to_end(&mut Vec::new())?;
     child.wait()?;
     watchdog::ended(child.id());
     said.map(|()| time)
 }
 
-fn hello(link: &mut UnixStream) -> Outcome<()> {
+fn hello(link: &mut PipeReader) -> Outcome<()> {
     let mut length = [0; 4];
     link.read_exact(&mut length)?;
     let length = usize::try_from(u32::from_le_bytes(length))?;

@@ -1,12 +1,12 @@
 //! The worker, and the bridge's end of its link.
 
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use harbor_child::link::{self, Ends};
 use harbor_ipc_proto::link::codec::{get_message, put_message};
 use harbor_ipc_proto::link::worker::{
     Changes, Enrichment, FromWorker, SourceKind, SourceOutcome, ToWorker, WorkerFailure, WorkerSettings,
@@ -14,6 +14,7 @@ use harbor_ipc_proto::link::worker::{
 };
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use harbor_tests::{LIMIT, programs};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
@@ -90,7 +91,7 @@ impl Place {
 #[derive(Debug)]
 pub struct Driven {
     child: Child,
-    link: UnixStream,
+    link: Ends,
     next_id: u32,
 }
 
@@ -102,15 +103,15 @@ impl Driven {
 
     /// The same in this environment.
     fn bare_with(env: &[(&str, &str)]) -> Self {
-        let (link, theirs) = UnixStream::pair().unwrap();
+        let (link, [stdin, stdout]) = link::pair().unwrap();
         let child = Command::new(programs::product("harbor-catalog-worker"))
             .arg(std::process::id().to_string())
             .env_clear()
             .envs(env.iter().copied())
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdin(stdin)
+            .stdout(stdout)
             .spawn()
             .unwrap();
-        link.set_read_timeout(Some(LIMIT)).unwrap();
         let mut driven = Self { child, link, next_id: 1 };
         let hello = driven.frame();
         let expected = FromWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() };
@@ -141,7 +142,7 @@ impl Driven {
         let mut bytes = Vec::new();
         put_message(&mut bytes, message);
         // A worker that was killed does not read.
-        let _ = self.link.write_all(&bytes);
+        let _ = self.link.to.write_all(&bytes);
     }
 
     fn frame(&mut self) -> Vec<u8> {
@@ -150,10 +151,21 @@ impl Driven {
 
     fn try_frame(&mut self) -> Option<Vec<u8>> {
         let mut length = [0; 4];
-        self.link.read_exact(&mut length).ok()?;
+        self.fill(&mut length)?;
         let mut body = vec![0; u32::from_le_bytes(length) as usize];
-        self.link.read_exact(&mut body).ok()?;
+        self.fill(&mut body)?;
         Some(body)
+    }
+
+    /// Reads so many bytes; none once the worker has ended, or has said nothing for too long.
+    fn fill(&mut self, mut bytes: &mut [u8]) -> Option<()> {
+        while !bytes.is_empty() {
+            let mut waiting = [PollFd::new(self.link.from.as_fd(), PollFlags::POLLIN)];
+            let ready = poll(&mut waiting, PollTimeout::try_from(LIMIT).unwrap()).unwrap();
+            let n = (ready > 0).then(|| self.link.from.read(bytes).ok()).flatten().filter(|n| *n > 0)?;
+            bytes = &mut bytes[n..];
+        }
+        Some(())
     }
 
     pub fn next(&mut self) -> Said {
