@@ -130,6 +130,12 @@ impl FrameDecoder {
         Some(OwnedFrame { buf: std::mem::replace(&mut self.buf, rest), body })
     }
 
+    /// How many bytes are here of what is not whole yet.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.end - self.start
+    }
+
     /// Whether the stream stopped inside a frame.
     #[must_use]
     pub fn is_torn(&self) -> bool {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use harbor_child::outbox::{Sink, read_some};
 use harbor_child::turn::{Aside, LARGE, Turn};
-use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming};
+use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
 use harbor_ipc_proto::client::{Attach, AttachResult, Request, SessionRequest};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped, put_frame};
@@ -33,6 +33,9 @@ static ASIDE: Aside = Aside::new();
 
 /// How long a program on the socket may take to say who it is.
 const ATTACH_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long a client may send nothing more of a large frame that it has begun.
+const HALF_A_FRAME: Duration = Duration::from_secs(30);
 
 /// How long the last answers may take to be written to a client that is slow.
 const FLUSH_LIMIT: Duration = Duration::from_millis(500);
@@ -78,7 +81,7 @@ async fn read<R: AsyncRead + Unpin>(
     loop {
         if let Some(frame) = frames.take_longer_than(LARGE) {
             // Its client's further frames wait meanwhile: they are taken in their order.
-            let parsed = ASIDE.run(move || Incoming::parse(frame.bytes())).await?;
+            let parsed = ASIDE.run(frame.bytes().len(), move || Incoming::parse(frame.bytes())).await?;
             router.receive(client, parsed);
             continue;
         }
@@ -89,14 +92,16 @@ async fn read<R: AsyncRead + Unpin>(
                     frame.len()
                 }
                 Popped::Oversize(length) => {
-                    client.send_error(&Envelope::nobody(), &oversize(length));
+                    router.receive(client, Err(oversize(length)));
                     0
                 }
             };
             turn.handled(length).await;
             continue;
         }
-        let n = turn.read(reader, frames.space()).await?;
+        // Whoever keeps this process's memory with half of a large frame has to go on with it.
+        let limit = if frames.held() > LARGE { HALF_A_FRAME } else { Duration::MAX };
+        let n = within(limit, turn.read(reader, frames.space())).await?;
         if n == 0 {
             return Ok(());
         }
@@ -104,9 +109,17 @@ async fn read<R: AsyncRead + Unpin>(
     }
 }
 
-fn oversize(length: u32) -> ErrorBody {
+/// Waits for bytes; no timer is set where there is no limit.
+async fn within(limit: Duration, read: impl Future<Output = io::Result<usize>>) -> io::Result<usize> {
+    match limit {
+        Duration::MAX => read.await,
+        limit => tokio::time::timeout(limit, read).await?,
+    }
+}
+
+fn oversize(length: u32) -> Refused {
     let message = format!("a frame of {length} bytes was skipped; the bridge takes {MAX_CLIENT_FRAME}");
-    ErrorBody::new(Code::MessageTooLarge, message)
+    Refused { envelope: Envelope::nobody(), error: ErrorBody::new(Code::MessageTooLarge, message) }
 }
 
 /// Reads the first frame of a program on the socket and decides who it is.
@@ -221,6 +234,13 @@ mod tests {
         let frame = format!(r#"{{"type":"attach","request_id":"1",{fields}}}"#);
         let decided = decide(frame.as_bytes(), "secret");
         decided.map(|(_, principal)| principal).map_err(|(_, error)| error.code.as_str())
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn half_a_frame_is_waited_for_only_so_long() {
+        let waited = within(Duration::from_millis(1), std::future::pending()).await;
+        assert_eq!(waited.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        assert_eq!(within(Duration::MAX, async { Ok(7) }).await.unwrap(), 7);
     }
 
     #[test]

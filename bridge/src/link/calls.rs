@@ -168,6 +168,10 @@ impl Audience {
     }
 }
 
+/// The longest message and data of a server's error that are told, in bytes: they are sentences, and written several times.
+const MAX_ERROR_MESSAGE: usize = 16 * 1024;
+const MAX_ERROR_DATA: usize = 1024 * 1024;
+
 /// How long a client may think about what a server asks.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
 
@@ -389,11 +393,19 @@ impl From<Outcome<'_>> for Answer {
             }
             Outcome::ServerError { code, message, data } => Self::ServerError {
                 code,
-                message: message.into_owned(),
-                data: data.and_then(|data| checked(&data)),
+                message: bounded(&message),
+                data: data.filter(|data| data.len() <= MAX_ERROR_DATA).and_then(|data| checked(&data)),
             },
             Outcome::Failed(failure) => Self::Failed(failure.into()),
         }
+    }
+}
+
+/// A sentence, of which so much is told.
+fn bounded(message: &str) -> String {
+    match message.len() > MAX_ERROR_MESSAGE {
+        true => format!("{} … (cut)", &message[..message.floor_char_boundary(MAX_ERROR_MESSAGE)]),
+        false => message.to_owned(),
     }
 }
 

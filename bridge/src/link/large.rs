@@ -38,7 +38,7 @@ pub(super) enum Large {
 /// # Errors
 /// That it is no message, or that the runtime ends.
 pub(super) async fn read(frame: OwnedFrame) -> io::Result<Large> {
-    ASIDE.run(move || decode(frame)).await?.map_err(io::Error::other)
+    ASIDE.run(frame.bytes().len(), move || decode(frame)).await?.map_err(io::Error::other)
 }
 
 fn decode(frame: OwnedFrame) -> Result<Large, CodecError> {

@@ -8,14 +8,12 @@ use std::rc::{Rc, Weak};
 
 use harbor_ipc_proto::client::ClientCounts;
 use harbor_policy::access::Principal;
+use harbor_policy::backlog::{Backlog, too_much};
 use tokio::sync::Notify;
 
 use super::client::Client;
 
-/// What may wait for all clients together, in bytes: a few of the largest answers.
-const MOST_WAITING: usize = 256 * 1024 * 1024;
-
-/// Who lets less wait is reading, or has little to read.
+/// An answer that leaves less waiting is no reason to look at all clients, in bytes.
 const MUCH: usize = 1024 * 1024;
 
 /// All clients whose role is known.
@@ -48,22 +46,21 @@ impl Clients {
         self.all.borrow().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Something was sent to `client`. Where too much waits for all together, whoever lets most wait is cut off: each of
-    /// them alone may be within its own limit.
+    /// Something was sent to `client`. Where too much waits for all together, who does not read is cut off: each of them
+    /// alone may be within its own limit.
     pub(super) fn relieve(&self, client: &Client) {
         if client.outbox().pending() < MUCH {
             return;
         }
-        let mut waiting: Vec<_> =
-            self.all().into_iter().filter(|client| !client.outbox().is_closed()).collect();
-        waiting.sort_by_key(|client| client.outbox().pending());
-        let mut total: usize = waiting.iter().map(|client| client.outbox().pending()).sum();
-        while total > MOST_WAITING
-            && let Some(slowest) = waiting.pop()
-        {
-            total -= slowest.outbox().pending();
-            tracing::warn!(client = ?slowest.principal(), "cut off: too much waits for clients that do not read");
-            slowest.outbox().cut();
+        let mut all = self.all();
+        all.retain(|client| !client.outbox().is_closed());
+        let backlog = |client: &Rc<Client>| {
+            let outbox = client.outbox();
+            Backlog { waiting: outbox.pending(), stuck_for: outbox.stuck_for() }
+        };
+        for at in too_much(&all.iter().map(backlog).collect::<Vec<_>>()) {
+            tracing::warn!(client = ?all[at].principal(), "cut off: it does not read, and too much waits");
+            all[at].outbox().cut();
         }
     }
 
@@ -97,23 +94,5 @@ mod tests {
         assert_eq!((clients.count(), clients.by_kind().owner), (1, 1));
         drop(client);
         assert_eq!(clients.count(), 0);
-    }
-
-    #[test]
-    fn whoever_lets_most_wait_is_cut_off_once_it_is_too_much_for_all() {
-        let clients = Clients::default();
-        let waiting = |bytes: usize| {
-            let client = Client::new(Principal::Owner);
-            clients.add(&client);
-            client.outbox().push(|out| out.resize(bytes, 0)).unwrap();
-            clients.relieve(&client);
-            client
-        };
-        let slow: Vec<_> = [100, 110, 40].map(|mebibytes| waiting(mebibytes * MUCH)).into();
-        assert!(slow.iter().all(|client| !client.outbox().is_closed()));
-        let small = waiting(MUCH - 1);
-        let last = waiting(60 * MUCH);
-        let cut = slow.iter().chain([&small, &last]).map(|client| client.outbox().is_closed());
-        assert_eq!(cut.collect::<Vec<_>>(), [false, true, false, false, false]);
     }
 }

@@ -129,12 +129,13 @@ impl Router {
         self.host.leave(&client.sender(), client.has_named_session());
     }
 
-    /// Takes a frame of a client whose role is known.
+    /// Takes what came from a client whose role is known: a request, or what to say of a frame that is none.
     pub fn receive(self: &Rc<Self>, client: &Rc<Client>, parsed: Result<Incoming, Refused>) {
         match parsed {
             Ok(incoming) => self.dispatch(client, incoming),
             Err(refused) => client.send_error(&refused.envelope, &refused.error),
         }
+        self.clients.relieve(client);
     }
 
     fn dispatch(self: &Rc<Self>, client: &Rc<Client>, Incoming { envelope, request }: Incoming) {
@@ -153,8 +154,7 @@ impl Router {
         if pass.is_ok()
             && let Some(reply) = session::at_once(self, client, &request)
         {
-            client.send_result(&envelope, tag, reply);
-            return self.clients.relieve(client);
+            return client.send_result(&envelope, tag, reply);
         }
         let Some(slot) = client.slot() else {
             let message = "too many requests of this client are open; wait for answers before sending more";

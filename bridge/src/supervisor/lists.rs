@@ -21,8 +21,8 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// The bounds of the pause between two rounds: a server that tells of changes without end is asked no faster.
 const PAUSE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
 
-/// Between them it is so many times as long as the round before it: long lists take the bridge's time, and other servers'.
-const PAUSES_PER_ROUND: u32 = 4;
+/// Between them it is so long for each item of the lists: it is their length that takes the bridge's time.
+const PAUSE_PER_ITEM: Duration = Duration::from_micros(50);
 
 /// One of the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +194,6 @@ impl Lists {
             if let Some(next_round) = self.next_round.get() {
                 tokio::time::sleep_until(next_round).await;
             }
-            let began = Instant::now();
             let wanted = self.wanted.take();
             let fetch = async |kind: ListKind| {
                 if wanted & kind.bit() != 0 {
@@ -207,7 +206,8 @@ impl Lists {
             };
             let [first, second, third, fourth] = ListKind::ALL;
             tokio::join!(fetch(first), fetch(second), fetch(third), fetch(fourth));
-            let pause = (began.elapsed() * PAUSES_PER_ROUND).clamp(*PAUSE.start(), *PAUSE.end());
+            let items = self.lists.borrow().iter().map(|list| list.count).fold(0, u32::saturating_add);
+            let pause = PAUSE_PER_ITEM.saturating_mul(items).clamp(*PAUSE.start(), *PAUSE.end());
             self.next_round.set(Some(Instant::now() + pause));
             self.mark_complete();
             if self.wanted.get() == 0 {

@@ -14,6 +14,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, fcntl};
 use tokio::io::{AsyncRead, ReadBuf};
@@ -92,6 +93,8 @@ pub struct Outbox {
     /// Bytes that were taken from the queue and are being written.
     writing: Cell<usize>,
     closed: Cell<bool>,
+    /// Since when the peer has taken nothing, while it has not taken all.
+    stuck: Cell<Option<Instant>>,
     limit: usize,
     filled: Notify,
     drained: Notify,
@@ -106,6 +109,7 @@ impl Outbox {
             queue: RefCell::new(Vec::new()),
             writing: Cell::new(0),
             closed: Cell::new(false),
+            stuck: Cell::new(None),
             limit,
             filled: Notify::new(),
             drained: Notify::new(),
@@ -137,6 +141,12 @@ impl Outbox {
     #[must_use]
     pub fn pending(&self) -> usize {
         self.queue.borrow().len() + self.writing.get()
+    }
+
+    /// For how long its peer has taken nothing of what is queued; zero while it takes it.
+    #[must_use]
+    pub fn stuck_for(&self) -> Duration {
+        self.stuck.get().map(|since| since.elapsed()).unwrap_or_default()
     }
 
     /// Refuses further messages; [`drive`](Self::drive) ends once what is queued has been written.
@@ -219,11 +229,15 @@ impl Outbox {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(n) => {
                     at += n;
+                    self.stuck.set(None);
                     if at < batch.len() {
                         turn.moved(n).await;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.stuck.get().is_none() {
+                        self.stuck.set(Some(Instant::now()));
+                    }
                     tokio::select! {
                         writable = poll_fn(|context| sink.poll_writable(context)) => writable?,
                         () = self.cut.notified() => return Err(io::ErrorKind::ConnectionAborted.into()),
@@ -288,9 +302,10 @@ mod tests {
             let outbox = Outbox::new(4 * 1024 * 1024);
             outbox.push(|out| out.resize(4 * 1024 * 1024, 7)).unwrap();
             let cut = async {
-                while outbox.pending() == 4 * 1024 * 1024 {
+                while outbox.stuck_for().is_zero() {
                     tokio::task::yield_now().await;
                 }
+                assert!(outbox.pending() < 4 * 1024 * 1024);
                 outbox.cut();
             };
             let (ended, ()) = tokio::join!(outbox.drive(&mine), cut);

@@ -62,30 +62,42 @@ impl Turn {
 /// A longer message, in bytes, is no work between two others: parsing 64 MiB takes a quarter of a second.
 pub const LARGE: usize = 256 * 1024;
 
-/// So many large messages are read at once; the others wait. Whoever sends them without end must not get all cores.
+/// A message that is longer still waits until no other such one is read, so that the merely large ones have a place.
+const HUGE: usize = 4 * 1024 * 1024;
+
+/// So many large messages are read at once; the others wait for their turn.
 const AT_ONCE: usize = 2;
 
 /// Where large messages are read: in threads of their own.
 #[derive(Debug)]
-pub struct Aside(Semaphore);
+pub struct Aside {
+    places: Semaphore,
+    huge: Semaphore,
+}
 
 impl Aside {
     /// Room for a few messages.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "it is for statics: what is asked for there must be const")]
     pub const fn new() -> Self {
-        Self(Semaphore::const_new(AT_ONCE))
+        Self { places: Semaphore::const_new(AT_ONCE), huge: Semaphore::const_new(1) }
     }
 
-    /// Does `work` while this thread goes on with others'. Whoever no longer waits for it has it done all the same.
+    /// Does `work`, for a message of so many bytes, while this thread goes on with others'. Whoever no longer waits for it
+    /// has it done all the same.
     ///
     /// # Errors
     /// That the runtime ends.
     pub async fn run<T: Send + 'static>(
         &'static self,
+        bytes: usize,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {
-        let room = self.0.acquire().await.map_err(io::Error::other)?;
+        let alone = match bytes > HUGE {
+            true => Some(self.huge.acquire().await.map_err(io::Error::other)?),
+            false => None,
+        };
+        let room = (alone, self.places.acquire().await.map_err(io::Error::other)?);
         let done = tokio::task::spawn_blocking(move || {
             let _room = room;
             work()
@@ -99,6 +111,8 @@ mod tests {
     use super::*;
     use std::cell::Cell;
     use std::rc::Rc;
+    use std::sync::{Arc, Mutex, mpsc};
+    use tokio::task::JoinHandle;
 
     const MUCH: usize = 1024 * 1024;
 
@@ -141,31 +155,59 @@ mod tests {
         assert!(turns.await >= 1000 * MESSAGE / SHARE);
     }
 
+    /// Works that say when they begin, and end when they are told to; the numbers are bytes.
+    fn works(
+        aside: &'static Aside,
+        sizes: &[usize],
+    ) -> (mpsc::Receiver<usize>, mpsc::Sender<()>, Vec<JoinHandle<()>>) {
+        let (started, starts) = mpsc::channel();
+        let (end, ends) = mpsc::channel();
+        let ends = Arc::new(Mutex::new(ends));
+        let work = |bytes: &usize| {
+            let (bytes, started, ends) = (*bytes, started.clone(), ends.clone());
+            tokio::task::spawn_local(async move {
+                let work = move || {
+                    started.send(bytes).unwrap();
+                    ends.lock().unwrap().recv().unwrap();
+                };
+                aside.run(bytes, work).await.unwrap();
+            })
+        };
+        (starts, end, sizes.iter().map(work).collect())
+    }
+
     #[tokio::test(flavor = "local")]
     async fn large_work_is_done_beside_and_no_more_than_a_few_at_once() {
         static ASIDE: Aside = Aside::new();
-        let (started, starts) = std::sync::mpsc::channel();
-        let (end, ends) = std::sync::mpsc::channel::<()>();
-        let ends = std::sync::Arc::new(std::sync::Mutex::new(ends));
-        let works: Vec<_> = (0..=AT_ONCE)
-            .map(|number| {
-                let (started, ends) = (started.clone(), ends.clone());
-                tokio::task::spawn_local(ASIDE.run(move || {
-                    started.send(number).unwrap();
-                    ends.lock().unwrap().recv().unwrap();
-                    number
-                }))
-            })
-            .collect();
+        let (starts, end, works) = works(&ASIDE, &[LARGE; AT_ONCE + 1]);
         // This thread goes on meanwhile, and sees that there is no room for the last one.
-        while ASIDE.0.available_permits() > 0 {
+        while ASIDE.places.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
+        (0..AT_ONCE).for_each(|_| assert_eq!(starts.recv(), Ok(LARGE)));
+        assert!(starts.try_recv().is_err());
         (0..=AT_ONCE).for_each(|_| end.send(()).unwrap());
-        for (number, work) in works.into_iter().enumerate() {
-            assert_eq!(work.await.unwrap().unwrap(), number);
+        for work in works {
+            work.await.unwrap();
         }
-        assert_eq!(starts.try_iter().count(), AT_ONCE + 1);
+        assert_eq!(starts.recv(), Ok(LARGE));
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn huge_ones_leave_a_place() {
+        static ASIDE: Aside = Aside::new();
+        let (starts, end, works) = works(&ASIDE, &[HUGE + 1, HUGE + 2, HUGE + 3, HUGE]);
+        while ASIDE.places.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let mut first = [starts.recv().unwrap(), starts.recv().unwrap()];
+        first.sort_unstable();
+        assert_eq!(first, [HUGE, HUGE + 1]);
+        works.iter().for_each(|_| end.send(()).unwrap());
+        for work in works {
+            work.await.unwrap();
+        }
+        assert_eq!(starts.try_iter().collect::<Vec<_>>(), [HUGE + 2, HUGE + 3]);
     }
 
     #[tokio::test(flavor = "local")]
