@@ -4,7 +4,7 @@
 //!   harbor-catalog-worker BRIDGE_PID      link on stdin and stdout, until its end, Shutdown or SIGTERM
 //! ```
 //!
-//! Must never outlive the bridge, and never write to stdout. What is under way at the end is dropped: catalog.db is then as it was
+//! Must never outlive the bridge, and never write anything but its link to stdout. What is under way at the end is dropped: catalog.db is then as it was
 //! before.
 
 use std::io::{self, Write as _};

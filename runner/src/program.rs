@@ -9,7 +9,7 @@
 //! A carrier (see [`Carrier`]) makes a runner of it that speaks to servers elsewhere, and starts no program: it is neither
 //! launcher nor namespace.
 //!
-//! Owns the link to the bridge. Must never outlive it, and never write to stdout.
+//! Owns the link to the bridge. Must never outlive it, and never write anything else to stdout.
 
 use std::ffi::{CStr, OsString};
 use std::io::{self, Write as _};
