@@ -155,9 +155,10 @@ impl FrameDecoder {
         }
     }
 
-    /// How much room the next read gets. A length may lie: memory follows what has come, not what was announced.
+    /// How much room the next read gets. A length may lie: memory follows what has come, not what was announced. And room is
+    /// made of zeros: for all of a long frame at once they would take milliseconds.
     fn wanted(&self) -> usize {
-        self.missing().clamp(READ_STEP, (self.end - self.start).max(KEEP))
+        self.missing().clamp(READ_STEP, KEEP)
     }
 
     fn skip_some(&mut self) {

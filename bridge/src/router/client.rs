@@ -1,8 +1,9 @@
 //! One client: who it is, what it takes, and its open requests.
 //!
-//! Owns the answers on their way out (chunked where they must be) and the promise of exactly one answer per
+//! Owns the answers on their way out (in chunks where they must be) and the promise of exactly one answer per
 //! request. When a client goes, dropping this ends its open requests, and their servers are told.
 
+mod chunks;
 mod telling;
 
 use std::cell::{Cell, RefCell};
@@ -10,14 +11,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use harbor_child::outbox::Outbox;
-use harbor_ipc_proto::client::Chunk;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
-use harbor_ipc_proto::frame::{HEADER, NATIVE_MESSAGING_LIMIT, put_frame};
+use harbor_ipc_proto::frame::{NATIVE_MESSAGING_LIMIT, put_frame};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Principal;
 use harbor_policy::limits;
@@ -25,6 +23,7 @@ use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::AbortHandle;
 
+use self::chunks::Chunks;
 use super::Handled;
 use super::questions::Questions;
 use super::status::Feed;
@@ -35,9 +34,6 @@ const LIMIT: usize = 128 * 1024 * 1024;
 
 /// The bounds of `max_frame`.
 pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
-
-/// Room for a chunk's own envelope, its id aside.
-const CHUNK_ENVELOPE: usize = 256;
 
 /// An open request: where its answer goes, and the task that works on it.
 #[derive(Debug)]
@@ -216,39 +212,33 @@ impl Client {
         self.send(None, |out| put_push(out, tag, push));
     }
 
-    /// Queues one frame. A client that does not read is cut off: `front` sees its outbox closed.
+    /// Queues one frame, or the answer's chunks. A client that does not read is cut off: `front` sees its outbox closed.
     fn send(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) {
         let pushed = self.outbox.push(|out| {
             let start = out.len();
-            if put_frame(out, body) > self.max_frame.get() {
-                let whole = out.split_off(start + HEADER);
-                out.truncate(start);
-                match envelope {
-                    Some(envelope) if self.chunks.get() => self.put_chunks(out, &envelope.id(), &whole),
-                    Some(envelope) => self.put_too_large(out, envelope, whole.len()),
-                    // A push that is too large is of no use in part.
-                    None => {}
-                }
+            let length = put_frame(out, body);
+            if length <= self.max_frame.get() {
+                return None;
             }
+            // What was queued before is copied, not the answer.
+            let before = out[..start].to_vec();
+            let all = std::mem::replace(out, before);
+            match envelope {
+                Some(envelope) if self.chunks.get() => {
+                    return Some(Chunks::new(envelope.id(), all, start, self.max_frame.get()));
+                }
+                Some(envelope) => self.put_too_large(out, envelope, length),
+                // A push that is too large is of no use in part.
+                None => {}
+            }
+            None
         });
-        if pushed.is_err() {
+        let queued = pushed.and_then(|chunks| match chunks {
+            Some(chunks) => self.outbox.push_long(Box::new(chunks)),
+            None => Ok(()),
+        });
+        if queued.is_err() {
             self.outbox.cut();
-        }
-    }
-
-    fn put_chunks(&self, out: &mut Vec<u8>, id: &str, whole: &[u8]) {
-        // An id's escapes may take six bytes a character.
-        let room = self.max_frame.get().saturating_sub(CHUNK_ENVELOPE + 6 * id.len());
-        let piece = (room / 4 * 3).max(3);
-        let count = whole.len().div_ceil(piece);
-        for (seq, bytes) in whole.chunks(piece).enumerate() {
-            let chunk = Chunk {
-                request_id: id.to_owned(),
-                seq: u32::try_from(seq).unwrap_or(u32::MAX),
-                last: seq + 1 == count,
-                data: STANDARD.encode(bytes),
-            };
-            put_frame(out, |out| put_push(out, "chunk", &chunk));
         }
     }
 
@@ -372,26 +362,22 @@ mod tests {
     }
 
     #[tokio::test(flavor = "local")]
-    async fn a_large_answer_comes_in_chunks_that_fit_and_join() {
+    async fn a_large_answer_comes_in_chunks_and_what_is_sent_later_between_them() {
         let client = Client::new(Principal::Owner);
         client.set_takes(4096, true);
-        let echo = "ä\"".repeat(10_000);
-        let envelope = Envelope::Typed("\u{1}id".into());
-        client.send_result(
-            &envelope,
-            "ping",
-            Ok(Box::new(PingResult { echo: Some(echo.clone()), timestamp: 1 })),
-        );
-        let chunks = written(&client).await;
-        let mut whole = Vec::new();
-        for (seq, chunk) in chunks.iter().enumerate() {
-            assert!(chunk.to_string().len() <= 4096);
-            assert_eq!((&chunk["seq"], &chunk["request_id"]), (&seq.into(), &"\u{1}id".into()));
-            assert_eq!(chunk["last"], seq + 1 == chunks.len());
-            whole.extend(STANDARD.decode(chunk["data"].as_str().unwrap()).unwrap());
-        }
-        let answer: serde_json::Value = serde_json::from_slice(&whole).unwrap();
-        assert_eq!(answer["echo"], echo);
+        let answer = |id: &str, length| {
+            let reply = PingResult { echo: Some("x".repeat(length)), timestamp: 1 };
+            client.send_result(&Envelope::Typed(id.into()), "ping", Ok(Box::new(reply)));
+        };
+        answer("before", 10);
+        answer("long", 20_000);
+        answer("longer", 40_000);
+        assert!(client.outbox.pending() > 60_000);
+        answer("after", 10);
+        let frames = written(&client).await;
+        let ids: Vec<_> = frames.iter().map(|frame| frame["request_id"].as_str().unwrap()).collect();
+        assert_eq!(ids[..3], ["before", "after", "long"], "no answer waits for a longer one's last chunk");
+        assert!(ids[2..].is_sorted(), "long answers come one after the other");
     }
 
     #[tokio::test(flavor = "local")]

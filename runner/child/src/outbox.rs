@@ -1,14 +1,18 @@
 //! The write queue in front of a pipe or socket, and the read that goes with it.
 //!
 //! ```text
-//!  push ─► queue ─► drive (one task per pipe) ─► write(2)
+//!  push ──────► queue ─────────────────────┐
+//!                                          ├─► drive (one task per pipe) ─► write(2)
+//!  push_long ─► long ones, a share a time ─┘
 //! ```
 //!
 //! Pushing never waits, so a reader can answer without ever being blocked by a peer that does not read: no
-//! task both reads and writes. What is pushed while one task runs goes out in one write. Owns the bytes until
-//! they are written; must never grow past its limit.
+//! task both reads and writes. What is pushed while one task runs goes out in one write, and never waits for more than a
+//! share of a long message. Owns the bytes until they are written; must never grow past its limit.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::AsFd;
@@ -22,7 +26,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
 use crate::memory;
-use crate::turn::Turn;
+use crate::turn::{SHARE, Turn};
 
 /// A buffer larger than this is given back once it is written.
 const KEEP: usize = 256 * 1024;
@@ -86,10 +90,21 @@ pub enum Refused {
     Closed,
 }
 
+/// A message that is made piece by piece, as it is written.
+pub trait Long: fmt::Debug {
+    /// Appends the next piece.
+    fn put_piece(&mut self, out: &mut Vec<u8>);
+
+    /// How many bytes it has not put yet; 0 when there is no further piece.
+    fn left(&self) -> usize;
+}
+
 /// A bounded queue of bytes for one pipe. Used from one thread.
 #[derive(Debug)]
 pub struct Outbox {
     queue: RefCell<Vec<u8>>,
+    /// In their order, one after the other.
+    long: RefCell<VecDeque<Box<dyn Long>>>,
     /// Bytes that were taken from the queue and are being written.
     writing: Cell<usize>,
     closed: Cell<bool>,
@@ -107,6 +122,7 @@ impl Outbox {
     pub fn new(limit: usize) -> Self {
         Self {
             queue: RefCell::new(Vec::new()),
+            long: RefCell::new(VecDeque::new()),
             writing: Cell::new(0),
             closed: Cell::new(false),
             stuck: Cell::new(None),
@@ -117,30 +133,46 @@ impl Outbox {
         }
     }
 
-    /// Queues what `fill` appends. A single message may exceed the limit, so that one is always possible.
+    /// Queues what `fill` appends, and gives what it returns. A single message may exceed the limit, so that one is always
+    /// possible.
     ///
     /// # Errors
     /// When the peer does not read or is gone; nothing was queued then.
-    pub fn push(&self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<(), Refused> {
-        if self.closed.get() {
-            return Err(Refused::Closed);
-        }
-        if self.pending() >= self.limit {
-            return Err(Refused::Full);
-        }
+    pub fn push<T>(&self, fill: impl FnOnce(&mut Vec<u8>) -> T) -> Result<T, Refused> {
+        self.admit()?;
         let mut queue = self.queue.borrow_mut();
         let was_empty = queue.is_empty();
-        fill(&mut queue);
+        let filled = fill(&mut queue);
         if was_empty {
             self.filled.notify_one();
         }
+        Ok(filled)
+    }
+
+    /// Queues a long message behind those before it. What is pushed later may be written between its pieces.
+    ///
+    /// # Errors
+    /// As for [`push`](Self::push).
+    pub fn push_long(&self, message: Box<dyn Long>) -> Result<(), Refused> {
+        self.admit()?;
+        self.long.borrow_mut().push_back(message);
+        self.filled.notify_one();
         Ok(())
+    }
+
+    fn admit(&self) -> Result<(), Refused> {
+        match self.closed.get() {
+            true => Err(Refused::Closed),
+            false if self.pending() >= self.limit => Err(Refused::Full),
+            false => Ok(()),
+        }
     }
 
     /// Bytes that are not written yet.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.queue.borrow().len() + self.writing.get()
+        let long: usize = self.long.borrow().iter().map(|message| message.left()).sum();
+        self.queue.borrow().len() + self.writing.get() + long
     }
 
     /// For how long its peer has taken nothing of what is queued; zero while it takes it.
@@ -179,7 +211,8 @@ impl Outbox {
     /// Takes what is queued, once there is something; none once the outbox is closed and empty. For peers that are no pipe.
     pub async fn take(&self) -> Option<Vec<u8>> {
         loop {
-            let queued = self.queue.take();
+            let mut queued = Vec::new();
+            self.take_into(&mut queued);
             if !queued.is_empty() {
                 self.drained.notify_waiters();
                 return Some(queued);
@@ -191,6 +224,22 @@ impl Outbox {
         }
     }
 
+    /// Takes what is queued into `batch`, which is empty, and a share of the long message whose turn it is.
+    fn take_into(&self, batch: &mut Vec<u8>) {
+        // The empty buffer changes places with the full one, so two allocations serve for ever.
+        std::mem::swap(&mut *self.queue.borrow_mut(), batch);
+        let share = batch.len() + SHARE;
+        let mut long = self.long.borrow_mut();
+        while batch.len() < share
+            && let Some(message) = long.front_mut()
+        {
+            message.put_piece(batch);
+            if message.left() == 0 {
+                long.pop_front();
+            }
+        }
+    }
+
     /// Writes what is queued to `sink` until [`close`](Self::close) or an error; returns when all is written.
     ///
     /// # Errors
@@ -198,15 +247,14 @@ impl Outbox {
     pub async fn drive(&self, sink: &impl Sink) -> io::Result<()> {
         let mut batch = Vec::new();
         let result = loop {
-            if self.queue.borrow().is_empty() {
+            self.take_into(&mut batch);
+            if batch.is_empty() {
                 if self.closed.get() {
                     break Ok(());
                 }
                 self.filled.notified().await;
                 continue;
             }
-            // The empty buffer changes places with the full one, so two allocations serve for ever.
-            batch = self.queue.replace(batch);
             if let Err(error) = self.write_all(sink, &batch).await {
                 break Err(error);
             }

@@ -10,6 +10,7 @@ use crate::process::{self, Started};
 use crate::request::{Manner, SERVER};
 use crate::setup::{Hop, Setup};
 use crate::wire::{Framing, Link};
+use harbor_ipc_proto::frame::NATIVE_MESSAGING_LIMIT;
 use serde_json::json;
 use std::fs;
 use std::os::unix::net::UnixStream;
@@ -18,7 +19,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Larger than every answer here, so that none comes in chunks.
-const MAX_FRAME: u64 = 64 * 1024 * 1024;
+const MAX_FRAME: usize = 64 * 1024 * 1024;
 
 /// How long the socket may take to appear after the bridge's first answer.
 const SOCKET: Duration = Duration::from_secs(5);
@@ -94,12 +95,24 @@ impl Bridge {
 
     /// A second way in: the local socket, as the command line uses it.
     pub fn attach(&self) -> Outcome<Link> {
+        let mut link = self.attached()?;
+        hello(&mut link)?;
+        Ok(link)
+    }
+
+    /// The same for one that takes frames no longer than browsers do, and what is longer in chunks.
+    pub fn attach_as_browser(&self) -> Outcome<Link> {
+        let mut link = self.attached()?;
+        say_hello(&mut link, NATIVE_MESSAGING_LIMIT, true)?;
+        Ok(link)
+    }
+
+    fn attached(&self) -> Outcome<Link> {
         let run = self.home.path.join("run");
         let stream = connected(&run.join("bridge.sock"))?;
         let token = fs::read_to_string(run.join("token"))?;
         let mut link = Link::of_socket(stream, Framing::Length)?;
         ask(&mut link, "attach", &json!({ "token": token.trim(), "role": "cli" }))?;
-        hello(&mut link)?;
         Ok(link)
     }
 
@@ -154,8 +167,12 @@ pub fn add_server(options: &Options, link: &mut Link, level: &str) -> Outcome<()
 
 /// Says what this client is; the first of all messages.
 pub fn hello(link: &mut Link) -> Outcome<()> {
+    say_hello(link, MAX_FRAME, false)
+}
+
+fn say_hello(link: &mut Link, max_frame: usize, chunks: bool) -> Outcome<()> {
     let protocol = harbor_ipc_proto::CLIENT_PROTOCOL;
-    let fields = json!({ "protocol": protocol, "client": "bench", "chunks": false, "max_frame": MAX_FRAME });
+    let fields = json!({ "protocol": protocol, "client": "bench", "chunks": chunks, "max_frame": max_frame });
     ask(link, "hello", &fields)?;
     Ok(())
 }

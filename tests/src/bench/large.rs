@@ -6,7 +6,7 @@
 //!  driver ── ping, again and again ────────┘
 //! ```
 //!
-//! Owns both clients, and the messages. A ping is answered by the bridge itself, so that what it waits for is the bridge.
+//! Owns the clients, and the messages. A ping is answered by the bridge itself, so that what it waits for is the bridge.
 //! Must not judge; there is no goal.
 
 use crate::ask;
@@ -27,6 +27,12 @@ const SIZE: usize = 60 * 1024 * 1024;
 /// Between two pings, so that they themselves are no flood.
 const PAUSE: Duration = Duration::from_micros(300);
 
+/// What the last chunk of an answer says.
+const LAST: &[u8] = br#""last":true"#;
+
+/// It says so within so many bytes.
+const HEAD: usize = 128;
+
 /// What was found beside one kind of message.
 #[derive(Debug)]
 pub struct Large {
@@ -36,47 +42,53 @@ pub struct Large {
     pub waits: Vec<f64>,
 }
 
-/// A call that was made once, as bytes.
+/// A call that was made once, and who sends it.
 struct Call {
+    client: Link,
     bytes: Vec<u8>,
     /// Its answer has no fewer.
     least: usize,
 }
 
-/// Measures beside both kinds of message: one long string, which comes back, and very many numbers, which do not.
-pub fn measure(options: &Options) -> Outcome<[Large; 2]> {
+/// Measures beside all kinds of message: one long string, which comes back, as a whole or in chunks, and very many numbers,
+/// which do not.
+pub fn measure(options: &Options) -> Outcome<[Large; 3]> {
     watchdog::step("large messages: starting".to_owned());
     let (bridge, mut stdio) = Bridge::start(options)?;
     connect_echo(options, &mut stdio, SERVER)?;
-    let (mut caller, mut pinger) = (bridge.attach()?, bridge.attach()?);
+    let mut pinger = bridge.attach()?;
     let text = format!(r#"{{"text":"{}"}}"#, "x".repeat(SIZE));
     let numbers = format!(r#"{{"text":"x","n":[{}1]}}"#, "1,".repeat(SIZE / 2));
-    let calls = [call(&text, SIZE), call(&numbers, 1)];
-    let mut found = ["60 MB of text, there and back", "60 MB of numbers, there"]
-        .map(|name| Large { name, waits: Vec::new() });
+    let mut calls = [
+        call(bridge.attach()?, &text, SIZE),
+        call(bridge.attach_as_browser()?, &text, SIZE),
+        call(bridge.attach()?, &numbers, 1),
+    ];
+    let names = ["60 MB of text, there and back", "the same, back in chunks", "60 MB of numbers, there"];
+    let mut found = names.map(|name| Large { name, waits: Vec::new() });
     for repetition in 0..options.scale.large_messages {
         say(&format!("large messages: repetition {} of {}", repetition + 1, options.scale.large_messages));
         for which in turns(repetition, calls.len()) {
             watchdog::step(format!("large messages: {}", found[which].name));
-            found[which].waits.push(longest_wait(&mut pinger, &mut caller, &calls[which])?);
+            found[which].waits.push(longest_wait(&mut pinger, &mut calls[which])?);
         }
     }
     // The links are closed before the bridge ends with its stdin.
-    drop((caller, pinger, stdio));
+    drop((calls, pinger, stdio));
     Ok(found)
 }
 
 /// Values of so many numbers would take a gigabyte: the arguments are JSON already.
-fn call(arguments: &str, least: usize) -> Call {
-    Call { bytes: Framing::Length.wrap(&Manner::Owner.json("echo", &arguments)), least }
+fn call(client: Link, arguments: &str, least: usize) -> Call {
+    Call { client, bytes: Framing::Length.wrap(&Manner::Owner.json("echo", &arguments)), least }
 }
 
 /// Pings until the call has been answered.
-fn longest_wait(pinger: &mut Link, caller: &mut Link, call: &Call) -> Outcome<f64> {
+fn longest_wait(pinger: &mut Link, call: &mut Call) -> Outcome<f64> {
     let ping = ask::request(pinger.framing(), "ping", &json!({}));
     thread::scope(|scope| {
         // An error of this kind cannot leave its thread; its text can.
-        let calling = scope.spawn(move || answered(caller, call).map_err(|error| error.to_string()));
+        let calling = scope.spawn(move || answered(call).map_err(|error| error.to_string()));
         let mut longest = Duration::ZERO;
         while !calling.is_finished() {
             let begin = Instant::now();
@@ -90,14 +102,23 @@ fn longest_wait(pinger: &mut Link, caller: &mut Link, call: &Call) -> Outcome<f6
     })
 }
 
-fn answered(caller: &mut Link, call: &Call) -> Outcome<()> {
-    caller.send(&call.bytes)?;
-    let json_at = caller.framing().json_at();
-    let answer = caller.receive()?;
-    let is_result = answer[json_at..].starts_with(br#"{"type":"mcp_call_tool_result""#);
-    if is_result && answer.len() >= call.least {
-        Ok(())
-    } else {
-        Err(format!("a large call was answered by {}", excerpt(answer)).into())
+fn answered(call: &mut Call) -> Outcome<()> {
+    call.client.clear();
+    call.client.send(&call.bytes)?;
+    let json_at = call.client.framing().json_at();
+    let mut came = 0;
+    loop {
+        let answer = call.client.next()?;
+        let head = &answer[json_at..answer.len().min(HEAD)];
+        let is = |start: &[u8]| head.starts_with(start);
+        came += answer.len();
+        let is_piece = is(br#"{"type":"chunk""#);
+        if is_piece && !head.windows(LAST.len()).any(|part| part == LAST) {
+            continue;
+        }
+        if came >= call.least && (is_piece || is(br#"{"type":"mcp_call_tool_result""#)) {
+            return Ok(());
+        }
+        return Err(format!("a large call was answered by {}", excerpt(&answer)).into());
     }
 }

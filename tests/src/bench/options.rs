@@ -12,7 +12,7 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
              [--servers DIR] [--peers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
-  --calls-only       neither starts of servers nor memory
+  --calls-only       only calls
   --fronts-only      only small calls through every front of Harbor, and with less around the server
   --peers-only       only small calls through public programs that do a similar job; needs --peers
   --supervision-only only what happens when servers die, and many of them
@@ -21,14 +21,14 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
   --budget-only      only counts for one call, by valgrind and strace; fails where one is over its budget
   --scale-only       only floods, many servers, clients and tools, and a soak
   --beside-only      of these only what a flood, or one large message, costs those beside
-  --soak N           calls of the soak (default 1000000, with --quick 20000)
+  --soak N           calls of the soak, 1 to 1000000000 (default 1000000, with --quick 20000)
   --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
-  --repetitions N    how often each measurement of calls is repeated
+  --repetitions N    how often each measurement of calls is repeated, 1 to 1000 (default 25, with --quick 3)
   --servers DIR      where real servers are installed (scripts/servers); one of them is killed, too
   --peers DIR        where such programs are installed (scripts/peers); without it they are left out
   --bin-dir DIR      where echo-server, relay and harbor-bridge are (default: beside this program)
-  --without-harbor   only the setups that need no Harbor
-  --seconds N        give up after so long (default 1800)
+  --without-harbor   only the setups that need no Harbor; not with a part that is of Harbor alone
+  --seconds N        give up after so long, 1 to 86400 (default 1800)
 ";
 
 /// What is measured.
@@ -56,6 +56,11 @@ pub enum Part {
     Beside,
 }
 
+/// The most that the options may be that are numbers; scripts/bench refuses more before it builds.
+const MOST_REPETITIONS: usize = 1_000;
+const MOST_SOAK: usize = 1_000_000_000;
+const MOST_SECONDS: usize = 86_400;
+
 /// The options that name what alone is measured.
 const ONLY: [(&str, Part); 9] = [
     ("--calls-only", Part::Calls),
@@ -73,6 +78,11 @@ impl Part {
     /// Whether this one is measured.
     pub fn has(self, part: Self) -> bool {
         self == Self::All || self == part
+    }
+
+    /// Whether nothing of it is left without Harbor.
+    fn is_of_harbor(self) -> bool {
+        matches!(self, Self::Supervision | Self::Host | Self::Budget | Self::Scale | Self::Beside)
     }
 
     /// Becomes the part that an option names, unless another one was named before.
@@ -147,14 +157,16 @@ impl Options {
             match arg.as_str() {
                 "-h" | "--help" => return Ok(None),
                 "--quick" => options = options.quick(),
-                "--soak" => soak = Some(number(&arg, &value()?)?.max(1)),
+                "--soak" => soak = Some(number(&arg, &value()?, MOST_SOAK)?),
                 "--plot" => options.plot = Some(PathBuf::from(value()?)),
                 "--without-harbor" => options.harbor = false,
                 "--bin-dir" => bin_dir = Some(value()?),
                 "--servers" => options.servers = Some(std::path::absolute(value()?)?),
                 "--peers" => options.peers = Some(std::path::absolute(value()?)?),
-                "--repetitions" => repetitions = Some(number(&arg, &value()?)?.clamp(1, 1000)),
-                "--seconds" => options.limit = Duration::from_secs(number(&arg, &value()?)? as u64),
+                "--repetitions" => repetitions = Some(number(&arg, &value()?, MOST_REPETITIONS)?),
+                "--seconds" => {
+                    options.limit = Duration::from_secs(number(&arg, &value()?, MOST_SECONDS)? as u64)
+                }
                 _ => match ONLY.iter().find(|(option, _)| *option == arg) {
                     Some((_, part)) => options.part.narrow(&arg, *part)?,
                     None => return Err(format!("unknown argument '{arg}'\n{USAGE}").into()),
@@ -163,6 +175,15 @@ impl Options {
         }
         if options.part == Part::Peers && options.peers.is_none() {
             return Err("--peers-only needs --peers DIR".into());
+        }
+        if let Some((only, _)) = ONLY.iter().find(|(_, part)| *part == options.part)
+            && options.part.is_of_harbor()
+            && !options.harbor
+        {
+            return Err(format!(
+                "--without-harbor leaves nothing of {only} to measure; leave out one of them"
+            )
+            .into());
         }
         options.repetitions = repetitions.unwrap_or(options.repetitions);
         options.scale.soak = soak.unwrap_or(options.scale.soak);
@@ -219,8 +240,9 @@ impl Options {
     }
 }
 
-fn number(option: &str, text: &str) -> Outcome<usize> {
-    Ok(text.parse().map_err(|_| format!("{option} needs a whole number from 0 on, not '{text}'"))?)
+fn number(option: &str, text: &str, most: usize) -> Outcome<usize> {
+    let number = text.parse().ok().filter(|number| (1..=most).contains(number));
+    Ok(number.ok_or_else(|| format!("{option} needs a whole number from 1 to {most}, not '{text}'"))?)
 }
 
 #[cfg(test)]
@@ -245,11 +267,38 @@ mod tests {
     fn a_wrong_argument_is_an_error_and_help_is_none() {
         assert!(read(&["--fast"]).is_err());
         assert!(read(&["--repetitions"]).is_err());
-        let error = read(&["--soak", "-1"]).unwrap_err().to_string();
-        assert_eq!(error, "--soak needs a whole number from 0 on, not '-1'");
         assert!(read(&["--bin-dir", "/nowhere"]).is_err());
         assert!(read(&["--peers-only"]).is_err() && read(&["--peers-only", "--peers", "d"]).is_ok());
         assert!(read(&["--help"]).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_refused_and_not_bent() {
+        for (option, most) in
+            [("--repetitions", MOST_REPETITIONS), ("--soak", MOST_SOAK), ("--seconds", MOST_SECONDS)]
+        {
+            assert!(read(&[option, "1"]).is_ok() && read(&[option, &most.to_string()]).is_ok());
+            let over = (most + 1).to_string();
+            for wrong in ["0", "-1", "", "few", "99999999999999999999999", &over] {
+                let error = read(&[option, wrong]).unwrap_err().to_string();
+                assert_eq!(error, format!("{option} needs a whole number from 1 to {most}, not '{wrong}'"));
+            }
+            // The script has bounds of its own, to refuse before it builds.
+            let script = include_str!("../../../scripts/bench");
+            assert!(script.contains(&format!("{option}) most={most} ;;")), "{option}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_which_nothing_is_left_is_refused() {
+        let error = read(&["--without-harbor", "--budget-only"]).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "--without-harbor leaves nothing of --budget-only to measure; leave out one of them"
+        );
+        let refused = ONLY.map(|(only, _)| read(&[only, "--without-harbor", "--peers", "d"]).is_err());
+        assert_eq!(refused, ONLY.map(|(_, part)| part.is_of_harbor()));
+        assert!(read(&["--without-harbor"]).is_ok());
     }
 
     #[test]

@@ -69,7 +69,7 @@ pub struct Figures {
     /// A flood beside: relays, Harbor.
     pub beside: [Beside; 2],
     /// One large message beside: text, numbers.
-    pub large: [Large; 2],
+    pub large: [Large; 3],
     /// Starts of runners, by heap.
     pub ready: [Ready; 2],
     /// By number of servers.

@@ -59,7 +59,9 @@ pub fn goals(out: &mut Page) {
     }
     line(out, "### Goals\n");
     if missed.is_empty() {
-        line(out, &format!("None of {count} is missed.\n"));
+        let met =
+            if count == 1 { "The only one is met.\n" } else { &format!("None of {count} is missed.\n") };
+        line(out, met);
         return;
     }
     line(out, &format!("Missed, {} of {count}:\n", missed.len()));
@@ -92,6 +94,9 @@ mod tests {
         assert_eq!(page.take(), "");
         page.goal(Some(Goal::below(2.0, "")), 1.0, &[]);
         goals(&mut page);
-        assert_eq!(page.take(), "### Goals\n\nNone of 1 is missed.\n\n");
+        assert_eq!(page.take(), "### Goals\n\nThe only one is met.\n\n");
+        page.goal(Some(Goal::below(2.0, "")), 1.0, &[]);
+        goals(&mut page);
+        assert_eq!(page.take(), "### Goals\n\nNone of 2 is missed.\n\n");
     }
 }

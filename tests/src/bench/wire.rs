@@ -100,6 +100,19 @@ impl Link {
         self.rest()
     }
 
+    /// The next frame as it came, its length included, while others may follow at once.
+    pub fn next(&mut self) -> Outcome<Vec<u8>> {
+        while !self.is_whole() {
+            self.grow();
+            self.read_once()?;
+        }
+        let end = self.announced();
+        let frame = self.buffer[..end].to_vec();
+        self.buffer.copy_within(end..self.filled, 0);
+        self.filled -= end;
+        Ok(frame)
+    }
+
     /// Waits until the next message begins to come; [`rest`](Self::rest) is to follow.
     pub fn beginning(&mut self) -> Outcome<()> {
         self.filled = 0;
