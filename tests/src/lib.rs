@@ -7,9 +7,8 @@
 //! ```
 //!
 //! Owns starting the product's programs, speaking to them in frames, and cleaning up. Must never reach into the
-//! product's code: it sees what a browser would see, and only `ipc-proto` is shared, except by `fuzz`, which
-//! drives parsers. Waiting is always for an
-//! event with a deadline.
+//! product's code: it sees what a browser would see, and only `ipc-proto` is shared, except by `fuzz` and `steps`, which
+//! drive single parsers and writers. Waiting is always for an event with a deadline.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -42,6 +41,7 @@ pub mod registry;
 pub mod rights;
 pub mod said;
 pub mod scripted;
+pub mod steps;
 pub mod terminal;
 pub mod tls;
 
