@@ -9,22 +9,21 @@ fn main() {
     divan::main();
 }
 
-macro_rules! steps {
-    ($($name:ident)*) => {$(
+// One line each: they are shown in the order of their lines.
+macro_rules! step {
+    ($name:ident) => {
         #[divan::bench(args = CARRIED)]
         fn $name(bencher: Bencher<'_, '_>, carried: Carried) {
             bencher.bench_local(steps::$name(carried));
         }
-    )*};
+    };
 }
 
-steps! {
-    read_request
-    pass_to_runner
-    take_from_bridge
-    write_line
-    read_line
-    pass_to_bridge
-    take_from_runner
-    write_reply
-}
+step!(read_request);
+step!(pass_to_runner);
+step!(take_from_bridge);
+step!(write_line);
+step!(read_line);
+step!(pass_to_bridge);
+step!(take_from_runner);
+step!(write_reply);
