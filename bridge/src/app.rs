@@ -296,10 +296,7 @@ impl Bridge {
         }
         let written = async {
             for client in &clients {
-                client.outbox().room().await;
-                while client.outbox().pending() > 0 {
-                    tokio::task::yield_now().await;
-                }
+                client.outbox().written().await;
             }
         };
         // A client that does not read its last answer is not waited for.

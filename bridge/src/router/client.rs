@@ -220,21 +220,24 @@ impl Client {
             if length <= self.max_frame.get() {
                 return None;
             }
-            // What was queued before is copied, not the answer.
-            let before = out[..start].to_vec();
-            let all = std::mem::replace(out, before);
             match envelope {
                 Some(envelope) if self.chunks.get() => {
-                    return Some(Chunks::new(envelope.id(), all, start, self.max_frame.get()));
+                    return Some(Chunks::cut_off(out, start, envelope.id(), self.max_frame.get()));
                 }
-                Some(envelope) => self.put_too_large(out, envelope, length),
+                Some(envelope) => {
+                    out.truncate(start);
+                    self.put_too_large(out, envelope, length);
+                }
                 // A push that is too large is of no use in part.
-                None => {}
+                None => out.truncate(start),
             }
             None
         });
         let queued = pushed.and_then(|chunks| match chunks {
-            Some(chunks) => self.outbox.push_long(Box::new(chunks)),
+            Some(chunks) => {
+                let bytes = chunks.bytes();
+                self.outbox.push_long(Box::new(chunks), bytes)
+            }
             None => Ok(()),
         });
         if queued.is_err() {
@@ -362,22 +365,38 @@ mod tests {
     }
 
     #[tokio::test(flavor = "local")]
-    async fn a_large_answer_comes_in_chunks_and_what_is_sent_later_between_them() {
+    async fn a_large_answer_comes_in_chunks_and_keeps_its_place() {
         let client = Client::new(Principal::Owner);
         client.set_takes(4096, true);
-        let answer = |id: &str, length| {
+        let lengths = [10, 20_000, 10, 40_000, 10];
+        for (id, length) in lengths.into_iter().enumerate() {
             let reply = PingResult { echo: Some("x".repeat(length)), timestamp: 1 };
-            client.send_result(&Envelope::Typed(id.into()), "ping", Ok(Box::new(reply)));
-        };
-        answer("before", 10);
-        answer("long", 20_000);
-        answer("longer", 40_000);
-        assert!(client.outbox.pending() > 60_000);
-        answer("after", 10);
+            client.send_result(&Envelope::Typed(id.to_string()), "ping", Ok(Box::new(reply)));
+        }
+        assert!((60_000..62_000).contains(&client.outbox.held()), "{}", client.outbox.held());
         let frames = written(&client).await;
-        let ids: Vec<_> = frames.iter().map(|frame| frame["request_id"].as_str().unwrap()).collect();
-        assert_eq!(ids[..3], ["before", "after", "long"], "no answer waits for a longer one's last chunk");
-        assert!(ids[2..].is_sorted(), "long answers come one after the other");
+        let mut ids: Vec<_> = frames.iter().map(|frame| frame["request_id"].as_str().unwrap()).collect();
+        assert!(ids.is_sorted() && ids.len() > 15, "{ids:?}");
+        ids.dedup();
+        assert_eq!(ids, ["0", "1", "2", "3", "4"]);
+        assert_eq!((client.outbox.pending(), client.outbox.held()), (0, 0));
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn a_long_answer_costs_its_own_bytes_however_much_waits_before_it() {
+        let client = Client::new(Principal::Owner);
+        client.set_takes(4096, true);
+        let answer = |length| {
+            let reply = PingResult { echo: Some("x".repeat(length)), timestamp: 1 };
+            client.send_result(&Envelope::Typed("1".into()), "ping", Ok(Box::new(reply)));
+        };
+        (0..1000).for_each(|_| answer(4000));
+        let before = client.outbox.held();
+        (0..100).for_each(|_| answer(5000));
+        assert!((before + 500_000..before + 520_000).contains(&client.outbox.held()));
+        client.set_takes(4096, false);
+        (0..100).for_each(|_| answer(1_000_000));
+        assert!(client.outbox.held() < before + 560_000, "what is too large is not kept");
     }
 
     #[tokio::test(flavor = "local")]

@@ -49,14 +49,14 @@ impl Clients {
     /// Something was sent to `client`. Where too much waits for all together, who does not read is cut off: each of them
     /// alone may be within its own limit.
     pub(super) fn relieve(&self, client: &Client) {
-        if client.outbox().pending() < MUCH {
+        if client.outbox().held() < MUCH {
             return;
         }
         let mut all = self.all();
         all.retain(|client| !client.outbox().is_closed());
         let backlog = |client: &Rc<Client>| {
             let outbox = client.outbox();
-            Backlog { waiting: outbox.pending(), stuck_for: outbox.stuck_for() }
+            Backlog { waiting: outbox.held(), stuck_for: outbox.stuck_for() }
         };
         for at in too_much(&all.iter().map(backlog).collect::<Vec<_>>()) {
             tracing::warn!(client = ?all[at].principal(), "cut off: it does not read, and too much waits");

@@ -32,7 +32,7 @@ define_sent! {
         params: Json,
     }
     /// A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in
-    /// order, other messages maybe between them; joined, they are the answer's frame without its length prefix.
+    /// order; joined, they are the answer's frame without its length prefix.
     "chunk" Chunk {
         /// The id of the request that is being answered.
         request_id: String,

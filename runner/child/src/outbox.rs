@@ -1,14 +1,12 @@
 //! The write queue in front of a pipe or socket, and the read that goes with it.
 //!
 //! ```text
-//!  push ──────► queue ─────────────────────┐
-//!                                          ├─► drive (one task per pipe) ─► write(2)
-//!  push_long ─► long ones, a share a time ─┘
+//!  push ─► queue ─► drive (one task per pipe) ─► write(2)
 //! ```
 //!
 //! Pushing never waits, so a reader can answer without ever being blocked by a peer that does not read: no
-//! task both reads and writes. What is pushed while one task runs goes out in one write, and never waits for more than a
-//! share of a long message. Owns the bytes until they are written; must never grow past its limit.
+//! task both reads and writes. What is pushed while one task runs goes out in one write, in its order; a long message is
+//! made piece by piece when it is its turn. Owns the bytes until they are written; must never grow past its limit.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -92,20 +90,30 @@ pub enum Refused {
 
 /// A message that is made piece by piece, as it is written.
 pub trait Long: fmt::Debug {
-    /// Appends the next piece.
-    fn put_piece(&mut self, out: &mut Vec<u8>);
+    /// Appends the next piece; whether there is a further one.
+    fn put_piece(&mut self, out: &mut Vec<u8>) -> bool;
+}
 
-    /// How many bytes it has not put yet; 0 when there is no further piece.
-    fn left(&self) -> usize;
+/// A long message that waits.
+#[derive(Debug)]
+struct Waiting {
+    /// What was queued before it, behind the long one before.
+    before: Vec<u8>,
+    message: Box<dyn Long>,
+    /// What it holds, in bytes, until its last piece is made.
+    bytes: usize,
 }
 
 /// A bounded queue of bytes for one pipe. Used from one thread.
 #[derive(Debug)]
 pub struct Outbox {
+    /// What was queued behind the last long message.
     queue: RefCell<Vec<u8>>,
-    /// In their order, one after the other.
-    long: RefCell<VecDeque<Box<dyn Long>>>,
-    /// Bytes that were taken from the queue and are being written.
+    long: RefCell<VecDeque<Waiting>>,
+    /// What they all hold, and what was queued before each, in bytes.
+    long_bytes: Cell<usize>,
+    /// The bytes that were taken and are being written: how many there were, and how many are left.
+    taken: Cell<usize>,
     writing: Cell<usize>,
     closed: Cell<bool>,
     /// Since when the peer has taken nothing, while it has not taken all.
@@ -123,6 +131,8 @@ impl Outbox {
         Self {
             queue: RefCell::new(Vec::new()),
             long: RefCell::new(VecDeque::new()),
+            long_bytes: Cell::new(0),
+            taken: Cell::new(0),
             writing: Cell::new(0),
             closed: Cell::new(false),
             stuck: Cell::new(None),
@@ -149,13 +159,15 @@ impl Outbox {
         Ok(filled)
     }
 
-    /// Queues a long message behind those before it. What is pushed later may be written between its pieces.
+    /// Queues a message that holds so many bytes until its last piece is made.
     ///
     /// # Errors
     /// As for [`push`](Self::push).
-    pub fn push_long(&self, message: Box<dyn Long>) -> Result<(), Refused> {
+    pub fn push_long(&self, message: Box<dyn Long>, bytes: usize) -> Result<(), Refused> {
         self.admit()?;
-        self.long.borrow_mut().push_back(message);
+        let before = self.queue.take();
+        self.long_bytes.update(|all| all + before.len() + bytes);
+        self.long.borrow_mut().push_back(Waiting { before, message, bytes });
         self.filled.notify_one();
         Ok(())
     }
@@ -168,11 +180,16 @@ impl Outbox {
         }
     }
 
-    /// Bytes that are not written yet.
+    /// Bytes that are not written yet; those of a long message until its last piece is made.
     #[must_use]
     pub fn pending(&self) -> usize {
-        let long: usize = self.long.borrow().iter().map(|message| message.left()).sum();
-        self.queue.borrow().len() + self.writing.get() + long
+        self.queue.borrow().len() + self.long_bytes.get() + self.writing.get()
+    }
+
+    /// Bytes that are in memory for it, those included that are written already and not given back yet.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.queue.borrow().len() + self.long_bytes.get() + self.taken.get()
     }
 
     /// For how long its peer has taken nothing of what is queued; zero while it takes it.
@@ -208,6 +225,13 @@ impl Outbox {
         }
     }
 
+    /// Waits until all is written; for ever, where its peer is gone before that.
+    pub async fn written(&self) {
+        while self.pending() > 0 {
+            self.drained.notified().await;
+        }
+    }
+
     /// Takes what is queued, once there is something; none once the outbox is closed and empty. For peers that are no pipe.
     pub async fn take(&self) -> Option<Vec<u8>> {
         loop {
@@ -224,18 +248,23 @@ impl Outbox {
         }
     }
 
-    /// Takes what is queued into `batch`, which is empty, and a share of the long message whose turn it is.
+    /// Takes what is next into `batch`, which is empty.
     fn take_into(&self, batch: &mut Vec<u8>) {
-        // The empty buffer changes places with the full one, so two allocations serve for ever.
-        std::mem::swap(&mut *self.queue.borrow_mut(), batch);
-        let share = batch.len() + SHARE;
         let mut long = self.long.borrow_mut();
-        while batch.len() < share
-            && let Some(message) = long.front_mut()
-        {
-            message.put_piece(batch);
-            if message.left() == 0 {
+        let Some(first) = long.front_mut() else {
+            // The empty buffer changes places with the full one, so two allocations serve for ever.
+            return std::mem::swap(&mut *self.queue.borrow_mut(), batch);
+        };
+        if !first.before.is_empty() {
+            *batch = std::mem::take(&mut first.before);
+            self.long_bytes.update(|all| all - batch.len());
+            return;
+        }
+        while batch.len() < SHARE {
+            if !first.message.put_piece(batch) {
+                self.long_bytes.update(|all| all - first.bytes);
                 long.pop_front();
+                return;
             }
         }
     }
@@ -255,15 +284,18 @@ impl Outbox {
                 self.filled.notified().await;
                 continue;
             }
+            self.taken.set(batch.len());
             if let Err(error) = self.write_all(sink, &batch).await {
                 break Err(error);
             }
             batch.clear();
+            self.taken.set(0);
             if batch.capacity() > KEEP {
                 batch = Vec::new();
             }
         };
         self.writing.set(0);
+        self.taken.set(0);
         self.closed.set(true);
         self.drained.notify_waiters();
         result

@@ -1,7 +1,7 @@
 //! An answer that is longer than its client takes in one frame.
 //!
-//! Owns the answer until its last chunk is made. A chunk is made when it is about to be written: to make all at once would
-//! keep all clients waiting, 0.2 s for 60 MB.
+//! Owns the answer until its last chunk is made. A chunk is made when it is about to be written: to make all of them at once
+//! would keep everybody waiting, 0.2 s for 60 MB.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,31 +27,37 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Of the answer to request `id` whose frame begins at `start` in `bytes` and ends with them, for a client that takes
-    /// frames of at most `max_frame` bytes.
-    pub(super) fn new(id: String, bytes: Vec<u8>, start: usize, max_frame: usize) -> Self {
+    /// Takes the frame that begins at `start` in `out`, the answer to request `id`, and leaves what was there before; for a
+    /// client that takes frames of at most `max_frame` bytes.
+    pub(super) fn cut_off(out: &mut Vec<u8>, start: usize, id: String, max_frame: usize) -> Self {
+        // The shorter part is copied.
+        let (bytes, at) = if start <= out.len() / 2 {
+            let before = out[..start].to_vec();
+            (std::mem::replace(out, before), start + HEADER)
+        } else {
+            (out.split_off(start), HEADER)
+        };
         // An id's escapes may take six bytes a character.
         let room = max_frame.min(LARGE).saturating_sub(ENVELOPE + 6 * id.len());
-        Self { id, bytes, at: start + HEADER, seq: 0, piece: (room / 4 * 3).max(3) }
+        Self { id, bytes, at, seq: 0, piece: (room / 4 * 3).max(3) }
+    }
+
+    /// What it holds: at most twice the answer.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len()
     }
 }
 
 impl Long for Chunks {
-    fn put_piece(&mut self, out: &mut Vec<u8>) {
+    fn put_piece(&mut self, out: &mut Vec<u8>) -> bool {
         let end = self.bytes.len().min(self.at + self.piece);
-        let chunk = Chunk {
-            request_id: self.id.clone(),
-            seq: self.seq,
-            last: end == self.bytes.len(),
-            data: STANDARD.encode(&self.bytes[self.at..end]),
-        };
+        let last = end == self.bytes.len();
+        let data = STANDARD.encode(&self.bytes[self.at..end]);
+        let chunk = Chunk { request_id: self.id.clone(), seq: self.seq, last, data };
         put_frame(out, |out| put_push(out, "chunk", &chunk));
         self.at = end;
         self.seq += 1;
-    }
-
-    fn left(&self) -> usize {
-        self.bytes.len() - self.at
+        !last
     }
 }
 
@@ -65,9 +71,7 @@ mod tests {
     /// The chunks' frames, each with its length.
     fn made(mut chunks: Chunks) -> Vec<(usize, Value)> {
         let mut out = Vec::new();
-        while chunks.left() > 0 {
-            chunks.put_piece(&mut out);
-        }
+        while chunks.put_piece(&mut out) {}
         let mut decoder = FrameDecoder::new(LARGE);
         decoder.push(&out);
         let mut frames = Vec::new();
@@ -82,11 +86,15 @@ mod tests {
         fn they_fit_and_join(
             id in "\\PC{1,40}|\u{1}{256}",
             answer in prop::collection::vec(any::<u8>(), 1..50_000),
-            start in 0usize..100,
+            before in prop::collection::vec(any::<u8>(), 0..60_000),
             max_frame in 4096usize..100_000,
         ) {
-            let bytes = [vec![0; start + HEADER], answer.clone()].concat();
-            let chunks = made(Chunks::new(id.clone(), bytes, start, max_frame));
+            let mut out = before.clone();
+            put_frame(&mut out, |out| out.extend_from_slice(&answer));
+            let chunks = Chunks::cut_off(&mut out, before.len(), id.clone(), max_frame);
+            prop_assert_eq!(out, before);
+            prop_assert!(chunks.bytes() <= 2 * (HEADER + answer.len()));
+            let chunks = made(chunks);
             let mut whole = Vec::new();
             for (seq, (length, chunk)) in chunks.iter().enumerate() {
                 prop_assert!(*length <= max_frame);
@@ -100,7 +108,7 @@ mod tests {
 
     #[test]
     fn none_is_more_work_than_a_message_between_two_others_may_be() {
-        let chunks = made(Chunks::new("1".into(), vec![7; 4 << 20], 0, 128 << 20));
+        let chunks = made(Chunks::cut_off(&mut vec![7; 4 << 20], 0, "1".into(), 128 << 20));
         assert!(chunks.len() > 16 && chunks.iter().all(|(length, _)| *length <= LARGE));
     }
 }

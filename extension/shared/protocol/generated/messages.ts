@@ -1400,7 +1400,7 @@ export interface Pushes {
     /** MCP's parameters, as the server wrote them. */
     params: Json;
   };
-  /** A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in order, other messages maybe between them; joined, they are the answer's frame without its length prefix. */
+  /** A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in order; joined, they are the answer's frame without its length prefix. */
   chunk: {
     /** The id of the request that is being answered. */
     request_id: string;
