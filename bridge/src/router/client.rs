@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use harbor_child::outbox::Outbox;
+use harbor_child::turn::LARGE;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
@@ -225,11 +226,11 @@ impl Client {
                     return Some(Chunks::cut_off(out, start, envelope.id(), self.max_frame.get()));
                 }
                 Some(envelope) => {
-                    out.truncate(start);
+                    take_back(out, start);
                     self.put_too_large(out, envelope, length);
                 }
                 // A push that is too large is of no use in part.
-                None => out.truncate(start),
+                None => take_back(out, start),
             }
             None
         });
@@ -337,6 +338,12 @@ impl Client {
     }
 }
 
+/// Drops what stands from `start` on, and the memory that it took.
+fn take_back(out: &mut Vec<u8>, start: usize) {
+    out.truncate(start);
+    out.shrink_to(LARGE);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -397,6 +404,7 @@ mod tests {
         client.set_takes(4096, false);
         (0..100).for_each(|_| answer(1_000_000));
         assert!(client.outbox.held() < before + 560_000, "what is too large is not kept");
+        client.outbox.push(|out| assert!(out.capacity() <= LARGE)).unwrap();
     }
 
     #[tokio::test(flavor = "local")]

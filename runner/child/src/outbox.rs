@@ -121,6 +121,7 @@ pub struct Outbox {
     limit: usize,
     filled: Notify,
     drained: Notify,
+    is_cut: Cell<bool>,
     cut: Notify,
 }
 
@@ -139,6 +140,7 @@ impl Outbox {
             limit,
             filled: Notify::new(),
             drained: Notify::new(),
+            is_cut: Cell::new(false),
             cut: Notify::new(),
         }
     }
@@ -165,7 +167,8 @@ impl Outbox {
     /// As for [`push`](Self::push).
     pub fn push_long(&self, message: Box<dyn Long>, bytes: usize) -> Result<(), Refused> {
         self.admit()?;
-        let before = self.queue.take();
+        let mut before = self.queue.take();
+        before.shrink_to_fit();
         self.long_bytes.update(|all| all + before.len() + bytes);
         self.long.borrow_mut().push_back(Waiting { before, message, bytes });
         self.filled.notify_one();
@@ -209,6 +212,7 @@ impl Outbox {
     /// read: what is queued is lost.
     pub fn cut(&self) {
         self.close();
+        self.is_cut.set(true);
         self.cut.notify_one();
     }
 
@@ -225,7 +229,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until all is written; for ever, where its peer is gone before that.
+    /// Waits until all is written, or will never be.
     pub async fn written(&self) {
         while self.pending() > 0 {
             self.drained.notified().await;
@@ -274,8 +278,11 @@ impl Outbox {
     /// # Errors
     /// That the peer is gone. The outbox is closed then.
     pub async fn drive(&self, sink: &impl Sink) -> io::Result<()> {
-        let mut batch = Vec::new();
+        let (mut turn, mut batch) = (Turn::default(), Vec::new());
         let result = loop {
+            if self.is_cut.get() {
+                break Err(io::ErrorKind::ConnectionAborted.into());
+            }
             self.take_into(&mut batch);
             if batch.is_empty() {
                 if self.closed.get() {
@@ -288,12 +295,18 @@ impl Outbox {
             if let Err(error) = self.write_all(sink, &batch).await {
                 break Err(error);
             }
+            // To make pieces is work, also for a peer that takes them all at once.
+            let made = if self.long.borrow().is_empty() { 0 } else { batch.len() };
             batch.clear();
             self.taken.set(0);
             if batch.capacity() > KEEP {
                 batch = Vec::new();
             }
+            turn.moved(made).await;
         };
+        // After an error nobody is left for the rest.
+        drop((self.queue.take(), self.long.take()));
+        self.long_bytes.set(0);
         self.writing.set(0);
         self.taken.set(0);
         self.closed.set(true);
@@ -341,6 +354,66 @@ mod tests {
     use super::*;
     use std::io::Read as _;
     use std::rc::Rc;
+
+    /// A peer that takes everything at once.
+    struct Greedy(Cell<usize>);
+
+    impl Sink for Greedy {
+        fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.update(|all| all + bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn poll_writable(&self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// So many pieces of one byte less than a share.
+    #[derive(Debug)]
+    struct Pieces(usize);
+
+    impl Long for Pieces {
+        fn put_piece(&mut self, out: &mut Vec<u8>) -> bool {
+            out.resize(out.len() + SHARE - 1, 7);
+            self.0 -= 1;
+            self.0 > 0
+        }
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn others_have_their_turn_between_the_pieces_of_a_long_message() {
+        let (outbox, sink) = (Rc::new(Outbox::new(1 << 30)), Greedy(Cell::default()));
+        outbox.push(|out| out.push(7)).unwrap();
+        outbox.push_long(Box::new(Pieces(100)), 100).unwrap();
+        outbox.push(|out| out.push(7)).unwrap();
+        let turns = Rc::new(Cell::new(0));
+        let other = tokio::task::spawn_local({
+            let (outbox, turns) = (outbox.clone(), turns.clone());
+            async move {
+                while outbox.pending() > 0 {
+                    turns.update(|turns| turns + 1);
+                    tokio::task::yield_now().await;
+                }
+                outbox.close();
+            }
+        });
+        outbox.drive(&sink).await.unwrap();
+        other.await.unwrap();
+        assert_eq!(sink.0.get(), 100 * (SHARE - 1) + 2);
+        assert!(turns.get() >= 45, "{}", turns.get());
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn what_is_cut_off_ends_at_once_and_keeps_nothing() {
+        let (outbox, sink) = (Outbox::new(1 << 30), Greedy(Cell::default()));
+        outbox.push(|out| out.push(7)).unwrap();
+        outbox.push_long(Box::new(Pieces(100)), 100).unwrap();
+        outbox.cut();
+        assert_eq!(outbox.drive(&sink).await.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+        assert_eq!((sink.0.get(), outbox.pending(), outbox.held()), (0, 0, 0));
+        outbox.written().await;
+    }
 
     #[test]
     fn what_is_pushed_arrives_in_order_and_a_peer_that_does_not_read_blocks_nobody() {

@@ -68,7 +68,7 @@ impl Amounts {
 pub struct Figures {
     /// A flood beside: relays, Harbor.
     pub beside: [Beside; 2],
-    /// One large message beside: text, numbers.
+    /// One large message beside: text, the same in chunks, numbers.
     pub large: [Large; 3],
     /// Starts of runners, by heap.
     pub ready: [Ready; 2],
