@@ -13,14 +13,14 @@ const LIFE = "shown(agent.tools.call({ tool: 't/life' }))";
 /** What comes of a promise within a second. */
 const within = (promise: string) => `return Promise.race([${promise}, new Promise((resolve) => setTimeout(resolve, 1000, { message: "none within a second" }))])`;
 
-/** Goes elsewhere and comes back, to the document that was kept. */
-async function awayAndBack(page: Page, elsewhere: string): Promise<void> {
-  await page.run("window.kept = undefined; addEventListener('pageshow', ({ persisted }) => { window.kept = persisted; }, { once: true })");
+/** Goes elsewhere and comes back: to the document that was `kept`, or to a `new` one where the browser did not keep it. */
+async function awayAndBack(page: Page, elsewhere: string): Promise<"kept" | "new"> {
+  const from = await page.run("window.kept = false; addEventListener('pageshow', ({ persisted }) => { window.kept = persisted; }, { once: true }); return location.href");
   await page.goto(elsewhere);
   await page.run("setTimeout(() => history.back(), 0)");
-  // Elsewhere, too, nothing is kept.
-  const kept = () => page.run("return typeof window.kept === 'boolean' ? String(window.kept) : ''").catch(() => "");
-  assert.equal(await until("the way back", async () => ((await kept()) as string) || undefined), "true");
+  const state = `return location.href !== ${JSON.stringify(from)} || document.readyState !== "complete" ? "" : window.kept === undefined ? "new" : window.kept ? "kept" : ""`;
+  // Between the two, nothing can be asked.
+  return until("the way back", async () => ((await page.run(state).catch(() => "")) as "kept" | "new" | "") || undefined);
 }
 
 for (const inBrowser of inBrowsers) {
@@ -36,9 +36,13 @@ for (const inBrowser of inBrowsers) {
           await page.run(`return new Promise((onProgress) => {
             window.waiting = shown(agent.tools.call({ tool: "t/wait", onProgress: () => onProgress(null) }));
           })`);
-          await awayAndBack(page, elsewhere.url);
-          const open = (await page.run(within("window.waiting"))) as Settled;
-          assert.equal(open.code, "ERR_BRIDGE_NOT_CONNECTED", open.message);
+          const way = await awayAndBack(page, elsewhere.url);
+          // Firefox does not keep every document that had something open or under way; Chromium does.
+          if (inBrowser.name === "chrome") assert.equal(way, "kept");
+          if (way === "kept") {
+            const open = (await page.run(within("window.waiting"))) as Settled;
+            assert.equal(open.code, "ERR_BRIDGE_NOT_CONNECTED", open.message);
+          }
           const called = (await page.run(within(LIFE))) as Settled;
           assert.match(called.value?.content[0].text ?? called.message, /-/);
           // Once more, with a request of the very moment in which it is left.
