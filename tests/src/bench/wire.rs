@@ -102,10 +102,7 @@ impl Link {
 
     /// The next frame as it came, its length included, while others may follow at once.
     pub fn next(&mut self) -> Outcome<Vec<u8>> {
-        while !self.is_whole() {
-            self.grow();
-            self.read_once()?;
-        }
+        self.complete()?;
         let end = self.announced();
         let frame = self.buffer[..end].to_vec();
         self.buffer.copy_within(end..self.filled, 0);
@@ -121,10 +118,7 @@ impl Link {
 
     /// The message of which the beginning has come.
     pub fn rest(&mut self) -> Outcome<&[u8]> {
-        while !self.is_whole() {
-            self.grow();
-            self.read_once()?;
-        }
+        self.complete()?;
         if self.framing == Framing::Length && self.filled != self.announced() {
             return Err(
                 format!("more than one message came: {}", excerpt(&self.buffer[..self.filled])).into()
@@ -156,6 +150,15 @@ impl Link {
     /// Forgets the message that [`receive`](Self::receive) left, before answers are counted.
     pub fn clear(&mut self) {
         self.filled = 0;
+    }
+
+    /// Reads until the message that has begun is whole.
+    fn complete(&mut self) -> Outcome<()> {
+        while !self.is_whole() {
+            self.grow();
+            self.read_once()?;
+        }
+        Ok(())
     }
 
     fn read_once(&mut self) -> Outcome<()> {
