@@ -3,6 +3,9 @@
 //! Owns the judgement whether a server ran out of memory, which no exit says by itself: the kernel sends SIGKILL as
 //! anybody may, and runtimes give up in ways of their own. Pure but for reading the kernel's counter.
 
+use std::fs::File;
+use std::io::Read;
+
 use harbor_child::reaper::Exit;
 use harbor_ipc_proto::link::runner::EndCause;
 
@@ -24,20 +27,25 @@ const LAST_WORDS: &[&str] = &[
     "Array buffer allocation failed",
 ];
 
+/// More bytes than the kernel's counters have, so that they are read at once: callers wait for that.
+const COUNTERS: usize = 16 * 1024;
+
 /// How often the kernel has killed for want of memory since it started; see proc(5) on /proc/vmstat.
 pub fn oom_kills() -> u64 {
-    let counters = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let mut counters = String::with_capacity(COUNTERS);
+    // What cannot be read is as good as no kill.
+    let _ = File::open("/proc/vmstat").and_then(|mut file| file.read_to_string(&mut counters));
     let count = counters.lines().find_map(|line| line.strip_prefix("oom_kill "));
     count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
 }
 
-/// Why a server is gone that ended by itself. `killed_for_memory`: the kernel has killed somebody for want of memory
-/// while it ran. `tail` is the end of its stderr.
-pub fn cause(exit: Exit, killed_for_memory: bool, tail: &str) -> EndCause<'static> {
+/// Why a server is gone that ended by itself. `killed_for_memory`: whether the kernel has killed somebody for want of
+/// memory while it ran; only asked where that may be the cause. `tail` is the end of its stderr.
+pub fn cause(exit: Exit, killed_for_memory: impl Fn() -> bool, tail: &str) -> EndCause<'static> {
     let said_so = || LAST_WORDS.iter().any(|words| tail.contains(words));
     let (code, signal) = code_and_signal(exit);
     let out_of_memory = match exit {
-        Exit::Signal(SIGKILL) | Exit::Code(KILLED_BELOW) if killed_for_memory => true,
+        Exit::Signal(SIGKILL) | Exit::Code(KILLED_BELOW) if killed_for_memory() => true,
         // A process without memory ends by abort(), or with an error; an orderly end is none.
         Exit::Signal(SIGABRT) => said_so(),
         Exit::Code(code) => code != 0 && said_so(),
@@ -66,21 +74,24 @@ mod tests {
     fn memory_is_blamed_only_where_something_says_so() {
         let kill = Exit::Signal(SIGKILL);
         let below = Exit::Code(137);
-        assert_eq!(cause(below, true, ""), EndCause::OutOfMemory { code: Some(137), signal: None });
-        assert_eq!(cause(below, false, ""), EndCause::Exited { code: 137 });
-        assert_eq!(cause(kill, false, "JavaScript heap out of memory"), EndCause::Signalled { signal: 9 });
-        assert_eq!(cause(kill, true, ""), EndCause::OutOfMemory { code: None, signal: Some(9) });
+        assert_eq!(cause(below, || true, ""), EndCause::OutOfMemory { code: Some(137), signal: None });
+        assert_eq!(cause(below, || false, ""), EndCause::Exited { code: 137 });
+        assert_eq!(cause(kill, || false, "JavaScript heap out of memory"), EndCause::Signalled { signal: 9 });
+        assert_eq!(cause(kill, || true, ""), EndCause::OutOfMemory { code: None, signal: Some(9) });
         let abort = Exit::Signal(SIGABRT);
-        assert_eq!(cause(abort, true, "assertion failed"), EndCause::Signalled { signal: 6 });
+        assert_eq!(cause(abort, || true, "assertion failed"), EndCause::Signalled { signal: 6 });
         let rust = "memory allocation of 1048576 bytes failed";
-        assert_eq!(cause(abort, false, rust), EndCause::OutOfMemory { code: None, signal: Some(6) });
+        assert_eq!(cause(abort, || false, rust), EndCause::OutOfMemory { code: None, signal: Some(6) });
         let node = "RangeError: Array buffer allocation failed";
-        assert_eq!(cause(Exit::Code(1), false, node), EndCause::OutOfMemory { code: Some(1), signal: None });
-        let python = "Traceback …\nMemoryError";
         assert_eq!(
-            cause(Exit::Code(1), false, python),
+            cause(Exit::Code(1), || false, node),
             EndCause::OutOfMemory { code: Some(1), signal: None }
         );
-        assert_eq!(cause(Exit::Code(0), false, python), EndCause::Exited { code: 0 });
+        let python = "Traceback …\nMemoryError";
+        assert_eq!(
+            cause(Exit::Code(1), || false, python),
+            EndCause::OutOfMemory { code: Some(1), signal: None }
+        );
+        assert_eq!(cause(Exit::Code(0), || false, python), EndCause::Exited { code: 0 });
     }
 }

@@ -334,7 +334,7 @@ impl<'a> Process<'a> {
             let (code, signal) = code_and_signal(exit);
             return End::Because(EndCause::ExitedBeforeContact { code, signal });
         }
-        let killed_for_memory = match &self.group {
+        let killed_for_memory = || match &self.group {
             Some(group) => group.ran_out_of_memory(),
             None => oom_kills() > self.oom_kills,
         };
