@@ -169,6 +169,7 @@ fn equal(lane: i8x16, wanted: u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::tests::any_json;
     use proptest::prelude::*;
 
     /// The same, byte by byte.
@@ -191,22 +192,6 @@ mod tests {
             }
         }
         false
-    }
-
-    fn any_json() -> impl Strategy<Value = serde_json::Value> {
-        let leaf = prop_oneof![
-            Just(serde_json::Value::Null),
-            any::<bool>().prop_map(Into::into),
-            any::<i64>().prop_map(Into::into),
-            ".{0,40}".prop_map(Into::into),
-        ];
-        leaf.prop_recursive(4, 40, 6, |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
-                prop::collection::btree_map("[a-z\"\\\\]{0,20}", inner, 0..6)
-                    .prop_map(|m| serde_json::Value::Object(m.into_iter().collect())),
-            ]
-        })
     }
 
     proptest! {

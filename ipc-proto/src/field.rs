@@ -3,9 +3,10 @@
 //! Owns the two traits and their implementations for the plain types. A field that does not fit becomes a
 //! [`FieldError`], which names the field and what was expected; a value is never echoed, it may be a secret.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::json::{Json, Pieces, put_str};
+use crate::json::{Json, Pieces, put_str, text_of};
 use crate::server_id::{self, ServerId};
 
 /// A field that is missing or wrong.
@@ -78,9 +79,7 @@ macro_rules! from_serde {
 impl FromField for String {
     const EXPECTED: &'static str = "a string";
     fn from_text(text: &str) -> Option<Self> {
-        // What has no escape is the text itself: it came out of a parser.
-        let inside = text.strip_prefix('"')?.strip_suffix('"')?;
-        if inside.contains('\\') { serde_json::from_str(text).ok() } else { Some(inside.to_owned()) }
+        text_of(text).map(Cow::into_owned)
     }
 }
 

@@ -5,13 +5,10 @@
 //! Must never build a value tree.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::de::Read;
-use serde_json::value::RawValue;
+use crate::members::{Malformed, Members, plain_end};
 
 /// One JSON value as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,8 +76,21 @@ impl Pieces {
     }
 }
 
+/// The text that a JSON string is; none where `json` is none, or is no text (half a surrogate pair).
+#[must_use]
+pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
+    // What has no escape is the text itself: it came out of a parser.
+    let inside = json.strip_prefix('"')?.strip_suffix('"')?;
+    if inside.contains('\\') { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(inside.into()) }
+}
+
 /// Appends `text` as a JSON string.
 pub fn put_str(out: &mut Vec<u8>, text: &str) {
+    if plain_end(text.as_bytes(), 0) == text.len() {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        return out.push(b'"');
+    }
     let start = out.len();
     if serde_json::to_writer(&mut *out, text).is_err() {
         out.truncate(start);
@@ -104,17 +114,20 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// Says what is wrong when the bytes are no JSON object.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, serde_json::Error> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Self::split(serde_json::Deserializer::from_str(text)),
-            // Says where it breaks.
-            Err(_) => Self::split(serde_json::Deserializer::from_slice(bytes)),
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| Malformed { what: "it is not UTF-8", at: error.valid_up_to() })?;
+        let mut fields = Self { pairs: Vec::with_capacity(8), ..Self::default() };
+        for member in Members::of(text) {
+            let (key, value) = member?;
+            if fields.pairs.len() >= MAX_FIELDS {
+                fields.too_many = true;
+            } else if fields.get(&key).is_some() {
+                fields.twice = Some(key);
+            } else {
+                fields.pairs.push((key, value));
+            }
         }
-    }
-
-    fn split<R: Read<'a>>(mut reader: serde_json::Deserializer<R>) -> Result<Self, serde_json::Error> {
-        let fields = reader.deserialize_map(ObjectVisitor)?;
-        reader.end()?;
         Ok(fields)
     }
 
@@ -143,65 +156,28 @@ impl<'a> Fields<'a> {
     }
 }
 
-struct ObjectVisitor;
-
-impl<'de> Visitor<'de> for ObjectVisitor {
-    type Value = Fields<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Fields { pairs: Vec::with_capacity(8), ..Fields::default() };
-        while let Some(key) = map.next_key_seed(KeySeed)? {
-            if fields.pairs.len() >= MAX_FIELDS {
-                fields.too_many = true;
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            let value = map.next_value::<&'de RawValue>()?.get();
-            if fields.get(&key).is_some() {
-                fields.twice = Some(key);
-            } else {
-                fields.pairs.push((key, value));
-            }
-        }
-        Ok(fields)
-    }
-}
-
-struct KeySeed;
-
-impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        // As bytes: a key with half a surrogate pair is no text, but the frame around it has an id to answer to.
-        deserializer.deserialize_bytes(self)
-    }
-}
-
-impl<'de> Visitor<'de> for KeySeed {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(std::str::from_utf8(key).map_or_else(|_| String::from_utf8_lossy(key), Cow::Borrowed))
-    }
-
-    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(String::from_utf8_lossy(key).into_owned()))
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Any value, of a size that a person can read.
+    pub(crate) fn any_json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            any::<f64>().prop_map(Into::into),
+            ".{0,40}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Into::into),
+                prop::collection::btree_map("[a-z\"\\\\]{0,20}", inner, 0..6)
+                    .prop_map(|m| serde_json::Value::Object(m.into_iter().collect())),
+            ]
+        })
+    }
 
     proptest! {
         #[test]

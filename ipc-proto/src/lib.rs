@@ -19,6 +19,7 @@ pub mod hex;
 pub mod hidden;
 pub mod json;
 pub mod link;
+pub mod members;
 pub mod secret;
 pub mod server_id;
 

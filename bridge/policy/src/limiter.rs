@@ -27,7 +27,7 @@ mod entries;
 mod places;
 mod queue;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lifecycle::Millis;
@@ -92,7 +92,7 @@ pub enum Refusal {
 pub struct Limiter {
     origins: Entries<Origin>,
     servers: Entries<Bucket>,
-    calls: HashMap<Ticket, Call>,
+    calls: BTreeMap<Ticket, Call>,
     last_ticket: u64,
 }
 

@@ -9,7 +9,7 @@
 //! Owns the promise that each ticket is given back exactly once: it is held by a guard from the first moment.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub struct Admission {
     limiter: RefCell<Limiter>,
-    waiting: RefCell<HashMap<Ticket, oneshot::Sender<()>>>,
+    waiting: RefCell<BTreeMap<Ticket, oneshot::Sender<()>>>,
     began: Instant,
 }
 

@@ -13,6 +13,7 @@ use super::Request;
 use crate::codes::Code;
 use crate::field::{FieldError, FromField, PutFields, kind_of, put_pair};
 use crate::json::{Fields, Json, put_str};
+use crate::members::Malformed;
 
 /// The longest id in bytes: each chunk of an answer repeats it.
 const MAX_ID: usize = 256;
@@ -102,8 +103,8 @@ impl Incoming {
     /// # Errors
     /// What is wrong with it, and where to say so.
     pub fn parse(frame: &[u8]) -> Result<Self, Refused> {
-        let fields = Fields::parse(frame).map_err(|error| {
-            let message = format!("the frame is not a JSON object: {}", describe(&error));
+        let fields = Fields::parse(frame).map_err(|Malformed { what, at }| {
+            let message = format!("the frame is not a JSON object: {what} at byte {at}");
             refuse(Envelope::nobody(), Code::InvalidMessage, message)
         })?;
         if let Some(key @ ("type" | "request_id" | "id")) = fields.twice() {
@@ -270,16 +271,6 @@ fn stands_twice(envelope: Envelope, key: &str) -> Refused {
 
 fn refuse(envelope: Envelope, code: Code, message: impl Into<String>) -> Refused {
     Refused { envelope, error: ErrorBody::new(code, message) }
-}
-
-/// What serde_json says, without the bytes around it: they may be anything.
-fn describe(error: &serde_json::Error) -> String {
-    let what = match error.classify() {
-        serde_json::error::Category::Eof => "it ends too early",
-        serde_json::error::Category::Data => "it is some other value",
-        _ => "syntax error",
-    };
-    format!("{what} at line {} column {}", error.line(), error.column())
 }
 
 fn cut(text: &str, chars: usize) -> String {

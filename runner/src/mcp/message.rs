@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use harbor_ipc_proto::json::text_of;
+use harbor_ipc_proto::members::Members;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -63,18 +65,14 @@ pub struct NoMessage {
     pub why: &'static str,
 }
 
-#[derive(Deserialize)]
+/// The members that matter; `null` is as good as none.
+#[derive(Default)]
 struct Envelope<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
+    id: Option<&'a str>,
+    method: Option<&'a str>,
+    params: Option<&'a str>,
+    result: Option<&'a str>,
+    error: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -95,20 +93,40 @@ pub fn read(line: &[u8]) -> Result<Message<'_>, NoMessage> {
     if line.first() != Some(&b'{') && line.trim_ascii_start().first() != Some(&b'{') {
         return Err(NoMessage { answers: None, why: "it is no JSON object" });
     }
-    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|_| {
-        stray(if std::str::from_utf8(line).is_err() { "it is not UTF-8" } else { "it is not valid JSON" })
-    })?;
-    let params = envelope.params.map_or("{}", RawValue::get);
-    match (envelope.method, envelope.id) {
-        (Some(method), Some(id)) if is_id(id.get()) => Ok(Message::Request { id: id.get(), method, params }),
+    let text = std::str::from_utf8(line).map_err(|_| stray("it is not UTF-8"))?;
+    let Envelope { id, method, params, result, error } = split(text).map_err(stray)?;
+    let params = params.unwrap_or("{}");
+    let method =
+        method.map(|json| text_of(json).ok_or_else(|| stray("its method is no text"))).transpose()?;
+    match (method, id) {
+        (Some(method), Some(id)) if is_id(id) => Ok(Message::Request { id, method, params }),
         (Some(_), Some(_)) => Err(stray("its id is neither a string nor a number")),
         (Some(method), None) => Ok(Message::Notification { method, params }),
         (None, Some(id)) => {
-            let id = own_id(id.get()).ok_or_else(|| stray("its id is none of Harbor's"))?;
-            Ok(Message::Response { id, answer: answer(envelope.result, envelope.error) })
+            let id = own_id(id).ok_or_else(|| stray("its id is none of Harbor's"))?;
+            Ok(Message::Response { id, answer: answer(result, error) })
         }
         (None, None) => Err(stray("it has neither method nor id")),
     }
+}
+
+fn split(text: &str) -> Result<Envelope<'_>, &'static str> {
+    let (mut twice, mut envelope) = (false, Envelope::default());
+    for member in Members::of(text) {
+        let (key, value) = member.map_err(|_| "it is not valid JSON")?;
+        let place = match &*key {
+            "id" => &mut envelope.id,
+            "method" => &mut envelope.method,
+            "params" => &mut envelope.params,
+            "result" => &mut envelope.result,
+            "error" => &mut envelope.error,
+            _ => continue,
+        };
+        if value != "null" {
+            twice |= place.replace(value).is_some();
+        }
+    }
+    if twice { Err("a key stands twice in it") } else { Ok(envelope) }
 }
 
 fn is_id(text: &str) -> bool {
@@ -121,11 +139,11 @@ fn own_id(text: &str) -> Option<u64> {
     text.strip_suffix(".0").unwrap_or(text).parse().ok()
 }
 
-fn answer<'a>(result: Option<&'a RawValue>, error: Option<&'a RawValue>) -> Answer<'a> {
+fn answer<'a>(result: Option<&'a str>, error: Option<&'a str>) -> Answer<'a> {
     match (result, error) {
-        (Some(result), None) if result.get().starts_with('{') => Answer::Result(result.get()),
+        (Some(result), None) if result.starts_with('{') => Answer::Result(result),
         (Some(_), None) => Answer::Malformed("the result is no object"),
-        (None, Some(error)) => match serde_json::from_str::<ErrorObject<'_>>(error.get()) {
+        (None, Some(error)) => match serde_json::from_str::<ErrorObject<'_>>(error) {
             Ok(ErrorObject { code, message, data }) => {
                 Answer::Error { code, message, data: data.map(RawValue::get) }
             }

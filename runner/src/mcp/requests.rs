@@ -1,19 +1,20 @@
 //! The table of requests that a server has not answered yet.
 //!
-//! Owns the ids on the wire: each is used once. What is remembered per request is up to the caller.
+//! Owns the ids on the wire: each is used once. What is remembered per request is up to the caller. Ordered, since numbers of
+//! our own need no hash that nobody can foresee.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Open requests by id.
 #[derive(Debug)]
 pub struct Requests<T> {
     next: u64,
-    open: HashMap<u64, T>,
+    open: BTreeMap<u64, T>,
 }
 
 impl<T> Default for Requests<T> {
     fn default() -> Self {
-        Self { next: 1, open: HashMap::new() }
+        Self { next: 1, open: BTreeMap::new() }
     }
 }
 
@@ -28,11 +29,7 @@ impl<T> Requests<T> {
 
     /// Takes the request that an answer with `id` ends; `None` when no such request is open.
     pub fn close(&mut self, id: u64) -> Option<T> {
-        let request = self.open.remove(&id);
-        if self.open.is_empty() && self.open.capacity() > 1024 {
-            self.open = HashMap::new();
-        }
-        request
+        self.open.remove(&id)
     }
 
     /// Whether a request ever had this id.
@@ -57,12 +54,12 @@ impl<T> Requests<T> {
 
     /// The id of the request that has been open the longest.
     pub fn oldest(&self) -> Option<u64> {
-        self.open.keys().min().copied()
+        self.open.keys().next().copied()
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.open = HashMap::new();
+        self.open.clear();
     }
 }
 
@@ -70,7 +67,6 @@ impl<T> Requests<T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     proptest! {
         /// Against a plain model: an id is given once, closes once, and the oldest is the smallest open one.

@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use harbor_ipc_proto::hidden::has_hidden;
+use harbor_ipc_proto::json::text_of;
 use harbor_ipc_proto::link::runner::Tool;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -88,7 +89,7 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
         return Err("it is no object");
     }
     let read: Item<'_> = serde_json::from_str(item).map_err(|_| "a member stands twice")?;
-    let name = read.name.and_then(|name| string(name.get())).ok_or("it has no name")?;
+    let name = read.name.and_then(|name| text_of(name.get())).ok_or("it has no name")?;
     if name.is_empty() || name.len() > MAX_NAME {
         return Err("its name is empty or longer than 512 bytes");
     }
@@ -111,14 +112,6 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
 
 fn text(member: Option<&RawValue>) -> Option<Cow<'_, str>> {
     member.map(|member| Cow::Borrowed(member.get()))
-}
-
-/// The string that `json` is.
-fn string(json: &str) -> Option<Cow<'_, str>> {
-    match serde_json::from_str::<&str>(json) {
-        Ok(plain) => Some(Cow::Borrowed(plain)),
-        Err(_) => serde_json::from_str::<String>(json).ok().map(Cow::Owned),
-    }
 }
 
 impl<'a> Item<'a> {

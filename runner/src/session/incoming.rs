@@ -106,8 +106,10 @@ impl Session {
         match call.tool.as_deref().and_then(|tool| self.wrong_result(tool, result)) {
             Some(failure) => self.fail(call.id, failure),
             None => {
-                self.on_result_said(result);
                 let has_failed = reports_error(result);
+                if has_failed {
+                    self.on_failure_said(result);
+                }
                 let outcome = if has_failed { Outcome::ToolError } else { Outcome::Result };
                 self.reply(call.id, outcome(result.into()));
             }

@@ -22,13 +22,11 @@ const IS_ERROR: &[u8] = b"\"isError\"";
 /// Longer results are not looked at: those that report an error are short.
 const LONGEST_RESULT: usize = 8 * 1024;
 
-/// The result of a call, as far as it is looked at.
+/// The result of a call that has failed, as far as it is looked at.
 #[derive(Deserialize)]
 struct Failed<'a> {
     #[serde(borrow)]
     content: Vec<Part<'a>>,
-    #[serde(rename = "isError")]
-    is_error: bool,
 }
 
 #[derive(Deserialize)]
@@ -71,15 +69,12 @@ impl Session {
         }
     }
 
-    /// Looks for refusals in the result of a call, if it reports an error.
-    pub(super) fn on_result_said(&self, result: &str) {
-        if !self.listens_to_words()
-            || result.len() > LONGEST_RESULT
-            || memmem::find(result.as_bytes(), IS_ERROR).is_none()
-        {
+    /// Looks for refusals in the result of a call that reports an error.
+    pub(super) fn on_failure_said(&self, result: &str) {
+        if !self.listens_to_words() || result.len() > LONGEST_RESULT {
             return;
         }
-        let Ok(Failed { content, is_error: true }) = serde_json::from_str(result) else { return };
+        let Ok(Failed { content }) = serde_json::from_str(result) else { return };
         for text in content.iter().filter_map(|part| part.text.as_deref()) {
             // The first says what went wrong.
             said(text).into_iter().take(1).for_each(|said| self.tell_refusal(said));
