@@ -4,17 +4,12 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use harbor_tests::home::TEST_ID;
 use harbor_tests::processes::{Process, assert_gone};
 use harbor_tests::said::UNSEEN;
 use harbor_tests::{Bridge, DOWN_LIMIT, ErrorValue, Home, LIMIT, Podman, wait_until};
 use nix::sys::signal::Signal;
-use nix::sys::stat::Mode;
-use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
 const IMAGE: &str = "localhost/contained:1";
@@ -208,49 +203,6 @@ fn no_end_leaves_a_container() {
     bridge.connect("s");
     drop(bridge);
     assert_eq!(podman.containers(), [""; 0]);
-}
-
-/// A directory for the PATH, with a podman that removes nothing as long as `gate` is there and nobody has opened it.
-fn slow_to_remove(home: &Home, gate: &Path) -> PathBuf {
-    let dir = home.scratch("slow");
-    fs::create_dir(&dir).unwrap();
-    mkfifo(gate, Mode::S_IRWXU).unwrap();
-    let real = Command::new("sh").args(["-c", "command -v podman"]).output().unwrap().stdout;
-    let (real, gate) = (String::from_utf8(real).unwrap(), gate.display());
-    let script = format!(
-        "#!/bin/sh\n[ \"$1\" != rm ] || [ ! -p {gate} ] || read -r _ <{gate}\nexec {} \"$@\"\n",
-        real.trim()
-    );
-    fs::write(dir.join("podman"), script).unwrap();
-    fs::set_permissions(dir.join("podman"), fs::Permissions::from_mode(0o755)).unwrap();
-    dir
-}
-
-#[test]
-fn a_call_does_not_wait_for_the_removal_of_its_container_but_the_next_one_does() {
-    let home = Home::new();
-    let podman = Podman::new(&home);
-    let _ = podman.image(IMAGE, "one");
-    let gate = home.scratch("gate");
-    let path = format!("{}:{}", slow_to_remove(&home, &gate).display(), std::env::var("PATH").unwrap());
-    let [conf, storage] = podman.env();
-    let env = [(conf.0, conf.1.as_str()), (storage.0, &storage.1), ("PATH", &path)];
-    let bridge = Bridge::start_with(&home, &env);
-    let quick = json!({"restart_delays_ms": [100], "restart_attempts": "unlimited"});
-    add(&bridge, &home, "s", &json!({"supervision": quick}));
-
-    let gone = bridge.tool("s", "exit", &json!({"code": 3})).unwrap_err();
-    assert_eq!(gone.details["cause"], "exited", "{gone:?}");
-    let call = json!({"server_id": "s", "tool_name": "version", "arguments": {}});
-    let next = bridge.request("mcp_call_tool", &call);
-    assert_eq!(bridge.server("s")["state"], "running", "its container is not removed yet");
-    // Who writes waits until the removal reads.
-    let opened = fs::OpenOptions::new().write(true).open(&gate).unwrap();
-    fs::remove_file(&gate).unwrap();
-    drop(opened);
-    assert_eq!(next.wait(LIMIT).unwrap()["result"]["content"][0]["text"], "one");
-    assert_eq!(bridge.server("s")["restarts"], 1);
-    assert_eq!(podman.containers().len(), 1);
 }
 
 #[test]

@@ -72,11 +72,6 @@ pub enum LinkEvent {
         /// MCP's method.
         method: String,
     },
-    /// A server's process is gone; what it left behind may not be yet.
-    Died {
-        /// Which start.
-        server: u32,
-    },
     /// A server is gone.
     Ended {
         /// Which start.
@@ -418,7 +413,6 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         | FromRunner::Progress { .. }
         | FromRunner::Granted { .. }
         | FromRunner::Ask { .. }
-        | FromRunner::Died { .. }
         | FromRunner::Ended { .. } => return Ok(None),
     }))
 }

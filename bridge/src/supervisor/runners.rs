@@ -27,8 +27,6 @@ use crate::link::{EndReport, LinkEvent};
 pub(super) struct Place {
     pub runner: Rc<Runner>,
     pub number: u32,
-    /// Its process is gone, and what it left behind may not be yet.
-    pub died: bool,
 }
 
 struct Start {
@@ -168,7 +166,7 @@ impl Runners {
         self.next.set(number + 1);
         let start = Start { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None };
         self.starts.borrow_mut().insert(number, start);
-        Ok(Place { runner, number, died: false })
+        Ok(Place { runner, number })
     }
 
     fn start_runner(self: &Rc<Self>, kind: Kind, has_image: bool) -> io::Result<Rc<Runner>> {
@@ -209,7 +207,6 @@ impl Runners {
                     }
                 });
             }
-            LinkEvent::Died { server } => self.with(runner_pid, server, |server| server.on_died()),
             LinkEvent::Ended { server, report } => {
                 if self.is_of(runner_pid, server) {
                     self.end_start(server, report);

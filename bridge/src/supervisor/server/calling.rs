@@ -131,9 +131,6 @@ impl Server {
     }
 
     async fn wait_until_running(self: &Rc<Self>, limit: &mut TimeLimit) -> Result<(), Unavailable> {
-        if self.has_died() {
-            self.wait_for_its_end(limit).await;
-        }
         if self.state() == State::Running {
             return Ok(());
         }
@@ -141,25 +138,6 @@ impl Server {
         let waited = self.wait_for_start(began, limit.quiet.saturating_sub(limit.used)).await;
         limit.used += began.elapsed();
         waited
-    }
-
-    /// Whether its process is gone, although it still counts as what it was.
-    fn has_died(&self) -> bool {
-        self.place.borrow().as_ref().is_some_and(|place| place.died)
-    }
-
-    /// Waits until what a server that has died left behind is gone, at most its `queue_wait`: then it is as any that is down.
-    async fn wait_for_its_end(&self, limit: &mut TimeLimit) {
-        let began = Instant::now();
-        let wait = self.settings().queue_wait.min(limit.quiet.saturating_sub(limit.used));
-        let over = async {
-            while self.has_died() {
-                self.changed.notified().await;
-            }
-        };
-        // Where it takes longer, its runner says that it takes no requests.
-        let _ = tokio::time::timeout(wait, over).await;
-        limit.used += began.elapsed();
     }
 
     /// Waits for a server that is on its way up, for at most its `queue_wait` and the call's own limit.

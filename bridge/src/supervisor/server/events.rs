@@ -81,12 +81,6 @@ impl Server {
         self.late.set(self.late.get() + 1);
     }
 
-    pub(in crate::supervisor) fn on_died(&self) {
-        if let Some(place) = &mut *self.place.borrow_mut() {
-            place.died = true;
-        }
-    }
-
     pub(in crate::supervisor) fn on_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         if self.place.borrow().as_ref().is_none_or(|place| place.number != number) {
             return;
