@@ -130,6 +130,15 @@ impl FrameDecoder {
         Some(OwnedFrame { buf: std::mem::replace(&mut self.buf, rest), body })
     }
 
+    /// How many bytes the frame in progress still lacks; 0 where that is not known yet, or it is oversize.
+    #[must_use]
+    pub fn lacking(&self) -> usize {
+        match self.announced() {
+            Some(length) if length <= self.max => (HEADER + length).saturating_sub(self.end - self.start),
+            _ => 0,
+        }
+    }
+
     /// How many bytes are here of what is not whole yet.
     #[must_use]
     pub fn held(&self) -> usize {
@@ -147,18 +156,10 @@ impl FrameDecoder {
         usize::try_from(u32::from_le_bytes(header)).ok()
     }
 
-    /// Bytes that the frame in progress still needs; 0 when its length is not known or it is oversize.
-    fn missing(&self) -> usize {
-        match self.announced() {
-            Some(length) if length <= self.max => (HEADER + length).saturating_sub(self.end - self.start),
-            _ => 0,
-        }
-    }
-
     /// How much room the next read gets. A length may lie: memory follows what has come, not what was announced. And room is
     /// made of zeros: for all of a long frame at once they would take milliseconds.
     fn wanted(&self) -> usize {
-        self.missing().clamp(READ_STEP, KEEP)
+        self.lacking().clamp(READ_STEP, KEEP)
     }
 
     fn skip_some(&mut self) {

@@ -101,7 +101,8 @@ async fn read<R: AsyncRead + Unpin>(
         }
         // Whoever keeps this process's memory with half of a large frame has to go on with it.
         let limit = if frames.held() > LARGE { HALF_A_FRAME } else { Duration::MAX };
-        let n = within(limit, turn.read(reader, frames.space())).await?;
+        let lacking = frames.lacking();
+        let n = within(limit, turn.read(reader, frames.space(), lacking)).await?;
         if n == 0 {
             return Ok(());
         }

@@ -203,7 +203,8 @@ async fn read_messages(reader: &mut Reader, events: &mpsc::Sender<WorkerEvent>) 
     let mut frames = FrameDecoder::new(MAX_MESSAGE);
     let (mut turn, mut greeted) = (Turn::default(), false);
     loop {
-        let n = turn.read(reader, frames.space()).await?;
+        let lacking = frames.lacking();
+        let n = turn.read(reader, frames.space(), lacking).await?;
         if n == 0 {
             return Ok(());
         }

@@ -19,7 +19,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, Interest, ReadBuf};
 
 use crate::outbox::Sink;
-use crate::turn::SHARE;
+use crate::turn::{AS_ONE, SHARE};
 
 /// The half that is read from.
 #[derive(Debug)]
@@ -94,7 +94,9 @@ impl AsyncRead for Reader {
 
 impl Sink for Writer {
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = (&*self.socket).write(&bytes[..bytes.len().min(SHARE)]);
+        // One answer wakes its client up once; of more, as in a flood, a share is written.
+        let most = if bytes.len() <= AS_ONE { bytes.len() } else { SHARE };
+        let written = (&*self.socket).write(&bytes[..most]);
         if written.as_ref().is_ok_and(|n| *n == bytes.len()) {
             *self.waiting.borrow_mut() = None;
         }

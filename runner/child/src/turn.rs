@@ -18,6 +18,10 @@ use crate::outbox::read_some;
 /// What is moved at a time, in bytes: some microseconds of work.
 pub const SHARE: usize = 16 * 1024;
 
+/// A message of up to so many bytes is moved as one: 64 KiB and what is around it. It would cost more in pieces, and it is
+/// handled as one anyway.
+pub const AS_ONE: usize = 72 * 1024;
+
 /// What a message costs beside its bytes, in bytes.
 const MESSAGE: usize = 1024;
 
@@ -28,12 +32,19 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Reads at most a share of what is there into `buf`, waiting until something is; 0 at the end of the stream.
+    /// Reads at most a share of what is there into `buf`, waiting until something is; 0 at the end of the stream. Where the
+    /// message in progress lacks `lacking` bytes, and those are not many, all of them are a share.
     ///
     /// # Errors
     /// As read(2).
-    pub async fn read(&mut self, source: &mut (impl AsyncRead + Unpin), buf: &mut [u8]) -> io::Result<usize> {
-        let share = buf.len().min(SHARE);
+    pub async fn read(
+        &mut self,
+        source: &mut (impl AsyncRead + Unpin),
+        buf: &mut [u8],
+        lacking: usize,
+    ) -> io::Result<usize> {
+        let lacking = if lacking <= AS_ONE { lacking } else { 0 };
+        let share = buf.len().min(lacking.max(SHARE));
         let n = read_some(source, &mut buf[..share]).await?;
         if n < share {
             // All was read: the next read waits, and so does this task.
@@ -139,9 +150,18 @@ mod tests {
         let mut source = &bytes[..];
         let turns = turns_of_others(async {
             let mut turn = Turn::default();
-            while turn.read(&mut source, &mut buf).await.unwrap() > 0 {}
+            while turn.read(&mut source, &mut buf, 0).await.unwrap() > 0 {}
         });
         assert!(turns.await >= MUCH / SHARE);
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn what_a_message_lacks_is_read_at_once_unless_it_is_long() {
+        let (bytes, mut buf) = (vec![7; MUCH], vec![0; MUCH]);
+        for (lacking, read) in [(1, SHARE), (SHARE + 1, SHARE + 1), (AS_ONE, AS_ONE), (AS_ONE + 1, SHARE)] {
+            let turn = &mut Turn::default();
+            assert_eq!(turn.read(&mut &bytes[..], &mut buf, lacking).await.unwrap(), read);
+        }
     }
 
     #[tokio::test(flavor = "local")]
@@ -216,7 +236,7 @@ mod tests {
             let mut turn = Turn::default();
             for _ in 0..1000 {
                 let mut source = &[7; 100][..];
-                turn.read(&mut source, &mut [0; 4096]).await.unwrap();
+                turn.read(&mut source, &mut [0; 4096], 0).await.unwrap();
                 turn.handled(100).await;
             }
         });

@@ -41,9 +41,8 @@ fn message(bytes: &[u8]) {
     match read(line) {
         Err(no_message) => assert!(no_message.answers.is_none_or(|id| Some(id) == found)),
         Ok(message) => {
-            // In a field that nobody reads, bytes that are no UTF-8 do no harm.
-            let text = String::from_utf8_lossy(line);
-            let pairs = Pairs::parse(text.as_bytes()).expect("a message is an object");
+            // Keys that are no text (half a surrogate pair) are beyond the plain reading.
+            let Some(pairs) = Pairs::parse(line) else { return };
             check(&message, &pairs);
             if let Message::Response { id, .. } = message {
                 // A key with escapes, or a number that is written in another way, is not found; it must not be

@@ -17,6 +17,7 @@ use std::thread;
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
+use harbor_child::socket::BlockingReader;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 use tokio::sync::mpsc::{Receiver, Sender, WeakSender, channel};
 
@@ -185,7 +186,7 @@ impl<L: Lines> Driver<L> {
             Ok(reading) => {
                 let (events, connection) = (self.events.clone(), self.connection);
                 thread::spawn(move || {
-                    read_bridge(reading, connection, &events);
+                    read_bridge(BlockingReader(reading), connection, &events);
                     let _ = tell(&events, Event::Lost(connection));
                 });
                 self.bridge = Some(stream);
@@ -234,7 +235,7 @@ fn tell(events: &WeakSender<Event>, event: Event) -> bool {
     events.upgrade().is_some_and(|events| events.blocking_send(event).is_ok())
 }
 
-fn read_bridge(mut stream: UnixStream, connection: u64, events: &WeakSender<Event>) {
+fn read_bridge(mut stream: BlockingReader, connection: u64, events: &WeakSender<Event>) {
     let mut frames = FrameDecoder::new(MAX_CLIENT_FRAME);
     loop {
         match frames.pop() {

@@ -1,12 +1,17 @@
 //! One AI client on stdin and stdout.
 //!
 //! ```text
-//!  stdin ─► thread ─► a driver ─► thread ─► stdout
+//!  stdin ─► thread ─► a driver ─┬─► stdout          a short line, where it has room and no other waits
+//!                               └─► thread ─► stdout
 //! ```
 //!
-//! Owns the two streams and their threads. Must never write anything to stdout but lines of the protocol.
+//! Owns the two streams and their threads. Must never write anything to stdout but lines of the protocol, nor have the
+//! driver wait for a client that does not read.
 
 use std::io::{self, BufRead, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -14,6 +19,8 @@ use std::time::Duration;
 use harbor_bridge::config::Paths;
 use harbor_policy::limits::MAX_LINE;
 use harbor_policy::tool_name::Allowlist;
+use nix::libc::PIPE_BUF;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::sync::mpsc::{Sender, WeakSender};
 
 use super::driver::{Driver, Event, Lines, Passed, QUEUE};
@@ -26,8 +33,10 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Serves until stdin ends.
 pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
     let (lines, to_write) = sync_channel(QUEUE);
-    let (events, mut driver) = Driver::new(Machine::new(only, lazy), client, paths, Written(lines));
-    let written = spawn_writer(to_write, events.downgrade());
+    let written = Written { queue: lines, queued: Arc::default() };
+    let queued = written.queued.clone();
+    let (events, mut driver) = Driver::new(Machine::new(only, lazy), client, paths, written);
+    let written = spawn_writer(to_write, queued, events.downgrade());
     spawn_reader(events);
     driver.dial_first();
     driver.run();
@@ -36,13 +45,36 @@ pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -
     Ok(())
 }
 
-/// Lines for the thread that writes stdout.
-struct Written(SyncSender<Vec<u8>>);
+/// Lines for stdout.
+struct Written {
+    queue: SyncSender<Vec<u8>>,
+    /// How many of them the thread has not written yet.
+    queued: Arc<AtomicUsize>,
+}
 
 impl Lines for Written {
     fn pass(&mut self, line: Vec<u8>) -> Passed {
-        self.0.send(line).map_or(Passed::Unread, |()| Passed::Done)
+        // Only the driver adds to it, so that it stays none.
+        let passed = if self.queued.load(Ordering::Acquire) == 0 && takes_at_once(io::stdout(), line.len()) {
+            write(&line).is_ok()
+        } else {
+            self.queued.fetch_add(1, Ordering::AcqRel);
+            self.queue.send(line).is_ok()
+        };
+        if passed { Passed::Done } else { Passed::Unread }
     }
+}
+
+/// Whether a write of so many bytes would not have to wait: a pipe that can be written to has room for [`PIPE_BUF`].
+fn takes_at_once(stdout: impl AsFd, bytes: usize) -> bool {
+    let mut stdout = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
+    bytes <= PIPE_BUF && poll(&mut stdout, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+}
+
+fn write(line: &[u8]) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(line)?;
+    stdout.flush()
 }
 
 fn spawn_reader(events: Sender<Event>) {
@@ -72,16 +104,20 @@ fn next_line(from: &mut impl BufRead) -> Option<Event> {
 }
 
 /// Writes lines; what it gives comes to an end when all are written, or nobody reads them.
-fn spawn_writer(lines: Receiver<Vec<u8>>, events: WeakSender<Event>) -> Receiver<()> {
+fn spawn_writer(
+    lines: Receiver<Vec<u8>>,
+    queued: Arc<AtomicUsize>,
+    events: WeakSender<Event>,
+) -> Receiver<()> {
     let (done, written) = sync_channel(1);
     thread::spawn(move || {
-        let mut stdout = io::stdout().lock();
         for line in lines {
-            if stdout.write_all(&line).and_then(|()| stdout.flush()).is_err() {
+            if write(&line).is_err() {
                 // Where there is no room for it, the next line finds out.
                 let _ = events.upgrade().map(|events| events.try_send(Event::End));
                 break;
             }
+            queued.fetch_sub(1, Ordering::AcqRel);
         }
         let _ = done.send(());
     });
@@ -91,6 +127,21 @@ fn spawn_writer(lines: Receiver<Vec<u8>>, events: WeakSender<Event>) -> Receiver
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_driver_writes_only_what_does_not_have_to_wait() {
+        let (mut reader, mut writer) = io::pipe().unwrap();
+        assert!(takes_at_once(&writer, PIPE_BUF));
+        assert!(!takes_at_once(&writer, PIPE_BUF + 1), "it may have less room than that");
+        let mut page = [b'x'; PIPE_BUF];
+        while takes_at_once(&writer, PIPE_BUF) {
+            writer.write_all(&page).unwrap();
+        }
+        reader.read_exact(&mut page).unwrap();
+        assert!(takes_at_once(&writer, PIPE_BUF));
+        drop(reader);
+        assert!(takes_at_once(&writer, 1), "whoever writes finds out that nobody reads");
+    }
 
     #[test]
     fn lines_end_at_their_ends_and_too_long_ones_are_passed_over() {
