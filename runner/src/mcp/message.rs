@@ -122,11 +122,16 @@ fn split(text: &str) -> Result<Envelope<'_>, &'static str> {
             "error" => &mut envelope.error,
             _ => continue,
         };
-        if value != "null" {
-            twice |= place.replace(value).is_some();
-        }
+        twice |= place.replace(value).is_some();
     }
-    if twice { Err("a key stands twice in it") } else { Ok(envelope) }
+    if twice {
+        return Err("a key stands twice in it");
+    }
+    let Envelope { id, method, params, result, error } = &mut envelope;
+    for member in [id, method, params, result, error] {
+        member.take_if(|value| *value == "null");
+    }
+    Ok(envelope)
 }
 
 fn is_id(text: &str) -> bool {
@@ -248,6 +253,18 @@ mod tests {
             assert!(read(format!("{{\"id\":{id},\"result\":{{}}}}").as_bytes()).is_err(), "{id}");
         }
         assert!(read(b"{\"id\":{},\"method\":\"ping\"}").is_err());
+    }
+
+    #[test]
+    fn null_is_as_good_as_nothing_and_no_key_stands_twice() {
+        assert_eq!(
+            read(br#"{"id":7,"result":{},"error":null,"method":null}"#),
+            Ok(Message::Response { id: 7, answer: Answer::Result("{}") })
+        );
+        for twice in [r#"{"id":null,"id":7,"result":{}}"#, r#"{"id":7,"result":{},"r\u0065sult":{}}"#] {
+            let why = "a key stands twice in it";
+            assert_eq!(read(twice.as_bytes()), Err(NoMessage { answers: Some(7), why }), "{twice}");
+        }
     }
 
     #[test]
