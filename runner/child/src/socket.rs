@@ -94,7 +94,7 @@ impl AsyncRead for Reader {
 
 impl Sink for Writer {
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        // One answer wakes its client up once; of more, as in a flood, a share is written.
+        // One answer wakes its client up once; of more, as a flood queues it, a share is written.
         let most = if bytes.len() <= AS_ONE { bytes.len() } else { SHARE };
         let written = (&*self.socket).write(&bytes[..most]);
         if written.as_ref().is_ok_and(|n| *n == bytes.len()) {
@@ -119,5 +119,19 @@ impl Drop for Writer {
     fn drop(&mut self) {
         // A peer that is gone already needs no end of the stream.
         let _ = self.socket.shutdown(Shutdown::Write);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "local")]
+    async fn one_answer_is_one_write_and_of_more_a_share_is() {
+        for (queued, written) in [(1, 1), (AS_ONE, AS_ONE), (AS_ONE + 1, SHARE)] {
+            let (socket, _peer) = UnixStream::pair().unwrap();
+            let (_reader, writer) = split(socket).unwrap();
+            assert_eq!(writer.try_write(&vec![7; queued]).unwrap(), written);
+        }
     }
 }

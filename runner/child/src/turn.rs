@@ -18,8 +18,8 @@ use crate::outbox::read_some;
 /// What is moved at a time, in bytes: some microseconds of work.
 pub const SHARE: usize = 16 * 1024;
 
-/// A message of up to so many bytes is moved as one: 64 KiB and what is around it. It would cost more in pieces, and it is
-/// handled as one anyway.
+/// What lacks of a message, and what is queued, is moved as one, up to so many bytes: 64 KiB and what is around it. It would
+/// cost more in pieces, and a message is handled as one anyway.
 pub const AS_ONE: usize = 72 * 1024;
 
 /// What a message costs beside its bytes, in bytes.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Owns the two streams and their threads. Must never write anything to stdout but lines of the protocol, nor have the
-//! driver wait for a client that does not read.
+//! driver wait for a client that does not read, before `QUEUE` lines wait for it.
 
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::AsFd;
@@ -21,6 +21,7 @@ use harbor_policy::limits::MAX_LINE;
 use harbor_policy::tool_name::Allowlist;
 use nix::libc::PIPE_BUF;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::stat::{SFlag, fstat};
 use tokio::sync::mpsc::{Sender, WeakSender};
 
 use super::driver::{Driver, Event, Lines, Passed, QUEUE};
@@ -33,7 +34,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Serves until stdin ends.
 pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
     let (lines, to_write) = sync_channel(QUEUE);
-    let written = Written { queue: lines, queued: Arc::default() };
+    let written = Written { queue: lines, queued: Arc::default(), tells_room: tells_room(io::stdout()) };
     let queued = written.queued.clone();
     let (events, mut driver) = Driver::new(Machine::new(only, lazy), client, paths, written);
     let written = spawn_writer(to_write, queued, events.downgrade());
@@ -50,12 +51,15 @@ struct Written {
     queue: SyncSender<Vec<u8>>,
     /// How many of them the thread has not written yet.
     queued: Arc<AtomicUsize>,
+    /// Whether stdout is such that it says how much it takes.
+    tells_room: bool,
 }
 
 impl Lines for Written {
     fn pass(&mut self, line: Vec<u8>) -> Passed {
-        // Only the driver adds to it, so that it stays none.
-        let passed = if self.queued.load(Ordering::Acquire) == 0 && takes_at_once(io::stdout(), line.len()) {
+        // Only the driver adds to them, so that none stay none.
+        let none_wait = self.queued.load(Ordering::Acquire) == 0;
+        let passed = if none_wait && self.tells_room && takes_at_once(io::stdout(), line.len()) {
             write(&line).is_ok()
         } else {
             self.queued.fetch_add(1, Ordering::AcqRel);
@@ -65,7 +69,14 @@ impl Lines for Written {
     }
 }
 
-/// Whether a write of so many bytes would not have to wait: a pipe that can be written to has room for [`PIPE_BUF`].
+/// Whether this is a pipe or a socket. A terminal can be written to as soon as it takes one byte.
+fn tells_room(stdout: impl AsFd) -> bool {
+    let kind = fstat(stdout).map(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT);
+    matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFSOCK))
+}
+
+/// Whether a write of so many bytes would not have to wait: a pipe that can be written to has room for [`PIPE_BUF`], a socket
+/// for more.
 fn takes_at_once(stdout: impl AsFd, bytes: usize) -> bool {
     let mut stdout = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
     bytes <= PIPE_BUF && poll(&mut stdout, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
@@ -127,20 +138,37 @@ fn spawn_writer(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn the_driver_writes_only_what_does_not_have_to_wait() {
-        let (mut reader, mut writer) = io::pipe().unwrap();
-        assert!(takes_at_once(&writer, PIPE_BUF));
-        assert!(!takes_at_once(&writer, PIPE_BUF + 1), "it may have less room than that");
-        let mut page = [b'x'; PIPE_BUF];
-        while takes_at_once(&writer, PIPE_BUF) {
-            writer.write_all(&page).unwrap();
-        }
-        reader.read_exact(&mut page).unwrap();
+        let (mut reader, writer) = io::pipe().unwrap();
+        // It may have less room than that.
+        assert!(!takes_at_once(&writer, PIPE_BUF + 1));
+        fill(&writer);
+        reader.read_exact(&mut [0; PIPE_BUF]).unwrap();
         assert!(takes_at_once(&writer, PIPE_BUF));
         drop(reader);
         assert!(takes_at_once(&writer, 1), "whoever writes finds out that nobody reads");
+        // What node gives to those that it starts.
+        let (_reader, writer) = UnixStream::pair().unwrap();
+        fill(&writer);
+        assert!(!tells_room(File::open("/dev/null").unwrap()));
+    }
+
+    /// Writes as long as it may, from another thread, since a write that waits would do so for ever.
+    fn fill(writer: &(impl AsFd + Sync)) {
+        assert!(tells_room(writer));
+        let (tell, full) = sync_channel(0);
+        let mut writing = File::from(writer.as_fd().try_clone_to_owned().unwrap());
+        thread::spawn(move || {
+            while takes_at_once(&writing, PIPE_BUF) {
+                writing.write_all(&[b'x'; PIPE_BUF]).unwrap();
+            }
+            tell.send(()).unwrap();
+        });
+        full.recv_timeout(Duration::from_secs(20)).expect("no write has to wait");
     }
 
     #[test]
