@@ -41,6 +41,11 @@ fn message(bytes: &[u8]) {
     match read(line) {
         Err(no_message) => assert!(no_message.answers.is_none_or(|id| Some(id) == found)),
         Ok(message) => {
+            let text = std::str::from_utf8(line).expect("a message is text");
+            assert!(
+                text.trim_start().starts_with('{') && one_value(text).is_some(),
+                "a message is an object"
+            );
             // Keys that are no text (half a surrogate pair) are beyond the plain reading.
             let Some(pairs) = Pairs::parse(line) else { return };
             check(&message, &pairs);
