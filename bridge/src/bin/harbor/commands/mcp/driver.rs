@@ -1,80 +1,54 @@
 //! Serves one machine: its client's lines, and its connection to the bridge.
 //!
 //! ```text
-//!  lines of the client ─► queue ─┐                  ┌─► Lines ─► the client
-//!                                ├─► the machine ───┤
-//!  bridge ─► thread ─────────────┘        │ dial    └─► bridge
-//!                                         └─► thread
+//!  whoever reads the client ─► line ─┐                  ┌─► Lines ─► the client
+//!                                    ├─► the machine ───┤
+//!  bridge ─► thread ─► frame ────────┘        │ dial    └─► bridge
+//!                                             └─► thread
 //! ```
 //!
-//! Owns the connection and its threads; it ends when nobody is left who could put a line into its queue. Must never know
-//! how lines come from the client or get there.
+//! Owns the machine, its connection and the threads of that, and ends with its owner. Whoever has heard something serves
+//! the machine by itself, one at a time: nobody is woken up to do it. The bridge reads whatever its clients do, so that a
+//! write to it does not wait for somebody who waits here. Must never know how lines come from the client or get there.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
 use harbor_child::socket::BlockingReader;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
-use tokio::sync::mpsc::{Receiver, Sender, WeakSender, channel};
 
-use super::http::Taken;
 use super::machine::{Machine, Out};
 use crate::client::QUICK;
 use crate::errors::Failure;
 use crate::screen::remark;
 
-/// How many lines or frames may wait for whoever is slower.
-pub const QUEUE: usize = 64;
-
-/// What a driver hears.
-#[derive(Debug)]
-pub enum Event {
-    Line(Vec<u8>),
-    /// One that takes room until the machine has read it.
-    Weighed(Vec<u8>, Taken),
-    Overlong,
-    /// The client has closed our stdin, or does not read our stdout.
-    End,
-    Dialled(Result<UnixStream, DialError>),
-    /// A frame of the connection with this number.
-    Frame(u64, Vec<u8>),
-    Lost(u64),
-}
-
 /// Where the machine's lines go.
-pub trait Lines {
-    /// Passes a line on.
-    fn pass(&mut self, line: Vec<u8>) -> Passed;
+pub trait Lines: Send + 'static {
+    /// Passes a line on; gives what the machine hears in return, as if from its client.
+    fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>>;
 }
 
-/// What became of a line.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Passed {
-    Done,
-    /// Nobody reads lines any more.
-    Unread,
-    /// The machine hears this line in return, as if from its client.
-    Replied(Vec<u8>),
-}
+/// A machine that is served.
+pub struct Driver<L>(Arc<Mutex<Served<L>>>);
 
-/// Serves a machine.
-pub struct Driver<L> {
+/// The same for those who must not keep it.
+pub struct Way<L>(Weak<Mutex<Served<L>>>);
+
+struct Served<L> {
     machine: Machine,
     paths: Paths,
     role: Role,
-    /// For the threads; weak, because it is the client who keeps us alive.
-    events: WeakSender<Event>,
-    heard: Receiver<Event>,
     lines: L,
+    /// For the threads.
+    way: Way<L>,
     bridge: Option<UnixStream>,
     /// The number of the latest connection: what others say is too late.
     connection: u64,
-    /// Whether nobody reads what we write.
-    unread: bool,
 }
 
 /// What of a frame was not written.
@@ -87,51 +61,63 @@ enum Unwritten {
 }
 
 impl<L: Lines> Driver<L> {
-    /// One for this machine, and the way to its queue.
-    pub fn new(machine: Machine, client: &str, paths: &Paths, lines: L) -> (Sender<Event>, Self) {
-        let (events, heard) = channel(QUEUE);
-        let driver = Self {
-            machine,
-            paths: paths.clone(),
-            role: Role::Mcp { client: client.to_owned() },
-            events: events.downgrade(),
-            heard,
-            lines,
-            bridge: None,
-            connection: 0,
-            unread: false,
-        };
-        (events, driver)
+    /// Serves this machine of the client with this name.
+    pub fn new(machine: Machine, client: &str, paths: &Paths, lines: L) -> Self {
+        let role = Role::Mcp { client: client.to_owned() };
+        let paths = paths.clone();
+        Self(Arc::new_cyclic(|own| {
+            let way = Way(own.clone());
+            Mutex::new(Served { machine, paths, role, lines, way, bridge: None, connection: 0 })
+        }))
     }
 
     /// Has the bridge dialled at once: a new client gets its grants before it asks.
-    pub fn dial_first(&mut self) {
-        self.machine.dial();
+    pub fn dial_first(&self) {
+        lock(&self.0).hear(Machine::dial);
     }
 
-    /// Serves until the client is gone.
-    pub fn run(mut self) {
-        self.perform();
-        while !self.unread
-            && let Some(event) = self.heard.blocking_recv()
-        {
-            match event {
-                Event::End => return,
-                Event::Line(line) => self.machine.on_line(&line),
-                Event::Weighed(line, _room) => self.machine.on_line(&line),
-                Event::Overlong => self.machine.on_overlong_line(),
-                Event::Dialled(Ok(stream)) => self.connected(stream),
-                Event::Dialled(Err(error)) => self.machine.on_no_bridge(&error.into()),
-                Event::Frame(connection, frame) if connection == self.connection => {
-                    self.machine.on_frame(&frame);
-                }
-                Event::Lost(connection) if connection == self.connection && self.bridge.is_some() => {
-                    self.lose(&[]);
-                }
-                Event::Frame(..) | Event::Lost(_) => {}
+    /// The client has written a line.
+    pub fn line(&self, line: &[u8]) {
+        lock(&self.0).hear(|machine| machine.on_line(line));
+    }
+
+    /// A way to it.
+    pub fn way(&self) -> Way<L> {
+        Way(Arc::downgrade(&self.0))
+    }
+}
+
+impl<L: Lines> Way<L> {
+    /// The machine hears this; whether it is still there.
+    pub fn tell(&self, event: impl FnOnce(&mut Machine)) -> bool {
+        self.with(|served| served.hear(event))
+    }
+
+    /// A frame has come on the connection with this number; whether there is anybody left to hear one.
+    fn frame(&self, connection: u64, frame: &[u8]) -> bool {
+        self.with(|served| {
+            if connection == served.connection {
+                served.hear(|machine| machine.on_frame(frame));
             }
-            self.perform();
-        }
+        })
+    }
+
+    fn with(&self, then: impl FnOnce(&mut Served<L>)) -> bool {
+        let served = self.0.upgrade();
+        served.map(|served| then(&mut lock(&served))).is_some()
+    }
+}
+
+impl<L> Clone for Way<L> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<L: Lines> Served<L> {
+    fn hear(&mut self, event: impl FnOnce(&mut Machine)) {
+        event(&mut self.machine);
+        self.perform();
     }
 
     /// Does what the machine wants, and what it wants because of that.
@@ -144,7 +130,11 @@ impl<L: Lines> Driver<L> {
             let (mut broken, mut unsent) = (false, Vec::new());
             for out in out {
                 match out {
-                    Out::Line(line) => self.pass(line),
+                    Out::Line(line) => {
+                        if let Some(line) = self.lines.pass(line) {
+                            self.machine.on_line(&line);
+                        }
+                    }
                     Out::Remark(text) => remark(&format!("harbor mcp: {text}")),
                     Out::Dial => self.dial(),
                     // The machine has heard of a bridge that is lost.
@@ -163,20 +153,20 @@ impl<L: Lines> Driver<L> {
         }
     }
 
-    fn pass(&mut self, line: Vec<u8>) {
-        match self.lines.pass(line) {
-            Passed::Done => {}
-            Passed::Unread => self.unread = true,
-            Passed::Replied(line) => self.machine.on_line(&line),
-        }
-    }
-
     fn dial(&self) {
-        let (paths, role, events) = (self.paths.clone(), self.role.clone(), self.events.clone());
+        let (paths, role, way) = (self.paths.clone(), self.role.clone(), self.way.clone());
         thread::spawn(move || {
             let dialled = dial::connect(&paths, &role, DIAL_LIMIT);
-            let _ = tell(&events, Event::Dialled(dialled));
+            way.with(|served| served.dialled(dialled));
         });
+    }
+
+    fn dialled(&mut self, dialled: Result<UnixStream, DialError>) {
+        match dialled {
+            Ok(stream) => self.connected(stream),
+            Err(error) => self.machine.on_no_bridge(&error.into()),
+        }
+        self.perform();
     }
 
     fn connected(&mut self, stream: UnixStream) {
@@ -184,15 +174,23 @@ impl<L: Lines> Driver<L> {
         let reading = stream.set_write_timeout(Some(QUICK)).and_then(|()| stream.try_clone());
         match reading {
             Ok(reading) => {
-                let (events, connection) = (self.events.clone(), self.connection);
+                let (way, connection) = (self.way.clone(), self.connection);
                 thread::spawn(move || {
-                    read_bridge(BlockingReader(reading), connection, &events);
-                    let _ = tell(&events, Event::Lost(connection));
+                    read_bridge(BlockingReader(reading), |frame| way.frame(connection, frame));
+                    way.with(|served| served.lost(connection));
                 });
                 self.bridge = Some(stream);
                 self.machine.on_connected();
             }
             Err(error) => self.machine.on_no_bridge(&Failure::Io("use the bridge's connection", error)),
+        }
+    }
+
+    /// The connection with this number has ended.
+    fn lost(&mut self, connection: u64) {
+        if connection == self.connection && self.bridge.is_some() {
+            self.lose(&[]);
+            self.perform();
         }
     }
 
@@ -215,7 +213,7 @@ impl<L: Lines> Driver<L> {
     }
 }
 
-impl<L> Driver<L> {
+impl<L> Served<L> {
     /// The thread that reads the connection ends with it.
     fn hang_up(&mut self) {
         if let Some(bridge) = self.bridge.take() {
@@ -224,28 +222,24 @@ impl<L> Driver<L> {
     }
 }
 
-impl<L> Drop for Driver<L> {
+impl<L> Drop for Served<L> {
     fn drop(&mut self) {
         self.hang_up();
     }
 }
 
-/// Whether the driver was there to hear it.
-fn tell(events: &WeakSender<Event>, event: Event) -> bool {
-    events.upgrade().is_some_and(|events| events.blocking_send(event).is_ok())
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read_bridge(mut stream: BlockingReader, connection: u64, events: &WeakSender<Event>) {
+/// Reads frames until the stream ends, or until nobody hears them.
+fn read_bridge(mut stream: BlockingReader, mut heard: impl FnMut(&[u8]) -> bool) {
     let mut frames = FrameDecoder::new(MAX_CLIENT_FRAME);
     loop {
         match frames.pop() {
-            Some(Popped::Frame(frame)) => {
-                if !tell(events, Event::Frame(connection, frame.to_vec())) {
-                    return;
-                }
-            }
+            Some(Popped::Frame(frame)) if !heard(frame) => return,
             // The bridge keeps to our `max_frame`.
-            Some(Popped::Oversize(_)) => {}
+            Some(Popped::Frame(_) | Popped::Oversize(_)) => {}
             None => match stream.read(frames.space()) {
                 Ok(n @ 1..) => frames.filled(n),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -23,8 +23,6 @@ mod routes;
 mod sessions;
 pub mod tokens;
 
-pub use self::body::Taken;
-
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -5,10 +5,11 @@
 //!                               └─► thread ─► stdout
 //! ```
 //!
-//! Owns the two streams and their threads. Must never write anything to stdout but lines of the protocol, nor have the
-//! driver wait for a client that does not read, before `QUEUE` lines wait for it.
+//! Owns the two streams and their threads, and when it is over: stdin has ended, or nobody reads stdout. Must never write
+//! anything to stdout but lines of the protocol, nor have the driver wait for a client that does not read, before `QUEUE`
+//! lines wait for it.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Read as _, Write as _};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,25 +23,31 @@ use harbor_policy::tool_name::Allowlist;
 use nix::libc::PIPE_BUF;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{SFlag, fstat};
-use tokio::sync::mpsc::{Sender, WeakSender};
 
-use super::driver::{Driver, Event, Lines, Passed, QUEUE};
+use super::driver::{Driver, Lines, Way};
 use super::machine::Machine;
 use crate::errors::Failure;
+
+/// How many lines may wait for a client that is slower.
+const QUEUE: usize = 64;
 
 /// How long the last lines may take to be read.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Serves until stdin ends.
+/// Serves until stdin ends, or nobody reads stdout.
 pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
     let (lines, to_write) = sync_channel(QUEUE);
-    let written = Written { queue: lines, queued: Arc::default(), tells_room: tells_room(io::stdout()) };
-    let queued = written.queued.clone();
-    let (events, mut driver) = Driver::new(Machine::new(only, lazy), client, paths, written);
-    let written = spawn_writer(to_write, queued, events.downgrade());
-    spawn_reader(events);
+    let (over, is_over) = sync_channel(1);
+    let (over, queued) = (Over(over), Arc::<AtomicUsize>::default());
+    let tells_room = tells_room(io::stdout());
+    let written = Written { queue: lines, queued: queued.clone(), tells_room, over: over.clone() };
+    let driver = Driver::new(Machine::new(only, lazy), client, paths, written);
+    let written = spawn_writer(to_write, queued, over.clone());
+    spawn_reader(driver.way(), over);
     driver.dial_first();
-    driver.run();
+    let _ = is_over.recv();
+    // The queue ends with it.
+    drop(driver);
     // A client that does not read does not keep us.
     let _ = written.recv_timeout(LAST_WORDS);
     Ok(())
@@ -53,10 +60,11 @@ struct Written {
     queued: Arc<AtomicUsize>,
     /// Whether stdout is such that it says how much it takes.
     tells_room: bool,
+    over: Over,
 }
 
 impl Lines for Written {
-    fn pass(&mut self, line: Vec<u8>) -> Passed {
+    fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         // Only the driver adds to them, so that none stay none.
         let none_wait = self.queued.load(Ordering::Acquire) == 0;
         let passed = if none_wait && self.tells_room && takes_at_once(io::stdout(), line.len()) {
@@ -65,7 +73,21 @@ impl Lines for Written {
             self.queued.fetch_add(1, Ordering::AcqRel);
             self.queue.send(line).is_ok()
         };
-        if passed { Passed::Done } else { Passed::Unread }
+        if !passed {
+            self.over.tell();
+        }
+        None
+    }
+}
+
+/// Says that it is over.
+#[derive(Clone)]
+struct Over(SyncSender<()>);
+
+impl Over {
+    fn tell(&self) {
+        // Where there is no room for it, it was said before.
+        let _ = self.0.try_send(());
     }
 }
 
@@ -88,44 +110,50 @@ fn write(line: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
-fn spawn_reader(events: Sender<Event>) {
+fn spawn_reader(way: Way<Written>, over: Over) {
     thread::spawn(move || {
         let mut stdin = io::stdin().lock();
-        while let Some(event) = next_line(&mut stdin) {
-            if events.blocking_send(event).is_err() {
+        while let Some(read) = next_line(&mut stdin) {
+            let is_heard = match read {
+                FromStdin::Line(line) => way.tell(|machine| machine.on_line(&line)),
+                FromStdin::Overlong => way.tell(Machine::on_overlong_line),
+            };
+            if !is_heard {
                 return;
             }
         }
-        let _ = events.blocking_send(Event::End);
+        over.tell();
     });
 }
 
+/// What stdin had.
+#[derive(Debug, PartialEq, Eq)]
+enum FromStdin {
+    Line(Vec<u8>),
+    Overlong,
+}
+
 /// The next line, or that it is too long; `None` at the end, where half a line is none.
-fn next_line(from: &mut impl BufRead) -> Option<Event> {
+fn next_line(from: &mut impl BufRead) -> Option<FromStdin> {
     let mut line = Vec::new();
     from.take(MAX_LINE).read_until(b'\n', &mut line).ok()?;
     if line.ends_with(b"\n") {
-        return Some(Event::Line(line));
+        return Some(FromStdin::Line(line));
     }
     if (line.len() as u64) < MAX_LINE {
         return None;
     }
     from.skip_until(b'\n').ok()?;
-    Some(Event::Overlong)
+    Some(FromStdin::Overlong)
 }
 
 /// Writes lines; what it gives comes to an end when all are written, or nobody reads them.
-fn spawn_writer(
-    lines: Receiver<Vec<u8>>,
-    queued: Arc<AtomicUsize>,
-    events: WeakSender<Event>,
-) -> Receiver<()> {
+fn spawn_writer(lines: Receiver<Vec<u8>>, queued: Arc<AtomicUsize>, over: Over) -> Receiver<()> {
     let (done, written) = sync_channel(1);
     thread::spawn(move || {
         for line in lines {
             if write(&line).is_err() {
-                // Where there is no room for it, the next line finds out.
-                let _ = events.upgrade().map(|events| events.try_send(Event::End));
+                over.tell();
                 break;
             }
             queued.fetch_sub(1, Ordering::AcqRel);
@@ -178,8 +206,8 @@ mod tests {
         let (mut from, mut heard) = (input.as_slice(), Vec::new());
         while let Some(event) = next_line(&mut from) {
             heard.push(match event {
-                Event::Line(line) => String::from_utf8(line).unwrap(),
-                _ => "too long".into(),
+                FromStdin::Line(line) => String::from_utf8(line).unwrap(),
+                FromStdin::Overlong => "too long".into(),
             });
         }
         assert_eq!(heard, ["a\n", "\n", "too long", "{}\n"]);

@@ -13,7 +13,7 @@ use harbor_ipc_proto::json::Fields;
 use tokio::sync::mpsc::Sender;
 
 use super::routes::{Kind, Said, put};
-use crate::commands::mcp::driver::{Lines, Passed};
+use crate::commands::mcp::driver::Lines;
 use crate::commands::mcp::write::MODERN;
 
 /// What can change: its name in a subscription, how that is told, how it is listed.
@@ -45,18 +45,18 @@ impl Alone {
         Self { id, stream, held: None, to_list: Vec::new(), listing: None, lists: 0 }
     }
 
-    /// The next list, or what had to wait for the lists.
-    fn go_on(&mut self) -> Passed {
+    /// Asks for the next list, or says what had to wait for the lists.
+    fn go_on(&mut self) -> Option<Vec<u8>> {
         if self.listing.is_some() {
-            return Passed::Done;
+            return None;
         }
         match self.to_list.pop() {
-            Some(method) => Passed::Replied(self.list(method)),
+            Some(method) => Some(self.list(method)),
             None => {
                 if let Some(line) = self.held.take() {
                     let _ = put(&self.stream, line);
                 }
-                Passed::Done
+                None
             }
         }
     }
@@ -75,7 +75,7 @@ impl Alone {
         line.into_bytes()
     }
 
-    fn told(&mut self, line: Vec<u8>) -> Passed {
+    fn told(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         let fields = Fields::parse(&line).unwrap_or_default();
         let method = fields.get("method").unwrap_or_default();
         if method == ACKNOWLEDGED {
@@ -91,11 +91,11 @@ impl Alone {
 }
 
 impl Lines for Alone {
-    fn pass(&mut self, line: Vec<u8>) -> Passed {
+    fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         match Kind::of(&line) {
             Kind::Answer(id) if id == self.id => {
                 let _ = self.stream.try_send(Said::Answer(line));
-                Passed::Done
+                None
             }
             Kind::Answer(id) => {
                 self.listing.take_if(|listing| *listing == id);
@@ -128,9 +128,8 @@ mod tests {
     }
 
     /// The list that it wants; its id and method.
-    fn wanted(passed: &Passed) -> (Value, String) {
-        let Passed::Replied(line) = passed else { panic!("{passed:?}") };
-        let asked: Value = serde_json::from_slice(line).unwrap();
+    fn wanted(heard: Option<Vec<u8>>) -> (Value, String) {
+        let asked: Value = serde_json::from_slice(&heard.unwrap()).unwrap();
         (asked["id"].clone(), asked["method"].as_str().unwrap().to_owned())
     }
 
@@ -142,7 +141,7 @@ mod tests {
         let (other, answer) =
             (line(&json!({"id": null, "error": {}})), line(&json!({"id": 1, "result": {}})));
         for line in [&progress, &other, &answer] {
-            assert_eq!(alone.pass(line.clone()), Passed::Done);
+            assert_eq!(alone.pass(line.clone()), None);
         }
         assert_eq!(stream.try_recv(), Ok(Said::Line(progress)));
         assert_eq!(stream.try_recv(), Ok(Said::Answer(answer)));
@@ -157,16 +156,16 @@ mod tests {
         let begun = line(
             &json!({"method": "notifications/subscriptions/acknowledged", "params": {"notifications": kinds}}),
         );
-        let (first, method) = wanted(&alone.pass(begun.clone()));
+        let (first, method) = wanted(alone.pass(begun.clone()));
         assert_eq!(method, "prompts/list");
-        let (second, method) = wanted(&alone.pass(line(&json!({"id": first, "error": {}}))));
+        let (second, method) = wanted(alone.pass(line(&json!({"id": first, "error": {}}))));
         assert_eq!(method, "tools/list");
         assert!(stream.try_recv().is_err(), "not yet");
-        assert_eq!(alone.pass(line(&json!({"id": second, "result": {}}))), Passed::Done);
+        assert_eq!(alone.pass(line(&json!({"id": second, "result": {}}))), None);
         assert_eq!(stream.try_recv(), Ok(Said::Line(begun)));
         let changed = line(&json!({"method": "notifications/tools/list_changed"}));
-        assert_eq!(wanted(&alone.pass(changed.clone())).1, "tools/list");
-        assert_eq!(alone.pass(changed.clone()), Passed::Done, "one list at a time");
+        assert_eq!(wanted(alone.pass(changed.clone())).1, "tools/list");
+        assert_eq!(alone.pass(changed.clone()), None, "one list at a time");
         assert_eq!(stream.try_recv(), Ok(Said::Line(changed)));
     }
 }

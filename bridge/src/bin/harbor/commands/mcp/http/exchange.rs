@@ -18,11 +18,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::{interval_at, timeout};
 
 use super::Server;
+use super::body::Body;
 use super::places::Place;
 use super::reply::{self, Refusal, Reply};
 use super::routes::{Said, Stream};
 use super::tokens::Client;
-use crate::commands::mcp::driver::Event;
 use crate::commands::mcp::line::{INVALID_REQUEST, NO_METHOD, PARSE_ERROR, UNSUPPORTED_VERSION};
 
 /// Without a word for so long, the client is at least told that it was heard.
@@ -43,7 +43,7 @@ pub enum Exchange {
     /// A stream of a session, and its place among what the client has open.
     Session { stream: Stream, _place: Place },
     /// A machine that serves this request only, and the same place.
-    Alone { said: Receiver<Said>, _machine: Sender<Event>, _place: Place },
+    Alone { said: Receiver<Said>, _machine: Sender<Body>, _place: Place },
 }
 
 impl Exchange {

@@ -15,8 +15,9 @@ use harbor_ipc_proto::json::Fields;
 use tokio::sync::mpsc::{Sender, WeakSender};
 
 use super::alone::Alone;
+use super::body::Body;
 use super::tokens::Client;
-use crate::commands::mcp::driver::{Event, Lines, Passed};
+use crate::commands::mcp::driver::Lines;
 use crate::commands::mcp::want::text;
 
 /// No call lasts longer without a client that says so.
@@ -33,7 +34,7 @@ pub struct Parked(Arc<Table>);
 
 #[derive(Debug)]
 struct Waiting {
-    machine: Sender<Event>,
+    machine: Sender<Body>,
     lines: Parking,
     since: Instant,
 }
@@ -46,7 +47,7 @@ impl Parked {
     }
 
     /// Takes the machine that has given this client this state; its next answer is for the request `id`.
-    pub fn resume(&self, client: &Client, state: &str, alone: Alone) -> Option<Sender<Event>> {
+    pub fn resume(&self, client: &Client, state: &str, alone: Alone) -> Option<Sender<Body>> {
         let waiting = lock(&self.0).remove(&(client.clone(), state.to_owned()))?;
         lock(&waiting.lines.slot).alone = alone;
         Some(waiting.machine)
@@ -77,12 +78,12 @@ pub struct Parking {
 struct Slot {
     alone: Alone,
     /// The machine whose lines these are. It is not kept by them.
-    machine: Option<WeakSender<Event>>,
+    machine: Option<WeakSender<Body>>,
 }
 
 impl Parking {
     /// These are the lines of this machine.
-    pub fn belongs_to(&self, machine: &Sender<Event>) {
+    pub fn belongs_to(&self, machine: &Sender<Body>) {
         lock(&self.slot).machine = Some(machine.downgrade());
     }
 
@@ -101,7 +102,7 @@ impl Parking {
 }
 
 impl Lines for Parking {
-    fn pass(&mut self, line: Vec<u8>) -> Passed {
+    fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         if let Some(state) = state_of(&line) {
             // Before it is told: the client may be quick.
             self.park(state);

@@ -31,7 +31,6 @@ use super::reply::{self, Refusal, Reply, SESSION_ID};
 use super::routes::{Asked, NotAsked, Said};
 use super::sessions::Session;
 use super::tokens::Client;
-use crate::commands::mcp::driver::Event;
 
 /// How long a body may take.
 const BODY_LIMIT: Duration = Duration::from_secs(60);
@@ -179,8 +178,8 @@ async fn in_session(
     }
 }
 
-async fn tell(machine: &Sender<Event>, body: Body) -> Result<(), Refusal> {
-    match timeout(BUSY_LIMIT, machine.send(Event::Weighed(body.line, body.room))).await {
+async fn tell(machine: &Sender<Body>, body: Body) -> Result<(), Refusal> {
+    match timeout(BUSY_LIMIT, machine.send(body)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) => Err(Refusal::new(StatusCode::NOT_FOUND, "the session has ended")),
         Err(_) => Err(busy()),

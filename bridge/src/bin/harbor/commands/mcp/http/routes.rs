@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use harbor_ipc_proto::json::Fields;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::commands::mcp::driver::{Lines, Passed};
+use crate::commands::mcp::driver::Lines;
 use crate::commands::mcp::line::REFUSED;
 use crate::commands::mcp::write;
 
@@ -112,7 +112,7 @@ impl Routes {
         self.next
     }
 
-    fn pass(&mut self, line: Vec<u8>) -> Passed {
+    fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         match Kind::of(&line) {
             Kind::Answer(id) => self.end(&id, Said::Answer(line)),
             Kind::Progress(token) => {
@@ -124,7 +124,7 @@ impl Routes {
             Kind::Request(id) => {
                 if self.put_anywhere(line).is_err() {
                     let why = "the client has no stream open on which it could be asked";
-                    return Passed::Replied(write::error(Some(&id), REFUSED, why, None));
+                    return Some(write::error(Some(&id), REFUSED, why, None));
                 }
             }
             Kind::Aside => {
@@ -143,7 +143,7 @@ impl Routes {
                 }
             }
         }
-        Passed::Done
+        None
     }
 
     /// The last that is said to this request.
@@ -245,7 +245,7 @@ impl SharedRoutes {
 }
 
 impl Lines for SharedRoutes {
-    fn pass(&mut self, line: Vec<u8>) -> Passed {
+    fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         self.table().pass(line)
     }
 }

@@ -14,11 +14,12 @@ use std::time::{Duration, Instant};
 use harbor_bridge::config::Paths;
 use harbor_bridge::store::instance::random_token;
 use harbor_policy::tool_name::Allowlist;
-use tokio::sync::mpsc::Sender;
+use tokio::sync::mpsc::{Sender, channel};
 
+use super::body::Body;
 use super::routes::SharedRoutes;
 use super::tokens::Client;
-use crate::commands::mcp::driver::{Driver, Event, Lines};
+use crate::commands::mcp::driver::{Driver, Lines};
 use crate::commands::mcp::machine::Machine;
 use crate::screen::remark;
 
@@ -31,6 +32,9 @@ const PER_CLIENT: usize = 32;
 /// How many there are in all.
 const IN_ALL: usize = 128;
 
+/// How many messages may wait for a machine that is slower.
+const QUEUE: usize = 64;
+
 /// What machines are made of.
 #[derive(Debug)]
 pub struct Works {
@@ -41,18 +45,20 @@ pub struct Works {
 
 impl Works {
     /// Starts a machine for the client of this name; it ends when the way to it is dropped.
-    pub fn start(
-        &self,
-        name: &str,
-        lines: impl Lines + Send + 'static,
-        dial: bool,
-    ) -> std::io::Result<Sender<Event>> {
+    pub fn start(&self, name: &str, lines: impl Lines, dial: bool) -> std::io::Result<Sender<Body>> {
         let machine = Machine::new(self.only.clone(), self.lazy).named(&random_token()?);
-        let (events, mut driver) = Driver::new(machine, name, &self.paths, lines);
+        let driver = Driver::new(machine, name, &self.paths, lines);
         if dial {
             driver.dial_first();
         }
-        thread::Builder::new().name("session".into()).spawn(move || driver.run())?;
+        let (events, mut heard) = channel::<Body>(QUEUE);
+        // A thread of its own, since a machine may have to wait for the bridge.
+        thread::Builder::new().name("session".into()).spawn(move || {
+            while let Some(Body { line, room }) = heard.blocking_recv() {
+                driver.line(&line);
+                drop(room);
+            }
+        })?;
         Ok(events)
     }
 }
@@ -61,7 +67,7 @@ impl Works {
 #[derive(Debug)]
 pub struct Session {
     client: Client,
-    pub events: Sender<Event>,
+    pub events: Sender<Body>,
     pub routes: SharedRoutes,
     used: Instant,
     /// How its end is told; nothing while nobody knows of it.
@@ -159,7 +165,6 @@ impl Sessions {
 mod tests {
     use super::*;
     use crate::commands::mcp::http::routes::Asked;
-    use tokio::sync::mpsc::channel;
 
     fn client(name: &str) -> Client {
         Client { name: name.into(), sha256: String::new() }

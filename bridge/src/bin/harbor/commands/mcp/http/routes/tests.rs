@@ -42,7 +42,7 @@ fn each_line_goes_on_one_stream() {
     for line in
         [&progress("\"7\""), &progress("7"), &progress("8"), &changed, &question, &answer_one, &answer_two]
     {
-        assert_eq!(routes.pass(line.clone()), Passed::Done);
+        assert_eq!(routes.pass(line.clone()), None);
     }
     assert_eq!(read(&mut one), (vec![progress("7"), answer_one], true));
     assert_eq!(
@@ -51,20 +51,18 @@ fn each_line_goes_on_one_stream() {
         "the newest is asked"
     );
     assert_eq!(read(&mut listener), (vec![changed], false));
-    assert_eq!(routes.pass(question.clone()), Passed::Done);
+    assert_eq!(routes.pass(question.clone()), None);
     assert_eq!(read(&mut listener), (vec![question], false), "without an open request the listener is");
 }
 
 #[test]
 fn what_nobody_can_be_asked_is_refused_and_news_wait_for_a_listener() {
     let mut routes = Routes::default();
-    let Passed::Replied(refusal) = routes.pass(line("\"id\":\"q\",\"method\":\"elicitation/create\"")) else {
-        panic!("it is lost")
-    };
+    let refusal = routes.pass(line("\"id\":\"q\",\"method\":\"elicitation/create\"")).unwrap();
     let refusal: serde_json::Value = serde_json::from_slice(&refusal).unwrap();
     assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&"q".into(), &REFUSED.into()));
     let news = |n: usize| line(&format!("\"method\":\"notifications/x\",\"params\":{{\"n\":{n}}}"));
-    (0..BACKLOG + 5).for_each(|n| assert_eq!(routes.pass(news(n)), Passed::Done));
+    (0..BACKLOG + 5).for_each(|n| assert_eq!(routes.pass(news(n)), None));
     let (first, mut old) = routes.listen();
     let (_, mut new) = routes.listen();
     assert_eq!(read(&mut old).0, (5..BACKLOG + 5).map(news).collect::<Vec<_>>(), "the oldest are gone");
@@ -81,7 +79,7 @@ fn a_stream_that_is_not_read_keeps_its_answer_and_one_that_is_left_blocks_nobody
     let (_, mut slow) = routes.ask(asked("1", Some("1"))).unwrap();
     let (left, _) = routes.ask(asked("2", None)).unwrap();
     let progress = line("\"method\":\"notifications/progress\",\"params\":{\"progressToken\":1}");
-    (0..2 * QUEUE).for_each(|_| assert_eq!(routes.pass(progress.clone()), Passed::Done));
+    (0..2 * QUEUE).for_each(|_| assert_eq!(routes.pass(progress.clone()), None));
     routes.pass(line("\"id\":1,\"result\":{}"));
     let (lines, ended) = read(&mut slow);
     assert_eq!((lines.len(), ended), (QUEUE, true));
