@@ -126,9 +126,12 @@ impl Servers {
         }
         let (servers, remote) = (self.clone(), launch.remote.as_ref().map(remote::owned));
         tokio::task::spawn_local(async move {
-            let ended = servers.run(&session, &plan, remote).await;
+            let (is_here, ended) = (remote.is_none(), servers.run(&session, &plan, remote).await);
+            if is_here && plan.is_server {
+                session.tell_death(&ended);
+            }
             afterwards(&plan, &servers.reaper).await;
-            // Before anybody hears of the end: the next start must not meet what this one left behind.
+            // Before its end is told: the next start must not meet what this one left behind.
             let clean = servers.end_orphans(&plan, AT_ONCE).await;
             session.tell_end(ended);
             if !clean {

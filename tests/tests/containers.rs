@@ -4,12 +4,17 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
 
 use harbor_tests::home::TEST_ID;
 use harbor_tests::processes::{Process, assert_gone};
 use harbor_tests::said::UNSEEN;
-use harbor_tests::{Bridge, DOWN_LIMIT, ErrorValue, Home, LIMIT, Podman, wait_until};
+use harbor_tests::{Bridge, DOWN_LIMIT, ErrorValue, Home, LIMIT, Pending, Podman, wait_until};
 use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
 const IMAGE: &str = "localhost/contained:1";
@@ -203,6 +208,94 @@ fn no_end_leaves_a_container() {
     bridge.connect("s");
     drop(bridge);
     assert_eq!(podman.containers(), [""; 0]);
+}
+
+/// A podman that removes nothing as long as its gate is there and nobody has opened it, and that writes down what it does.
+struct SlowPodman {
+    bridge: Bridge,
+    gate: PathBuf,
+    done: PathBuf,
+}
+
+impl SlowPodman {
+    /// A bridge that uses it, and a server `s` that is started again at once.
+    fn start(home: &Home, podman: &Podman) -> Self {
+        let (dir, gate, done) = (home.scratch("slow"), home.scratch("gate"), home.scratch("done"));
+        fs::create_dir(&dir).unwrap();
+        mkfifo(&gate, Mode::S_IRWXU).unwrap();
+        let real = Command::new("sh").args(["-c", "command -v podman"]).output().unwrap().stdout;
+        let script = format!(
+            "#!/bin/sh
+echo $1 >>{done}
+[ $1 = rm ] || exec {real} \"$@\"
+[ ! -p {gate} ] || read -r _ <{gate}
+{real} \"$@\"
+echo removed >>{done}
+",
+            real = String::from_utf8(real).unwrap().trim(),
+            gate = gate.display(),
+            done = done.display(),
+        );
+        fs::write(dir.join("podman"), script).unwrap();
+        fs::set_permissions(dir.join("podman"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", dir.display(), std::env::var("PATH").unwrap());
+        let [conf, storage] = podman.env();
+        let env = [(conf.0, conf.1.as_str()), (storage.0, &storage.1), ("PATH", &path)];
+        let bridge = Bridge::start_with(home, &env);
+        let quick = json!({"restart_delays_ms": [100], "restart_attempts": "unlimited"});
+        add(&bridge, home, "s", &json!({"supervision": quick}));
+        Self { bridge, gate, done }
+    }
+
+    /// Has the server end, whose call fails; gives a call that waits for the next start, which is due.
+    fn crash(&self) -> Pending {
+        let gone = self.bridge.tool("s", "exit", &json!({"code": 3})).unwrap_err();
+        assert_eq!(gone.details["cause"], "exited", "{gone:?}");
+        let call = json!({"server_id": "s", "tool_name": "version", "arguments": {}});
+        let next = self.bridge.request("mcp_call_tool", &call);
+        wait_until("its removal to begin", LIMIT, || self.done().contains(&"rm".into()));
+        wait_until("its next start to be due", LIMIT, || self.bridge.server("s")["state"] == "starting");
+        next
+    }
+
+    fn done(&self) -> Vec<String> {
+        let done = fs::read_to_string(&self.done).unwrap();
+        let of_interest = |done: &&str| ["run", "rm", "removed"].contains(done);
+        done.lines().filter(of_interest).map(ToOwned::to_owned).collect()
+    }
+}
+
+#[test]
+fn a_call_does_not_wait_for_the_removal_of_its_container_but_the_next_one_does() {
+    let home = Home::new();
+    let podman = Podman::new(&home);
+    let _ = podman.image(IMAGE, "one");
+    let slow = SlowPodman::start(&home, &podman);
+    let next = slow.crash();
+    // Who writes waits until the removal reads.
+    let opened = fs::OpenOptions::new().write(true).open(&slow.gate).unwrap();
+    fs::remove_file(&slow.gate).unwrap();
+    drop(opened);
+    assert_eq!(next.wait(LIMIT).unwrap()["result"]["content"][0]["text"], "one");
+    assert_eq!(slow.done(), ["run", "rm", "removed", "run"]);
+    assert_eq!(slow.bridge.server("s")["restarts"], 1);
+    assert_eq!(podman.containers().len(), 1);
+}
+
+#[test]
+fn a_runner_that_does_not_clear_up_does_not_keep_the_next_start_for_ever() {
+    let home = Home::new();
+    let podman = Podman::new(&home);
+    let _ = podman.image(IMAGE, "one");
+    let slow = SlowPodman::start(&home, &podman);
+    let runner = Process::named_by(&slow.bridge.server("s")["runner_pid"]);
+    drop(slow.crash());
+    slow.bridge.watch();
+    runner.signal(Signal::SIGSTOP);
+    fs::remove_file(&slow.gate).unwrap();
+    let _ = slow.bridge.wait_for_state("s", "running");
+    assert_gone(&[runner], DOWN_LIMIT);
+    assert_eq!(podman.containers().len(), 1);
 }
 
 #[test]

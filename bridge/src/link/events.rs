@@ -72,6 +72,13 @@ pub enum LinkEvent {
         /// MCP's method.
         method: String,
     },
+    /// A server's process is gone, which nobody asked for; what it left behind may not be gone yet.
+    Died {
+        /// Which start.
+        server: u32,
+        /// How.
+        report: Rc<EndReport>,
+    },
     /// A server is gone.
     Ended {
         /// Which start.
@@ -413,6 +420,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         | FromRunner::Progress { .. }
         | FromRunner::Granted { .. }
         | FromRunner::Ask { .. }
+        | FromRunner::Died { .. }
         | FromRunner::Ended { .. } => return Ok(None),
     }))
 }

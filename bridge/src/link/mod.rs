@@ -34,7 +34,7 @@ use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
-use harbor_ipc_proto::link::runner::{FromRunner, Operation, ToRunner};
+use harbor_ipc_proto::link::runner::{EndCause, FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc};
@@ -335,14 +335,28 @@ impl Link {
                 }
                 Ok(Some(LinkEvent::Granted { server, grant: grant.into() }))
             }
+            FromRunner::Died { server, cause, stderr_tail } => {
+                let report = self.end_calls(server, &cause, &stderr_tail);
+                Ok(Some(LinkEvent::Died { server, report }))
+            }
             FromRunner::Ended { server, cause, stderr_tail } => {
-                let held = self.held.borrow_mut().remove(&server).unwrap_or_default();
-                let report = Rc::new(EndReport::new(&cause, &stderr_tail, &held));
-                let open = self.calls.borrow_mut().take_of(server);
-                open.for_each(|open| open.end(Err(CallError::Ended(report.clone()))));
+                let report = self.end_calls(server, &cause, &stderr_tail);
+                self.held.borrow_mut().remove(&server);
                 Ok(Some(LinkEvent::Ended { server, report }))
             }
             other => events::from_message(other).map_err(io::Error::other),
         }
+    }
+
+    /// Ends all open calls to a server that is gone; what they are told.
+    fn end_calls(&self, server: u32, cause: &EndCause<'_>, stderr_tail: &str) -> Rc<EndReport> {
+        let report = match self.held.borrow().get(&server) {
+            Some(held) => EndReport::new(cause, stderr_tail, held),
+            None => EndReport::new(cause, stderr_tail, &Held::default()),
+        };
+        let report = Rc::new(report);
+        let open = self.calls.borrow_mut().take_of(server);
+        open.for_each(|open| open.end(Err(CallError::Ended(report.clone()))));
+        report
     }
 }

@@ -33,6 +33,8 @@ struct Start {
     server: Weak<Server>,
     runner_pid: u32,
     pid: Option<u32>,
+    /// Its process is gone: nothing is left to be said of it but its end.
+    died: bool,
 }
 
 /// All runners.
@@ -164,7 +166,7 @@ impl Runners {
         }
         let number = self.next.get();
         self.next.set(number + 1);
-        let start = Start { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None };
+        let start = Start { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None, died: false };
         self.starts.borrow_mut().insert(number, start);
         Ok(Place { runner, number })
     }
@@ -207,6 +209,7 @@ impl Runners {
                     }
                 });
             }
+            LinkEvent::Died { server, report } => self.on_died(runner_pid, server, report),
             LinkEvent::Ended { server, report } => {
                 if self.is_of(runner_pid, server) {
                     self.end_start(server, report);
@@ -260,13 +263,23 @@ impl Runners {
         self.with(runner_pid, number, |server| server.on_started(pid));
     }
 
+    fn on_died(&self, runner_pid: u32, number: u32, report: Rc<EndReport>) {
+        self.with(runner_pid, number, |server| {
+            if server.on_died(number, report)
+                && let Some(start) = self.starts.borrow_mut().get_mut(&number)
+            {
+                start.died = true;
+            }
+        });
+    }
+
     fn is_of(&self, runner_pid: u32, number: u32) -> bool {
         self.starts.borrow().get(&number).is_some_and(|start| start.runner_pid == runner_pid)
     }
 
     fn with(&self, runner_pid: u32, number: u32, act: impl FnOnce(&Rc<Server>)) {
         let starts = self.starts.borrow();
-        let start = starts.get(&number).filter(|start| start.runner_pid == runner_pid);
+        let start = starts.get(&number).filter(|start| start.runner_pid == runner_pid && !start.died);
         let server = start.and_then(|start| start.server.upgrade());
         drop(starts);
         if let Some(server) = server {

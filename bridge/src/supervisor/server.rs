@@ -9,6 +9,7 @@
 //! machine.
 
 mod authorizing;
+mod behind;
 mod calling;
 mod confining;
 mod container;
@@ -54,6 +55,8 @@ use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::Lock;
 use crate::store::{images, packages};
+
+use behind::Behind;
 
 pub use authorizing::{PERSON, Wanted};
 pub use calling::{Unavailable, Why};
@@ -122,6 +125,7 @@ pub struct Server {
     since: Cell<u64>,
     next_retry: Cell<Option<u64>>,
     place: RefCell<Option<Place>>,
+    behind: Behind,
     pid: Cell<Option<u32>>,
     info: RefCell<Option<Info>>,
     containment: RefCell<Option<Rc<Containment>>>,
@@ -207,15 +211,10 @@ impl Server {
             tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
             Settings::default()
         });
-        let paths = &runners.shared.paths;
-        let missing = match (&definition.image, &package) {
-            (Some(image), _) => images::pinned(image, &paths.server_image(id.as_str())).is_none(),
-            (None, Some(_)) if trial.is_some() => true,
-            (None, Some(package)) => {
-                !lock.as_ref().is_some_and(|lock| is_installed(package, lock, &id, paths))
-            }
-            (None, None) => false,
-        };
+        // What is tried out is installed anew.
+        let installed = lock.as_deref().filter(|_| trial.is_none());
+        let missing =
+            is_missing(&definition, package.as_ref().zip(Some(installed)), &id, &runners.shared.paths);
         let seed = wall_clock() ^ u64::from(std::process::id());
         let machine = Lifecycle::new(rules(&settings, definition.image.is_some()), missing, seed, 0);
         Rc::new(Self {
@@ -237,6 +236,7 @@ impl Server {
             since: Cell::new(wall_clock()),
             next_retry: Cell::default(),
             place: RefCell::default(),
+            behind: Behind::default(),
             pid: Cell::default(),
             info: RefCell::default(),
             containment: RefCell::default(),
@@ -446,11 +446,12 @@ impl Server {
 
     /// Whether no process of it is left.
     pub(super) fn is_down(&self) -> bool {
-        matches!(self.state(), State::Stopped | State::Failed | State::Crashed)
+        let is_down = matches!(self.state(), State::Stopped | State::Failed | State::Crashed);
+        is_down && self.behind.is_clear()
     }
 
     /// Waits until no process of it is left, or the stop that was under way has ended: somebody may have started it
-    /// again meanwhile. The lifecycle's deadlines bound it.
+    /// again meanwhile. The lifecycle's deadlines bound it, and the time that clearing up may take.
     pub async fn down(&self) {
         let stops = self.stops.get();
         loop {
@@ -474,6 +475,20 @@ fn used(definition: &Definition, id: &ServerId, runners: &Runners) -> (Option<Pa
     let package = definition.package();
     let locked = package.as_ref().and_then(|package| runners.shared.locks.of(id, package));
     (package, locked.map(|found| found.current))
+}
+
+/// Whether what a server runs is still to be installed: its image, or its package in its locked version.
+fn is_missing(
+    definition: &Definition,
+    package: Option<(&Package, Option<&Lock>)>,
+    id: &ServerId,
+    paths: &Paths,
+) -> bool {
+    match (&definition.image, package) {
+        (Some(image), _) => images::pinned(image, &paths.server_image(id.as_str())).is_none(),
+        (None, Some((package, lock))) => !lock.is_some_and(|lock| is_installed(package, lock, id, paths)),
+        (None, None) => false,
+    }
 }
 
 /// Whether a package is there in its locked version.

@@ -394,6 +394,16 @@ pub enum FromRunner<'a> {
         /// Its header `WWW-Authenticate`, bounded.
         challenge: Cow<'a, str>,
     },
+    /// The server's process is gone, which nobody asked for, and so are its open calls. `Ended` follows, once what it left
+    /// behind is gone, too.
+    Died {
+        /// Which server.
+        server: u32,
+        /// Why.
+        cause: EndCause<'a>,
+        /// The last lines of its stderr, bounded.
+        stderr_tail: Cow<'a, str>,
+    },
 }
 
 /// A list that a server offers.

@@ -138,6 +138,16 @@ impl Session {
         self.stop.notify_one();
     }
 
+    /// Tells the bridge that its process is gone, unless that was asked for: whoever waits for an answer need not wait
+    /// for the end of what it left behind.
+    pub fn tell_death(&self, (cause, stderr_tail): &process::Ended) {
+        if !self.stop_wanted.get() && !self.kill_wanted.get() {
+            self.tell_late();
+            let (cause, stderr_tail) = (cause.clone(), stderr_tail.into());
+            self.up.send(&FromRunner::Died { server: self.number, cause, stderr_tail });
+        }
+    }
+
     /// Tells the bridge that it is gone, all of it.
     pub fn tell_end(&self, (cause, stderr_tail): process::Ended) {
         self.tell_late();

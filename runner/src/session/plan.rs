@@ -17,7 +17,7 @@ const SERVER_MARK: &str = "HARBOR_SERVER";
 pub struct Plan {
     pub(super) server: Server,
     /// Whether it is a server, with which contact is made; else a program that runs to its end.
-    pub(super) is_server: bool,
+    pub is_server: bool,
     pub(super) known_era: Option<Era>,
     pub(super) start_timeout: Duration,
     pub(super) max_line: usize,

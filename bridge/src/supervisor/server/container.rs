@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Install ─► `finding`: which image it is ─► Installed
-//!  Launch ─► what is left of it is removed ─► engine run ID ─► Ended ─► (the runner) engine rm
+//!  Launch ─► what is left of it is removed ─► engine run ID ─► Died ─► (the runner) engine rm ─► Ended
 //! ```
 //!
 //! Owns its launch and its removal; `asking` has the engine's answers. What holds a container is the policy's
@@ -145,13 +145,17 @@ impl Server {
         self.ask_engine(engine, engine.remove(&left), REMOVAL).await.map(drop).map_err(why)
     }
 
-    /// What an end means where an engine is in between; the container is gone, unless the runner was.
-    pub(super) fn container_ended(self: &Rc<Self>, report: Rc<EndReport>) -> Rc<EndReport> {
-        let Some(pinned) = self.pinned() else { return report };
-        if report.cause == "runner_lost" {
+    /// Removes its container, where its runner is gone that would have done so.
+    pub(super) fn clear_if_lost(self: &Rc<Self>, report: &EndReport) {
+        if report.cause == "runner_lost" && self.has_image() {
             let server = self.clone();
             tokio::task::spawn_local(async move { server.clear_behind().await });
         }
+    }
+
+    /// What an end means where an engine is in between.
+    pub(super) fn container_ended(self: &Rc<Self>, report: Rc<EndReport>) -> Rc<EndReport> {
+        let Some(pinned) = self.pinned() else { return report };
         let engine = pinned.engine.as_str();
         let failed = report.exit_code.is_some_and(|code| ENGINE_FAILED.contains(&code));
         if failed && self.state() == State::Starting {

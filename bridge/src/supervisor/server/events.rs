@@ -81,10 +81,19 @@ impl Server {
         self.late.set(self.late.get() + 1);
     }
 
+    pub(super) fn is_at(&self, number: u32) -> bool {
+        self.place.borrow().as_ref().is_some_and(|place| place.number == number)
+    }
+
     pub(in crate::supervisor) fn on_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
-        if self.place.borrow().as_ref().is_none_or(|place| place.number != number) {
-            return;
+        if self.is_clear_behind(number) {
+            self.clear_if_lost(&report);
+        } else if self.is_at(number) {
+            self.end(report);
         }
+    }
+
+    pub(super) fn end(self: &Rc<Self>, report: Rc<EndReport>) {
         self.forget_start();
         let verdict = self.verdict.take();
         let run = self.run.take();
@@ -93,6 +102,7 @@ impl Server {
             let _ = waiting.send(report);
             return;
         }
+        self.clear_if_lost(&report);
         let report = match verdict {
             Some(verdict) => Rc::new(EndReport::because("hung", verdict)),
             None => report,

@@ -106,7 +106,8 @@ impl Server {
 
     /// Waits until nobody else can write to the server's data. That is not the server's own time.
     pub(super) async fn way_is_clear(self: &Rc<Self>) {
-        if self.runners.is_swept() && self.predecessors.borrow().is_empty() {
+        let is_clear = self.predecessors.borrow().is_empty() && self.behind.is_clear();
+        if self.runners.is_swept() && is_clear {
             return;
         }
         self.machine.borrow_mut().hold_the_clock();
@@ -117,6 +118,7 @@ impl Server {
             predecessor.down().await;
         }
         self.predecessors.borrow_mut().retain(|server| !server.is_down());
+        self.cleared_up().await;
         self.machine.borrow_mut().start_the_clock(self.now());
         self.set_life_alarm();
     }

@@ -62,6 +62,13 @@ fn golden_bytes_of_a_server_elsewhere() {
 }
 
 #[test]
+fn golden_bytes_of_a_death() {
+    let cause = EndCause::Signalled { signal: 9 };
+    let died = FromRunner::Died { server: 1, cause, stderr_tail: "s".into() };
+    assert_eq!(bytes(&died), b"\x14\x01\x02\x12\x01s");
+}
+
+#[test]
 fn golden_bytes_of_authorizations() {
     let secret = |text: &str| Secret::new(text.into());
     let grant = Grant {

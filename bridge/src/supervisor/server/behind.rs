@@ -1,0 +1,81 @@
+//! What a server leaves behind that has died: orphans, a container.
+//!
+//! ```text
+//!  Died ─► its calls fail, its state changes ─► its runner clears up ─► Ended ─► the next start may begin
+//!                                                 └─ for too long: the runner is killed, which ends it as well
+//! ```
+//!
+//! Owns the wait between the two. Must never let a start begin while one before may still write to the server's data.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_policy::lifecycle::State;
+use harbor_policy::limits;
+
+use super::Server;
+use crate::link::EndReport;
+use crate::supervisor::alarm::Alarm;
+use crate::supervisor::runners::Place;
+
+/// How long a runner may take to clear up before it is killed.
+const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
+
+/// A start that has died, until nothing of it is left.
+#[derive(Default)]
+pub(super) struct Behind {
+    place: RefCell<Option<Place>>,
+    alarm: Alarm,
+}
+
+impl Behind {
+    /// Whether there is nothing.
+    pub(super) fn is_clear(&self) -> bool {
+        self.place.borrow().is_none()
+    }
+}
+
+impl Server {
+    /// Its process is gone, which nobody asked for: that is told now, and not once what it left behind is gone. Whether
+    /// only its end is still to come.
+    pub(in crate::supervisor) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) -> bool {
+        // What was told to end meanwhile comes to that end.
+        if !self.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {
+            return false;
+        }
+        *self.behind.place.borrow_mut() = self.place.borrow().clone();
+        self.behind.alarm.set(self, Some(LIMIT), Self::on_left_behind);
+        self.end(report);
+        true
+    }
+
+    /// Its runner has left it behind for too long.
+    fn on_left_behind(self: &Rc<Self>) {
+        if let Some(place) = &*self.behind.place.borrow() {
+            tracing::warn!(server = %self.id, "its runner does not clear up behind it and is killed");
+            place.runner.kill();
+        }
+    }
+
+    /// Whether it was this start that had left something behind, of which nothing is left now.
+    pub(super) fn is_clear_behind(&self, number: u32) -> bool {
+        let is_clear = self.behind.place.borrow_mut().take_if(|place| place.number == number).is_some();
+        if is_clear {
+            self.behind.alarm.clear();
+            self.changed.notify_waiters();
+        }
+        is_clear
+    }
+
+    /// Waits until nothing is left behind.
+    pub(super) async fn cleared_up(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.behind.is_clear() {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
