@@ -407,7 +407,7 @@ pub enum FromRunner<'a> {
 }
 
 /// A list that a server offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Encode, BorrowDecode)]
 pub enum List {
     /// Tools.
     Tools,

@@ -9,6 +9,8 @@ mod walk;
 use std::collections::HashSet;
 use std::fs;
 
+use nix::sys::resource::{UsageWho, getrusage};
+
 pub use held::{Held, held_open};
 pub use walk::{Found, Walk};
 
@@ -27,6 +29,15 @@ pub struct Usage {
     pub ticks: u64,
     /// That of their children that have ended, in the kernel's ticks.
     pub ended_ticks: u64,
+}
+
+/// The most that any one process below this one had in memory, of those that have ended and were waited for; in bytes, see
+/// getrusage(2). More than there is where it cannot be told.
+#[must_use]
+pub fn most_of_an_ended_child() -> u64 {
+    let kibibytes =
+        getrusage(UsageWho::RUSAGE_CHILDREN).ok().and_then(|usage| u64::try_from(usage.max_rss()).ok());
+    kibibytes.map_or(u64::MAX, |kibibytes| kibibytes.saturating_mul(1024))
 }
 
 /// Counts `roots` and all their descendants, at most `most` processes.
@@ -209,6 +220,7 @@ mod tests {
         drop(shell.stdin.take());
         shell.wait().unwrap();
         assert!(usage.ended_ticks > usage.ticks, "{usage:?}");
+        assert!((100_000..1 << 32).contains(&most_of_an_ended_child()));
     }
 
     #[test]

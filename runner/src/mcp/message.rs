@@ -10,6 +10,8 @@ use harbor_ipc_proto::members::Members;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::shown::Shown;
+
 /// What a line is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
@@ -89,7 +91,7 @@ struct ErrorObject<'a> {
 /// # Errors
 /// When it is no JSON-RPC message: a server's stray output, or a broken answer.
 pub fn read(line: &[u8]) -> Result<Message<'_>, NoMessage> {
-    let stray = |why| NoMessage { answers: id_in_head(line), why };
+    let stray = |why| NoMessage { answers: Shown::of(line).answered(), why };
     if line.first() != Some(&b'{') && line.trim_ascii_start().first() != Some(&b'{') {
         return Err(NoMessage { answers: None, why: "it is no JSON object" });
     }
@@ -159,60 +161,6 @@ fn answer<'a>(result: Option<&'a str>, error: Option<&'a str>) -> Answer<'a> {
     }
 }
 
-/// The number under the key `id` at the top level of a line that may be broken, or cut off at its end.
-pub fn id_in_head(line: &[u8]) -> Option<u64> {
-    let (mut at, mut depth) = (0usize, 0usize);
-    while at < line.len() {
-        match line[at] {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.checked_sub(1)?,
-            b'"' => {
-                let end = at + 1 + closing_quote(&line[at + 1..])?;
-                if depth == 1
-                    && &line[at + 1..end] == b"id"
-                    && let Some(id) = number_after_colon(&line[end + 1..])
-                {
-                    return Some(id);
-                }
-                at = end;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-fn closing_quote(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
-    while at < text.len() {
-        match text[at] {
-            b'"' => return Some(at),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    None
-}
-
-/// The same for the last bytes of a line: `…,"id":7}` is how some servers end their answers, and the bracket behind
-/// the number is the line's last.
-pub fn id_in_tail(line: &[u8]) -> Option<u64> {
-    let line = line.trim_ascii_end();
-    let key = memchr::memmem::rfind(line, b"\"id\"")?;
-    let id = number_after_colon(&line[key + 4..])?;
-    let rest = line[key + 4..].iter().filter(|b| !b.is_ascii_digit() && !b.is_ascii_whitespace());
-    rest.eq(b":}").then_some(id)
-}
-
-fn number_after_colon(text: &[u8]) -> Option<u64> {
-    let digits = text.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-    let length = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-    // A line may be cut off within the number; only what stands behind it shows that it is whole.
-    let ends = digits.get(length).is_some_and(|next| b",} \t\r".contains(next));
-    ends.then(|| std::str::from_utf8(&digits[..length]).ok()?.parse().ok()).flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,6 +223,8 @@ mod tests {
         assert_eq!(broken(b"{\"result\":{\"id\":9"), None);
         assert_eq!(broken(b"{\"id\":7"), None, "it may have been 77");
         assert_eq!(broken(b"listening on stdio"), None);
+        assert_eq!(broken(b"{\"id\":7,\"method\":\"roots/list\",\"params\":\"\xff\"}"), None, "it asks");
+        assert_eq!(broken(br#"{"id":7,"params":{},"params":{},"method":"roots/list"}"#), None);
         for (line, why) in [
             (r#"{"id":7}"#, "neither"),
             (r#"{"id":7,"result":1}"#, "no object"),

@@ -12,6 +12,7 @@ pub mod param_headers;
 pub mod requests;
 pub mod rounds;
 pub mod schema;
+pub mod shown;
 pub mod tools;
 pub mod write;
 

@@ -51,6 +51,11 @@ impl Alive {
 }
 
 impl Session {
+    /// When the bridge is to be told of something that waits.
+    pub(super) fn next_telling(&self) -> Option<Instant> {
+        [self.alive.late_due(), self.news.borrow().due()].into_iter().flatten().min()
+    }
+
     /// The bridge asks for a sign of life.
     pub fn probe(&self, ping: bool) {
         let Some(era) = self.era() else { return };

@@ -27,6 +27,10 @@ const LAST_WORDS: &[&str] = &[
     "Array buffer allocation failed",
 ];
 
+/// The kernel kills those that have the most. Whoever had less, in bytes, was killed by somebody else, though the kernel
+/// may have killed another one meanwhile, as in somebody's container.
+pub const WORTH_KILLING: u64 = 128 * 1024 * 1024;
+
 /// More bytes than the kernel's counters have, so that they are read at once: callers wait for that.
 const COUNTERS: usize = 16 * 1024;
 

@@ -4,6 +4,7 @@
 //! as a log line; it never ends a server.
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, List, LogSource, Outcome};
 use serde::Deserialize;
@@ -14,8 +15,9 @@ use super::calls::{Call, Open};
 use super::refusals::reports_error;
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::Popped;
-use crate::mcp::message::{Answer, Message, id_in_head, id_in_tail, read};
+use crate::mcp::message::{Answer, Message, read};
 use crate::mcp::rounds::asks_for_input;
+use crate::mcp::shown::{Shown, id_in_tail};
 
 /// Progress beyond what the bridge takes in is dropped: the next one says more anyway.
 const PROGRESS_LIMIT: usize = 256 * 1024;
@@ -28,13 +30,16 @@ impl Session {
             Popped::Line(line) => self.on_whole_line(line),
             Popped::Overlong(head) => {
                 self.log_broken("it is too long");
-                let found = id_in_head(head).is_some_and(|id| self.fail_overlong(id));
-                self.overlong.set(!found);
+                let shown = Shown::of(head);
+                let answered = shown.answered().filter(|_| shown.is_answer());
+                let found = answered.is_some_and(|id| self.fail_overlong(id));
+                self.overlong.set(Some(shown).filter(|shown| !found && !shown.is_none()));
             }
             Popped::OverlongEnd(tail) => {
-                if self.overlong.take() {
-                    // Neither end shows an id: the call that has waited longest is the likeliest.
-                    let id = id_in_tail(tail).or_else(|| self.open.borrow().oldest());
+                if let Some(head) = self.overlong.take() {
+                    // An answer of which neither end shows an id: the call that has waited longest is the likeliest.
+                    let oldest = || self.open.borrow().oldest().filter(|_| head.is_answer());
+                    let id = head.answered().or_else(|| id_in_tail(tail)).or_else(oldest);
                     id.map(|id| self.fail_overlong(id));
                 }
             }
@@ -127,7 +132,19 @@ impl Session {
             "notifications/prompts/list_changed" => List::Prompts,
             _ => return,
         };
-        self.up.send(&FromRunner::ListChanged { server: self.number, list });
+        let now = Instant::now();
+        self.news.borrow_mut().note_list(list, now);
+        self.tell_news(now);
+    }
+
+    /// Tells the bridge what has changed, if it is time.
+    pub(super) fn tell_news(&self, now: Instant) {
+        let Some((lists, resources)) = self.news.borrow_mut().take_due(now) else { return };
+        let server = self.number;
+        lists.into_iter().for_each(|list| self.up.send(&FromRunner::ListChanged { server, list }));
+        for uri in resources {
+            self.up.send(&FromRunner::ResourceUpdated { server, uri: uri.into() });
+        }
     }
 
     fn on_progress(&self, params: &str) {
@@ -177,12 +194,12 @@ impl Session {
             #[serde(borrow)]
             uri: Cow<'a, str>,
         }
-        match serde_json::from_str::<Updated<'_>>(params) {
-            Ok(said) => {
-                self.up.send(&FromRunner::ResourceUpdated { server: self.number, uri: cut(&said.uri).into() })
-            }
-            Err(_) => self.up.count_stray(),
+        let now = Instant::now();
+        let said = serde_json::from_str::<Updated<'_>>(params);
+        if !said.is_ok_and(|said| self.news.borrow_mut().note_resource(cut(&said.uri), now)) {
+            self.up.count_stray();
         }
+        self.tell_news(now);
     }
 
     fn on_acknowledged(&self, params: &str) {

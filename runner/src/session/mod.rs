@@ -17,6 +17,7 @@ mod exits;
 mod incoming;
 mod ladder;
 mod launching;
+mod news;
 pub mod plan;
 pub mod process;
 mod proxy;
@@ -37,11 +38,13 @@ use tokio::sync::Notify;
 
 use crate::mcp::contact::Contact;
 use crate::mcp::requests::Requests;
+use crate::mcp::shown::Shown;
 use crate::mcp::write::Meta;
 use crate::up::Up;
 use alive::Alive;
 use asks::Asks;
 use calls::Open;
+use news::News;
 use refusals::Refusals;
 use tools::Tools;
 
@@ -82,9 +85,10 @@ pub struct Session {
     verdict: RefCell<Option<EndCause<'static>>>,
     /// URIs of the modern generation's subscriptions, and the request that carries them.
     listening: RefCell<(Vec<String>, Option<u64>)>,
-    /// The call that an overlong line answers shows itself only at the line's end.
-    overlong: Cell<bool>,
+    /// What the beginning of an overlong line has shown, where that did not end a call; until the line's end.
+    overlong: Cell<Option<Shown>>,
     alive: Alive,
+    news: RefCell<News>,
     refusals: Rc<Refusals>,
     /// Whether what it says is looked at for refusals.
     is_held: bool,
@@ -114,8 +118,9 @@ impl Session {
             said: RefCell::default(),
             verdict: RefCell::default(),
             listening: RefCell::default(),
-            overlong: Cell::new(false),
+            overlong: Cell::default(),
             alive: Alive::new(Instant::now()),
+            news: RefCell::default(),
             refusals: Rc::default(),
             is_elsewhere: launch.remote.is_some(),
             is_held: launch.sandbox != Sandbox::default(),

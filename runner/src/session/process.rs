@@ -20,6 +20,7 @@ use harbor_child::reaper::{Exit, Reaper, send_group};
 use harbor_child::signal::Signal;
 use harbor_child::spawn::Started;
 use harbor_child::turn::Turn;
+use harbor_child::usage::most_of_an_ended_child;
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, LogSource};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
@@ -27,7 +28,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
 use super::afterwards::afterwards;
-use super::exits::{self, code_and_signal, oom_kills};
+use super::exits::{self, WORTH_KILLING, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
 use super::launching::{Launched, launch};
 use super::plan::Plan;
@@ -264,6 +265,7 @@ impl<'a> Process<'a> {
         if self.session.alive.late_due().is_some_and(|due| due <= now) {
             self.session.tell_late();
         }
+        self.session.tell_news(now);
         if let Some((ladder, _)) = &mut self.ending {
             let signal = ladder.due(now).map(|rung| match rung {
                 Rung::Terminate => Signal::SIGTERM,
@@ -311,14 +313,14 @@ impl<'a> Process<'a> {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let late = self.session.alive.late_due();
+        let told = self.session.next_telling();
         let watch = self.watcher.as_ref().map(Watcher::deadline);
         if let Some((ladder, _)) = &self.ending {
-            return [ladder.deadline(), late, watch].into_iter().flatten().min();
+            return [ladder.deadline(), told, watch].into_iter().flatten().min();
         }
         let contact = self.session.is_contacting().then(|| self.contact_deadline.min(self.silence));
         let run = (!self.plan.is_server).then_some(self.contact_deadline);
-        [contact, run, self.closed_stdout, late, watch].into_iter().flatten().min()
+        [contact, run, self.closed_stdout, told, watch].into_iter().flatten().min()
     }
 
     fn on_exit(&mut self, exit: Exit) -> End {
@@ -336,7 +338,7 @@ impl<'a> Process<'a> {
         }
         let killed_for_memory = || match &self.group {
             Some(group) => group.ran_out_of_memory(),
-            None => oom_kills() > self.oom_kills,
+            None => oom_kills() > self.oom_kills && most_of_an_ended_child() >= WORTH_KILLING,
         };
         End::Because(exits::cause(exit, killed_for_memory, &self.tail.text()))
     }

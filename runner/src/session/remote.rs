@@ -77,7 +77,7 @@ impl Wire {
     pub fn take(&self, message: &[u8]) {
         self.heard();
         self.session.on_line(&Popped::Line(message));
-        if self.session.verdict.borrow().is_some() || self.session.alive.late_due().is_some() {
+        if self.session.verdict.borrow().is_some() || self.session.next_telling().is_some() {
             // Something may be due; whoever watches is woken as for a stop, and looks at everything.
             self.session.stop.notify_one();
         }
@@ -235,6 +235,7 @@ impl Life<'_> {
         if self.session.alive.late_due().is_some_and(|due| due <= now) {
             self.session.tell_late();
         }
+        self.session.tell_news(now);
         None
     }
 
@@ -256,12 +257,12 @@ impl Life<'_> {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let late = self.session.alive.late_due();
+        let told = self.session.next_telling();
         if let Some((_, limit)) = &self.ending {
-            return [Some(*limit), late].into_iter().flatten().min();
+            return [Some(*limit), told].into_iter().flatten().min();
         }
         let contact = self.session.is_contacting().then(|| self.contact_deadline.min(self.silence));
-        [contact, late].into_iter().flatten().min()
+        [contact, told].into_iter().flatten().min()
     }
 }
 

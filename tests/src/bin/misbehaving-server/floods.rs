@@ -15,6 +15,8 @@ use crate::startup::LIFETIME;
 const STDOUT: &str = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"flood\"}}\n\
     {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"nobody's\",\"progress\":1}}\n\
     {\"jsonrpc\":\"2.0\",\"method\":\"notifications/unheard_of\",\"params\":{}}\n\
+    {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\
+    {\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\",\"params\":{\"uri\":\"file:///flood\"}}\n\
     this is no message, it is just more\n{\"half\":\n\n";
 
 /// Begins to write messages and garbage.

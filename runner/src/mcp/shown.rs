@@ -1,0 +1,144 @@
+//! What a line shows that is broken, or of which only an end is there.
+//!
+//! Owns the guess whose call such a line ends. Servers number their own requests from 0 or 1, as we do: a line that asks or
+//! tells something must never end a call, whatever its id is.
+
+/// What the beginning of a line shows at its top level; no key with escapes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The number under `id`.
+    id: Option<u64>,
+    /// Whether there is a result or an error.
+    answers: bool,
+    /// Whether it is no answer: there is a method, or what goes with one, or it is no object.
+    asks: bool,
+}
+
+impl Shown {
+    /// Reads the first bytes of a line, or all of them. Stops at what does not fit, or once all is known.
+    #[must_use]
+    pub fn of(line: &[u8]) -> Self {
+        let line = line.trim_ascii_start();
+        let mut shown = Self { asks: line.first() != Some(&b'{'), ..Self::default() };
+        let (mut at, mut depth) = (0usize, 0usize);
+        while at < line.len() && !shown.asks && !(shown.answers && shown.id.is_some()) {
+            match line[at] {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' if depth <= 1 => break,
+                b'}' | b']' => depth -= 1,
+                b'"' => {
+                    let Some(length) = closing_quote(&line[at + 1..]) else { break };
+                    let end = at + 1 + length;
+                    if depth == 1 {
+                        shown.note(&line[at + 1..end], &line[end + 1..]);
+                    }
+                    at = end;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        shown
+    }
+
+    /// Takes a text and what stands behind it: a key, if that is a colon.
+    fn note(&mut self, text: &[u8], behind: &[u8]) {
+        let Some(value) = behind.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start) else {
+            return;
+        };
+        match text {
+            b"id" => self.id = self.id.or_else(|| number(value)),
+            b"result" | b"error" => self.answers = true,
+            // As good as none.
+            b"method" | b"params" => self.asks |= !value.starts_with(b"null"),
+            _ => {}
+        }
+    }
+
+    /// The request that it answers, if it is an answer at all.
+    #[must_use]
+    pub fn answered(&self) -> Option<u64> {
+        self.id.filter(|_| !self.asks)
+    }
+
+    /// Whether it is an answer.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        self.answers && !self.asks
+    }
+
+    /// Whether it is none.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.asks
+    }
+}
+
+fn closing_quote(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// The id in the last bytes of a line: `…,"id":7}` is how some servers end their answers, and the bracket behind the number
+/// is the line's last.
+#[must_use]
+pub fn id_in_tail(line: &[u8]) -> Option<u64> {
+    let line = line.trim_ascii_end();
+    let key = memchr::memmem::rfind(line, b"\"id\"")?;
+    let behind = line[key + 4..].trim_ascii_start().strip_prefix(b":")?;
+    let id = number(behind.trim_ascii_start())?;
+    let rest = behind.iter().filter(|b| !b.is_ascii_digit() && !b.is_ascii_whitespace());
+    rest.eq(b"}").then_some(id)
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    let length = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    // A line may be cut off within the number; only what stands behind it shows that it is whole.
+    let ends = text.get(length).is_some_and(|next| b",} \t\r".contains(next));
+    ends.then(|| std::str::from_utf8(&text[..length]).ok()?.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_or_tells_something_ends_no_call() {
+        for line in [
+            r#"{"id":7,"method":"sampling/createMessage","params":{"#,
+            r#"{"method":"notifications/message","params":{"data":"x"#,
+            r#"{"params":{"result":1},"id":7"#,
+            r#"listening on stdio, "id":7}"#,
+            r#"[{"id":7,"result":{}}]"#,
+            "",
+        ] {
+            let shown = Shown::of(line.as_bytes());
+            assert!(shown.is_none() && !shown.is_answer() && shown.answered().is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_answer_shows_itself_and_its_id_by_either_end() {
+        for (line, id) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"method":"x","id":9"#, Some(7)),
+            (r#" {"x":"result","method":null,"error":{"code":1},"id": 7 }"#, Some(7)),
+            (r#"{"result":{"id":9},"x":"method","id":"7"}"#, None),
+            (r#"{"result":{"id":9"#, None),
+        ] {
+            let shown = Shown::of(line.as_bytes());
+            assert!(shown.is_answer() && shown.answered() == id, "{line}");
+        }
+        let neither = Shown::of(br#"{"id":7,"x":{"#);
+        assert!(!neither.is_answer() && !neither.is_none() && neither.answered() == Some(7));
+        assert_eq!(id_in_tail(br#"x"}],"id": 7} "#), Some(7));
+        assert_eq!(id_in_tail(br#""id":7}]}"#), None);
+        assert_eq!(id_in_tail(br#""id":7"#), None);
+    }
+}
