@@ -1,12 +1,13 @@
 //! `harbor mcp` as an AI client meets it: an MCP server on two pipes, with the tools of all servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use harbor_tests::bridge::shut_down_detached;
 use harbor_tests::client::{CALL, LIST};
 use harbor_tests::double::echo_result;
-use harbor_tests::{Bridge, Client, DOWN_LIMIT, Direct, Double, Home, LIMIT, Process, wait_until};
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Direct, Double, Home, LIMIT, Process, Program, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -111,8 +112,57 @@ fn a_client_that_goes_in_the_middle_of_a_call_ends_it() {
     let mut mcp = start(&home, &[]).initialized();
     let _ = mcp.send_request("tools/call", &json!({"name": "s__sleep", "arguments": {"ms": 60_000}}));
     let _ = double.journal().wait_for("call sleep");
-    end(mcp);
+    mcp.close();
+    assert!(mcp.wait(DOWN_LIMIT).expect("it ends with its stdin").success());
+    assert!(mcp.stderr().contains("what was not answered is cancelled"), "{}", mcp.stderr());
     let _ = double.journal().wait_for("cancelled");
+}
+
+#[test]
+fn requests_that_are_piped_in_are_answered_after_the_end_of_stdin() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let mut mcp = start(&home, &[]);
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let ids = [
+        mcp.send_request("initialize", &params),
+        mcp.send_request("tools/list", &json!({})),
+        mcp.send_request("tools/call", &json!({"name": "s__echo", "arguments": {}})),
+    ];
+    mcp.close();
+    let mut answered: Vec<_> = ids.iter().map(|_| mcp.next_message()["id"].as_u64().unwrap()).collect();
+    answered.sort_unstable();
+    assert_eq!(answered, ids);
+    assert!(mcp.wait(DOWN_LIMIT).unwrap().success());
+    assert_eq!(mcp.stderr(), "");
+}
+
+/// It reads nothing: neither a long answer, nor more lines than wait. All that it writes has room in the pipe.
+#[test]
+fn a_client_that_closes_stdin_and_reads_nothing_keeps_nobody() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let long = json!({"name": "s__echo", "arguments": {"t": "x".repeat(1 << 20)}});
+    let requests = [("tools/call", long, 3), ("server/discover", json!({}), 700)];
+    for (method, params, count) in requests {
+        let mut command = home.command("harbor");
+        let mut mcp = Program::start(command.args(["mcp", "--client", NAME]));
+        let (mut stdin, stdout) = mcp.pipes();
+        let greeting = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let begin = [("initialize", &greeting)].into_iter();
+        for (id, (method, params)) in begin.chain((0..count).map(|_| (method, &params))).enumerate() {
+            let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            // It may have gone already.
+            if writeln!(stdin, "{line}").is_err() {
+                break;
+            }
+        }
+        drop(stdin);
+        assert!(mcp.wait(DOWN_LIMIT).is_some(), "{method}");
+        drop(stdout);
+    }
 }
 
 #[test]

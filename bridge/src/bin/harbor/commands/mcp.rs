@@ -25,14 +25,16 @@ mod watches;
 mod write;
 
 use harbor_bridge::config::Paths;
+use harbor_child::memory;
 use harbor_policy::tool_name::Allowlist;
 
 pub use self::token::run as token;
 use crate::args::Mcp;
 use crate::errors::Failure;
 
-/// Serves until stdin ends, or until a signal ends it.
+/// Serves until stdin ends and what it asked for is answered, or until a signal ends it. No other thread is there yet.
 pub fn serve(wanted: &Mcp, paths: &Paths) -> Result<(), Failure> {
+    memory::return_large_blocks();
     let only = (!wanted.only.is_empty()).then(|| Allowlist::parse(&wanted.only)).transpose();
     let only = only.map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     match &wanted.http {

@@ -14,8 +14,9 @@
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
@@ -34,10 +35,16 @@ pub trait Lines: Send + 'static {
 }
 
 /// A machine that is served.
-pub struct Driver<L>(Arc<Mutex<Served<L>>>);
+pub struct Driver<L>(Arc<Shared<L>>);
 
 /// The same for those who must not keep it.
-pub struct Way<L>(Weak<Mutex<Served<L>>>);
+pub struct Way<L>(Weak<Shared<L>>);
+
+struct Shared<L> {
+    served: Mutex<Served<L>>,
+    /// The machine has heard something.
+    heard: Condvar,
+}
 
 struct Served<L> {
     machine: Machine,
@@ -67,18 +74,19 @@ impl<L: Lines> Driver<L> {
         let paths = paths.clone();
         Self(Arc::new_cyclic(|own| {
             let way = Way(own.clone());
-            Mutex::new(Served { machine, paths, role, lines, way, bridge: None, connection: 0 })
+            let served = Served { machine, paths, role, lines, way, bridge: None, connection: 0 };
+            Shared { served: Mutex::new(served), heard: Condvar::new() }
         }))
     }
 
     /// Has the bridge dialled at once: a new client gets its grants before it asks.
     pub fn dial_first(&self) {
-        lock(&self.0).hear(Machine::dial);
+        self.0.serve(|served| served.hear(Machine::dial));
     }
 
     /// The client has written a line.
     pub fn line(&self, line: &[u8]) {
-        lock(&self.0).hear(|machine| machine.on_line(line));
+        self.0.serve(|served| served.hear(|machine| machine.on_line(line)));
     }
 
     /// A way to it.
@@ -103,8 +111,27 @@ impl<L: Lines> Way<L> {
     }
 
     fn with(&self, then: impl FnOnce(&mut Served<L>)) -> bool {
-        let served = self.0.upgrade();
-        served.map(|served| then(&mut lock(&served))).is_some()
+        self.0.upgrade().map(|shared| shared.serve(then)).is_some()
+    }
+
+    /// Waits until all requests of the client are answered, for at most `limit` and as long as `waits` says so, which is asked
+    /// each `step`; whether they are.
+    pub fn settle(&self, limit: Duration, step: Duration, waits: impl Fn() -> bool) -> bool {
+        let Some(shared) = self.0.upgrade() else { return false };
+        let until = Instant::now() + limit;
+        let mut served = lock(&shared.served);
+        while !served.machine.is_settled() && Instant::now() < until && waits() {
+            let waited = shared.heard.wait_timeout(served, step);
+            served = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        served.machine.is_settled()
+    }
+}
+
+impl<L> Shared<L> {
+    fn serve(&self, then: impl FnOnce(&mut Served<L>)) {
+        then(&mut lock(&self.served));
+        self.heard.notify_all();
     }
 }
 

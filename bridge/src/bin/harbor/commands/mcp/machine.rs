@@ -125,6 +125,11 @@ impl Machine {
         self
     }
 
+    /// Whether no answer comes to a client that says nothing more: subscriptions have no end, and a question has no answer.
+    pub fn is_settled(&self) -> bool {
+        self.questions.are_open() || self.open.is_empty() && self.waiting.is_empty()
+    }
+
     /// What is to be done since it was last asked.
     pub fn take_out(&mut self) -> Vec<Out> {
         std::mem::take(&mut self.out)

@@ -85,6 +85,11 @@ impl Questions {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
+    /// Whether something waits for the client's word.
+    pub fn are_open(&self) -> bool {
+        !self.asked.is_empty() || !self.parked.is_empty()
+    }
+
     /// Asks a client of the older generation about the request `number`; gives the line.
     pub fn ask(&mut self, number: u64, question: &Question) -> Vec<u8> {
         self.next += 1;

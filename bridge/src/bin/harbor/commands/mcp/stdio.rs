@@ -1,113 +1,44 @@
 //! One AI client on stdin and stdout.
 //!
 //! ```text
-//!  stdin ─► thread ─► a driver ─┬─► stdout          a short line, where it has room and no other waits
-//!                               └─► thread ─► stdout
+//!  stdin ─► thread ─► a driver ─► written ─► stdout
 //! ```
 //!
-//! Owns the two streams and their threads, and when it is over: stdin has ended, or nobody reads stdout. Must never write
-//! anything to stdout but lines of the protocol, nor have the driver wait for a client that does not read, before `QUEUE`
-//! lines wait for it.
+//! Owns stdin and its thread, and when it is over: stdin has ended and all is answered, or nobody reads stdout. Must never
+//! write anything to stdout but lines of the protocol.
 
-use std::io::{self, BufRead, Read as _, Write as _};
-use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+mod written;
+
+use std::io::{self, BufRead, Read as _};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
 use harbor_bridge::config::Paths;
 use harbor_policy::limits::MAX_LINE;
 use harbor_policy::tool_name::Allowlist;
-use nix::libc::PIPE_BUF;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::stat::{SFlag, fstat};
 
-use super::driver::{Driver, Lines, Way};
+use self::written::{LOOK, Over, Written, has_hung_up};
+use super::driver::{Driver, Way};
 use super::machine::Machine;
 use crate::errors::Failure;
+use crate::screen::remark;
 
-/// How many lines may wait for a client that is slower.
-const QUEUE: usize = 64;
+/// How long answers may take to come once stdin has ended: who pipes requests in wants to have them, and clients that want us
+/// to go wait for two seconds.
+const LAST_ANSWERS: Duration = Duration::from_millis(1500);
 
-/// How long the last lines may take to be read.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// Serves until stdin ends, or nobody reads stdout.
+/// Serves until stdin ends and what it asked for is answered, or nobody reads stdout.
 pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
-    let (lines, to_write) = sync_channel(QUEUE);
     let (over, is_over) = sync_channel(1);
-    let (over, queued) = (Over(over), Arc::<AtomicUsize>::default());
-    let tells_room = tells_room(io::stdout());
-    let written = Written { queue: lines, queued: queued.clone(), tells_room, over: over.clone() };
-    let driver = Driver::new(Machine::new(only, lazy), client, paths, written);
-    let written = spawn_writer(to_write, queued, over.clone());
+    let over = Over(over);
+    let (lines, queue) = Written::begin(over.clone()).map_err(|error| Failure::Io("use stdout", error))?;
+    let driver = Driver::new(Machine::new(only, lazy), client, paths, lines);
     spawn_reader(driver.way(), over);
     driver.dial_first();
     let _ = is_over.recv();
-    // The queue ends with it.
-    drop(driver);
-    // A client that does not read does not keep us.
-    let _ = written.recv_timeout(LAST_WORDS);
+    queue.drain();
     Ok(())
-}
-
-/// Lines for stdout.
-struct Written {
-    queue: SyncSender<Vec<u8>>,
-    /// How many of them the thread has not written yet.
-    queued: Arc<AtomicUsize>,
-    /// Whether stdout is such that it says how much it takes.
-    tells_room: bool,
-    over: Over,
-}
-
-impl Lines for Written {
-    fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
-        // Only the driver adds to them, so that none stay none.
-        let none_wait = self.queued.load(Ordering::Acquire) == 0;
-        let passed = if none_wait && self.tells_room && takes_at_once(io::stdout(), line.len()) {
-            write(&line).is_ok()
-        } else {
-            self.queued.fetch_add(1, Ordering::AcqRel);
-            self.queue.send(line).is_ok()
-        };
-        if !passed {
-            self.over.tell();
-        }
-        None
-    }
-}
-
-/// Says that it is over.
-#[derive(Clone)]
-struct Over(SyncSender<()>);
-
-impl Over {
-    fn tell(&self) {
-        // Where there is no room for it, it was said before.
-        let _ = self.0.try_send(());
-    }
-}
-
-/// Whether this is a pipe or a socket. A terminal can be written to as soon as it takes one byte.
-fn tells_room(stdout: impl AsFd) -> bool {
-    let kind = fstat(stdout).map(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT);
-    matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFSOCK))
-}
-
-/// Whether a write of so many bytes would not have to wait: a pipe that can be written to has room for [`PIPE_BUF`], a socket
-/// for more.
-fn takes_at_once(stdout: impl AsFd, bytes: usize) -> bool {
-    let mut stdout = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
-    bytes <= PIPE_BUF && poll(&mut stdout, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
-}
-
-fn write(line: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(line)?;
-    stdout.flush()
 }
 
 fn spawn_reader(way: Way<Written>, over: Over) {
@@ -121,6 +52,12 @@ fn spawn_reader(way: Way<Written>, over: Over) {
             if !is_heard {
                 return;
             }
+        }
+        let is_read = || !has_hung_up(io::stdout());
+        if !way.settle(LAST_ANSWERS, LOOK, is_read) && is_read() {
+            remark(
+                "harbor mcp: stdin has ended, and what was not answered is cancelled; keep it open until the answers have come",
+            );
         }
         over.tell();
     });
@@ -147,57 +84,9 @@ fn next_line(from: &mut impl BufRead) -> Option<FromStdin> {
     Some(FromStdin::Overlong)
 }
 
-/// Writes lines; what it gives comes to an end when all are written, or nobody reads them.
-fn spawn_writer(lines: Receiver<Vec<u8>>, queued: Arc<AtomicUsize>, over: Over) -> Receiver<()> {
-    let (done, written) = sync_channel(1);
-    thread::spawn(move || {
-        for line in lines {
-            if write(&line).is_err() {
-                over.tell();
-                break;
-            }
-            queued.fetch_sub(1, Ordering::AcqRel);
-        }
-        let _ = done.send(());
-    });
-    written
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
-    use std::os::unix::net::UnixStream;
-
-    #[test]
-    fn the_driver_writes_only_what_does_not_have_to_wait() {
-        let (mut reader, writer) = io::pipe().unwrap();
-        // It may have less room than that.
-        assert!(!takes_at_once(&writer, PIPE_BUF + 1));
-        fill(&writer);
-        reader.read_exact(&mut [0; PIPE_BUF]).unwrap();
-        assert!(takes_at_once(&writer, PIPE_BUF));
-        drop(reader);
-        assert!(takes_at_once(&writer, 1), "whoever writes finds out that nobody reads");
-        // What node gives to those that it starts.
-        let (_reader, writer) = UnixStream::pair().unwrap();
-        fill(&writer);
-        assert!(!tells_room(File::open("/dev/null").unwrap()));
-    }
-
-    /// Writes as long as it may, from another thread, since a write that waits would do so for ever.
-    fn fill(writer: &(impl AsFd + Sync)) {
-        assert!(tells_room(writer));
-        let (tell, full) = sync_channel(0);
-        let mut writing = File::from(writer.as_fd().try_clone_to_owned().unwrap());
-        thread::spawn(move || {
-            while takes_at_once(&writing, PIPE_BUF) {
-                writing.write_all(&[b'x'; PIPE_BUF]).unwrap();
-            }
-            tell.send(()).unwrap();
-        });
-        full.recv_timeout(Duration::from_secs(20)).expect("no write has to wait");
-    }
 
     #[test]
     fn lines_end_at_their_ends_and_too_long_ones_are_passed_over() {

@@ -85,6 +85,10 @@ impl Machine {
         let Ok(fields) = Fields::parse(params.as_bytes()) else {
             return self.say_error(Some(id), INVALID_PARAMS, "`params` is no object");
         };
+        // Who reads the first of two and who reads the last would not agree on what was asked.
+        if fields.twice().is_some() {
+            return self.say_error(Some(id), INVALID_PARAMS, "a key stands twice in `params`");
+        }
         let meta = fields.get("_meta").and_then(|meta| Fields::parse(meta.as_bytes()).ok());
         let meta = meta.unwrap_or_default();
         let version = text(&meta, VERSION);
