@@ -55,6 +55,7 @@ pub fn read<T: FromField>(name: &'static str, text: Option<&str>) -> Result<T, F
 #[must_use]
 pub fn kind_of(text: &str) -> &'static str {
     match text.trim_start().as_bytes().first() {
+        Some(b'"') if text_of(text.trim()).is_none() => "a string with half a surrogate pair",
         Some(b'"') => "a string",
         Some(b'{') => "an object",
         Some(b'[') => "an array",

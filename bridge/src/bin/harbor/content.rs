@@ -30,11 +30,17 @@ pub fn render(result: &str, shelf: &mut Shelf) -> Content {
     Content { text: lines.join("\n"), is_error: members.value("isError") == true }
 }
 
+/// The same without its text, for whoever shows the result as it is: only whether the tool says that it failed.
+pub fn only_judge(result: &str) -> Content {
+    let members = Members::parse(result.as_bytes()).unwrap_or_default();
+    Content { text: String::new(), is_error: members.value("isError") == true }
+}
+
 /// Renders a content block, as it stands in results and in prompts.
 pub fn render_item(item: &Members, shelf: &mut Shelf) -> String {
     let kind = item.text("type");
     match kind.as_str() {
-        "text" => item.text("text"),
+        "text" => item.text_or_json("text"),
         "image" | "audio" => shelf.put(&Media::of_block(item)),
         "resource" => shelf.put(&Media::of_resource(&item.object("resource"))),
         "resource_link" => bracket(&["link".into(), item.text("uri"), item.text("name")]),
@@ -67,6 +73,7 @@ mod tests {
             text(
                 r#"{"content":[
                     {"type":"text","text":"a\nb"},
+                    {"type":"text","text":"\ud800"},
                     {"type":"image","mimeType":"image/png","data":"AAAAAA=="},
                     {"type":"audio","mimeType":"audio/wav","data":""},
                     {"type":"resource","resource":{"uri":"file:///x","mimeType":"text/plain","text":"hello"}},
@@ -75,7 +82,7 @@ mod tests {
                     {"type":"hologram\u001b[2J\n[image"}
                 ],"structuredContent":{"not":"shown"}}"#
             ),
-            "a\nb\n[image image/png 4 bytes]\n[audio audio/wav 0 bytes]\n[resource file:///x text/plain 5 bytes]\n\
+            "a\nb\n\"\\ud800\"\n[image image/png 4 bytes]\n[audio audio/wav 0 bytes]\n[resource file:///x text/plain 5 bytes]\n\
              [resource file:///y 3 bytes]\n[link file:///z z]\n[hologram\\u{1b}[2J [image]"
         );
     }

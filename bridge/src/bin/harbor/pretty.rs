@@ -9,8 +9,14 @@ const INDENT: &str = "  ";
 /// of the depth.
 const MAX_LEVELS: usize = 40;
 
+/// Longer text stays as it is, in bytes: nobody reads it, and laid out it may be forty times as long.
+const LONGEST: usize = 256 * 1024;
+
 /// Lays out valid JSON text, one member per line.
 pub fn pretty(json: &str) -> String {
+    if json.len() > LONGEST {
+        return json.to_owned();
+    }
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut just_opened, mut rest) = (0usize, false, json.trim_start());
     while !rest.is_empty() {
@@ -85,6 +91,13 @@ mod tests {
 }"#
         );
         assert_eq!((pretty("7"), pretty("\"ä\\\\\"")), ("7".into(), "\"ä\\\\\"".into()));
+    }
+
+    #[test]
+    fn long_text_stays_as_it_is() {
+        let deep = "[".repeat(LONGEST + 1);
+        assert_eq!(pretty(&deep), deep);
+        assert!(pretty(&deep[1..]).len() > 40 * LONGEST);
     }
 
     proptest! {

@@ -44,6 +44,12 @@ impl Members {
         self.raw(name).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
+    /// A member that is a string; its JSON text where it is none (half a surrogate pair), empty when it is missing.
+    pub fn text_or_json(&self, name: &str) -> String {
+        let raw = self.raw(name).unwrap_or_default();
+        serde_json::from_str(raw).unwrap_or_else(|_| raw.to_owned())
+    }
+
     /// A member that is an object; empty when it is none.
     pub fn object(&self, name: &str) -> Self {
         self.raw(name).and_then(|text| Self::parse(text.as_bytes())).unwrap_or_default()

@@ -14,7 +14,7 @@ use super::{arguments, progress, remarks, servers, tools};
 use crate::args::Call;
 use crate::ask::Ask;
 use crate::client::Client;
-use crate::content::render;
+use crate::content::{only_judge, render};
 use crate::errors::{Exit, Failure, Refusal};
 use crate::media::Shelf;
 use crate::reply::Members;
@@ -73,7 +73,10 @@ pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> 
         other => other?,
     };
     let mut shelf = Shelf::new(call.save.as_deref(), &call.tool);
-    let content = render(answer.raw("result").unwrap_or_default(), &mut shelf);
+    let result = answer.raw("result").unwrap_or_default();
+    // Programs get it as it is.
+    let is_laid_out = !screen.json || shelf.saves();
+    let content = if is_laid_out { render(result, &mut shelf) } else { only_judge(result) };
     if shelf.saves() {
         answer.insert("saved", shelf.to_json());
     }
