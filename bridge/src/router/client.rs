@@ -241,7 +241,8 @@ impl Client {
             }
             None => Ok(()),
         });
-        if queued.is_err() {
+        if queued.is_err() && !self.outbox.is_closed() {
+            tracing::warn!(client = ?self.principal(), "cut off: it does not read what it has asked for");
             self.outbox.cut();
         }
     }
