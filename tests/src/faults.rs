@@ -47,6 +47,8 @@ faults! {
     GarbageOnStdout = "garbage-on-stdout",
     /// Answers tool calls with a result that is no object.
     MalformedResult = "malformed-result",
+    /// Answers tool calls over several lines, as JSON is printed for people.
+    PrintedAnswers = "printed-answers",
     /// Answers tool calls with bytes that are no UTF-8.
     InvalidUtf8 = "invalid-utf8",
     /// Answers the first tool call without a newline behind it, and exits.

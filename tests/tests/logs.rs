@@ -17,6 +17,21 @@ fn speak(bridge: &Bridge) {
 }
 
 #[test]
+fn an_answer_over_several_lines_is_in_no_log() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::new(&home, Fault::PrintedAnswers));
+    let call =
+        json!({"server_id": "s", "tool_name": "echo", "arguments": {"t": "PRIVATE"}, "timeout_ms": 200});
+    let error = bridge.call("mcp_call_tool", &call).unwrap_err();
+    assert_eq!(error.code, "ERR_TOOL_TIMEOUT", "{error:?}");
+    let logs = bridge.logs("s");
+    let said = texts(&logs);
+    assert!(said.contains(&"a message was dropped: it does not stand on one line"), "{said:?}");
+    assert!(!said.concat().contains("PRIVATE"), "{said:?}");
+}
+
+#[test]
 fn what_a_server_said_before_a_restart_of_the_bridge_is_still_there() {
     let home = Home::new();
     let double = Double::sound(&home).supervision(&json!({"restart": "never"}));

@@ -74,6 +74,30 @@ impl Shown {
     }
 }
 
+/// Whether this is the beginning of an object whose rest stands on further lines: it is printed for people, or has a raw line
+/// end in a text.
+#[must_use]
+pub fn is_cut_off(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    if line.first() != Some(&b'{') {
+        return false;
+    }
+    let (mut at, mut depth) = (0usize, 0usize);
+    while at < line.len() {
+        match line[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => match closing_quote(&line[at + 1..]) {
+                Some(length) => at += 1 + length,
+                None => return true,
+            },
+            _ => {}
+        }
+        at += 1;
+    }
+    depth > 0
+}
+
 fn closing_quote(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < text.len() {
@@ -121,6 +145,16 @@ mod tests {
         ] {
             let shown = Shown::of(line.as_bytes());
             assert!(shown.is_none() && !shown.is_answer() && shown.answered().is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_object_whose_rest_stands_on_further_lines_is_known() {
+        for line in ["{", " {", r#"{"id":7,"result":{"#, r#"{"id":7,"x":"a}"#] {
+            assert!(is_cut_off(line.as_bytes()), "{line}");
+        }
+        for line in ["{debug} it {begins}", "}", "[", "", r#"{"x":"{"}"#, "listening {"] {
+            assert!(!is_cut_off(line.as_bytes()), "{line}");
         }
     }
 

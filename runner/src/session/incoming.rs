@@ -15,12 +15,15 @@ use super::calls::{Call, Open};
 use super::refusals::reports_error;
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::Popped;
-use crate::mcp::message::{Answer, Message, read};
+use crate::mcp::message::{Answer, Message, NoMessage, read};
 use crate::mcp::rounds::asks_for_input;
-use crate::mcp::shown::{Shown, id_in_tail};
+use crate::mcp::shown::{Shown, id_in_tail, is_cut_off};
 
 /// Progress beyond what the bridge takes in is dropped: the next one says more anyway.
 const PROGRESS_LIMIT: usize = 256 * 1024;
+
+/// So many lines behind one that a message begins on may be the rest of it.
+const PIECES: u32 = 10_000;
 
 impl Session {
     /// Takes a line, or a piece of an overlong one.
@@ -56,17 +59,16 @@ impl Session {
     }
 
     fn on_whole_line(&self, line: &[u8]) {
-        match read(line) {
+        let read = read(line);
+        if read.is_ok() {
+            self.pieces.set(0);
+        }
+        match read {
             Ok(Message::Response { id, answer }) => self.on_response(id, answer),
             Ok(Message::Request { id, method, params }) => self.on_request(id, &method, params),
             Ok(Message::Notification { method, params }) => self.on_notification(&method, params),
             Err(no_message) => {
-                // What looks like a message may carry a result, and results are in no log.
-                if no_message.answers.is_some() || looks_like_an_answer(line) {
-                    self.log_broken(no_message.why);
-                } else {
-                    self.log_stray(line);
-                }
+                self.log_what_is_none(line, &no_message);
                 let open = no_message.answers.and_then(|id| self.open.borrow_mut().close(id));
                 match open.as_ref().and_then(Open::bridge_id) {
                     Some(id) => self.fail(id, CallFailure::Malformed(no_message.why.into())),
@@ -216,6 +218,23 @@ impl Session {
         match serde_json::from_str::<Acknowledged>(params) {
             Ok(said) => self.on_stream_stands(said.meta.id),
             Err(_) => self.up.count_stray(),
+        }
+    }
+
+    /// What looks like a message, or like a piece of one, may carry a result, and results are in no log.
+    fn log_what_is_none(&self, line: &[u8], NoMessage { answers, why }: &NoMessage) {
+        let pieces = self.pieces.get();
+        if is_cut_off(line) {
+            self.pieces.set(PIECES);
+            self.log_broken("it does not stand on one line");
+        } else if answers.is_some() || looks_like_an_answer(line) {
+            self.log_broken(why);
+        } else if pieces > 0 {
+            // The bracket that ends it stands alone.
+            self.pieces.set(if line == b"}" { 0 } else { pieces - 1 });
+            self.up.count_stray();
+        } else {
+            self.log_stray(line);
         }
     }
 

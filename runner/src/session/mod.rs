@@ -87,6 +87,8 @@ pub struct Session {
     listening: RefCell<(Vec<String>, Option<u64>)>,
     /// What the beginning of an overlong line has shown, where that did not end a call; until the line's end.
     overlong: Cell<Option<Shown>>,
+    /// How many more lines may be pieces of a message that does not stand on one line.
+    pieces: Cell<u32>,
     alive: Alive,
     news: RefCell<News>,
     refusals: Rc<Refusals>,
@@ -119,6 +121,7 @@ impl Session {
             verdict: RefCell::default(),
             listening: RefCell::default(),
             overlong: Cell::default(),
+            pieces: Cell::default(),
             alive: Alive::new(Instant::now()),
             news: RefCell::default(),
             refusals: Rc::default(),

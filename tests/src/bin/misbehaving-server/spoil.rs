@@ -18,6 +18,10 @@ pub fn call(server: &Server, request: &Request, tool: &str) -> bool {
     let first = number == 1;
     match server.settings.fault {
         Fault::MalformedResult => server.out.result(id, "\"done\""),
+        Fault::PrintedAnswers => {
+            let (result, rest) = (echo(server, request), "\n  },\n  {\"x\": 1}\n}\n");
+            server.out.bytes(format!("{{\n  \"id\": {id},\n  \"result\": {{\n{result}{rest}").as_bytes());
+        }
         Fault::InvalidUtf8 => {
             let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"text\":\"");
             server.out.bytes(&[head.as_bytes(), b"\xff\xfe", b"\"}]}}\n"].concat());
