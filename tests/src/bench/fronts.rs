@@ -122,7 +122,7 @@ fn native_host(options: &Options, bridge: &Bridge, owner: &mut Link, hops: &[Hop
 }
 
 /// As an AI client starts it; that it does is the grant.
-fn harbor_mcp(options: &Options, bridge: &Bridge, hops: &[Hop]) -> Outcome<Setup> {
+pub fn harbor_mcp(options: &Options, bridge: &Bridge, hops: &[Hop]) -> Outcome<Setup> {
     let mut command = bridge.command(options, "harbor")?;
     let (own, link) = setup::listed(command.args(["mcp", "--client", "bench"]))?;
     let hops = before("harbor mcp", own.pid(), hops);
@@ -149,7 +149,7 @@ fn with_less(
 }
 
 /// A bridge in a home of its own, which counts calls but never says that they are too many.
-fn start(options: &Options, runners: Runners) -> Outcome<(Bridge, Link)> {
+pub fn start(options: &Options, runners: Runners) -> Outcome<(Bridge, Link)> {
     let home = Home::new()?;
     grants::configure(&home)?;
     Bridge::start_as(options, home, runners)

@@ -2,7 +2,8 @@
 //!
 //! Owns a bridge that has done nothing before, since memory has a history. Must not measure time.
 
-use crate::harbor::Bridge;
+use crate::fronts;
+use crate::harbor::{Bridge, Runners};
 use crate::options::Options;
 use crate::process::{self, Memory};
 use crate::request::{Manner, Workload};
@@ -58,6 +59,24 @@ pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
     setup.large_result(LARGE)?;
     moments.push(look("1 s after an 8 MB result")?);
     Ok(moments)
+}
+
+/// What `harbor mcp` holds after small calls, and after two large results: some allocators keep from the second one on.
+pub fn of_mcp(options: &Options) -> Outcome<[Memory; 2]> {
+    watchdog::step("memory of harbor mcp".to_owned());
+    // Declared first to be dropped last.
+    let (bridge, mut link) = fronts::start(options, Runners::Each)?;
+    let hops = bridge.connect_server(options, &mut link)?;
+    let mut setup = fronts::harbor_mcp(options, &bridge, &hops)?;
+    let pid = setup.hops[0].1;
+    setup.one_at_a_time(Workload::Small, options.large_calls)?;
+    sleep(SETTLE);
+    let before = process::memory(pid)?;
+    (0..2).try_for_each(|_| setup.large_result(LARGE))?;
+    sleep(SETTLE);
+    let after = process::memory(pid)?;
+    drop((setup, link));
+    Ok([before, after])
 }
 
 /// What a runner holds, and what the first process of its namespace does, where it has one. Of a runner that is not

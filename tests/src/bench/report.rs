@@ -160,8 +160,8 @@ pub fn greeds(out: &mut Page, all: &[Greed]) {
     line(out, "");
 }
 
-/// Memory of bridge, runner and init.
-pub fn memory(out: &mut Page, moments: &[Moment]) {
+/// Memory of bridge, runner and init, and of `harbor mcp` before and after large results.
+pub fn memory(out: &mut Page, moments: &[Moment], mcp: [Memory; 2]) {
     line(out, "### Memory\n");
     line(out, "In KiB; the proportional set size counts shared pages once among those who share them.\n");
     row(out, &["when", "process", "PSS", "private dirty", "goal (private dirty)"]);
@@ -180,6 +180,10 @@ pub fn memory(out: &mut Page, moments: &[Moment]) {
         kept(out, "bridge", Some(before.bridge), Some(after.bridge));
         kept(out, "runner", before.runner, after.runner);
     }
+    let [before, after] = mcp;
+    memory_row(out, "1 s after small calls", "harbor mcp", before, None);
+    memory_row(out, "1 s after two 8 MB results", "harbor mcp", after, None);
+    kept(out, "harbor mcp", Some(before), Some(after));
     line(out, "");
 }
 
@@ -194,5 +198,5 @@ fn kept(out: &mut Page, process: &str, before: Option<Memory>, after: Option<Mem
         pss: after.pss.saturating_sub(before.pss),
         private_dirty: after.private_dirty.saturating_sub(before.private_dirty),
     };
-    memory_row(out, "kept of the 8 MB result", process, kept, Some(KEPT_GOAL));
+    memory_row(out, "kept of 8 MB results", process, kept, Some(KEPT_GOAL));
 }

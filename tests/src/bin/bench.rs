@@ -180,7 +180,7 @@ fn run(options: &Options) -> Outcome<()> {
         print(&out.take())?;
     }
     if options.part == Part::All && options.harbor {
-        report::memory(out, &memory::measure(options)?);
+        report::memory(out, &memory::measure(options)?, memory::of_mcp(options)?);
         print(&out.take())?;
         programs::sizes(out, options)?;
         print(&out.take())?;
