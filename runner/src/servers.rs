@@ -20,7 +20,7 @@ use crate::session::process::{Ended, run};
 use crate::session::remote::{self, Carrier, Carrying};
 use crate::up::Up;
 
-/// How long callers may have to wait for the end of what their server left behind.
+/// How long the next start may have to wait for the end of what its server left behind.
 const AT_ONCE: Duration = Duration::from_millis(40);
 
 /// How long killed orphans may take to disappear.

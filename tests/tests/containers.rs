@@ -258,6 +258,14 @@ echo removed >>{done}
         next
     }
 
+    /// Lets it remove what it shall.
+    fn open(&self) {
+        // Who writes waits until the removal reads.
+        let opened = fs::OpenOptions::new().write(true).open(&self.gate).unwrap();
+        fs::remove_file(&self.gate).unwrap();
+        drop(opened);
+    }
+
     fn done(&self) -> Vec<String> {
         let done = fs::read_to_string(&self.done).unwrap();
         let of_interest = |done: &&str| ["run", "rm", "removed"].contains(done);
@@ -272,14 +280,29 @@ fn a_call_does_not_wait_for_the_removal_of_its_container_but_the_next_one_does()
     let _ = podman.image(IMAGE, "one");
     let slow = SlowPodman::start(&home, &podman);
     let next = slow.crash();
-    // Who writes waits until the removal reads.
-    let opened = fs::OpenOptions::new().write(true).open(&slow.gate).unwrap();
-    fs::remove_file(&slow.gate).unwrap();
-    drop(opened);
+    slow.open();
     assert_eq!(next.wait(LIMIT).unwrap()["result"]["content"][0]["text"], "one");
     assert_eq!(slow.done(), ["run", "rm", "removed", "run"]);
     assert_eq!(slow.bridge.server("s")["restarts"], 1);
     assert_eq!(podman.containers().len(), 1);
+}
+
+#[test]
+fn who_stops_it_meanwhile_waits_for_the_removal_and_for_no_later_start() {
+    let home = Home::new();
+    let podman = Podman::new(&home);
+    let _ = podman.image(IMAGE, "one");
+    let slow = SlowPodman::start(&home, &podman);
+    drop(slow.crash());
+    let of = json!({"server_id": "s"});
+    let stop = slow.bridge.request("mcp_disconnect", &of);
+    wait_until("its stop", LIMIT, || slow.bridge.server("s")["state"] == "stopped");
+    let start = slow.bridge.request("mcp_connect", &of);
+    wait_until("its start", LIMIT, || slow.bridge.server("s")["state"] == "starting");
+    slow.open();
+    stop.wait(LIMIT).unwrap();
+    start.wait(LIMIT).unwrap();
+    assert_eq!(slow.done(), ["run", "rm", "removed", "run"]);
 }
 
 #[test]

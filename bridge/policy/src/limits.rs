@@ -62,7 +62,7 @@ pub const START_SLACK: Duration = Duration::from_secs(5);
 /// The longest line that is read from a server, in bytes.
 pub const MAX_LINE: u64 = 64 * 1024 * 1024;
 
-/// Requests that one client may have open: whoever takes all of them leaves half a server to others.
+/// Requests that one connection may have open: one that takes all of them leaves half a server to others.
 pub const OPEN_PER_CLIENT: u32 = OPEN_PER_SERVER / 2;
 
 /// Requests that one server may have open.

@@ -33,7 +33,7 @@ struct Start {
     server: Weak<Server>,
     runner_pid: u32,
     pid: Option<u32>,
-    /// Its process is gone: nothing is left to be said of it but its end.
+    /// Its process is gone: its life goes on with its end only.
     died: bool,
 }
 
@@ -198,7 +198,7 @@ impl Runners {
                 self.tell(&Told::Resource(server.id(), &uri));
             }),
             LinkEvent::Log { server, source, level, text } => {
-                self.with(runner_pid, server, |server| server.on_log(source, level, text));
+                self.with_any(runner_pid, server, |server| server.on_log(source, level, text));
             }
             LinkEvent::Ask { server, ask, unoffered, method } => {
                 let runner = runner.upgrade();
@@ -223,10 +223,10 @@ impl Runners {
             }
             LinkEvent::LateReply { server } => self.with(runner_pid, server, |server| server.on_late_reply()),
             LinkEvent::Denied { server, path, write, missing } => {
-                self.with(runner_pid, server, |server| server.on_denied(path, write, missing));
+                self.with_any(runner_pid, server, |server| server.on_denied(path, write, missing));
             }
             LinkEvent::Lacks { server, what } => {
-                self.with(runner_pid, server, |server| server.on_lacking(&what));
+                self.with_any(runner_pid, server, |server| server.on_lacking(&what));
             }
             LinkEvent::Granted { server, grant } => {
                 self.with(runner_pid, server, |granted| granted.on_granted(server, *grant));
@@ -277,9 +277,17 @@ impl Runners {
         self.starts.borrow().get(&number).is_some_and(|start| start.runner_pid == runner_pid)
     }
 
+    /// The server of a start that lives.
     fn with(&self, runner_pid: u32, number: u32, act: impl FnOnce(&Rc<Server>)) {
+        if !self.starts.borrow().get(&number).is_some_and(|start| start.died) {
+            self.with_any(runner_pid, number, act);
+        }
+    }
+
+    /// The server of a start, also of one that has died: what was said of it may come behind.
+    fn with_any(&self, runner_pid: u32, number: u32, act: impl FnOnce(&Rc<Server>)) {
         let starts = self.starts.borrow();
-        let start = starts.get(&number).filter(|start| start.runner_pid == runner_pid && !start.died);
+        let start = starts.get(&number).filter(|start| start.runner_pid == runner_pid);
         let server = start.and_then(|start| start.server.upgrade());
         drop(starts);
         if let Some(server) = server {

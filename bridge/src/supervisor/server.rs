@@ -126,6 +126,8 @@ pub struct Server {
     next_retry: Cell<Option<u64>>,
     place: RefCell<Option<Place>>,
     behind: Behind,
+    /// How often it was launched: of two launches that are under way the later one counts.
+    launches: Cell<u64>,
     pid: Cell<Option<u32>>,
     info: RefCell<Option<Info>>,
     containment: RefCell<Option<Rc<Containment>>>,
@@ -237,6 +239,7 @@ impl Server {
             next_retry: Cell::default(),
             place: RefCell::default(),
             behind: Behind::default(),
+            launches: Cell::default(),
             pid: Cell::default(),
             info: RefCell::default(),
             containment: RefCell::default(),

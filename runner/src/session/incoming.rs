@@ -22,7 +22,7 @@ use crate::mcp::shown::{Shown, id_in_tail, is_cut_off};
 /// Progress beyond what the bridge takes in is dropped: the next one says more anyway.
 const PROGRESS_LIMIT: usize = 256 * 1024;
 
-/// So many lines behind one that a message begins on may be the rest of it.
+/// So many lines behind one that a message begins on may be the rest of it, until there is a message.
 const PIECES: u32 = 10_000;
 
 impl Session {
@@ -59,9 +59,17 @@ impl Session {
     }
 
     fn on_whole_line(&self, line: &[u8]) {
-        let read = read(line);
-        if read.is_ok() {
-            self.pieces.set(0);
+        let mut read = read(line);
+        if self.pieces.get() > 0 {
+            // What is an answer in a piece of one says that it is.
+            let is_answer = Shown::of(line).is_answer();
+            match &mut read {
+                Ok(Message::Response { .. }) if !is_answer => {
+                    read = Err(NoMessage { answers: None, why: "it is a piece of a message" });
+                }
+                Ok(_) => self.pieces.set(0),
+                Err(no_message) => no_message.answers.take_if(|_| !is_answer).map_or((), drop),
+            }
         }
         match read {
             Ok(Message::Response { id, answer }) => self.on_response(id, answer),
@@ -230,8 +238,7 @@ impl Session {
         } else if answers.is_some() || looks_like_an_answer(line) {
             self.log_broken(why);
         } else if pieces > 0 {
-            // The bracket that ends it stands alone.
-            self.pieces.set(if line == b"}" { 0 } else { pieces - 1 });
+            self.pieces.set(pieces - 1);
             self.up.count_stray();
         } else {
             self.log_stray(line);

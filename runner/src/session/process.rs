@@ -338,7 +338,12 @@ impl<'a> Process<'a> {
         }
         let killed_for_memory = || match &self.group {
             Some(group) => group.ran_out_of_memory(),
-            None => oom_kills() > self.oom_kills && most_of_an_ended_child() >= WORTH_KILLING,
+            // What runs in a container is no child of ours.
+            None => {
+                let is_plausible =
+                    self.plan.afterwards.is_some() || most_of_an_ended_child() >= WORTH_KILLING;
+                oom_kills() > self.oom_kills && is_plausible
+            }
         };
         End::Because(exits::cause(exit, killed_for_memory, &self.tail.text()))
     }

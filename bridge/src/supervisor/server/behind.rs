@@ -22,6 +22,9 @@ use crate::supervisor::runners::Place;
 /// How long a runner may take to clear up before it is killed.
 const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
 
+/// How much longer it is waited then.
+const STALL: Duration = Duration::from_millis(500);
+
 /// A start that has died, until nothing of it is left.
 #[derive(Default)]
 pub(super) struct Behind {
@@ -45,7 +48,10 @@ impl Server {
             return false;
         }
         *self.behind.place.borrow_mut() = self.place.borrow().clone();
-        self.behind.alarm.set(self, Some(LIMIT), Self::on_left_behind);
+        // If this process was stopped meanwhile, what the runner has said comes first.
+        self.behind.alarm.set(self, Some(LIMIT), |server| {
+            server.behind.alarm.set(server, Some(STALL), Self::on_left_behind);
+        });
         self.end(report);
         true
     }
@@ -63,6 +69,8 @@ impl Server {
         let is_clear = self.behind.place.borrow_mut().take_if(|place| place.number == number).is_some();
         if is_clear {
             self.behind.alarm.clear();
+            // Whoever waits for the end of what was stopped waits for no later start.
+            self.stops.set(self.stops.get() + 1);
             self.changed.notify_waiters();
         }
         is_clear

@@ -82,12 +82,22 @@ impl From<String> for Unprepared {
 impl Server {
     /// Has a runner start the server, once nothing of an earlier bridge or definition is in its way.
     pub(super) fn launch(self: &Rc<Self>) {
-        let server = self.clone();
+        let (server, number) = (self.clone(), self.launches.get() + 1);
+        self.launches.set(number);
+        // It may have been stopped, and even started again, meanwhile: then that is another one's to do.
+        let is_due = move |server: &Self| {
+            server.launches.get() == number
+                && server.state() == State::Starting
+                && server.place.borrow().is_none()
+        };
         tokio::task::spawn_local(async move {
             server.way_is_clear().await;
+            if !is_due(&server) {
+                return;
+            }
             if let Some(remote) = &server.definition().remote {
                 let secrets = server.secrets().await;
-                if server.state() == State::Starting && server.place.borrow().is_none() {
+                if is_due(&server) {
                     server.launch_elsewhere(remote, secrets);
                 }
                 return;
@@ -97,8 +107,7 @@ impl Server {
                 Ok(()) => server.prepared(Start::default()).await,
                 Err(why) => Err(why.into()),
             };
-            // It may have been stopped, and even started again, meanwhile.
-            if server.state() == State::Starting && server.place.borrow().is_none() {
+            if is_due(&server) {
                 server.launch_now(prepared);
             }
         });

@@ -19,7 +19,10 @@ pub fn call(server: &Server, request: &Request, tool: &str) -> bool {
     match server.settings.fault {
         Fault::MalformedResult => server.out.result(id, "\"done\""),
         Fault::PrintedAnswers => {
-            let (result, rest) = (echo(server, request), "\n  },\n  {\"x\": 1}\n}\n");
+            let (result, rest) = (
+                echo(server, request),
+                "\n}\n{\"id\": 1, \"t\": \"PRIVATE\"},\n{\"id\": 1, \"t\": \"PRIVATE\"}\n}\nPRIVATE\n",
+            );
             server.out.bytes(format!("{{\n  \"id\": {id},\n  \"result\": {{\n{result}{rest}").as_bytes());
         }
         Fault::InvalidUtf8 => {

@@ -125,9 +125,12 @@ impl Machine {
         self
     }
 
-    /// Whether no answer comes to a client that says nothing more: subscriptions have no end, and a question has no answer.
+    /// Whether no answer comes to a client that says nothing more: subscriptions have no end, and its own answer to a question
+    /// does not come.
     pub fn is_settled(&self) -> bool {
-        self.questions.are_open() || self.open.is_empty() && self.waiting.is_empty()
+        let waits = |open: &Open| open.id.is_some();
+        let comes = |(number, open): (&u64, &Open)| waits(open) && !self.questions.are_about(*number);
+        !self.waiting.iter().any(waits) && !self.open.iter().any(comes)
     }
 
     /// What is to be done since it was last asked.

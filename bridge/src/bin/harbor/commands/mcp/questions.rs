@@ -85,9 +85,9 @@ impl Questions {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Whether something waits for the client's word.
-    pub fn are_open(&self) -> bool {
-        !self.asked.is_empty() || !self.parked.is_empty()
+    /// Whether the request `number` waits for the client's word.
+    pub fn are_about(&self, number: u64) -> bool {
+        self.parked.contains_key(&number) || self.asked.values().any(|(_, about)| *about == number)
     }
 
     /// Asks a client of the older generation about the request `number`; gives the line.

@@ -37,7 +37,9 @@ pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -
     spawn_reader(driver.way(), over);
     driver.dial_first();
     let _ = is_over.recv();
-    queue.drain();
+    if !queue.drain() {
+        remark("harbor mcp: what was answered last is not read, and is lost");
+    }
     Ok(())
 }
 

@@ -326,6 +326,22 @@ fn a_cancelled_request_is_not_answered() {
 }
 
 #[test]
+fn who_says_nothing_more_waits_for_answers_and_for_none_that_waits_for_his_word() {
+    let mut scene = Scene::up();
+    scene.listed();
+    assert!(scene.machine.is_settled());
+    scene.call(1, "s__echo");
+    scene.call(2, "t__now");
+    let question = json!({"type": "ask", "request_id": scene.asked[0].0, "ask_id": 1, "method": "roots/list", "params": {}});
+    scene.frame(&question.to_string());
+    assert_eq!(scene.said()["method"], "roots/list");
+    assert!(!scene.machine.is_settled(), "the other one is not asked");
+    let answer = json!({"type": "host_call_tool_result", "request_id": scene.asked[1].0, "result": {}});
+    scene.frame(&answer.to_string());
+    assert!(scene.machine.is_settled());
+}
+
+#[test]
 fn progress_goes_where_it_was_asked_for() {
     let mut scene = Scene::up();
     scene.listed();

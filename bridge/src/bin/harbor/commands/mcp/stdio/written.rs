@@ -18,7 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::libc::PIPE_BUF;
+use nix::libc::{PIPE_BUF, POLLRDHUP};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{SFlag, fstat};
 
@@ -27,11 +27,11 @@ use crate::commands::mcp::driver::Lines;
 /// How many lines may wait for a client that is slower.
 const QUEUE: usize = 64;
 
-/// How much of a line is written at once, in bytes: as much as a pipe takes.
+/// How much of a line is written at once, in bytes: as much as a pipe takes. Of less it is seen whether a slow client reads.
 const PIECE: usize = 64 * 1024;
 
 /// How long a client that has closed our stdin may read nothing before it is given up.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How often whoever waits for a client looks whether it is still there.
 pub const LOOK: Duration = Duration::from_millis(100);
@@ -106,6 +106,8 @@ struct Waiting {
     writing: bool,
     /// How many pieces of lines were written, ever.
     written: u64,
+    /// Whether somebody waits for that number to grow.
+    is_watched: bool,
     /// No more will come, or nobody reads them.
     closed: bool,
 }
@@ -140,11 +142,15 @@ impl Queue {
         is_gone: impl Fn() -> bool,
     ) -> MutexGuard<'a, Waiting> {
         let (mut since, mut written) = (Instant::now(), state.written);
+        if is_so(&state) {
+            state.is_watched = is_gone();
+        }
         while is_so(&state) {
             state = self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state.is_watched = is_gone();
             if state.written != written {
                 (since, written) = (Instant::now(), state.written);
-            } else if since.elapsed() >= LAST_WORDS && is_gone() {
+            } else if since.elapsed() >= LAST_WORDS && state.is_watched {
                 break;
             }
         }
@@ -158,12 +164,7 @@ impl Queue {
             while let Some(line) = state.lines.pop_front() {
                 state.writing = true;
                 drop(state);
-                let written: io::Result<()> = line.chunks(PIECE).try_for_each(|piece| {
-                    to.write_all(piece)?;
-                    self.state().written += 1;
-                    self.changed.notify_all();
-                    Ok(())
-                });
+                let written = self.write(&line, to);
                 state = self.state();
                 state.writing = false;
                 if written.is_err() {
@@ -180,20 +181,38 @@ impl Queue {
         }
     }
 
-    /// Waits until all are written, as long as the client reads.
-    pub fn drain(&self) {
-        drop(self.wait_while(self.state(), |state| !state.lines.is_empty() || state.writing, || true));
+    fn write(&self, mut line: &[u8], to: &mut File) -> io::Result<()> {
+        while !line.is_empty() {
+            let most = if self.state().is_watched { PIPE_BUF } else { PIECE };
+            let (piece, rest) = line.split_at(most.min(line.len()));
+            to.write_all(piece)?;
+            line = rest;
+            self.state().written += 1;
+            self.changed.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Waits until all are written, as long as the client reads; whether they are.
+    pub fn drain(&self) -> bool {
+        let is_busy = |state: &Waiting| !state.lines.is_empty() || state.writing;
+        !is_busy(&self.wait_while(self.state(), is_busy, || true))
     }
 }
 
-/// Whether the client has closed our stdin. Of a file that can never be said.
+/// Whether the client has closed our stdin; a socket may be closed in one direction. Of a file that can never be said.
 fn is_gone() -> bool {
-    has_hung_up(io::stdin())
+    is_ready(io::stdin(), PollFlags::from_bits_retain(POLLRDHUP))
 }
 
 /// Whether nobody is at the other end any more.
 pub fn has_hung_up(stream: impl AsFd) -> bool {
-    let mut stream = [PollFd::new(stream.as_fd(), PollFlags::empty())];
+    is_ready(stream, PollFlags::empty())
+}
+
+/// Whether this is so, or the other end has hung up.
+fn is_ready(stream: impl AsFd, what: PollFlags) -> bool {
+    let mut stream = [PollFd::new(stream.as_fd(), what)];
     poll(&mut stream, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }
 
@@ -206,8 +225,7 @@ fn tells_room(stdout: impl AsFd) -> bool {
 /// Whether a write of so many bytes would not have to wait: a pipe that can be written to has room for [`PIPE_BUF`], a socket
 /// for more.
 fn takes_at_once(stdout: impl AsFd, bytes: usize) -> bool {
-    let mut stdout = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
-    bytes <= PIPE_BUF && poll(&mut stdout, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    bytes <= PIPE_BUF && is_ready(stdout, PollFlags::POLLOUT)
 }
 
 #[cfg(test)]
@@ -277,8 +295,7 @@ mod tests {
             assert_eq!(usize::from(line[0]), at % 251);
         }
         assert!(pusher.join().unwrap());
-        queue.drain();
-        assert!(queue.is_empty());
+        assert!(queue.drain() && queue.is_empty());
         close(&queue);
         thread.join().unwrap().unwrap();
     }
@@ -292,8 +309,7 @@ mod tests {
         let begun = Instant::now();
         assert!(!queue.push(line(), || true));
         assert!(begun.elapsed() >= LAST_WORDS);
-        queue.drain();
-        assert!(!queue.is_empty());
+        assert!(!queue.drain());
         drop(reader);
         assert!(thread.join().unwrap().is_err());
         assert!(queue.is_empty() && !queue.push(line(), || false));
