@@ -8,8 +8,8 @@ use crate::goal::Goal;
 use crate::table::{Page, line, row};
 
 /// The most that one small call may take.
-const INSTRUCTIONS: f64 = 40_000.0;
-const ALLOCATIONS: f64 = 20.0;
+const INSTRUCTIONS: f64 = 36_000.0;
+const ALLOCATIONS: f64 = 18.5;
 /// In each direction a process waits, reads and writes; a little is left for what it does besides.
 const SYSTEM_CALLS: f64 = 6.5;
 
@@ -61,6 +61,6 @@ mod tests {
         let error = keeps(&Counts { runner_calls: 7.0, ..counts }).unwrap_err().to_string();
         assert_eq!(error, "system calls of the runner: 7.0, over its budget of 6.5");
         let error = keeps(&Counts { instructions: 0.0, ..counts }).unwrap_err().to_string();
-        assert_eq!(error, "instructions of the bridge: 0.0, less than half of its budget of 40000");
+        assert_eq!(error, "instructions of the bridge: 0.0, less than half of its budget of 36000");
     }
 }
