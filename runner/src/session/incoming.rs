@@ -68,7 +68,8 @@ impl Session {
                     read = Err(NoMessage { answers: None, why: "it is a piece of a message" });
                 }
                 Ok(_) => self.pieces.set(0),
-                Err(no_message) => no_message.answers.take_if(|_| !is_answer).map_or((), drop),
+                Err(no_message) if !is_answer => no_message.answers = None,
+                Err(_) => {}
             }
         }
         match read {
