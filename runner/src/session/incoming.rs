@@ -1,7 +1,7 @@
 //! What a server's stdout says.
 //!
 //! Owns the way of a line to the call, question or event that it belongs to. A line that is no message is kept
-//! as a log line; it never ends a server.
+//! as a log line, unless it could be a piece of one; it never ends a server.
 
 use std::borrow::Cow;
 use std::time::Instant;
