@@ -4,6 +4,7 @@
 //! as a log line, unless it could be a piece of one; it never ends a server.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, List, LogSource, Outcome};
@@ -150,7 +151,21 @@ impl Session {
 
     /// Tells the bridge what has changed, if it is time.
     pub(super) fn tell_news(&self, now: Instant) {
-        let Some((lists, resources)) = self.news.borrow_mut().take_due(now) else { return };
+        let news = self.news.borrow_mut().take_due(now);
+        self.tell(news);
+    }
+
+    /// Tells all that has changed: what was announced before an answer is known before it.
+    pub(super) fn tell_news_before_an_answer(&self) {
+        let is_something = self.news.borrow().due().is_some();
+        if is_something {
+            let news = self.news.borrow_mut().take(Instant::now());
+            self.tell(news);
+        }
+    }
+
+    fn tell(&self, news: Option<(BTreeSet<List>, BTreeSet<String>)>) {
+        let Some((lists, resources)) = news else { return };
         let server = self.number;
         lists.into_iter().for_each(|list| self.up.send(&FromRunner::ListChanged { server, list }));
         for uri in resources {

@@ -146,10 +146,11 @@ impl Session {
         self.stop.notify_one();
     }
 
-    /// Tells the bridge that its process is gone, unless that was asked for: whoever waits for an answer need not wait
-    /// for the end of what it left behind.
+    /// Tells the bridge that its process is gone, if it had one and that was not asked for: whoever waits for an answer need
+    /// not wait for the end of what it left behind.
     pub fn tell_death(&self, (cause, stderr_tail): &process::Ended) {
-        if !self.stop_wanted.get() && !self.kill_wanted.get() {
+        let was_asked_for = self.stop_wanted.get() || self.kill_wanted.get();
+        if !self.is_elsewhere && !was_asked_for {
             self.tell_late();
             let (cause, stderr_tail) = (cause.clone(), stderr_tail.into());
             self.up.send(&FromRunner::Died { server: self.number, cause, stderr_tail });
@@ -163,6 +164,7 @@ impl Session {
     }
 
     fn reply(&self, id: u64, outcome: Outcome<'_>) {
+        self.tell_news_before_an_answer();
         self.up.send(&FromRunner::Reply { server: self.number, id, outcome });
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  said ─► not told for PAUSE? ─► told at once
-//!            └─ just told ─► kept, each once ─► told together, PAUSE after the last time
+//!            └─ just told ─► kept, each once ─► told together, PAUSE after the last time, or before an answer
 //! ```
 //!
 //! Owns how often the bridge hears of it: whoever hears it asks, and a server may say it a hundred thousand times a second.
@@ -67,7 +67,13 @@ impl News {
 
     /// What is to be told now: lists, and URIs of resources.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<(BTreeSet<List>, BTreeSet<String>)> {
-        self.due.take_if(|due| *due <= now)?;
+        self.due.filter(|due| *due <= now)?;
+        self.take(now)
+    }
+
+    /// All that is to be told, though it may be early: an answer comes behind it.
+    pub(super) fn take(&mut self, now: Instant) -> Option<(BTreeSet<List>, BTreeSet<String>)> {
+        self.due.take()?;
         self.told = Some(now);
         self.length = 0;
         Some((std::mem::take(&mut self.lists), std::mem::take(&mut self.resources)))
@@ -91,6 +97,10 @@ mod tests {
             assert!(news.take_due(begun).is_none());
         }
         assert_eq!(news.due(), Some(begun + PAUSE));
+        assert_eq!(news.take(begun).unwrap().1.len(), 1, "an answer does not overtake it");
+        assert!(news.take(begun).is_none());
+        news.note_list(List::Tools, begun);
+        assert!(news.note_resource("file:///x", begun));
         let told = news.take_due(begun + PAUSE).unwrap();
         assert_eq!(told, ([List::Tools].into(), ["file:///x".to_owned()].into()));
         assert_eq!(news.due(), None);
