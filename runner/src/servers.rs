@@ -126,8 +126,8 @@ impl Servers {
         }
         let (servers, remote) = (self.clone(), launch.remote.as_ref().map(remote::owned));
         tokio::task::spawn_local(async move {
-            let (is_here, ended) = (remote.is_none(), servers.run(&session, &plan, remote).await);
-            if is_here && plan.is_server {
+            let ended = servers.run(&session, &plan, remote).await;
+            if plan.is_server {
                 session.tell_death(&ended);
             }
             afterwards(&plan, &servers.reaper).await;

@@ -33,8 +33,6 @@ struct Start {
     server: Weak<Server>,
     runner_pid: u32,
     pid: Option<u32>,
-    /// Its process is gone: its life goes on with its end only.
-    died: bool,
 }
 
 /// All runners.
@@ -166,7 +164,7 @@ impl Runners {
         }
         let number = self.next.get();
         self.next.set(number + 1);
-        let start = Start { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None, died: false };
+        let start = Start { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None };
         self.starts.borrow_mut().insert(number, start);
         Ok(Place { runner, number })
     }
@@ -209,7 +207,9 @@ impl Runners {
                     }
                 });
             }
-            LinkEvent::Died { server, report } => self.on_died(runner_pid, server, report),
+            LinkEvent::Died { server: number, report } => {
+                self.with(runner_pid, number, |server| server.on_died(number, report));
+            }
             LinkEvent::Ended { server, report } => {
                 if self.is_of(runner_pid, server) {
                     self.end_start(server, report);
@@ -263,25 +263,17 @@ impl Runners {
         self.with(runner_pid, number, |server| server.on_started(pid));
     }
 
-    fn on_died(&self, runner_pid: u32, number: u32, report: Rc<EndReport>) {
-        self.with(runner_pid, number, |server| {
-            if server.on_died(number, report)
-                && let Some(start) = self.starts.borrow_mut().get_mut(&number)
-            {
-                start.died = true;
-            }
-        });
-    }
-
     fn is_of(&self, runner_pid: u32, number: u32) -> bool {
         self.starts.borrow().get(&number).is_some_and(|start| start.runner_pid == runner_pid)
     }
 
     /// The server of a start that lives.
     fn with(&self, runner_pid: u32, number: u32, act: impl FnOnce(&Rc<Server>)) {
-        if !self.starts.borrow().get(&number).is_some_and(|start| start.died) {
-            self.with_any(runner_pid, number, act);
-        }
+        self.with_any(runner_pid, number, |server| {
+            if !server.has_left_behind(number) {
+                act(server);
+            }
+        });
     }
 
     /// The server of a start, also of one that has died: what was said of it may come behind.

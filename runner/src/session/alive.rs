@@ -56,6 +56,14 @@ impl Session {
         [self.alive.late_due(), self.news.borrow().due()].into_iter().flatten().min()
     }
 
+    /// Tells the bridge what is due by now.
+    pub(super) fn tell_due(&self, now: Instant) {
+        if self.alive.late_due().is_some_and(|due| due <= now) {
+            self.tell_late();
+        }
+        self.tell_news(now);
+    }
+
     /// The bridge asks for a sign of life.
     pub fn probe(&self, ping: bool) {
         let Some(era) = self.era() else { return };

@@ -262,10 +262,7 @@ impl<'a> Process<'a> {
         } else if self.session.is_contacting() && self.ending.is_none() {
             self.act_on_contact(now);
         }
-        if self.session.alive.late_due().is_some_and(|due| due <= now) {
-            self.session.tell_late();
-        }
-        self.session.tell_news(now);
+        self.session.tell_due(now);
         if let Some((ladder, _)) = &mut self.ending {
             let signal = ladder.due(now).map(|rung| match rung {
                 Rung::Terminate => Signal::SIGTERM,

@@ -232,10 +232,7 @@ impl Life<'_> {
         } else if self.session.is_contacting() && self.ending.is_none() {
             self.act_on_contact(now);
         }
-        if self.session.alive.late_due().is_some_and(|due| due <= now) {
-            self.session.tell_late();
-        }
-        self.session.tell_news(now);
+        self.session.tell_due(now);
         None
     }
 

@@ -27,13 +27,17 @@ pub fn render(result: &str, shelf: &mut Shelf) -> Content {
         None if members.raw("content").is_none() => lines.push(pretty(result)),
         _ => {}
     }
-    Content { text: lines.join("\n"), is_error: members.value("isError") == true }
+    Content { text: lines.join("\n"), is_error: is_error(&members) }
 }
 
 /// The same without its text, for whoever shows the result as it is: only whether the tool says that it failed.
 pub fn only_judge(result: &str) -> Content {
     let members = Members::parse(result.as_bytes()).unwrap_or_default();
-    Content { text: String::new(), is_error: members.value("isError") == true }
+    Content { text: String::new(), is_error: is_error(&members) }
+}
+
+fn is_error(result: &Members) -> bool {
+    result.value("isError") == true
 }
 
 /// Renders a content block, as it stands in results and in prompts.

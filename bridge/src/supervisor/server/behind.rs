@@ -40,12 +40,11 @@ impl Behind {
 }
 
 impl Server {
-    /// Its process is gone, which nobody asked for: that is told now, and not once what it left behind is gone. Whether
-    /// only its end is still to come.
-    pub(in crate::supervisor) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) -> bool {
+    /// Its process is gone, which nobody asked for: that is told now, and not once what it left behind is gone.
+    pub(in crate::supervisor) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         // What was told to end meanwhile comes to that end.
         if !self.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {
-            return false;
+            return;
         }
         *self.behind.place.borrow_mut() = self.place.borrow().clone();
         // If this process was stopped meanwhile, what the runner has said comes first.
@@ -53,7 +52,11 @@ impl Server {
             server.behind.alarm.set(server, Some(STALL), Self::on_left_behind);
         });
         self.end(report);
-        true
+    }
+
+    /// Whether this start has died, and only its end is still to come.
+    pub(in crate::supervisor) fn has_left_behind(&self, number: u32) -> bool {
+        self.behind.place.borrow().as_ref().is_some_and(|place| place.number == number)
     }
 
     /// Its runner has left it behind for too long.
