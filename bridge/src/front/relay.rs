@@ -20,7 +20,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
-use harbor_child::outbox::{TO_CLIENT, widen};
+use harbor_child::capacity::{TO_CLIENT, widen};
 use harbor_child::socket::BlockingReader;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::codes::Code;

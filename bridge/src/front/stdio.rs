@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::rc::Rc;
 
-use harbor_child::outbox::{TO_CLIENT, widen};
+use harbor_child::capacity::{TO_CLIENT, widen};
 use harbor_child::socket::{Reader, Writer, split};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME};
 use harbor_policy::access::Principal;

@@ -5,6 +5,7 @@
 //! reaper of each process (`reaper`), the write queue in front of each pipe (`outbox`), and whose turn it is (`turn`). Must
 //! never know what the processes are for: no MCP, no JSON.
 
+pub mod capacity;
 mod caps;
 pub mod cgroup;
 pub mod interpreter;

@@ -16,11 +16,7 @@ use std::process::Stdio;
 use nix::sys::stat::{SFlag, fstat};
 use tokio::net::unix::pipe;
 
-use crate::outbox::widen;
-
-/// What the pipe from a child takes before its reader has to be woken up for more, in bytes. All pipes of a user share
-/// one allowance (16,384 pages, for those who are not root), and each server has one such.
-const LARGE_ANSWER: i32 = 128 * 1024;
+use crate::capacity::{LARGE_ANSWER, widen};
 
 /// The half that is read from.
 pub type Reader = pipe::Receiver;
@@ -54,7 +50,7 @@ impl Ends {
 pub fn pair() -> io::Result<(Ends, [Stdio; 2])> {
     let (stdin, to) = io::pipe()?;
     let (from, stdout) = io::pipe()?;
-    // A large answer whole; a message to the child is seldom large.
+    // A message to the child is seldom large.
     widen(&from, LARGE_ANSWER);
     Ok((Ends { from, to }, [stdin.into(), stdout.into()]))
 }

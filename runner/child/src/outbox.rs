@@ -13,12 +13,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
-use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use nix::fcntl::{FcntlArg, fcntl};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
@@ -31,15 +29,6 @@ const KEEP: usize = 256 * 1024;
 
 /// [`Outbox::room`] waits while more than this many bytes are queued.
 const LOW_WATER: usize = 1024 * 1024;
-
-/// What a pipe to a client takes, in bytes: most answers whole.
-pub const TO_CLIENT: i32 = 256 * 1024;
-
-/// Has a pipe take so many bytes before its reader has to be woken up for more. All pipes of a user share one allowance.
-pub fn widen(pipe: impl AsFd, bytes: i32) {
-    // A pipe that stays as it is, or is none, needs more wake-ups; that is all.
-    let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(bytes));
-}
 
 /// Where an outbox writes to.
 pub trait Sink {

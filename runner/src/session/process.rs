@@ -13,6 +13,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use harbor_child::capacity::widen_if_full;
 use harbor_child::cgroup;
 use harbor_child::namespace::Namespace;
 use harbor_child::outbox::{Outbox, read_some};
@@ -372,7 +373,9 @@ async fn read_with_room(
     lines: &mut LineSplitter,
 ) -> io::Result<usize> {
     session.up.room().await;
-    read_some(stdout, lines.space()).await
+    let n = read_some(stdout, lines.space()).await?;
+    widen_if_full(stdout, n);
+    Ok(n)
 }
 
 /// A server's line is a message; a program's is something to read.

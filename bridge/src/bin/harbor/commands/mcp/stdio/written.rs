@@ -18,6 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_child::capacity::{TO_CLIENT, widen};
 use nix::libc::{PIPE_BUF, POLLRDHUP};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{SFlag, fstat};
@@ -61,6 +62,7 @@ impl Written {
     pub fn begin(over: Over) -> io::Result<(Self, Arc<Queue>)> {
         let own = || io::stdout().as_fd().try_clone_to_owned().map(File::from);
         let (stdout, mut queued) = (own()?, own()?);
+        widen(&stdout, TO_CLIENT);
         let queue = Arc::<Queue>::default();
         let (writing, ends) = (Arc::clone(&queue), over.clone());
         thread::Builder::new().name("stdout".into()).spawn(move || {
