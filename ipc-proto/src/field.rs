@@ -43,12 +43,14 @@ pub trait FromField: Sized {
 /// # Errors
 /// When it is missing although it must be there, or does not fit its type.
 pub fn read<T: FromField>(name: &'static str, text: Option<&str>) -> Result<T, FieldError> {
-    let found = text.map_or("nothing", kind_of);
-    match text {
+    let read = match text {
         Some(text) => T::from_text(text),
         None => T::absent(),
-    }
-    .ok_or(FieldError { field: name, expected: T::EXPECTED, found })
+    };
+    read.ok_or_else(|| {
+        let found = text.map_or("nothing", kind_of);
+        FieldError { field: name, expected: T::EXPECTED, found }
+    })
 }
 
 /// The kind of JSON value that `text` is.
@@ -97,7 +99,7 @@ from_serde! {
 impl FromField for ServerId {
     const EXPECTED: &'static str = server_id::RULE;
     fn from_text(text: &str) -> Option<Self> {
-        Self::parse(&String::from_text(text)?)
+        Self::parse(&text_of(text)?)
     }
 }
 

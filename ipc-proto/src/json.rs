@@ -81,12 +81,14 @@ impl Pieces {
 pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
     // What has no escape is the text itself: it came out of a parser.
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
-    if inside.contains('\\') { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(inside.into()) }
+    let has_escape = memchr::memchr(b'\\', inside.as_bytes()).is_some();
+    if has_escape { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(inside.into()) }
 }
 
 /// Appends `text` as a JSON string.
 pub fn put_str(out: &mut Vec<u8>, text: &str) {
     if plain_end(text.as_bytes(), 0) == text.len() {
+        out.reserve(text.len() + 2);
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         return out.push(b'"');

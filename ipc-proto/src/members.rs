@@ -356,19 +356,32 @@ const BLOCK: usize = 64;
 #[inline(always)]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     // Most strings are short: two words are done before the vectors are set up.
-    for _ in 0..2 {
-        let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WORD>()) else {
-            return plain_end_bytewise(bytes, at);
+    if ends_in_words(bytes, &mut at, 2) { at } else { plain_end_of_long(bytes, at) }
+}
+
+fn plain_end_of_long(bytes: &[u8], mut at: usize) -> usize {
+    let blocks = bytes.get(at..).unwrap_or_default().as_chunks::<BLOCK>().0;
+    at += blocks.iter().take_while(|block| is_plain(block)).count() * BLOCK;
+    ends_in_words(bytes, &mut at, usize::MAX);
+    at
+}
+
+/// Moves `at` over so many words, or to the end of what is plain; whether it is there.
+#[inline(always)]
+fn ends_in_words(bytes: &[u8], at: &mut usize, most: usize) -> bool {
+    for _ in 0..most {
+        let Some(word) = bytes.get(*at..).and_then(|rest| rest.first_chunk::<WORD>()) else {
+            *at = plain_end_bytewise(bytes, *at);
+            return true;
         };
         let found = ends_in_word(u64::from_le_bytes(*word));
         if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+            *at += found.trailing_zeros() as usize / 8;
+            return true;
         }
-        at += WORD;
+        *at += WORD;
     }
-    let blocks = bytes.get(at..).unwrap_or_default().as_chunks::<BLOCK>().0;
-    let plain = blocks.iter().take_while(|block| is_plain(block)).count();
-    plain_end_bytewise(bytes, at + plain * BLOCK)
+    false
 }
 
 fn plain_end_bytewise(bytes: &[u8], at: usize) -> usize {

@@ -22,8 +22,7 @@ impl ServerId {
         let ok = bytes.len() <= 64
             && bytes.first().is_some_and(u8::is_ascii_alphanumeric)
             && bytes.iter().all(plain)
-            && !text.contains("..")
-            && !text.contains("__");
+            && bytes.windows(2).all(|pair| !matches!(pair, b".." | b"__"));
         ok.then(|| Self(text.into()))
     }
 

@@ -9,10 +9,12 @@
 //!
 //! Owns reading a frame into a [`Request`] and writing a reply around it. Must never touch payloads.
 
+use std::borrow::Cow;
+
 use super::Request;
 use crate::codes::Code;
 use crate::field::{FieldError, FromField, PutFields, kind_of, put_pair};
-use crate::json::{Fields, Json, put_str};
+use crate::json::{Fields, Json, put_str, text_of};
 use crate::members::Malformed;
 
 /// The longest id in bytes: each chunk of an answer repeats it.
@@ -119,7 +121,7 @@ impl Incoming {
             let message = "field `request_id`: expected a string of 1 to 256 bytes";
             return Err(refuse(Envelope::nobody(), Code::InvalidMessage, message));
         }
-        Self::build(Envelope::Typed(id), &tag, &fields)
+        Self::build(Envelope::Typed(id.into_owned()), &tag, &fields)
     }
 
     fn parse_rpc(fields: &Fields<'_>) -> Result<Self, Refused> {
@@ -257,10 +259,12 @@ fn rpc_method(fields: &Fields<'_>, id: &str) -> Result<String, Refused> {
         .map_err(|error| Refused { envelope: Envelope::Rpc(id.to_owned()), error: error.into() })
 }
 
-fn text_field(fields: &Fields<'_>, name: &'static str) -> Result<String, Refused> {
-    crate::field::read::<String>(name, fields.get(name)).map_err(|error| {
-        let mut error = ErrorBody::from(error);
-        error.code = Code::InvalidMessage;
+fn text_field<'a>(fields: &Fields<'a>, name: &'static str) -> Result<Cow<'a, str>, Refused> {
+    let json = fields.get(name);
+    json.and_then(text_of).ok_or_else(|| {
+        let found = json.map_or("nothing", kind_of);
+        let error = FieldError { field: name, expected: String::EXPECTED, found };
+        let error = ErrorBody { code: Code::InvalidMessage, ..error.into() };
         Refused { envelope: Envelope::nobody(), error }
     })
 }

@@ -3,6 +3,8 @@
 //! Owns the shape of requests, notifications and answers. JSON that came from a client is put in as it is,
 //! except that raw line ends in it (only possible between tokens) become spaces: a line is a message.
 
+use std::borrow::Cow;
+
 use harbor_ipc_proto::json::put_str;
 use harbor_ipc_proto::link::runner::{Era, Operation};
 
@@ -10,6 +12,9 @@ use super::contact::{LEGACY, MODERN};
 
 /// How Harbor names itself to servers.
 const CLIENT_INFO: &str = concat!("{\"name\":\"harbor\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
+
+/// What stands around the name and the arguments of a call.
+const AROUND: usize = 32;
 
 /// What a server of the modern generation is told with each request.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +29,7 @@ pub struct Meta {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// MCP's method.
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// Members of the params object without its braces; may be empty.
     pub members: Vec<u8>,
     /// Whether the tasks extension is declared with it.
@@ -35,8 +40,8 @@ pub struct Request {
 
 impl Request {
     /// A request with these members.
-    pub fn new(method: &str, members: Vec<u8>) -> Self {
-        Self { method: method.to_owned(), members, tasks: false, capabilities: None }
+    pub fn new(method: impl Into<Cow<'static, str>>, members: Vec<u8>) -> Self {
+        Self { method: method.into(), members, tasks: false, capabilities: None }
     }
 
     /// The request for `operation`; `None` for those that are more than one request, or none, or depend on
@@ -45,6 +50,7 @@ impl Request {
         let mut members = Vec::new();
         let (method, tasks) = match operation {
             Operation::CallTool { name, arguments, task } => {
+                members.reserve_exact(AROUND + name.len() + arguments.len());
                 put_member(&mut members, "name", Value::Text(name));
                 put_member(&mut members, "arguments", Value::Json(arguments));
                 if let (Some(task), Era::Legacy) = (task, era) {
@@ -71,7 +77,7 @@ impl Request {
             }
             Operation::Task { method, params } => {
                 put_raw(&mut members, inner(params));
-                return Some(Self { tasks: true, ..Self::new(method, members) });
+                return Some(Self { tasks: true, ..Self::new(method.clone().into_owned(), members) });
             }
             _ => return None,
         };

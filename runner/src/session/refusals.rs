@@ -5,10 +5,11 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use harbor_ipc_proto::link::runner::FromRunner;
 use harbor_policy::sandbox::hint::{Reader, Refusal, Said, refused_host, said};
-use memchr::memmem;
+use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use super::Session;
@@ -18,6 +19,9 @@ use crate::up::Up;
 const MOST: usize = 64;
 
 const IS_ERROR: &[u8] = b"\"isError\"";
+
+/// Made once: that takes as long as to read a small result.
+static FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(IS_ERROR));
 
 /// Longer results are not looked at: those that report an error are short.
 const LONGEST_RESULT: usize = 8 * 1024;
@@ -47,7 +51,7 @@ pub(super) fn reports_error(result: &str) -> bool {
         let value = bytes[at + IS_ERROR.len()..].trim_ascii_start().strip_prefix(b":");
         value.is_some_and(|value| value.trim_ascii_start().starts_with(b"true"))
     };
-    memmem::find_iter(bytes, IS_ERROR).any(says_so)
+    FINDER.find_iter(bytes).any(says_so)
         && serde_json::from_str::<Said>(result).is_ok_and(|said| said.is_error)
 }
 
