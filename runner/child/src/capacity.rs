@@ -1,8 +1,13 @@
 //! How much a pipe takes before its writer has to wait for its reader.
 //!
+//! ```text
+//!  as many bytes read as a new pipe takes  ─┐
+//!  less written than there was to write    ─┴─► it was full: it is to take a large message whole
+//! ```
+//!
 //! Each wait costs two wake-ups from another core, some tens of microseconds: a result of 64 KiB, with what is around it,
 //! is just longer than a new pipe takes. All pipes of a user share one allowance (16,384 pages, for those who are not
-//! root), so only those are widened that need it. Must never make one narrower.
+//! root), so only those are widened that were full once. Must never make one narrower.
 
 use std::os::fd::AsFd;
 
@@ -11,8 +16,8 @@ use nix::fcntl::{FcntlArg, fcntl};
 /// For a pipe to a client, in bytes: most answers whole.
 pub const TO_CLIENT: i32 = 256 * 1024;
 
-/// For a pipe from a server or its runner, in bytes: a large answer whole.
-pub const LARGE_ANSWER: i32 = 128 * 1024;
+/// For any other, in bytes: a large message whole.
+pub const LARGE: i32 = 128 * 1024;
 
 /// What a new pipe takes, in bytes, where pages have 4 KiB.
 const NEW: usize = 64 * 1024;
@@ -26,10 +31,10 @@ pub fn widen(pipe: impl AsFd, bytes: i32) {
     }
 }
 
-/// Has a pipe take a large answer, where so many bytes were in it that its writer has waited for room.
+/// Has a pipe take a large message, where so many bytes were in it that its writer has waited for room.
 pub fn widen_if_full(pipe: impl AsFd, was_in_it: usize) {
     if was_in_it >= NEW {
-        widen(pipe, LARGE_ANSWER);
+        widen(pipe, LARGE);
     }
 }
 
@@ -51,7 +56,7 @@ mod tests {
         assert_eq!(takes(&reader), new);
         writer.write_all(&[7; NEW]).unwrap();
         widen_if_full(&reader, NEW);
-        assert_eq!(takes(&reader), LARGE_ANSWER);
+        assert_eq!(takes(&reader), LARGE);
         writer.write_all(&[7; NEW]).unwrap();
         widen(&reader, TO_CLIENT);
         widen_if_full(&reader, NEW);

@@ -16,7 +16,6 @@ use std::process::Stdio;
 use nix::sys::stat::{SFlag, fstat};
 use tokio::net::unix::pipe;
 
-use crate::capacity::{LARGE_ANSWER, widen};
 
 /// The half that is read from.
 pub type Reader = pipe::Receiver;
@@ -50,8 +49,6 @@ impl Ends {
 pub fn pair() -> io::Result<(Ends, [Stdio; 2])> {
     let (stdin, to) = io::pipe()?;
     let (from, stdout) = io::pipe()?;
-    // A message to the child is seldom large.
-    widen(&from, LARGE_ANSWER);
     Ok((Ends { from, to }, [stdin.into(), stdout.into()]))
 }
 

@@ -21,6 +21,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
+use crate::capacity::{LARGE, widen};
 use crate::memory;
 use crate::turn::{SHARE, Turn};
 
@@ -47,7 +48,11 @@ pub trait Sink {
 
 impl Sink for pipe::Sender {
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        Self::try_write(self, bytes)
+        let n = Self::try_write(self, bytes)?;
+        if n < bytes.len() {
+            widen(self, LARGE);
+        }
+        Ok(n)
     }
 
     fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -402,6 +407,18 @@ mod tests {
         assert_eq!(outbox.drive(&sink).await.unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
         assert_eq!((sink.0.get(), outbox.pending(), outbox.held()), (0, 0, 0));
         outbox.written().await;
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn a_pipe_that_a_message_does_not_fit_in_is_widened_for_it() {
+        let (_reader, writer) = io::pipe().unwrap();
+        let writer = pipe::Sender::from_owned_fd(writer.into()).unwrap();
+        writer.writable().await.unwrap();
+        let message = [7; 66 * 1024];
+        let n = Sink::try_write(&writer, &message).unwrap();
+        assert!(n < message.len());
+        // Nobody has read anything meanwhile.
+        assert_eq!(Sink::try_write(&writer, &message[n..]).unwrap(), message.len() - n);
     }
 
     #[test]
