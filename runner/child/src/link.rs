@@ -16,7 +16,6 @@ use std::process::Stdio;
 use nix::sys::stat::{SFlag, fstat};
 use tokio::net::unix::pipe;
 
-
 /// The half that is read from.
 pub type Reader = pipe::Receiver;
 
