@@ -50,7 +50,7 @@ fn closes_at_end(bytes: &[u8]) -> bool {
         let outside = !strings.inside(masks.quotes, masks.backslashes);
         let (opens, closes) = (masks.opens & outside, masks.closes & outside);
         if opens | closes == 0 {
-            // Nothing to count: without an instruction for it, that takes as long as to compare.
+            // Nothing to count, which takes as long as to compare: the oldest processors have no instruction for it.
         } else if depth > closes.count_ones() {
             depth = depth + opens.count_ones() - closes.count_ones();
         } else if let Some(bit) = first_zero(&mut depth, opens, closes) {

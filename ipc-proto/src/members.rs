@@ -359,6 +359,7 @@ pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     if ends_in_words(bytes, &mut at, 2) { at } else { plain_end_of_long(bytes, at) }
 }
 
+/// The same of a text that goes on: blocks as long as they are plain, then words.
 fn plain_end_of_long(bytes: &[u8], mut at: usize) -> usize {
     let blocks = bytes.get(at..).unwrap_or_default().as_chunks::<BLOCK>().0;
     at += blocks.iter().take_while(|block| is_plain(block)).count() * BLOCK;

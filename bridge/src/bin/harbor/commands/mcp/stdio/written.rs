@@ -28,8 +28,11 @@ use crate::commands::mcp::driver::Lines;
 /// How many lines may wait for a client that is slower.
 const QUEUE: usize = 64;
 
-/// How much of a line is written at once, in bytes: as much as a pipe takes. Of less it is seen whether a slow client reads.
-const PIECE: usize = 64 * 1024;
+/// How much of a line is written at once, in bytes: a large answer whole. By less it is seen whether a slow client reads.
+const PIECE: usize = 128 * 1024;
+
+/// A longer line, in bytes, does not fit into a pipe that is as it came.
+const LONG: usize = 40 * 1024;
 
 /// How long a client that has closed our stdin may read nothing before it is given up.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -62,7 +65,6 @@ impl Written {
     pub fn begin(over: Over) -> io::Result<(Self, Arc<Queue>)> {
         let own = || io::stdout().as_fd().try_clone_to_owned().map(File::from);
         let (stdout, mut queued) = (own()?, own()?);
-        widen(&stdout, TO_CLIENT);
         let queue = Arc::<Queue>::default();
         let (writing, ends) = (Arc::clone(&queue), over.clone());
         thread::Builder::new().name("stdout".into()).spawn(move || {
@@ -184,6 +186,9 @@ impl Queue {
     }
 
     fn write(&self, mut line: &[u8], to: &mut File) -> io::Result<()> {
+        if line.len() > LONG {
+            widen(&*to, TO_CLIENT);
+        }
         while !line.is_empty() {
             let most = if self.state().is_watched { PIPE_BUF } else { PIECE };
             let (piece, rest) = line.split_at(most.min(line.len()));
