@@ -31,7 +31,7 @@ const QUEUE: usize = 64;
 /// How much of a line is written at once, in bytes: a large answer whole. By less it is seen whether a slow client reads.
 const PIECE: usize = 128 * 1024;
 
-/// A longer line, in bytes, does not fit into a pipe that is as it came.
+/// A longer line, in bytes, does not fit into a pipe that is as it came, or hardly.
 const LONG: usize = 40 * 1024;
 
 /// How long a client that has closed our stdin may read nothing before it is given up.
