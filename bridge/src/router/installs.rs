@@ -39,6 +39,9 @@ use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError,
 /// How long a name may still be taken after its upgrade was dropped.
 const FREE: Duration = Duration::from_secs(30);
 
+/// How long an answer waits for what was tried out to be gone.
+const SETTLED: Duration = Duration::from_secs(2);
+
 /// A source that is none.
 pub(super) fn wrong_source(field: &'static str, why: String) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, why).with("field", field).with("expected", source::KINDS)
@@ -55,6 +58,11 @@ pub(super) async fn not_claimed(router: &Router, id: &ServerId) -> Result<(), Er
 fn busy(id: &ServerId) -> ErrorBody {
     let message = format!("{id} is being installed or upgraded; try again when that is over");
     ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
+}
+
+/// What was tried out is gone, unless that takes long: whoever hears of the end of an installation may go on at once.
+pub(super) async fn settled(router: &Router, id: &ServerId) {
+    router.supervisor.is_unclaimed(id, SETTLED).await;
 }
 
 /// Somebody who had the name a moment ago may still be cleaning up.
@@ -238,6 +246,7 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
             let server = server.clone();
             tokio::task::spawn_local(async move { server.start(None).await });
         }
+        settled(&router, &id).await;
         let tools = tools.map(|tools| names(&tools));
         let installed = shown(&id, &package, Some(&lock));
         let server = Some(view(&router, &server));

@@ -287,6 +287,7 @@ async fn install_whole(
             let server = server.clone();
             tokio::task::spawn_local(async move { server.start(None).await });
         }
+        installs::settled(&router, &id).await;
         let tools = Some(tools.iter().map(|tool| tool.name.to_string()).collect());
         let server = Some(view(&router, &server));
         reply(InstallServerResult { installed: InstalledView { tools, server, ..shown } })
@@ -333,6 +334,7 @@ async fn put_off(
     to_the_end(async move {
         let server = keep(&router, &sender, whole).await?;
         drop(trial);
+        installs::settled(&router, server.id()).await;
         let server = Some(view(&router, &server));
         reply(InstallServerResult { installed: InstalledView { missing: Some(missing), server, ..shown } })
     })

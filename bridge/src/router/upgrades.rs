@@ -20,7 +20,7 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
-use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build};
+use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build, settled};
 use super::servers::{about, note, replace, stored};
 use super::staged::{Planned, Tried, What, gone};
 use super::{Handled, Router, invalid, reply, to_the_end};
@@ -274,6 +274,7 @@ async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried)
         use_it(&router, id.clone(), now).await?;
         drop(trial);
         router.supervisor.tell_tools(&id, &installed.tools.unwrap_or_default());
+        settled(&router, &id).await;
         (view.apply, view.applied, view.previous) = (None, true, earlier);
         reply(UpgradeServerResult { upgrade: view })
     })
