@@ -33,10 +33,10 @@ pub fn widen(pipe: impl AsFd, bytes: i32) {
     }
 }
 
-/// Has a pipe take a large message, once so much was read of it at once that its writer has waited for room, or soon will.
-pub fn widen_if_full(pipe: impl AsFd, was_in_it: usize) {
-    if was_in_it >= NEARLY_FULL {
-        widen(pipe, WIDE);
+/// Has a pipe take so many bytes, once so much is in it, or is to be, that its writer waits for room in a new one or soon will.
+pub fn widen_if_full(pipe: impl AsFd, in_it: usize, bytes: i32) {
+    if in_it >= NEARLY_FULL {
+        widen(pipe, bytes);
     }
 }
 
@@ -55,13 +55,13 @@ mod tests {
         let (reader, mut writer) = pipe().unwrap();
         let new = takes(&reader);
         writer.write_all(b"what is in it").unwrap();
-        widen_if_full(&reader, NEARLY_FULL - 1);
+        widen_if_full(&reader, NEARLY_FULL - 1, WIDE);
         assert_eq!(takes(&reader), new);
-        widen_if_full(&reader, NEARLY_FULL);
+        widen_if_full(&reader, NEARLY_FULL, WIDE);
         let wide = takes(&reader);
         assert!(wide >= new.max(WIDE));
         widen(&reader, wide * 2);
-        widen_if_full(&reader, NEARLY_FULL);
+        widen_if_full(&reader, NEARLY_FULL, WIDE);
         assert_eq!(takes(&reader), wide * 2);
         // What is no pipe stays what it is.
         widen(UnixStream::pair().unwrap().0, TO_CLIENT);

@@ -13,7 +13,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_child::capacity::widen_if_full;
+use harbor_child::capacity::{WIDE, widen_if_full};
 use harbor_child::cgroup;
 use harbor_child::namespace::Namespace;
 use harbor_child::outbox::{Outbox, read_some};
@@ -374,7 +374,7 @@ async fn read_with_room(
 ) -> io::Result<usize> {
     session.up.room().await;
     let n = read_some(stdout, lines.space()).await?;
-    widen_if_full(stdout, n);
+    widen_if_full(stdout, n, WIDE);
     Ok(n)
 }
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use harbor_child::capacity::{TO_CLIENT, widen};
+use harbor_child::capacity::{TO_CLIENT, widen_if_full};
 use nix::libc::{PIPE_BUF, POLLRDHUP};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::{SFlag, fstat};
@@ -30,9 +30,6 @@ const QUEUE: usize = 64;
 
 /// How much of a line is written at once, in bytes: a large answer whole. By less it is seen whether a slow client reads.
 const PIECE: usize = 128 * 1024;
-
-/// A longer line, in bytes, does not fit into a pipe that is as it came, or hardly.
-const LONG: usize = 40 * 1024;
 
 /// How long a client that has closed our stdin may read nothing before it is given up.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -186,9 +183,7 @@ impl Queue {
     }
 
     fn write(&self, mut line: &[u8], to: &mut File) -> io::Result<()> {
-        if line.len() > LONG {
-            widen(&*to, TO_CLIENT);
-        }
+        widen_if_full(&*to, line.len(), TO_CLIENT);
         while !line.is_empty() {
             let most = if self.state().is_watched { PIPE_BUF } else { PIECE };
             let (piece, rest) = line.split_at(most.min(line.len()));
