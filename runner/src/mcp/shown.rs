@@ -111,11 +111,12 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
 }
 
 /// The id in the last bytes of a line: `…,"id":7}` is how some servers end their answers, and the bracket behind the number
-/// is the line's last.
+/// is the line's last. Only behind a comma or bracket does its quote begin a key: in `"\"id":7}` it stands within one.
 #[must_use]
 pub fn id_in_tail(line: &[u8]) -> Option<u64> {
     let line = line.trim_ascii_end();
     let key = memchr::memmem::rfind(line, b"\"id\"")?;
+    line[..key].trim_ascii_end().last().filter(|before| b",{".contains(before))?;
     let behind = line[key + 4..].trim_ascii_start().strip_prefix(b":")?;
     let id = number(behind.trim_ascii_start())?;
     let rest = behind.iter().filter(|b| !b.is_ascii_digit() && !b.is_ascii_whitespace());
@@ -172,7 +173,8 @@ mod tests {
         let neither = Shown::of(br#"{"id":7,"x":{"#);
         assert!(!neither.is_answer() && !neither.is_none() && neither.answered() == Some(7));
         assert_eq!(id_in_tail(br#"x"}],"id": 7} "#), Some(7));
-        assert_eq!(id_in_tail(br#""id":7}]}"#), None);
-        assert_eq!(id_in_tail(br#""id":7"#), None);
+        for tail in [r#","id":7}]}"#, r#","id":7"#, r#""id":7}"#, r#"{"id":7,"\"id":1}"#] {
+            assert_eq!(id_in_tail(tail.as_bytes()), None, "{tail}");
+        }
     }
 }

@@ -27,6 +27,7 @@ const CORPUS: &[&[u8]] = &[
     br#"{"jsonrpc":"2.0","x":"\"","id":7,"result":{"y":"a\\"}}"#,
     b"{\"i\\u0064\":7,\"result\":{}}",
     br#"{"result":{"a":[1],"x":{"id":1},"y":2},"id":7}"#,
+    br#"{"id":7,"\"id":1}"#,
     b"listening on stdio",
     b"18446744073709551615",
 ];
