@@ -42,6 +42,9 @@ enum Reach {
 
 /// Each message type and who may send it. A type that is missing here may be sent by nobody.
 const TABLE: &[(&str, Reach)] = &[
+    // Most of what comes.
+    ("mcp_call_tool", Reach::Owner),
+    ("host_call_tool", Reach::Everybody),
     ("hello", Reach::Everybody),
     ("ping", Reach::Everybody),
     ("cancel", Reach::Everybody),
@@ -76,7 +79,6 @@ const TABLE: &[(&str, Reach)] = &[
     ("mcp_list_resources", Reach::Owner),
     ("mcp_list_resource_templates", Reach::Owner),
     ("mcp_list_prompts", Reach::Owner),
-    ("mcp_call_tool", Reach::Owner),
     ("mcp_read_resource", Reach::OwnerOrClient),
     ("mcp_get_prompt", Reach::OwnerOrClient),
     ("mcp_answer", Reach::Everybody),
@@ -105,7 +107,6 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_list_tools", Reach::Everybody),
     ("host_list_servers", Reach::Everybody),
     ("host_list_offers", Reach::Everybody),
-    ("host_call_tool", Reach::Everybody),
     ("host_create_run", Reach::Everybody),
     ("host_end_run", Reach::Everybody),
     ("host_get_run", Reach::Everybody),

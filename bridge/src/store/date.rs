@@ -25,18 +25,15 @@ pub fn put_rfc3339(out: &mut Vec<u8>, millis: u64) {
     let year = year + era * 400;
     let (seconds, millis) = (rest / 1000, rest % 1000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let parts = [
-        (year, 4, b'-'),
-        (month, 2, b'-'),
-        (day, 2, b'T'),
-        (hour, 2, b':'),
-        (minute, 2, b':'),
-        (second, 2, b'.'),
-    ];
-    for (number, width, behind) in parts.into_iter().chain([(millis, 3, b'Z')]) {
-        put_digits(out, number, width);
-        out.push(behind);
+    put_digits(out, year, 4);
+    let mut rest = *b"-00-00T00:00:00.000Z";
+    for (at, number) in [(1, month), (4, day), (7, hour), (10, minute), (13, second), (17, millis % 100)] {
+        // Remainders of ten fit.
+        rest[at] = b'0' + (number / 10) as u8;
+        rest[at + 1] = b'0' + (number % 10) as u8;
     }
+    rest[16] = b'0' + (millis / 100) as u8;
+    out.extend_from_slice(&rest);
 }
 
 /// Appends a number with leading zeros, of at least so many digits.
