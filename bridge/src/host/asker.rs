@@ -3,6 +3,7 @@
 //! Owns turning a connection's principal and the fields `origin`, `profile` and `tab_id` into one [`Asker`]. The bridge
 //! decides who somebody is, not the payload: an AI client is its own name, whatever it says.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -49,7 +50,7 @@ impl Sender {
 #[derive(Debug, Clone)]
 pub struct Asker {
     /// Who sent the request.
-    pub sender: Sender,
+    pub sender: Rc<Sender>,
     /// On whose behalf.
     pub origin: Origin,
     /// Which of its profiles.
@@ -64,7 +65,7 @@ impl Asker {
     /// # Errors
     /// Which field is wrong, or that an AI client may only speak for itself.
     pub fn new(
-        sender: &Sender,
+        sender: &Rc<Sender>,
         origin: Option<&str>,
         profile: Option<&str>,
         tab_id: Option<u64>,
@@ -123,7 +124,7 @@ fn not_itself(own: &Origin) -> ErrorBody {
 #[derive(Debug)]
 pub enum Caller {
     /// The person: what they ask for is permitted by the message itself.
-    Owner(Sender, Permit),
+    Owner(Rc<Sender>, Permit),
     /// An origin: its grants decide.
     Origin(Asker),
 }
@@ -131,7 +132,7 @@ pub enum Caller {
 impl Caller {
     /// Who sent the request.
     #[must_use]
-    pub fn sender(&self) -> &Sender {
+    pub fn sender(&self) -> &Rc<Sender> {
         match self {
             Self::Owner(sender, _) => sender,
             Self::Origin(asker) => &asker.sender,
@@ -160,7 +161,8 @@ mod tests {
 
     #[test]
     fn an_ai_client_is_itself_and_the_owner_names_an_origin() {
-        let client = Sender::new(&Principal::Client { origin: Origin::client("Some Client").unwrap() }, 1);
+        let client = Principal::Client { origin: Origin::client("Some Client").unwrap() };
+        let client = Rc::new(Sender::new(&client, 1));
         let own = Asker::new(&client, None, None, None).unwrap();
         assert_eq!((own.origin.as_str(), &*own.profile), ("client://Some%20Client", "default"));
         assert!(Asker::new(&client, Some("client://Some%20Client"), None, None).is_ok());
@@ -168,7 +170,7 @@ mod tests {
         assert_eq!(other.code, Code::PermissionDenied);
         assert_eq!(Asker::new(&client, None, Some("work"), None).unwrap_err().code, Code::InvalidParams);
 
-        let owner = Sender::new(&Principal::Owner, 2);
+        let owner = Rc::new(Sender::new(&Principal::Owner, 2));
         assert_eq!(Asker::new(&owner, None, None, None).unwrap_err().code, Code::InvalidParams);
         assert_eq!(Asker::new(&owner, Some("null"), None, None).unwrap_err().code, Code::InvalidParams);
         let asker = Asker::new(&owner, Some("https://Example.com:443"), Some("p"), Some(7)).unwrap();

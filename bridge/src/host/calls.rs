@@ -8,6 +8,9 @@
 //!
 //! Owns the order of these steps, for everybody: the owner skips what only grants decide, nothing else. Whatever a call
 //! holds on its way is a guard. Must never look into arguments or results.
+//!
+//! Most calls need not wait for any of it: those are on their way before the next request is read (`call_at_once`), since a
+//! task that is woken for each answer costs as much as all the rest. Where anything is in the way, `call_tool` has the say.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,18 +20,22 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::access::Permit;
+use harbor_policy::lifecycle::State;
 use harbor_policy::limiter::Limits;
 use harbor_policy::runs::Share;
 use harbor_policy::scope::Scope;
+use harbor_policy::slots::Slot;
 
 use super::admission::{Entrant, Turn};
 use super::asker::{Asker, Caller};
 use super::errors::Reader;
 use super::note::Note;
 use super::refused::{rate_limited, tool_not_found};
+use super::runs::Reserved;
 use super::{AskedTime, Host, errors, time_limit};
-use crate::config::{OWNER, OriginLimits};
-use crate::link::{Answer, Audience, Failure, TimeLimit, Tool, ToolHash};
+use crate::config::{OWNER, OriginLimits, ServerLimits};
+use crate::link::{Answer, Audience, Call, Failure, TimeLimit, Tool, ToolHash};
 use crate::supervisor::{Server, Why};
 
 /// What is to be called.
@@ -62,50 +69,136 @@ pub struct Called {
     pub hash: Option<ToolHash>,
 }
 
+/// What a call holds on its way until it ends.
+struct Way {
+    server: Rc<Server>,
+    limit: TimeLimit,
+    reader: Reader,
+    reserved: Option<Reserved>,
+    _turns: Turns,
+}
+
+/// Its place among the calls of an origin to one server, where that is limited, and among all of the origin's.
+type Turns = (Option<Turn>, Turn);
+
+impl Way {
+    /// The server is asked now.
+    fn begin(&self, note: &Note) {
+        if let Some(reserved) = &self.reserved {
+            reserved.set_spent(true);
+        }
+        note.set_asked();
+    }
+
+    /// The call is over.
+    fn end(self, note: &Note, answer: Result<Answer, Why>) -> Result<Called, ErrorBody> {
+        if let Some(reserved) = self.reserved.filter(|_| !was_sent(&answer)) {
+            reserved.set_spent(false);
+        }
+        note.set_tool_failed(matches!(answer, Ok(Answer::ToolError(_))));
+        let result = outcome(self.server.id(), self.limit, answer, self.reader);
+        note.ended(&result);
+        Ok(Called { result: result?, took: note.asked_for(), hash: note.hash() })
+    }
+}
+
 impl Host {
+    /// Calls a tool, where nothing is to be waited for and nothing stands against it; `then` gets the result, in the turn of
+    /// whoever brings it. Dropping the call tells the server; there is none when it has ended already.
+    ///
+    /// # Errors
+    /// Everything comes back where the call has to wait, or may not be made: [`Self::call_tool`] does, and says why.
+    pub fn call_at_once<F: FnOnce(Result<Called, ErrorBody>) + 'static>(
+        self: &Rc<Self>,
+        caller: Caller,
+        call: ToolCall,
+        then: F,
+    ) -> Result<Option<Call>, Box<(Caller, ToolCall, F)>> {
+        let Some((way, slot, hash)) = self.clear_way(&caller, &call) else {
+            return Err(Box::new((caller, call, then)));
+        };
+        let note = Note::begin(self, &caller, &call, true);
+        note.set_hash(hash);
+        let permit = match self.permit(caller, &call) {
+            Ok(permit) => permit,
+            Err(error) => {
+                note.failed(&error);
+                then(Err(error));
+                return Ok(None);
+            }
+        };
+        way.begin(&note);
+        let (server, limit) = (way.server.clone(), way.limit);
+        let ToolCall { tool, arguments, task, audience, .. } = call;
+        let operation = operation(&tool, &arguments, task.as_deref());
+        let then = move |answer| then(way.end(&note, answer));
+        Ok(server.call(permit, slot, operation, limit, audience, then))
+    }
+
     /// Calls a tool. When the future is dropped or the time is over, the server is told.
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(&self, caller: Caller, call: ToolCall) -> Result<Called, ErrorBody> {
-        let server = self.supervisor.get(&call.server).filter(|_| call.unless_stopped);
-        if let Some(at_rest) = server.and_then(|server| server.at_rest()) {
+    pub async fn call_tool(self: &Rc<Self>, caller: Caller, call: ToolCall) -> Result<Called, ErrorBody> {
+        let server = self.supervisor.get(&call.server);
+        let at_rest = server.as_ref().filter(|_| call.unless_stopped).and_then(|server| server.at_rest());
+        if let Some(at_rest) = at_rest {
             return Err(errors::unavailable(&call.server, &at_rest, Reader::of(&caller)));
         }
-        let note = Note::begin(self, &caller, &call);
+        let note = Note::begin(self, &caller, &call, server.is_some());
         if let Caller::Origin(asker) = &caller
             && let Err(error) = self.may_call(asker, &call)
         {
-            Box::pin(note.refused(&asker.sender, &error)).await;
+            Box::pin(note.refused(&error)).await;
             return Err(error);
         }
-        let result = self.make(caller, call, &note).await;
-        note.ended(&result);
-        Ok(Called { result: result?, took: note.asked_for(), hash: note.hash() })
+        let way = self.way(caller, &call, &note).await;
+        let (way, slot, permit) = way.inspect_err(|error| note.failed(error))?;
+        way.begin(&note);
+        let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
+        let answer = way.server.ask(permit, slot, operation, way.limit, call.audience).await;
+        way.end(&note, answer)
     }
 
+    /// The way of a call that need not wait. Whoever gets none has taken nothing.
+    fn clear_way(&self, caller: &Caller, call: &ToolCall) -> Option<(Way, Slot, Option<ToolHash>)> {
+        self.trail.is_open().ok()?;
+        let server = self.supervisor.get(&call.server).filter(|server| server.state() == State::Running)?;
+        if let Caller::Origin(asker) = caller {
+            self.may_call(asker, call).ok()?;
+        }
+        server.tools()?;
+        let hash = self.tool_as_it_is(caller, &server, &call.tool).ok()?;
+        let limits = self.config.now().limits_of(accounted(caller));
+        let limit = self.time_limit_of(call, &server, &limits).ok()?;
+        let reserved = self.reserve(caller, call).ok()?;
+        let slot = server.slot()?;
+        // Last: what was admitted counts.
+        let turn = self.turn_at_once(caller, &call.server, &limits)?;
+        let reader = Reader::of(caller);
+        Some((Way { server, limit, reader, reserved, _turns: (None, turn) }, slot, hash))
+    }
     /// Permission comes before existence, so that nobody can probe for names.
     fn may_call(&self, asker: &Asker, call: &ToolCall) -> Result<(), ErrorBody> {
         self.permissions.check(asker, Scope::McpToolsCall, Some((&call.server, &call.tool))).map(drop)
     }
 
-    async fn make(&self, caller: Caller, call: ToolCall, note: &Note<'_>) -> Result<Json, ErrorBody> {
+    /// The way of a call, once all that it waits for is there.
+    async fn way(
+        &self,
+        caller: Caller,
+        call: &ToolCall,
+        note: &Note,
+    ) -> Result<(Way, Slot, Permit), ErrorBody> {
         self.trail.is_open()?;
         let reader = Reader::of(&caller);
-        let server = self.resolve(&caller, &call)?;
+        let server = self.resolve(&caller, call)?;
         let limits = self.config.now().limits_of(accounted(&caller));
-        let mut limit = self.time_limit_of(&call, &server, &limits)?;
-        let reserved = match (&call.run_id, &caller) {
-            (Some(run_id), Caller::Origin(asker)) => {
-                let most = self.config.now().server_limits(call.server.as_str()).max_calls_per_run;
-                let share = most.map(|most| Share { server: call.server.shared(), most });
-                Some(self.runs.reserve(asker, run_id, share)?)
-            }
-            _ => None,
-        };
+        let mut limit = self.time_limit_of(call, &server, &limits)?;
+        let reserved = self.reserve(&caller, call)?;
         let turns = self.turns(&caller, &call.server, &limits, limit, note.began()).await;
         limit.used += note.set_queued();
-        let _turns = turns?;
+        let turns = turns?;
         let slot = server.slot().ok_or_else(|| errors::too_many(server.id()))?;
         let ready = server.ready(&mut limit).await;
         ready.map_err(|why| errors::unavailable(server.id(), &why, reader))?;
@@ -115,25 +208,24 @@ impl Host {
         }
         note.set_hash(self.tool_as_it_is(&caller, &server, &call.tool)?);
         // What was allowed when the call came may have ended while it waited.
-        let permit = match caller {
-            Caller::Owner(_, permit) => permit,
-            Caller::Origin(asker) => self.permissions.permit(&asker, (&call.server, &call.tool))?,
-        };
-        let operation = Operation::CallTool {
-            name: (&*call.tool).into(),
-            arguments: call.arguments.into(),
-            task: call.task.map(Into::into),
-        };
-        if let Some(reserved) = &reserved {
-            reserved.set_spent(true);
+        let permit = self.permit(caller, call)?;
+        Ok((Way { server, limit, reader, reserved, _turns: turns }, slot, permit))
+    }
+
+    /// The caller's right to make the call, at this instant.
+    fn permit(&self, caller: Caller, call: &ToolCall) -> Result<Permit, ErrorBody> {
+        match caller {
+            Caller::Owner(_, permit) => Ok(permit),
+            Caller::Origin(asker) => self.permissions.permit(&asker, (&call.server, &call.tool)),
         }
-        note.set_asked();
-        let answer = server.ask(permit, slot, operation, limit, call.audience).await;
-        if let Some(reserved) = reserved.filter(|_| !was_sent(&answer)) {
-            reserved.set_spent(false);
-        }
-        note.set_tool_failed(matches!(answer, Ok(Answer::ToolError(_))));
-        outcome(server.id(), limit, answer, reader)
+    }
+
+    /// A call of the run that it counts in.
+    fn reserve(&self, caller: &Caller, call: &ToolCall) -> Result<Option<Reserved>, ErrorBody> {
+        let (Some(run_id), Caller::Origin(asker)) = (&call.run_id, caller) else { return Ok(None) };
+        let most = self.config.now().server_limits(call.server.as_str()).max_calls_per_run;
+        let share = most.map(|most| Share { server: call.server.shared(), most });
+        self.runs.reserve(asker, run_id, share).map(Some)
     }
 
     /// The server, if it is not known already that the tool cannot be called there.
@@ -171,26 +263,15 @@ impl Host {
         limits: &OriginLimits,
         limit: TimeLimit,
         began: Instant,
-    ) -> Result<(Option<Turn>, Turn), ErrorBody> {
-        let (origin, server) = (accounted(caller), id.as_str());
-        let lane = match caller {
-            Caller::Owner(sender, _) => sender.client,
-            Caller::Origin(asker) => asker.lane(),
-        };
-        let of_server = self.config.now().server_limits(server);
-        let of_origin = Limits {
-            concurrent: limits.concurrent,
-            queue: limits.queue,
-            queue_wait_ms: limits.queue_wait_ms,
-            per_minute: limits.per_minute,
-        };
-        let entrant = Entrant { origin, lane, server, server_per_minute: of_server.per_minute };
+    ) -> Result<Turns, ErrorBody> {
+        let of_server = self.config.now().server_limits(id.as_str());
+        let (entrant, of_origin) = (entrant(caller, id, &of_server), of_origin(limits));
         let turns = async {
-            let at_server = match of_server.concurrent.filter(|_| matches!(caller, Caller::Origin(_))) {
+            let at_server = match at_server(caller, &of_server) {
                 None => None,
                 Some(concurrent) => {
                     // No origin has a space in it.
-                    let here = format!("{origin} {server}");
+                    let here = format!("{} {id}", entrant.origin);
                     let entrant = Entrant { origin: &here, server_per_minute: None, ..entrant };
                     let limits = Limits { concurrent, per_minute: None, ..of_origin };
                     Some(self.admission.enter(entrant, &limits, limit.quiet).await?)
@@ -201,7 +282,16 @@ impl Host {
             let left = most.saturating_sub(began.elapsed());
             Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
         };
-        turns.await.map_err(|refusal| rate_limited(origin, id, refusal))
+        turns.await.map_err(|refusal| rate_limited(entrant.origin, id, refusal))
+    }
+
+    /// The same, where there is nothing to wait for.
+    fn turn_at_once(&self, caller: &Caller, id: &ServerId, limits: &OriginLimits) -> Option<Turn> {
+        let of_server = self.config.now().server_limits(id.as_str());
+        match at_server(caller, &of_server) {
+            None => self.admission.enter_at_once(entrant(caller, id, &of_server), &of_origin(limits)),
+            Some(_) => None,
+        }
     }
 
     /// The hash of the tool, if it may be called. Where a server's tools cannot be listed, only the owner calls them.
@@ -221,6 +311,34 @@ impl Host {
             None => Err(tool_not_found(server.id(), name)),
         }
     }
+}
+
+/// Who wants a turn for a call to a server.
+fn entrant<'a>(caller: &'a Caller, id: &'a ServerId, of_server: &ServerLimits) -> Entrant<'a> {
+    let lane = match caller {
+        Caller::Owner(sender, _) => sender.client,
+        Caller::Origin(asker) => asker.lane(),
+    };
+    let server_per_minute = of_server.per_minute;
+    Entrant { origin: accounted(caller), lane, server: id.as_str(), server_per_minute }
+}
+
+fn of_origin(limits: &OriginLimits) -> Limits {
+    Limits {
+        concurrent: limits.concurrent,
+        queue: limits.queue,
+        queue_wait_ms: limits.queue_wait_ms,
+        per_minute: limits.per_minute,
+    }
+}
+
+/// How many calls of one origin a server takes at once, where it has a limit of its own for that.
+fn at_server(caller: &Caller, of_server: &ServerLimits) -> Option<u32> {
+    of_server.concurrent.filter(|_| matches!(caller, Caller::Origin(_)))
+}
+
+fn operation<'a>(tool: &'a str, arguments: &'a str, task: Option<&'a str>) -> Operation<'a> {
+    Operation::CallTool { name: tool.into(), arguments: arguments.into(), task: task.map(Into::into) }
 }
 
 /// The name under which a caller's calls are counted and limited.

@@ -83,7 +83,7 @@ impl Host {
     }
 
     async fn take_first_back(&self, asker: &Asker) {
-        let sender = Sender { by: BRIDGE.into(), ..asker.sender.clone() };
+        let sender = Sender { by: BRIDGE.into(), ..Sender::clone(&asker.sender) };
         for scope in FIRST {
             let key = Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope };
             let always = Some(GrantType::AllowAlways);
@@ -93,7 +93,7 @@ impl Host {
     }
 
     async fn grant_first(&self, asker: &Asker, only: Option<Allowlist>) -> Result<(), ErrorBody> {
-        let sender = Sender { by: BRIDGE.into(), ..asker.sender.clone() };
+        let sender = Sender { by: BRIDGE.into(), ..Sender::clone(&asker.sender) };
         for scope in FIRST {
             let key = Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope };
             let tools = only.clone();

@@ -32,7 +32,6 @@ mod trail;
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -98,8 +97,6 @@ pub struct Host {
     /// How the database was lost, if what is left of it still lies there.
     lost: Option<String>,
     traces: Rc<Traces>,
-    /// The name under which the person's calls are counted.
-    owner: Arc<str>,
 }
 
 impl Host {
@@ -143,7 +140,6 @@ impl Host {
             database: database.clone(),
             lost: lost.map(ToString::to_string),
             traces,
-            owner: OWNER.into(),
         });
         tokio::task::spawn_local(keep_house(Rc::downgrade(&host)));
         Ok(host)

@@ -4,12 +4,14 @@
 //! never arguments or results.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::stats;
@@ -18,16 +20,22 @@ use super::Host;
 use super::asker::{Caller, Sender};
 use super::calls::ToolCall;
 use super::traced::Seen;
+use crate::config::OWNER;
 use crate::link::ToolHash;
 use crate::store::audit::Record;
 
 /// The note of a call.
-pub(super) struct Note<'a> {
-    host: &'a Host,
-    record: Record,
-    accounted: Arc<str>,
-    /// The server, if there is one of that name.
-    server: Option<Arc<str>>,
+pub(super) struct Note {
+    host: Rc<Host>,
+    sender: Rc<Sender>,
+    origin: Option<Arc<str>>,
+    profile: Option<Arc<str>>,
+    server: ServerId,
+    /// Whether there is one of that name.
+    is_server: bool,
+    tool: Arc<str>,
+    bytes_in: u64,
+    run_id: Option<Arc<str>>,
     began: Instant,
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
@@ -52,30 +60,23 @@ enum Ending {
     Failed(Code),
 }
 
-impl<'a> Note<'a> {
-    pub(super) fn begin(host: &'a Host, caller: &Caller, call: &ToolCall) -> Self {
+impl Note {
+    pub(super) fn begin(host: &Rc<Host>, caller: &Caller, call: &ToolCall, is_server: bool) -> Self {
         let profile = match caller {
             Caller::Owner(..) => None,
             Caller::Origin(asker) => Some(asker.profile.clone()),
         };
-        let record = Record {
-            event: "call",
-            by: caller.sender().by.clone(),
+        Self {
+            host: host.clone(),
+            sender: caller.sender().clone(),
             origin: caller.origin().map(Origin::shared),
             profile,
-            server: Some(call.server.shared()),
-            tool: Some(call.tool.clone()),
-            bytes_in: Some(call.arguments.len() as u64),
+            server: call.server.clone(),
+            is_server,
+            tool: call.tool.clone(),
+            bytes_in: call.arguments.len() as u64,
             // Another one was made up.
             run_id: call.run_id.as_deref().filter(|id| id.len() == RUN_ID).map(Into::into),
-            ..Record::default()
-        };
-        let server = record.server.clone().filter(|_| host.supervisor.get(&call.server).is_some());
-        Self {
-            host,
-            record,
-            accounted: caller.origin().map_or_else(|| host.owner.clone(), Origin::shared),
-            server,
             began: Instant::now(),
             queued: Cell::default(),
             asked: Cell::default(),
@@ -83,6 +84,11 @@ impl<'a> Note<'a> {
             ending: Cell::new(Ending::Open),
             tool_failed: Cell::default(),
         }
+    }
+
+    /// The name under which it is counted.
+    fn accounted(&self) -> &str {
+        self.origin.as_deref().unwrap_or(OWNER)
     }
 
     /// When it came.
@@ -120,38 +126,57 @@ impl<'a> Note<'a> {
     }
 
     /// The origin may not.
-    pub(super) async fn refused(&self, sender: &Sender, error: &ErrorBody) {
+    pub(super) async fn refused(&self, error: &ErrorBody) {
         self.ending.set(Ending::Refused(error.code));
         let (scope, code) = (Scope::McpToolsCall.as_str(), error.code.as_str());
-        self.host.note_decision(&self.accounted, Scope::McpToolsCall, code);
-        let record = Record { scope: Some(scope), code: Some(code), ..self.record.clone() };
-        self.host.trail.refused(sender, Some(&self.accounted), record).await;
+        self.host.note_decision(self.accounted(), Scope::McpToolsCall, code);
+        let record = Record { scope: Some(scope), code: Some(code), ..self.record() };
+        self.host.trail.refused(&self.sender, Some(self.accounted()), record).await;
+    }
+
+    fn record(&self) -> Record {
+        Record {
+            event: "call",
+            by: self.sender.by.clone(),
+            origin: self.origin.clone(),
+            profile: self.profile.clone(),
+            server: Some(self.server.shared()),
+            tool: Some(self.tool.clone()),
+            bytes_in: Some(self.bytes_in),
+            run_id: self.run_id.clone(),
+            ..Record::default()
+        }
     }
 
     fn trace(&self, code: Option<Code>, bytes_out: Option<u64>) {
         self.host.trace(|| Seen {
             method: "tools/call",
-            server: self.record.server.as_deref(),
-            tool: self.record.tool.as_ref(),
+            server: Some(self.server.as_str()),
+            tool: Some(&self.tool),
             is_tool: self.hash.get().is_some(),
-            by: &self.record.by,
-            origin: self.record.origin.as_ref(),
+            by: &self.sender.by,
+            origin: self.origin.as_ref(),
             began: self.began,
             queued: self.queued.get(),
             asked: self.asked.get(),
             code,
             tool_failed: self.tool_failed.get(),
-            bytes_in: self.record.bytes_in,
+            bytes_in: Some(self.bytes_in),
             bytes_out,
         });
     }
 
     /// It is over.
     pub(super) fn ended(&self, result: &Result<Json, ErrorBody>) {
-        self.ending.set(match result {
-            Ok(json) => Ending::Answered(json.as_str().len() as u64),
-            Err(error) => Ending::Failed(error.code),
-        });
+        match result {
+            Ok(json) => self.ending.set(Ending::Answered(json.as_str().len() as u64)),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// It has come to nothing.
+    pub(super) fn failed(&self, error: &ErrorBody) {
+        self.ending.set(Ending::Failed(error.code));
     }
 }
 
@@ -167,7 +192,7 @@ fn blocks(code: Code) -> bool {
     )
 }
 
-impl Drop for Note<'_> {
+impl Drop for Note {
     fn drop(&mut self) {
         let (code, bytes_out) = match self.ending.get() {
             Ending::Refused(code) => return self.trace(Some(code), None),
@@ -179,32 +204,35 @@ impl Drop for Note<'_> {
         self.trace(code, bytes_out);
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let (duration_us, queued_us) = (micros(self.began.elapsed()), micros(self.queued.get()));
-        let mut record = std::mem::take(&mut self.record);
-        // A name that a caller may have made up is not kept among the counts.
-        let tool = record.tool.as_deref().filter(|_| self.hash.get().is_some()).unwrap_or(stats::OTHERS);
-        let mut stats = self.host.stats.borrow_mut();
-        stats.note(&stats::Call {
-            origin: &self.accounted,
-            server: self.server.as_deref().unwrap_or(stats::OTHERS),
+        // Names that a caller may have made up are not kept among the counts.
+        let tool = if self.hash.get().is_some() { &*self.tool } else { stats::OTHERS };
+        let server = if self.is_server { self.server.as_str() } else { stats::OTHERS };
+        self.host.stats.borrow_mut().note(&stats::Call {
+            origin: self.accounted(),
+            server,
             tool,
             code: code.map(Code::as_str),
             tool_error: code.is_none() && self.tool_failed.get(),
             duration_us,
             queued_us,
-            bytes_in: record.bytes_in.unwrap_or_default(),
+            bytes_in: self.bytes_in,
             bytes_out: bytes_out.unwrap_or_default(),
         });
         let is_blocked = code.is_some_and(blocks);
         let decision = code.filter(|_| is_blocked).map_or("allowed", Code::as_str);
-        drop(stats);
-        self.host.note_decision(&self.accounted, Scope::McpToolsCall, decision);
-        record.tool_hash = self.hash.get();
-        (record.code, record.bytes_out) = (code.map(Code::as_str), bytes_out);
-        (record.duration_us, record.queued_us) = (Some(duration_us), Some(queued_us));
-        record.decision = if is_blocked { "denied" } else { "allowed" };
+        self.host.note_decision(self.accounted(), Scope::McpToolsCall, decision);
+        let record = Record {
+            tool_hash: self.hash.get(),
+            code: code.map(Code::as_str),
+            bytes_out,
+            duration_us: Some(duration_us),
+            queued_us: Some(queued_us),
+            decision: if is_blocked { "denied" } else { "allowed" },
+            ..self.record()
+        };
         // Limits bound what an origin asks of servers, and nothing what it asks of Harbor.
-        match self.asked.get().is_none() && record.origin.is_some() {
-            true => self.host.trail.not_asked(&self.accounted, record),
+        match self.asked.get().is_none() && self.origin.is_some() {
+            true => self.host.trail.not_asked(self.accounted(), record),
             false => self.host.trail.called(record),
         }
     }

@@ -8,6 +8,8 @@
 //! Owns the order of these steps, and what is written down. What a server offers besides tools goes with all of its tools:
 //! there is no way to allow one resource. Must never look into parameters or results.
 
+use std::rc::Rc;
+
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -70,7 +72,7 @@ impl Host {
 
     /// Whether who sends this may use all that a server offers: the person, and an AI client with a grant for all its tools.
     #[must_use]
-    pub fn may_use_all(&self, sender: &Sender, id: &ServerId) -> bool {
+    pub fn may_use_all(&self, sender: &Rc<Sender>, id: &ServerId) -> bool {
         let all = Some((id, EVERY));
         sender.own.is_none()
             || Asker::new(sender, None, None, None)

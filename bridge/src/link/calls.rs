@@ -1,7 +1,7 @@
 //! The open calls of one link.
 //!
-//! Owns the promise that each call ends exactly once. A [`Call`] that is dropped before its answer came takes
-//! itself out of the table and has the runner tell the server.
+//! Owns the promise that each call ends exactly once: its caller is told, in the turn of whoever brought its end, or has
+//! left. A [`Call`] that is dropped before its answer came takes itself out of the table and has the runner tell the server.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -178,7 +178,11 @@ const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
 /// So much a server may ask about one call.
 const MOST_QUESTIONS: u32 = 128;
 
-type Ending = Result<Answer, CallError>;
+/// How a call ended.
+pub type Ending = Result<Answer, CallError>;
+
+/// What is done with a call's ending.
+pub(super) type Then = Box<dyn FnOnce(Ending)>;
 
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +210,7 @@ pub(super) struct OpenCall {
     quiet: Duration,
     /// Later than this no progress moves the deadline.
     latest: Instant,
-    answer: oneshot::Sender<Ending>,
+    then: Then,
     audience: Audience,
     /// How many questions there were about it.
     asked: u32,
@@ -221,9 +225,11 @@ impl OpenCall {
         self.audience.answerer.as_ref().and_then(|answerer| answerer.takes(method))
     }
 
-    /// Ends the call; its caller may have left meanwhile.
+    /// Ends the call and tells its caller. Whatever the table is needed for is done before: this may make new calls.
     pub(super) fn end(self, ending: Ending) {
-        let _ = self.answer.send(ending);
+        // The last of its progress comes before its answer.
+        drop(self.audience);
+        (self.then)(ending);
     }
 }
 
@@ -243,6 +249,12 @@ impl std::fmt::Debug for Calls {
 }
 
 impl Calls {
+    /// The number of the next call.
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
     /// Takes the call that an answer ends; `None` when it is closed already, or of another server.
     pub(super) fn close(&mut self, id: u64, server: u32) -> Option<OpenCall> {
         self.open.get(&id).is_some_and(|open| open.server == server).then(|| self.forget(id)).flatten()
@@ -324,49 +336,39 @@ impl Calls {
     }
 }
 
-/// A call on its way. Await it for its answer; drop it to cancel.
+/// A call on its way. Drop it to cancel it.
 #[derive(Debug)]
 pub struct Call {
     link: Rc<Link>,
     server: u32,
     id: u64,
-    answer: oneshot::Receiver<Ending>,
 }
 
 impl Call {
-    pub(super) fn open(link: &Rc<Link>, server: u32, limit: TimeLimit, audience: Audience) -> Self {
+    /// The table's entry for a call that was sent as number `id`.
+    pub(super) fn open(
+        (link, server, id): (&Rc<Link>, u32, u64),
+        limit: TimeLimit,
+        audience: Audience,
+        then: Then,
+    ) -> Self {
         let now = Instant::now();
         let left = |limit_of: Duration| now + limit_of.saturating_sub(limit.used);
         let (deadline, latest) = (left(limit.quiet.min(limit.whole)), left(limit.whole));
-        let (sender, answer) = oneshot::channel();
         let mut calls = link.calls.borrow_mut();
-        calls.next += 1;
-        let id = calls.next;
-        let call =
-            OpenCall { server, deadline, quiet: limit.quiet, latest, answer: sender, audience, asked: 0 };
+        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, then, audience, asked: 0 };
         calls.open.insert(id, call);
         if calls.deadlines.add(deadline, id) {
             link.rearm.notify_one();
         }
-        Self { link: link.clone(), server, id, answer }
-    }
-
-    pub(super) fn id(&self) -> u64 {
-        self.id
-    }
-}
-
-impl Future for Call {
-    type Output = Ending;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending> {
-        Pin::new(&mut self.answer).poll(context).map(|ending| ending.unwrap_or(Err(CallError::RunnerLost)))
+        Self { link: link.clone(), server, id }
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
         let open = self.link.calls.borrow_mut().forget(self.id);
+        // Its server is told first: with the call ends what its caller holds for it.
         if open.is_some() {
             self.link.send(&ToRunner::Cancel {
                 server: self.server,
@@ -374,6 +376,21 @@ impl Drop for Call {
                 reason: "the caller has left".into(),
             });
         }
+    }
+}
+
+/// A call on its way, to be awaited for its answer. Drop it to cancel it.
+#[derive(Debug)]
+pub struct Awaited {
+    pub(super) _call: Call,
+    pub(super) answer: oneshot::Receiver<Ending>,
+}
+
+impl Future for Awaited {
+    type Output = Ending;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending> {
+        Pin::new(&mut self.answer).poll(context).map(|ending| ending.unwrap_or(Err(CallError::RunnerLost)))
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!  supervisor ──call──► Link ──ToRunner──► runner
 //!      ▲  ▲               │
-//!      │  └─ the answer is the return value of the call
+//!      │  └─ the answer: what the call was given to be done with it is done
 //!      └──── what nobody asked for: LinkEvent, on a channel that this room owns
 //! ```
 //!
@@ -37,9 +37,11 @@ use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
 use harbor_ipc_proto::link::runner::{EndCause, FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use harbor_policy::redaction::Redactor;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, oneshot};
 
-pub use calls::{Answer, Audience, Call, CallError, Failure, OnProgress, Party, Progress, TimeLimit};
+pub use calls::{
+    Answer, Audience, Awaited, Call, CallError, Ending, Failure, OnProgress, Party, Progress, TimeLimit,
+};
 pub use events::{Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION};
 use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};
@@ -123,30 +125,44 @@ impl Link {
         }
     }
 
-    /// Asks `server` and returns the call, to be awaited for its answer, which comes within `limit`. Dropping it
-    /// tells the runner.
+    /// Asks `server`; `then` gets the answer, which comes within `limit`, in the turn of whoever brings it. Dropping the
+    /// call tells the runner.
     ///
     /// # Errors
-    /// When the runner is gone or does not read.
-    pub fn call(
+    /// When the runner is gone or does not read; `then` comes back.
+    pub fn call<F: FnOnce(Ending) + 'static>(
         self: &Rc<Self>,
         server: u32,
         operation: Operation<'_>,
         limit: TimeLimit,
         audience: Audience,
-    ) -> Result<Call, CallError> {
+        then: F,
+    ) -> Result<Call, (CallError, F)> {
+        let id = self.calls.borrow_mut().next_id();
         let progress = audience.progress.is_some();
-        let answerer = audience.answerer.clone();
-        let capabilities = answerer.as_ref().map(|answerer| answerer.capabilities().into());
-        let call = Call::open(self, server, limit, audience);
-        let message = ToRunner::Call { server, id: call.id(), progress, capabilities, operation };
+        let capabilities = audience.answerer.as_ref().map(|answerer| answerer.capabilities().into());
+        let message = ToRunner::Call { server, id, progress, capabilities, operation };
         match self.outbox.push(|out| put_message(out, &message)) {
-            Ok(()) => Ok(call),
-            Err(refused) => {
-                self.calls.borrow_mut().forget(call.id());
-                Err(refused.into())
-            }
+            Ok(()) => Ok(Call::open((self, server, id), limit, audience, Box::new(then))),
+            Err(refused) => Err((refused.into(), then)),
         }
+    }
+
+    /// The same, for who waits for the answer.
+    ///
+    /// # Errors
+    /// When the runner is gone or does not read.
+    pub fn ask(
+        self: &Rc<Self>,
+        server: u32,
+        operation: Operation<'_>,
+        limit: TimeLimit,
+    ) -> Result<Awaited, CallError> {
+        let (sender, answer) = oneshot::channel();
+        // Who waited may have left in this very moment.
+        let then = |ending| drop(sender.send(ending));
+        let call = self.call(server, operation, limit, Audience::default(), then);
+        call.map(|call| Awaited { _call: call, answer }).map_err(|(why, _)| why)
     }
 
     /// A question about a call is answered.

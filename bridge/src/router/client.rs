@@ -7,6 +7,7 @@ mod chunks;
 mod telling;
 
 use std::cell::{Cell, RefCell};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +30,7 @@ use super::Handled;
 use super::questions::Questions;
 use super::status::Feed;
 use crate::host::asker::Sender;
+use crate::link::Call;
 
 /// What may wait for a client that does not read; more means that it is cut off.
 const LIMIT: usize = 128 * 1024 * 1024;
@@ -36,11 +38,31 @@ const LIMIT: usize = 128 * 1024 * 1024;
 /// The bounds of `max_frame`.
 pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
 
-/// An open request: where its answer goes, and the task that works on it.
+/// An open request: where its answer goes, and what works on it.
 #[derive(Debug)]
 struct Open {
     envelope: Envelope,
-    task: AbortHandle,
+    work: Work,
+}
+
+/// What works on a request.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Nothing yet.
+    None,
+    /// A server.
+    Call(#[allow(dead_code, reason = "held, never looked at")] Call),
+    /// A task of the bridge.
+    Task(AbortHandle),
+}
+
+impl Work {
+    /// Nobody waits for it any more.
+    fn give_up(self) {
+        if let Self::Task(task) = self {
+            task.abort();
+        }
+    }
 }
 
 /// The right to make one long answer; kept until it is on its way.
@@ -53,13 +75,13 @@ pub(super) struct BulkTurn<'a>(
 #[derive(Debug)]
 pub struct Client {
     principal: Principal,
-    sender: RefCell<Sender>,
+    sender: RefCell<Rc<Sender>>,
     /// Whether it has named its browser session.
     named_session: Cell<bool>,
     outbox: Outbox,
     max_frame: Cell<usize>,
     chunks: Cell<bool>,
-    open: RefCell<HashMap<String, Open>>,
+    open: RefCell<HashMap<Rc<str>, Open>>,
     slots: Slots,
     /// Turns of long answers: to the owner, and to origins.
     bulk: [Semaphore; 2],
@@ -92,7 +114,7 @@ impl Client {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Rc::new(Self {
-            sender: RefCell::new(Sender::new(&principal, number)),
+            sender: RefCell::new(Rc::new(Sender::new(&principal, number))),
             named_session: Cell::default(),
             principal,
             outbox: Outbox::new(LIMIT),
@@ -123,7 +145,7 @@ impl Client {
 
     /// The same for the host.
     #[must_use]
-    pub fn sender(&self) -> Sender {
+    pub fn sender(&self) -> Rc<Sender> {
         self.sender.borrow().clone()
     }
 
@@ -139,7 +161,7 @@ impl Client {
         if self.named_session.replace(true) {
             return *sender.session == *session;
         }
-        sender.session = session.into();
+        *sender = Rc::new(Sender { session: session.into(), ..Sender::clone(&sender) });
         true
     }
 
@@ -175,14 +197,28 @@ impl Client {
         BulkTurn(turn.ok())
     }
 
-    pub(super) fn open(&self, id: String, envelope: Envelope, task: AbortHandle) {
-        self.open.borrow_mut().insert(id, Open { envelope, task });
+    /// A request is open from now on, until its answer; unless there is one with this id.
+    pub(super) fn open(&self, id: &Rc<str>, envelope: Envelope) -> bool {
+        match self.open.borrow_mut().entry(id.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(Open { envelope, work: Work::None });
+                true
+            }
+        }
+    }
+
+    /// Notes what works on an open request.
+    pub(super) fn set_work(&self, id: &str, work: Work) {
+        if let Some(open) = self.open.borrow_mut().get_mut(id) {
+            open.work = work;
+        }
     }
 
     /// Ends an open request; whether there was one. Its answer is the code `cancelled`.
     pub(super) fn cancel(&self, id: &str) -> bool {
         let Some(open) = self.open.borrow_mut().remove(id) else { return false };
-        open.task.abort();
+        open.work.give_up();
         let error = ErrorBody::new(Code::Cancelled, "the request was cancelled by its client");
         self.send_error(&open.envelope, &error);
         true
@@ -223,7 +259,12 @@ impl Client {
             }
             match envelope {
                 Some(envelope) if self.chunks.get() => {
-                    return Some(Chunks::cut_off(out, start, envelope.id(), self.max_frame.get()));
+                    return Some(Chunks::cut_off(
+                        out,
+                        start,
+                        envelope.id().into_owned(),
+                        self.max_frame.get(),
+                    ));
                 }
                 Some(envelope) => {
                     take_back(out, start);
@@ -324,16 +365,15 @@ impl Client {
     /// Ends all open requests without answers: the client is gone.
     pub fn end(&self) {
         self.left.set(true);
-        for (_, open) in self.open.borrow_mut().drain() {
-            open.task.abort();
-        }
+        let open = self.open.take();
+        open.into_values().for_each(|open| open.work.give_up());
     }
 
     /// Ends all open requests with an error: the bridge is going.
     pub fn end_with(&self, error: &ErrorBody) {
-        let open: Vec<_> = self.open.borrow_mut().drain().collect();
-        for (_, open) in open {
-            open.task.abort();
+        let open = self.open.take();
+        for open in open.into_values() {
+            open.work.give_up();
             self.send_error(&open.envelope, error);
         }
     }

@@ -30,10 +30,9 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    /// Calls are most of what comes. The future of each other request is in a box of its own: a request's task has the
-    /// size of the largest future in it, and is moved as a whole when it begins.
+    /// The future of each kind of request is in a box of its own: a request's task has the size of the largest future in
+    /// it, and is moved as a whole when it begins.
     pub(super) async fn handle(self, request: Request) -> Handled {
-        let (router, client, id) = (self.router, self.client, self.id);
         match request {
             Request::Session(request) => self.session(&request),
             Request::Server(request) => Box::pin(self.servers(request)).await,
@@ -41,14 +40,8 @@ impl<'a> Turn<'a> {
             Request::Credential(request) => Box::pin(self.credentials(request)).await,
             Request::Oauth(request) => Box::pin(self.oauth(request)).await,
             Request::Catalog(request) => Box::pin(self.catalog(request)).await,
-            Request::Mcp(McpRequest::McpCallTool(message)) => {
-                mcp::call_tool(self.asked()?, id, message).await
-            }
             Request::Mcp(request) => Box::pin(self.mcp(request)).await,
             Request::Status(request) => Box::pin(self.status(request)).await,
-            Request::Host(HostRequest::HostCallTool(message)) => {
-                origins::call(router, client, id, message).await
-            }
             Request::Host(request) => Box::pin(self.host(request)).await,
         }
     }
@@ -211,12 +204,16 @@ impl<'a> Turn<'a> {
 
     /// On whose behalf a message came that the owner and AI clients both send.
     fn asked(self) -> Result<Asked<'a>, ErrorBody> {
-        let caller = match self.pass.permit() {
-            Some(permit) => Caller::Owner(self.client.sender(), permit),
-            None => Caller::Origin(grants::asker(self.client, &None, &None, None)?),
-        };
-        Ok(Asked { router: self.router, client: self.client, caller })
+        Ok(Asked { router: self.router, client: self.client, caller: caller(self.client, self.pass)? })
     }
+}
+
+/// Who asks, where the owner and AI clients send the same message.
+pub(super) fn caller(client: &Client, pass: Pass) -> Result<Caller, ErrorBody> {
+    Ok(match pass.permit() {
+        Some(permit) => Caller::Owner(client.sender(), permit),
+        None => Caller::Origin(grants::asker(client, &None, &None, None)?),
+    })
 }
 
 /// For the exhaustive matches: what never comes to where it stands.

@@ -101,14 +101,14 @@ pub(super) fn of_origin(router: &Router, client: &Client, message: &HostGetPermi
 
 pub(super) fn all(router: &Router, client: &Client, message: &HostListAllPermissions) -> Handled {
     let profile = message.profile.as_deref().map(|profile| parse_profile(Some(profile))).transpose()?;
-    let tab = message.tab_id.map(|tab| Tab { session: client.sender().session, tab });
+    let tab = message.tab_id.map(|tab| Tab { session: client.sender().session.clone(), tab });
     let grants = router.host.permissions.list(None, profile.as_ref(), tab.as_ref());
     reply(HostListAllPermissionsResult { grants })
 }
 
 pub(super) fn expire_tab(router: &Router, client: &Client, message: &HostExpireTabGrants) -> Handled {
     let profile = message.profile.as_deref().map(|profile| parse_profile(Some(profile))).transpose()?;
-    let session = client.has_named_session().then(|| client.sender().session);
+    let session = client.has_named_session().then(|| client.sender().session.clone());
     let expired = router.host.permissions.end_tab(message.tab_id, session.as_deref(), profile.as_ref());
     reply(HostExpireTabGrantsResult { expired: u32::try_from(expired).unwrap_or(u32::MAX) })
 }

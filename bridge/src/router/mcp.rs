@@ -5,12 +5,11 @@ use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    ConnectionView, McpCallTool, McpCallToolResult, McpComplete, McpCompleteResult, McpConnect,
-    McpConnectResult, McpDisconnectResult, McpGetPrompt, McpGetPromptResult, McpListConnectionsResult,
-    McpListPromptsResult, McpListResourceTemplatesResult, McpListResourcesResult, McpListToolsResult,
-    McpPingResult, McpReadResource, McpReadResourceResult, McpSetLogLevel, McpSetLogLevelResult,
-    McpSubscribeResource, McpSubscribeResourceResult, McpTask, McpTaskResult, McpUnsubscribeResource,
-    McpUnsubscribeResourceResult,
+    ConnectionView, McpComplete, McpCompleteResult, McpConnect, McpConnectResult, McpDisconnectResult,
+    McpGetPrompt, McpGetPromptResult, McpListConnectionsResult, McpListPromptsResult,
+    McpListResourceTemplatesResult, McpListResourcesResult, McpListToolsResult, McpPingResult,
+    McpReadResource, McpReadResourceResult, McpSetLogLevel, McpSetLogLevelResult, McpSubscribeResource,
+    McpSubscribeResourceResult, McpTask, McpTaskResult, McpUnsubscribeResource, McpUnsubscribeResourceResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
@@ -22,12 +21,11 @@ use harbor_policy::lifecycle::State;
 use super::client::Client;
 use super::questions::answerer_of;
 use super::servers::{note, start};
-use super::telling::progress_to;
 use super::views::connection_info;
 use super::watching::{LEVELS_EXPECTED, level_of};
 use super::{Handled, Router, invalid, reply};
+use crate::host::AskedTime;
 use crate::host::asker::Caller;
-use crate::host::{AskedTime, ToolCall};
 use crate::link::{Audience, ToolList};
 use crate::supervisor::ListKind;
 
@@ -130,27 +128,6 @@ async fn ask(
 ) -> Result<Json, ErrorBody> {
     let audience = Audience { party: Some(caller.party()), ..Audience::default() };
     router.host.ask(caller, id, operation, time, audience).await
-}
-
-pub(super) async fn call_tool(
-    Asked { router, client, caller }: Asked<'_>,
-    request_id: &str,
-    message: McpCallTool,
-) -> Handled {
-    let answerer = answerer_of(router, client, request_id, &message.server_id, message.answers);
-    let progress = progress_to(client, request_id, message.progress);
-    let call = ToolCall {
-        server: message.server_id,
-        tool: message.tool_name.into(),
-        arguments: object(message.arguments),
-        task: message.task.map(|task| task.0.into_string()),
-        time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
-        run_id: None,
-        unless_stopped: message.unless_stopped == Some(true),
-        audience: Audience { party: Some(caller.party()), progress, answerer },
-    };
-    let called = router.host.call_tool(caller, call).await?;
-    reply(McpCallToolResult { result: called.result })
 }
 
 /// For requests that know no progress.

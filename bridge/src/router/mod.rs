@@ -1,12 +1,14 @@
 //! From a message to what it does.
 //!
 //! ```text
-//!  front ─ frame ─► Router::receive ─► table of open requests ─► a task per request ─► handler ─► reply
+//!  front ─ frame ─► Router::receive ─► table of open requests ─┬─► a task per request ─► handler ─┬─► reply
+//!                                                              └─► a tool call ─► its server ─────┘
 //! ```
 //!
 //! Owns who may ask what (by policy's table), and that each request is answered exactly once. Must never parse a
 //! payload; handlers stay short and hand down.
 
+mod calling;
 mod catalog;
 pub mod client;
 pub mod clients;
@@ -42,9 +44,11 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
+use harbor_ipc_proto::client::{HostRequest, McpRequest, Request};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutFields;
-use harbor_policy::access;
+use harbor_policy::access::{self, Pass};
+use harbor_policy::slots::Slot;
 use tokio::sync::Notify;
 
 use crate::catalog::Catalog;
@@ -52,7 +56,7 @@ use crate::host::{Host, invalid};
 use crate::store::audit::Record;
 use crate::store::definitions::Definitions;
 use crate::supervisor::Supervisor;
-use client::Client;
+use client::{Client, Work};
 use clients::Clients;
 use dispatch::{Turn, long_answer};
 use mcp::Asked;
@@ -142,49 +146,36 @@ impl Router {
         if self.draining.get() {
             return client.send_error(&envelope, &shutting_down());
         }
-        let id = envelope.id();
-        if client.is_open(&id) {
+        let id: Rc<str> = envelope.id().into();
+        let is_twice = || {
             let message = "a request with this id is still open; use another id";
             let error = ErrorBody::new(Code::DuplicateRequestId, message).with("request_id", &id);
-            return client.send_error(&Envelope::nobody(), &error);
-        }
+            client.send_error(&Envelope::nobody(), &error);
+        };
         let tag = request.tag();
         let pass = access::check(client.principal(), tag);
-        // What needs no waiting is answered in place.
-        if pass.is_ok()
-            && let Some(reply) = session::at_once(self, client, &request)
-        {
-            return client.send_result(&envelope, tag, reply);
+        if let (Ok(_), Request::Session(request)) = (&pass, &request) {
+            if client.is_open(&id) {
+                return is_twice();
+            }
+            // What needs no waiting is answered in place.
+            if let Some(reply) = session::at_once(self, client, request) {
+                return client.send_result(&envelope, tag, reply);
+            }
+        }
+        if !client.open(&id, envelope) {
+            return is_twice();
         }
         let Some(slot) = client.slot() else {
             let message = "too many requests of this client are open; wait for answers before sending more";
-            return client.send_error(&envelope, &ErrorBody::new(Code::RateLimited, message));
+            return client.finish(&id, tag, Err(ErrorBody::new(Code::RateLimited, message)));
         };
-        let (router, owner) = (self.clone(), client.clone());
-        let work = {
-            let id = id.clone();
-            async move {
-                // First here, so that it is dropped last.
-                let _questions = owner.questions().end_with(&id);
-                let _bulk = match long_answer(&request) {
-                    Some(of_origin) => Some(owner.bulk_turn(of_origin).await),
-                    None => None,
-                };
-                let result = match pass {
-                    Ok(pass) => {
-                        let turn = Turn { router: &router, client: &owner, pass, id: &id };
-                        turn.handle(request).await
-                    }
-                    Err(access::Denied) => Err(Box::pin(router.deny(&owner, tag)).await),
-                };
-                owner.finish(&id, tag, result);
-                router.clients.relieve(&owner);
-                drop(slot);
-            }
-        };
-        // Boxed: it is kilobytes long, and would be moved several times on its way to the list of tasks.
-        let task = tokio::task::spawn_local(Box::pin(work));
-        client.open(id, envelope, task.abort_handle());
+        let due = Due { router: self.clone(), client: client.clone(), id, tag, _slot: slot };
+        match (pass, request) {
+            (Ok(pass), Request::Mcp(McpRequest::McpCallTool(message))) => calling::mcp(due, pass, message),
+            (Ok(_), Request::Host(HostRequest::HostCallTool(message))) => calling::host(due, message),
+            (pass, request) => due.work_on(pass, request),
+        }
     }
 
     /// The message is not for this client, which is written down.
@@ -194,6 +185,57 @@ impl Router {
         let record = Record { message: Some(tag), code, ..Record::default() };
         self.host.trail.refused(&client.sender(), None, record).await;
         error
+    }
+}
+
+/// An answer that is due. The request is open until it is given, or until this is dropped by whoever cancels it.
+struct Due {
+    router: Rc<Router>,
+    client: Rc<Client>,
+    id: Rc<str>,
+    tag: &'static str,
+    _slot: Slot,
+}
+
+impl Due {
+    /// Has a task answer the request.
+    fn work_on(self, pass: Result<Pass, access::Denied>, request: Request) {
+        let (client, id) = (self.client.clone(), self.id.clone());
+        let work = {
+            let client = client.clone();
+            async move {
+                let _bulk = match long_answer(&request) {
+                    Some(of_origin) => Some(client.bulk_turn(of_origin).await),
+                    None => None,
+                };
+                let result = self.result(pass, request).await;
+                self.give(result);
+            }
+        };
+        // Boxed: it is kilobytes long, and would be moved several times on its way to the list of tasks.
+        let task = tokio::task::spawn_local(Box::pin(work));
+        client.set_work(&id, Work::Task(task.abort_handle()));
+    }
+
+    async fn result(&self, pass: Result<Pass, access::Denied>, request: Request) -> Handled {
+        let Self { router, client, id, tag, .. } = self;
+        match pass {
+            Ok(pass) => Turn { router, client, pass, id }.handle(request).await,
+            Err(access::Denied) => Err(Box::pin(router.deny(client, tag)).await),
+        }
+    }
+
+    /// It is answered now.
+    fn give(self, result: Handled) {
+        self.client.finish(&self.id, self.tag, result);
+        self.router.clients.relieve(&self.client);
+    }
+}
+
+impl Drop for Due {
+    /// By now its server has heard of the request's own end.
+    fn drop(&mut self) {
+        self.client.questions().end(&self.id);
     }
 }
 

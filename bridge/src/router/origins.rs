@@ -4,27 +4,20 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    HostAcceptToolChange, HostAcceptToolChangeResult, HostCallTool, HostCallToolResult, HostCreateRun,
-    HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult, HostGetRun,
-    HostGetRunResult, HostGetStats, HostGetStatsResult, HostListOffers, HostListOffersResult,
-    HostListServers, HostListServersResult, HostListToolChanges, HostListToolChangesResult, HostListTools,
-    HostListToolsResult, HostWatch, HostWatchResult, Provenance,
+    HostAcceptToolChange, HostAcceptToolChangeResult, HostCreateRun, HostCreateRunResult, HostEndRun,
+    HostEndRunResult, HostGetAudit, HostGetAuditResult, HostGetRun, HostGetRunResult, HostGetStats,
+    HostGetStatsResult, HostListOffers, HostListOffersResult, HostListServers, HostListServersResult,
+    HostListToolChanges, HostListToolChangesResult, HostListTools, HostListToolsResult, HostWatch,
+    HostWatchResult,
 };
-use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::Json;
-use harbor_policy::tool_name;
 
 use super::client::Client;
-use super::grants::{asker, wrong_tool};
-use super::mcp::object;
-use super::questions::answerer_of;
-use super::telling::progress_to;
+use super::grants::asker;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::clock::{boot_clock, wall_clock};
 use crate::config::OWNER;
-use crate::host::asker::{Caller, parse_origin};
-use crate::host::{AskedTime, Called, ToolCall};
-use crate::link::Audience;
+use crate::host::asker::parse_origin;
 use crate::store::audit::{Query, Record};
 use crate::supervisor::ListKind;
 
@@ -55,38 +48,6 @@ pub(super) async fn offers(router: &Router, client: &Client, message: HostListOf
     let servers = router.host.list_offers(&asker, kind).await?;
     client.note_list();
     reply(HostListOffersResult { servers })
-}
-
-pub(super) async fn call(
-    router: &Router,
-    client: &Rc<Client>,
-    request_id: &str,
-    message: HostCallTool,
-) -> Handled {
-    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
-    let (server, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
-    let (server_id, tool_name) = (server.to_string(), tool.to_owned());
-    let answerer = answerer_of(router, client, request_id, &server, message.answers);
-    let progress = progress_to(client, request_id, message.progress);
-    let caller = Caller::Origin(asker);
-    let call = ToolCall {
-        server,
-        tool: tool.into(),
-        arguments: object(message.args),
-        task: None,
-        time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
-        run_id: message.run_id,
-        unless_stopped: false,
-        audience: Audience { party: Some(caller.party()), progress, answerer },
-    };
-    let Called { result, took, hash } = router.host.call_tool(caller, call).await?;
-    let provenance = Provenance {
-        serverId: server_id,
-        toolName: tool_name,
-        durationMs: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        toolHash: hash.map(|hash| hex(&hash)).unwrap_or_default(),
-    };
-    reply(HostCallToolResult { result, provenance })
 }
 
 pub(super) async fn create_run(router: &Router, client: &Client, message: &HostCreateRun) -> Handled {

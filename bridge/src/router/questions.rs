@@ -46,23 +46,10 @@ impl Questions {
         self.next.get()
     }
 
-    /// The end of those about a request. Its server must hear of the request's own end first: it could take a refusal for
-    /// what the person has said, and go on.
-    pub(super) fn end_with<'a>(&'a self, request_id: &'a str) -> End<'a> {
-        End { questions: self, request_id }
-    }
-}
-
-/// Refuses the open questions about a request when it is dropped.
-#[derive(Debug)]
-pub(super) struct End<'a> {
-    questions: &'a Questions,
-    request_id: &'a str,
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.questions.open.borrow_mut().retain(|_, (about, _)| about != self.request_id);
+    /// Refuses those about a request. Its server must hear of the request's own end first: it could take a refusal for what
+    /// the person has said, and go on.
+    pub(super) fn end(&self, request_id: &str) {
+        self.open.borrow_mut().retain(|_, (about, _)| about != request_id);
     }
 }
 
@@ -74,9 +61,10 @@ pub(super) fn answerer_of(
     server: &ServerId,
     answers: Option<JsonObject>,
 ) -> Option<Answerer> {
+    let answers = answers?;
     let (host, client) = (Rc::downgrade(&router.host), Rc::downgrade(client));
     let (request_id, server) = (request_id.to_owned(), server.clone());
-    Answerer::new(&answers?.0, move |question| {
+    Answerer::new(&answers.0, move |question| {
         let (Some(host), Some(client)) = (host.upgrade(), client.upgrade()) else { return };
         let room = client.takes().0.saturating_sub(ENVELOPE + 6 * request_id.len());
         // What does not fit in a push would never arrive.

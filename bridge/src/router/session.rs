@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    Cancel, CancelResult, Hello, HelloResult, Ping, PingResult, Request, SessionRequest, ShutdownResult,
+    Cancel, CancelResult, Hello, HelloResult, Ping, PingResult, SessionRequest, ShutdownResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -15,12 +15,12 @@ use super::{Handled, Router, invalid, reply};
 use crate::clock::wall_clock;
 
 /// Answers what needs no waiting; `None` for everything else.
-pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &Request) -> Option<Handled> {
+pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &SessionRequest) -> Option<Handled> {
     match request {
-        Request::Session(SessionRequest::Hello(message)) => Some(hello(router, client, message)),
-        Request::Session(SessionRequest::Ping(message)) => Some(ping(message)),
-        Request::Session(SessionRequest::Cancel(message)) => Some(cancel(client, message)),
-        _ => None,
+        SessionRequest::Hello(message) => Some(hello(router, client, message)),
+        SessionRequest::Ping(message) => Some(ping(message)),
+        SessionRequest::Cancel(message) => Some(cancel(client, message)),
+        SessionRequest::Attach(_) | SessionRequest::Shutdown(_) => None,
     }
 }
 
@@ -60,14 +60,14 @@ fn join_session(router: &Router, client: &Client, name: &str) -> Result<(), Erro
     if !(1..=128).contains(&name.len()) || name.contains(char::is_control) {
         return Err(invalid("browser_session", "1 to 128 bytes without control characters"));
     }
-    let (is_new, before) = (!client.has_named_session(), client.sender().session);
+    let (is_new, before) = (!client.has_named_session(), client.sender().session.clone());
     if !client.name_session(name) {
         return Err(invalid("browser_session", "the one that this connection has named before"));
     }
     if is_new {
         // What was bound to a tab of the connection alone could not be used any more.
         router.host.permissions.part(&before, false);
-        router.host.permissions.join(&client.sender().session);
+        router.host.permissions.join(&client.sender().session.clone());
     }
     Ok(())
 }

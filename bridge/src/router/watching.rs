@@ -137,13 +137,14 @@ pub fn tell(router: &Router, told: &Told<'_>) {
 pub fn tell_of_host(router: &Router, news: &News<'_>) {
     let clients = router.clients.all();
     if let News::Grant { origin, .. } = news {
-        let own = |client: &&Rc<Client>| client.sender().own.is_some_and(|own| own == **origin);
+        let own = |client: &&Rc<Client>| client.sender().own.as_ref().is_some_and(|own| *own == **origin);
         clients.iter().filter(own).for_each(|client| want_messages(router, client, None));
     }
     let watching = clients.iter().filter(|client| client.watches_host());
     match news {
         News::Grant { change, origin, grant } => {
-            let interested = watching.filter(|client| client.sender().own.is_none_or(|own| own == **origin));
+            let interested =
+                watching.filter(|client| client.sender().own.as_ref().is_none_or(|own| *own == **origin));
             send(interested, "grant_changed", || GrantChanged { change, grant: grant.clone() });
         }
         News::Tool(change) => {

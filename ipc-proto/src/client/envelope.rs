@@ -174,10 +174,10 @@ impl Envelope {
 
     /// The id as text, equal for the string "7" and the number 7: one client's ids are one name space.
     #[must_use]
-    pub fn id(&self) -> String {
+    pub fn id(&self) -> Cow<'_, str> {
         match self {
-            Self::Typed(id) => id.clone(),
-            Self::Rpc(id) => String::from_text(id).unwrap_or_else(|| id.clone()),
+            Self::Typed(id) => id.into(),
+            Self::Rpc(id) => String::from_text(id).map_or_else(|| id.into(), Cow::Owned),
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
 
     fn refused(frame: &str) -> (String, &'static str) {
         let refused = Incoming::parse(frame.as_bytes()).unwrap_err();
-        (refused.envelope.id(), refused.error.code.as_str())
+        (refused.envelope.id().into_owned(), refused.error.code.as_str())
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The way of a call to its server: it waits for the server where that is worth it, and is sent once.
 //!
 //! ```text
-//!  ask ─► running? ─► sent ─► answer, error, timeout
-//!    │ no: Demand ─► on its way up ─► waits, at most queue_wait ─► running ─► sent
+//!  ask ─► running? ─► call ─► sent ─► answer, error, timeout
+//!    │ no: Demand ─► on its way up ─► waits, at most queue_wait ─► running ─► call
 //!    └──────────────► down ─► refused at once
 //! ```
 //!
@@ -16,8 +16,10 @@ use harbor_policy::access::Permit;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::slots::Slot;
 
+use tokio::sync::oneshot;
+
 use super::Server;
-use crate::link::{Answer, Audience, Call, CallError, EndReport, TimeLimit};
+use crate::link::{Answer, Audience, Call, CallError, EndReport, Ending, TimeLimit};
 
 /// How long a call of a tool waits for the list of tools.
 const TOOLS_WAIT: Duration = Duration::from_secs(2);
@@ -47,19 +49,19 @@ pub struct Unavailable {
 }
 
 /// A call on its way: the server is in use until it ends.
-struct InUse<'a> {
-    server: &'a Server,
+struct InUse {
+    server: Rc<Server>,
     _slot: Slot,
 }
 
-impl<'a> InUse<'a> {
-    fn begin(server: &'a Server, slot: Slot) -> Self {
+impl InUse {
+    fn begin(server: &Rc<Server>, slot: Slot) -> Self {
         server.open.set(server.open.get() + 1);
-        Self { server, _slot: slot }
+        Self { server: server.clone(), _slot: slot }
     }
 }
 
-impl Drop for InUse<'_> {
+impl Drop for InUse {
     fn drop(&mut self) {
         self.server.open.set(self.server.open.get().saturating_sub(1));
         self.server.last_used.set(Instant::now());
@@ -67,14 +69,13 @@ impl Drop for InUse<'_> {
 }
 
 impl Server {
-    /// Asks the server. There is no other way to it: the permit and the slot are given up here. Dropping the future
-    /// cancels the call.
+    /// Asks the server, once it runs. Dropping the future cancels the call.
     ///
     /// # Errors
     /// Why there is no answer.
     pub async fn ask(
         self: &Rc<Self>,
-        _permit: Permit,
+        permit: Permit,
         slot: Slot,
         operation: Operation<'_>,
         limit: TimeLimit,
@@ -82,31 +83,45 @@ impl Server {
     ) -> Result<Answer, Why> {
         let mut limit = limit;
         self.wait_until_running(&mut limit).await.map_err(Why::NotSent)?;
-        let in_use = InUse::begin(self, slot);
-        let answer = match self.send(operation, limit, audience)? {
-            Ok(call) => call.await,
-            Err(why) => Err(why),
-        };
-        drop(in_use);
-        if matches!(answer, Err(CallError::Timeout)) {
-            self.on_call_timed_out();
-        }
-        answer.map_err(Why::Lost)
+        let (sender, answer) = oneshot::channel();
+        // Who waited may have left in this very moment.
+        let then = |answer| drop(sender.send(answer));
+        let _call = self.call(permit, slot, operation, limit, audience, then);
+        answer.await.unwrap_or(Err(Why::Lost(CallError::RunnerLost)))
     }
 
-    fn send(
+    /// Asks the server, which runs; `then` gets its answer, or why there is none. There is no other way to it: the permit
+    /// and the slot are given up here. Dropping the call cancels it; there is none when it has ended already.
+    pub fn call(
         self: &Rc<Self>,
+        _permit: Permit,
+        slot: Slot,
         operation: Operation<'_>,
         limit: TimeLimit,
         audience: Audience,
-    ) -> Result<Result<Call, CallError>, Why> {
-        let place = self.place.borrow().clone();
-        match (self.state(), place) {
-            (State::Running, Some(place)) => {
-                self.on_call_sent();
-                Ok(place.runner.link.call(place.number, operation, limit, audience))
+        then: impl FnOnce(Result<Answer, Why>) + 'static,
+    ) -> Option<Call> {
+        let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
+        let Some(place) = place else {
+            then(Err(Why::NotSent(self.unavailable(None))));
+            return None;
+        };
+        let in_use = InUse::begin(self, slot);
+        self.on_call_sent();
+        let ended = move |ending: Ending| {
+            let server = in_use.server.clone();
+            drop(in_use);
+            if matches!(ending, Err(CallError::Timeout)) {
+                server.on_call_timed_out();
             }
-            _ => Err(Why::NotSent(self.unavailable(None))),
+            then(ending.map_err(Why::Lost));
+        };
+        match place.runner.link.call(place.number, operation, limit, audience, ended) {
+            Ok(call) => Some(call),
+            Err((why, ended)) => {
+                ended(Err(why));
+                None
+            }
         }
     }
 

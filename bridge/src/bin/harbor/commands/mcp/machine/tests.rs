@@ -63,7 +63,7 @@ impl Scene {
                     let incoming = Incoming::parse(&frame[HEADER..]).unwrap();
                     assert!(!matches!(incoming.request, Request::Session(SessionRequest::Attach(_))));
                     let text = serde_json::from_slice(&frame[HEADER..]).unwrap();
-                    let id = incoming.envelope.id();
+                    let id = incoming.envelope.id().into_owned();
                     assert!(self.asked.iter().all(|(open, _)| *open != id), "the bridge would refuse {text}");
                     self.asked.push((id, text));
                 }

@@ -1,0 +1,104 @@
+//! Tool calls, of the owner, of AI clients and of pages.
+//!
+//! ```text
+//!  message ─► Caller, ToolCall ─► nothing to wait for ─► sent ──────────────────┬─► reply
+//!                              └► else a task ─► its turn, its server ─► sent ──┘
+//! ```
+//!
+//! Owns reading their fields, and that both ways end in the same reply. Must never look into arguments or results.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    HostCallTool, HostCallToolResult, McpCallTool, McpCallToolResult, Provenance,
+};
+use harbor_ipc_proto::hex::hex;
+use harbor_policy::access::Pass;
+use harbor_policy::tool_name;
+
+use super::client::Work;
+use super::dispatch::caller;
+use super::grants::{asker, wrong_tool};
+use super::mcp::object;
+use super::questions::answerer_of;
+use super::telling::progress_to;
+use super::{Due, Handled, reply};
+use crate::host::asker::Caller;
+use crate::host::{AskedTime, Called, ToolCall};
+use crate::link::Audience;
+
+/// A call of the owner, or of an AI client.
+pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
+    let caller = match caller(&due.client, pass) {
+        Ok(caller) => caller,
+        Err(error) => return due.give(Err(error)),
+    };
+    let answerer = answerer_of(&due.router, &due.client, &due.id, &message.server_id, message.answers);
+    let progress = progress_to(&due.client, &due.id, message.progress);
+    let call = ToolCall {
+        server: message.server_id,
+        tool: message.tool_name.into(),
+        arguments: object(message.arguments),
+        task: message.task.map(|task| task.0.into_string()),
+        time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
+        run_id: None,
+        unless_stopped: message.unless_stopped == Some(true),
+        audience: Audience { party: Some(caller.party()), progress, answerer },
+    };
+    make(due, caller, call, |called| reply(McpCallToolResult { result: called.result }));
+}
+
+/// A call on behalf of an origin.
+pub(super) fn host(due: Due, message: HostCallTool) {
+    match of_origin(&due, message) {
+        Ok((caller, call)) => {
+            let (server_id, tool_name) = (call.server.shared(), call.tool.clone());
+            make(due, caller, call, move |Called { result, took, hash }| {
+                let provenance = Provenance {
+                    serverId: server_id.to_string(),
+                    toolName: tool_name.to_string(),
+                    durationMs: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+                    toolHash: hash.map(|hash| hex(&hash)).unwrap_or_default(),
+                };
+                reply(HostCallToolResult { result, provenance })
+            });
+        }
+        Err(error) => due.give(Err(error)),
+    }
+}
+
+fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), ErrorBody> {
+    let caller = Caller::Origin(asker(&due.client, &message.origin, &message.profile, message.tab_id)?);
+    let (server, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
+    let answerer = answerer_of(&due.router, &due.client, &due.id, &server, message.answers);
+    let progress = progress_to(&due.client, &due.id, message.progress);
+    let call = ToolCall {
+        server,
+        tool: tool.into(),
+        arguments: object(message.args),
+        task: None,
+        time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
+        run_id: message.run_id,
+        unless_stopped: false,
+        audience: Audience { party: Some(caller.party()), progress, answerer },
+    };
+    Ok((caller, call))
+}
+
+/// Makes a call, and has its result answer the request.
+fn make(due: Due, caller: Caller, call: ToolCall, shown: impl FnOnce(Called) -> Handled + 'static) {
+    let (host, client, id) = (due.router.host.clone(), due.client.clone(), due.id.clone());
+    let then = move |called: Result<Called, ErrorBody>| due.give(called.and_then(shown));
+    let work = match host.call_at_once(caller, call, then) {
+        Ok(Some(call)) => Work::Call(call),
+        Ok(None) => return,
+        Err(back) => {
+            let (caller, call, then) = *back;
+            let task = tokio::task::spawn_local(Box::pin(async move {
+                let called = host.call_tool(caller, call).await;
+                then(called);
+            }));
+            Work::Task(task.abort_handle())
+        }
+    };
+    client.set_work(&id, work);
+}
