@@ -8,8 +8,8 @@ use crate::goal::Goal;
 use crate::table::{Page, line, row};
 
 /// The most that one small call may take.
-const INSTRUCTIONS: f64 = 35_000.0;
-const ALLOCATIONS: f64 = 16.5;
+const INSTRUCTIONS: f64 = 28_000.0;
+const ALLOCATIONS: f64 = 12.5;
 /// In each direction a process waits, reads and writes; a little is left for what it does besides.
 const SYSTEM_CALLS: f64 = 6.5;
 
