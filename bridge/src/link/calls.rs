@@ -12,82 +12,13 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Refused;
-use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::{CallFailure, Outcome, ToRunner};
+use harbor_ipc_proto::link::runner::ToRunner;
 use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
 use super::questions::{Answerer, Asked};
-use super::{EndReport, Link, ToolList};
-
-/// What a server, or its runner, answered.
-#[derive(Debug)]
-pub enum Answer {
-    /// MCP's result, as the server wrote it.
-    Result(Json),
-    /// The same, of a tool that says that it has failed.
-    ToolError(Json),
-    /// A whole list and its number of items.
-    Items(Json, u32),
-    /// The tools: the list as the server wrote it, and what each of them is.
-    Tools(Json, ToolList),
-    /// The server's JSON-RPC error.
-    ServerError {
-        /// Its number.
-        code: i64,
-        /// Its sentence.
-        message: String,
-        /// Its data.
-        data: Option<Json>,
-    },
-    /// There is no answer.
-    Failed(Failure),
-}
-
-/// Why a runner has no answer; see [`CallFailure`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
-    /// The server is not connected.
-    NotConnected,
-    /// The server does not offer this.
-    NotOffered(String),
-    /// The answer breaks the protocol.
-    Malformed(String),
-    /// The answer is longer than so many bytes.
-    TooLarge(u64),
-    /// The server does not read its input.
-    Congested,
-    /// The server asked for what it was not offered.
-    InputRefused(String),
-    /// The arguments do not fit the tool's schema: where, and what is wrong. The server was not asked.
-    InvalidArguments(String, String),
-    /// The result does not fit the tool's output schema: where, and what is wrong.
-    InvalidResult(String, String),
-    /// The connection to a server elsewhere has broken, or it answered with an error of HTTP.
-    Lost(String),
-    /// A server elsewhere wants more rights for this than Harbor has there.
-    NotAuthorized(String),
-}
-
-impl Failure {
-    /// Why, for a sentence about a list.
-    #[must_use]
-    pub fn in_short(&self) -> String {
-        match self {
-            Self::NotConnected => "it takes no requests".into(),
-            Self::NotOffered(what) => format!("it does not offer {what}"),
-            Self::Malformed(why) => format!("its answer breaks the protocol: {why}"),
-            Self::TooLarge(limit) => format!("its answer is longer than {limit} bytes"),
-            Self::Congested => "it does not read its input".into(),
-            Self::InputRefused(why) => format!("it asked for input that it does not get: {why}"),
-            Self::InvalidArguments(_, why)
-            | Self::InvalidResult(_, why)
-            | Self::Lost(why)
-            | Self::NotAuthorized(why) => why.clone(),
-        }
-    }
-}
+use super::{Answer, EndReport, Link};
 
 /// Why a call came to no answer at all.
 #[derive(Debug, Clone)]
@@ -167,10 +98,6 @@ impl Audience {
         self.progress.is_some() || self.answerer.is_some()
     }
 }
-
-/// The longest message and data of a server's error that are told, in bytes: they are sentences, and written several times.
-const MAX_ERROR_MESSAGE: usize = 16 * 1024;
-const MAX_ERROR_DATA: usize = 1024 * 1024;
 
 /// How long a client may think about what a server asks.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
@@ -391,58 +318,5 @@ impl Future for Awaited {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending> {
         Pin::new(&mut self.answer).poll(context).map(|ending| ending.unwrap_or(Err(CallError::RunnerLost)))
-    }
-}
-
-impl From<Outcome<'_>> for Answer {
-    fn from(outcome: Outcome<'_>) -> Self {
-        // A runner is taken for hostile: its JSON must not be able to break out of the reply around it.
-        let checked = |text: &str| is_contained(text).then(|| Json::from_valid(text.to_owned()));
-        let broken = || Self::Failed(Failure::Malformed("the runner sent broken JSON".into()));
-        match outcome {
-            Outcome::Result(text) => checked(&text).map_or_else(broken, Self::Result),
-            Outcome::ToolError(text) => checked(&text).map_or_else(broken, Self::ToolError),
-            Outcome::Items { items, count } => {
-                checked(&items).map_or_else(broken, |items| Self::Items(items, count))
-            }
-            Outcome::Tools { items, tools } => {
-                checked(&items).map_or_else(broken, |items| Self::Tools(items, ToolList::checked(tools)))
-            }
-            Outcome::ServerError { code, message, data } => Self::ServerError {
-                code,
-                message: bounded(&message),
-                data: data.filter(|data| data.len() <= MAX_ERROR_DATA).and_then(|data| checked(&data)),
-            },
-            Outcome::Failed(failure) => Self::Failed(failure.into()),
-        }
-    }
-}
-
-/// A sentence, of which so much is told.
-fn bounded(message: &str) -> String {
-    match message.len() > MAX_ERROR_MESSAGE {
-        true => format!("{} … (cut)", &message[..message.floor_char_boundary(MAX_ERROR_MESSAGE)]),
-        false => message.to_owned(),
-    }
-}
-
-impl From<CallFailure<'_>> for Failure {
-    fn from(failure: CallFailure<'_>) -> Self {
-        match failure {
-            CallFailure::NotConnected => Self::NotConnected,
-            CallFailure::NotOffered(what) => Self::NotOffered(what.into_owned()),
-            CallFailure::Malformed(why) => Self::Malformed(why.into_owned()),
-            CallFailure::TooLarge { limit } => Self::TooLarge(limit),
-            CallFailure::Congested => Self::Congested,
-            CallFailure::InputRefused(why) => Self::InputRefused(why.into_owned()),
-            CallFailure::InvalidArguments { path, why } => {
-                Self::InvalidArguments(path.into_owned(), why.into_owned())
-            }
-            CallFailure::InvalidResult { path, why } => {
-                Self::InvalidResult(path.into_owned(), why.into_owned())
-            }
-            CallFailure::Lost(why) => Self::Lost(why.into_owned()),
-            CallFailure::NotAuthorized(why) => Self::NotAuthorized(why.into_owned()),
-        }
     }
 }

@@ -11,6 +11,7 @@
 //! of the link, or by being dropped (the runner is told then). Everything a runner sends is taken for hostile:
 //! bounded, typed, and its JSON checked to be contained.
 
+mod answer;
 mod calls;
 mod deadlines;
 mod events;
@@ -39,9 +40,8 @@ use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-pub use calls::{
-    Answer, Audience, Awaited, Call, CallError, Ending, Failure, OnProgress, Party, Progress, TimeLimit,
-};
+pub use answer::{Answer, Failure};
+pub use calls::{Audience, Awaited, Call, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
 pub use events::{Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION};
 use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};

@@ -4,10 +4,10 @@
 //! request. When a client goes, dropping this ends its open requests, and their servers are told.
 
 mod chunks;
+mod requests;
 mod telling;
 
 use std::cell::{Cell, RefCell};
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,47 +23,20 @@ use harbor_policy::access::Principal;
 use harbor_policy::limits;
 use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::task::AbortHandle;
 
 use self::chunks::Chunks;
+use self::requests::Requests;
+pub(super) use self::requests::Work;
 use super::Handled;
 use super::questions::Questions;
 use super::status::Feed;
 use crate::host::asker::Sender;
-use crate::link::Call;
 
 /// What may wait for a client that does not read; more means that it is cut off.
 const LIMIT: usize = 128 * 1024 * 1024;
 
 /// The bounds of `max_frame`.
 pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
-
-/// An open request: where its answer goes, and what works on it.
-#[derive(Debug)]
-struct Open {
-    envelope: Envelope,
-    work: Work,
-}
-
-/// What works on a request.
-#[derive(Debug)]
-pub(super) enum Work {
-    /// Nothing yet.
-    None,
-    /// A server.
-    Call(#[allow(dead_code, reason = "held, never looked at")] Call),
-    /// A task of the bridge.
-    Task(AbortHandle),
-}
-
-impl Work {
-    /// Nobody waits for it any more.
-    fn give_up(self) {
-        if let Self::Task(task) = self {
-            task.abort();
-        }
-    }
-}
 
 /// The right to make one long answer; kept until it is on its way.
 #[derive(Debug)]
@@ -81,7 +54,7 @@ pub struct Client {
     outbox: Outbox,
     max_frame: Cell<usize>,
     chunks: Cell<bool>,
-    open: RefCell<HashMap<Rc<str>, Open>>,
+    open: Requests,
     slots: Slots,
     /// Turns of long answers: to the owner, and to origins.
     bulk: [Semaphore; 2],
@@ -120,7 +93,7 @@ impl Client {
             outbox: Outbox::new(LIMIT),
             max_frame: Cell::new(NATIVE_MESSAGING_LIMIT),
             chunks: Cell::new(false),
-            open: RefCell::default(),
+            open: Requests::default(),
             slots: Slots::new(limits::OPEN_PER_CLIENT),
             bulk: [Semaphore::new(1), Semaphore::new(1)],
             news: Cell::default(),
@@ -182,7 +155,7 @@ impl Client {
     }
 
     pub(super) fn is_open(&self, id: &str) -> bool {
-        self.open.borrow().contains_key(id)
+        self.open.has(id)
     }
 
     pub(super) fn slot(&self) -> Option<Slot> {
@@ -199,35 +172,26 @@ impl Client {
 
     /// A request is open from now on, until its answer; unless there is one with this id.
     pub(super) fn open(&self, id: &Rc<str>, envelope: Envelope) -> bool {
-        match self.open.borrow_mut().entry(id.clone()) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(place) => {
-                place.insert(Open { envelope, work: Work::None });
-                true
-            }
-        }
+        self.open.add(id, envelope)
     }
 
     /// Notes what works on an open request.
     pub(super) fn set_work(&self, id: &str, work: Work) {
-        if let Some(open) = self.open.borrow_mut().get_mut(id) {
-            open.work = work;
-        }
+        self.open.set_work(id, work);
     }
 
     /// Ends an open request; whether there was one. Its answer is the code `cancelled`.
     pub(super) fn cancel(&self, id: &str) -> bool {
-        let Some(open) = self.open.borrow_mut().remove(id) else { return false };
-        open.work.give_up();
+        let Some(open) = self.open.take(id) else { return false };
+        let envelope = open.give_up();
         let error = ErrorBody::new(Code::Cancelled, "the request was cancelled by its client");
-        self.send_error(&open.envelope, &error);
+        self.send_error(&envelope, &error);
         true
     }
 
     /// Answers a request, unless it was cancelled meanwhile.
     pub(super) fn finish(&self, id: &str, tag: &str, result: Handled) {
-        let open = self.open.borrow_mut().remove(id);
-        if let Some(open) = open {
+        if let Some(open) = self.open.take(id) {
             self.send_result(&open.envelope, tag, result);
         }
     }
@@ -330,7 +294,7 @@ impl Client {
 
     /// How many requests are open.
     pub(super) fn open_requests(&self) -> usize {
-        self.open.borrow().len()
+        self.open.len()
     }
 
     pub(super) fn watch_servers(&self, watch: bool) {
@@ -365,17 +329,12 @@ impl Client {
     /// Ends all open requests without answers: the client is gone.
     pub fn end(&self) {
         self.left.set(true);
-        let open = self.open.take();
-        open.into_values().for_each(|open| open.work.give_up());
+        self.open.take_all().for_each(|open| drop(open.give_up()));
     }
 
     /// Ends all open requests with an error: the bridge is going.
     pub fn end_with(&self, error: &ErrorBody) {
-        let open = self.open.take();
-        for open in open.into_values() {
-            open.work.give_up();
-            self.send_error(&open.envelope, error);
-        }
+        self.open.take_all().for_each(|open| self.send_error(&open.give_up(), error));
     }
 }
 

@@ -1,0 +1,82 @@
+//! The open requests of one client.
+//!
+//! Owns which ids are taken, and that a request is answered once: only who takes it out of here has its envelope. Whatever
+//! ends with a request may look here again, so nothing is borrowed while something is given up.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::Envelope;
+use tokio::task::AbortHandle;
+
+use crate::link::Call;
+
+/// By id.
+#[derive(Debug, Default)]
+pub(super) struct Requests(RefCell<HashMap<Rc<str>, Open>>);
+
+/// An open request: where its answer goes, and what works on it.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) envelope: Envelope,
+    work: Work,
+}
+
+/// What works on a request.
+#[derive(Debug)]
+pub(in crate::router) enum Work {
+    /// Nothing yet.
+    None,
+    /// A server.
+    Call(#[allow(dead_code, reason = "held, never looked at")] Call),
+    /// A task of the bridge.
+    Task(AbortHandle),
+}
+
+impl Open {
+    /// Nobody waits for its result any more; gives where to say so.
+    pub(super) fn give_up(self) -> Envelope {
+        if let Work::Task(task) = self.work {
+            task.abort();
+        }
+        self.envelope
+    }
+}
+
+impl Requests {
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.0.borrow().contains_key(id)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.borrow().len()
+    }
+
+    /// Adds a request that nothing works on yet; whether its id was free.
+    pub(super) fn add(&self, id: &Rc<str>, envelope: Envelope) -> bool {
+        match self.0.borrow_mut().entry(id.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(place) => {
+                place.insert(Open { envelope, work: Work::None });
+                true
+            }
+        }
+    }
+
+    /// Notes what works on a request, if that is still open.
+    pub(super) fn set_work(&self, id: &str, work: Work) {
+        if let Some(open) = self.0.borrow_mut().get_mut(id) {
+            open.work = work;
+        }
+    }
+
+    pub(super) fn take(&self, id: &str) -> Option<Open> {
+        self.0.borrow_mut().remove(id)
+    }
+
+    pub(super) fn take_all(&self) -> impl Iterator<Item = Open> + use<> {
+        self.0.take().into_values()
+    }
+}
