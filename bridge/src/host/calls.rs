@@ -90,8 +90,8 @@ impl Way {
         note.set_asked();
     }
 
-    /// The call is over.
-    fn end(self, note: &Note, answer: Result<Answer, Why>) -> Result<Called, ErrorBody> {
+    /// The call is over, and noted.
+    fn end(self, note: Note, answer: Result<Answer, Why>) -> Result<Called, ErrorBody> {
         if let Some(reserved) = self.reserved.filter(|_| !was_sent(&answer)) {
             reserved.set_spent(false);
         }
@@ -102,20 +102,28 @@ impl Way {
     }
 }
 
+/// A call that has to wait, or may not be made.
+pub struct Waiting {
+    caller: Caller,
+    call: ToolCall,
+    /// It is noted from the moment on that it came; none of a server at rest, of which its caller is only told.
+    note: Result<Note, ErrorBody>,
+}
+
 impl Host {
     /// Calls a tool, where nothing is to be waited for and nothing stands against it; `then` gets the result, in the turn of
     /// whoever brings it. Dropping the call tells the server; there is none when it has ended already.
     ///
     /// # Errors
-    /// Everything comes back where the call has to wait, or may not be made: [`Self::call_tool`] does, and says why.
+    /// What was not done yet, where the call has to wait, or may not be made: for [`Self::call_tool`], which says why.
     pub fn call_at_once<F: FnOnce(Result<Called, ErrorBody>) + 'static>(
         self: &Rc<Self>,
         caller: Caller,
         call: ToolCall,
         then: F,
-    ) -> Result<Option<Call>, Box<(Caller, ToolCall, F)>> {
+    ) -> Result<Option<Call>, (Box<Waiting>, F)> {
         let Some((way, slot, hash)) = self.clear_way(&caller, &call) else {
-            return Err(Box::new((caller, call, then)));
+            return Err((Box::new(self.waiting(caller, call)), then));
         };
         let note = Note::begin(self, &caller, &call, true);
         note.set_hash(hash);
@@ -131,21 +139,28 @@ impl Host {
         let (server, limit) = (way.server.clone(), way.limit);
         let ToolCall { tool, arguments, task, audience, .. } = call;
         let operation = operation(&tool, &arguments, task.as_deref());
-        let then = move |answer| then(way.end(&note, answer));
+        let then = move |answer| then(way.end(note, answer));
         Ok(server.call(permit, slot, operation, limit, audience, then))
     }
 
-    /// Calls a tool. When the future is dropped or the time is over, the server is told.
+    /// The same call, for [`Self::call_tool`].
+    #[must_use]
+    pub fn waiting(self: &Rc<Self>, caller: Caller, call: ToolCall) -> Waiting {
+        let server = self.supervisor.get(&call.server);
+        let at_rest = server.as_ref().filter(|_| call.unless_stopped).and_then(|server| server.at_rest());
+        let note = match at_rest {
+            Some(at_rest) => Err(errors::unavailable(&call.server, &at_rest, Reader::of(&caller))),
+            None => Ok(Note::begin(self, &caller, &call, server.is_some())),
+        };
+        Waiting { caller, call, note }
+    }
+
+    /// Makes a call once it can be made. When the future is dropped or the time is over, the server is told.
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(self: &Rc<Self>, caller: Caller, call: ToolCall) -> Result<Called, ErrorBody> {
-        let server = self.supervisor.get(&call.server);
-        let at_rest = server.as_ref().filter(|_| call.unless_stopped).and_then(|server| server.at_rest());
-        if let Some(at_rest) = at_rest {
-            return Err(errors::unavailable(&call.server, &at_rest, Reader::of(&caller)));
-        }
-        let note = Note::begin(self, &caller, &call, server.is_some());
+    pub async fn call_tool(&self, Waiting { caller, call, note }: Waiting) -> Result<Called, ErrorBody> {
+        let note = note?;
         if let Caller::Origin(asker) = &caller
             && let Err(error) = self.may_call(asker, &call)
         {
@@ -157,7 +172,7 @@ impl Host {
         way.begin(&note);
         let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
         let answer = way.server.ask(permit, slot, operation, way.limit, call.audience).await;
-        way.end(&note, answer)
+        way.end(note, answer)
     }
 
     /// The way of a call that need not wait. Whoever gets none has taken nothing.

@@ -5,7 +5,7 @@
 //!                              └► else a task ─► its turn, its server ─► sent ──┘
 //! ```
 //!
-//! Owns reading their fields, and that both ways end in the same reply. Must never look into arguments or results.
+//! Owns reading their fields, that both ways end in the same reply, and that no call overtakes what its client has sent before. Must never look into arguments or results.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
@@ -88,17 +88,16 @@ fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), Err
 fn make(due: Due, caller: Caller, call: ToolCall, shown: impl FnOnce(Called) -> Handled + 'static) {
     let (host, client, id) = (due.router.host.clone(), due.client.clone(), due.id.clone());
     let then = move |called: Result<Called, ErrorBody>| due.give(called.and_then(shown));
-    let work = match host.call_at_once(caller, call, then) {
-        Ok(Some(call)) => Work::Call(call),
-        Ok(None) => return,
-        Err(back) => {
-            let (caller, call, then) = *back;
-            let task = tokio::task::spawn_local(Box::pin(async move {
-                let called = host.call_tool(caller, call).await;
-                then(called);
-            }));
-            Work::Task(task.abort_handle())
-        }
+    let made = match client.is_caught_up() {
+        true => host.call_at_once(caller, call, then),
+        false => Err((Box::new(host.waiting(caller, call)), then)),
     };
-    client.set_work(&id, work);
+    match made {
+        Ok(Some(call)) => client.set_work(&id, Work::Call(call)),
+        Ok(None) => {}
+        Err((waiting, then)) => client.spawn(&id, async move {
+            let called = host.call_tool(*waiting).await;
+            then(called);
+        }),
+    }
 }

@@ -55,6 +55,8 @@ pub struct Client {
     max_frame: Cell<usize>,
     chunks: Cell<bool>,
     open: Requests,
+    /// Held by tasks that have not had their first turn.
+    beginning: Slots,
     slots: Slots,
     /// Turns of long answers: to the owner, and to origins.
     bulk: [Semaphore; 2],
@@ -94,6 +96,7 @@ impl Client {
             max_frame: Cell::new(NATIVE_MESSAGING_LIMIT),
             chunks: Cell::new(false),
             open: Requests::default(),
+            beginning: Slots::new(u32::MAX),
             slots: Slots::new(limits::OPEN_PER_CLIENT),
             bulk: [Semaphore::new(1), Semaphore::new(1)],
             news: Cell::default(),
@@ -173,6 +176,23 @@ impl Client {
     /// A request is open from now on, until its answer; unless there is one with this id.
     pub(super) fn open(&self, id: &Rc<str>, envelope: Envelope) -> bool {
         self.open.add(id, envelope)
+    }
+
+    /// Has a task work on an open request.
+    pub(super) fn spawn(&self, id: &str, work: impl Future<Output = ()> + 'static) {
+        let beginning = self.beginning.take();
+        // Boxed: it is kilobytes long, and would be moved several times on its way to the list of tasks.
+        let task = tokio::task::spawn_local(Box::pin(async move {
+            drop(beginning);
+            work.await;
+        }));
+        self.set_work(id, Work::Task(task.abort_handle()));
+    }
+
+    /// Whether all that it has sent has begun. Else what comes next has to have a task, too: it could overtake the end of the
+    /// very right that it needs.
+    pub(super) fn is_caught_up(&self) -> bool {
+        self.beginning.taken() == 0
     }
 
     /// Notes what works on an open request.

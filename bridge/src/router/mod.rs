@@ -56,7 +56,7 @@ use crate::host::{Host, invalid};
 use crate::store::audit::Record;
 use crate::store::definitions::Definitions;
 use crate::supervisor::Supervisor;
-use client::{Client, Work};
+use client::Client;
 use clients::Clients;
 use dispatch::{Turn, long_answer};
 use mcp::Asked;
@@ -212,9 +212,7 @@ impl Due {
                 self.give(result);
             }
         };
-        // Boxed: it is kilobytes long, and would be moved several times on its way to the list of tasks.
-        let task = tokio::task::spawn_local(Box::pin(work));
-        client.set_work(&id, Work::Task(task.abort_handle()));
+        client.spawn(&id, work);
     }
 
     async fn result(&self, pass: Result<Pass, access::Denied>, request: Request) -> Handled {

@@ -175,6 +175,19 @@ impl Client {
         self.send_bytes(&frame);
     }
 
+    /// Sends requests of types, with ids and fields, in one write: the bridge has read all of them before it answers any.
+    pub fn request_together(&self, requests: &[(&str, &str, Value)]) -> Vec<Pending> {
+        let (mut frames, mut answers) = (Vec::new(), Vec::new());
+        for (id, tag, fields) in requests {
+            let mut body = fields.clone();
+            (body["type"], body["request_id"]) = (json!(tag), json!(id));
+            answers.push(self.expect(id, tag));
+            put_frame(&mut frames, |out| out.extend_from_slice(body.to_string().as_bytes()));
+        }
+        self.send_bytes(&frames);
+        answers
+    }
+
     /// Sends these bytes, which need not be a frame. A bridge that is gone is noticed by the reader.
     pub fn send_bytes(&self, bytes: &[u8]) {
         let mut writer = self.0.writer.lock().unwrap_or_else(PoisonError::into_inner);

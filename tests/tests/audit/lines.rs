@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use harbor_tests::client::{CALL, LIST, wall_clock};
-use harbor_tests::{Bridge, Client, Double, Home};
+use harbor_tests::{Bridge, Client, Double, Home, LIMIT};
 use serde_json::{Value, json};
 
 use crate::{SITE, connect_parrot, lines, path, wait_for_line};
@@ -146,6 +146,20 @@ fn each_call_is_in_the_log_soon_after_its_end() {
 
     let found = lines(&home).iter().filter(|line| line["event"] == "call").count();
     assert_eq!(found, 6, "one line for each call");
+}
+
+#[test]
+fn a_call_that_is_cancelled_before_anything_was_done_is_in_the_log() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let requests = [
+        ("call", "mcp_call_tool", json!({"server_id": "nowhere", "tool_name": "x"})),
+        ("cancel", "cancel", json!({"target": "call"})),
+    ];
+    let [call, cancel] = bridge.request_together(&requests).try_into().unwrap();
+    assert_eq!(cancel.wait(LIMIT).unwrap()["cancelled"], true);
+    assert_eq!(call.wait(LIMIT).unwrap_err().code, "cancelled");
+    wait_for_line(&home, |line| line["event"] == "call" && line["code"] == "cancelled");
 }
 
 #[test]

@@ -108,6 +108,21 @@ fn in_tab(client: &Client) -> Speaker {
 }
 
 #[test]
+fn no_call_overtakes_the_end_of_its_grant() {
+    let home = Home::new();
+    let _owner = bridge_with_server(&home);
+    let client = Client::attach_browser(&home, "one");
+    in_tab(&client).grant(CALL, "ALLOW_ONCE", &json!({}));
+    assert_eq!(in_tab(&client).try_tool("s/echo"), "ok");
+    let call = json!({"origin": SITE, "tab_id": 7, "tool_name": "s/echo", "args": {}});
+    let requests =
+        [("end", "host_expire_tab_grants", json!({"tab_id": 7})), ("call", "host_call_tool", call)];
+    let [end, call] = client.request_together(&requests).try_into().unwrap();
+    assert_eq!(end.wait(LIMIT).unwrap()["expired"], 1);
+    assert_eq!(call.wait(LIMIT).unwrap_err().code, "ERR_SCOPE_REQUIRED");
+}
+
+#[test]
 fn a_grant_for_a_tab_is_for_that_tab_of_that_browser_session() {
     let home = Home::new();
     let owner = bridge_with_server(&home);
