@@ -260,6 +260,7 @@ async fn read_messages(
         loop {
             let event = if let Some(frame) = frames.take_longer_than(LARGE) {
                 let message = large::read(frame).await?;
+                let_pass(events).await;
                 let Some(link) = link.upgrade() else { return Ok(()) };
                 link.on_large(message)?
             } else if let Some(popped) = frames.pop() {
@@ -268,6 +269,9 @@ async fn read_messages(
                 };
                 turn.handled(body.len()).await;
                 let message: FromRunner<'_> = get_message(body).map_err(io::Error::other)?;
+                if let FromRunner::Reply { .. } = message {
+                    let_pass(events).await;
+                }
                 let Some(link) = link.upgrade() else { return Ok(()) };
                 if std::mem::replace(&mut greeted, true) {
                     link.on_message(message)?
@@ -285,6 +289,13 @@ async fn read_messages(
                 return Ok(());
             }
         }
+    }
+}
+
+/// Has whoever hears of events have its turn, if some wait: no answer overtakes what its server has told before it.
+async fn let_pass(events: &mpsc::Sender<LinkEvent>) {
+    if events.capacity() < events.max_capacity() {
+        tokio::task::yield_now().await;
     }
 }
 

@@ -55,8 +55,12 @@ mod tests {
 
     #[test]
     fn what_is_over_its_budget_is_named_and_what_was_not_counted() {
-        let counts =
-            Counts { instructions: INSTRUCTIONS, allocations: 16.0, bridge_calls: 6.0, runner_calls: 6.0 };
+        let counts = Counts {
+            instructions: INSTRUCTIONS,
+            allocations: ALLOCATIONS,
+            bridge_calls: SYSTEM_CALLS,
+            runner_calls: 6.0,
+        };
         assert!(keeps(&counts).is_ok());
         let error = keeps(&Counts { runner_calls: 7.0, ..counts }).unwrap_err().to_string();
         assert_eq!(error, "system calls of the runner: 7.0, over its budget of 6.5");
