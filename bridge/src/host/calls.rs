@@ -193,6 +193,7 @@ impl Host {
         let reader = Reader::of(caller);
         Some((Way { server, limit, reader, reserved, _turns: (None, turn) }, slot, hash))
     }
+
     /// Permission comes before existence, so that nobody can probe for names.
     fn may_call(&self, asker: &Asker, call: &ToolCall) -> Result<(), ErrorBody> {
         self.permissions.check(asker, Scope::McpToolsCall, Some((&call.server, &call.tool))).map(drop)

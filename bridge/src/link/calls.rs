@@ -4,17 +4,13 @@
 //! left. A [`Call`] that is dropped before its answer came takes itself out of the table and has the runner tell the server.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Refused;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::ToRunner;
-use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
 use super::questions::{Answerer, Asked};
@@ -303,20 +299,5 @@ impl Drop for Call {
                 reason: "the caller has left".into(),
             });
         }
-    }
-}
-
-/// A call on its way, to be awaited for its answer. Drop it to cancel it.
-#[derive(Debug)]
-pub struct Awaited {
-    pub(super) _call: Call,
-    pub(super) answer: oneshot::Receiver<Ending>,
-}
-
-impl Future for Awaited {
-    type Output = Ending;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending> {
-        Pin::new(&mut self.answer).poll(context).map(|ending| ending.unwrap_or(Err(CallError::RunnerLost)))
     }
 }

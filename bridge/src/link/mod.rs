@@ -41,7 +41,7 @@ use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use answer::{Answer, Failure};
-pub use calls::{Audience, Awaited, Call, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
+pub use calls::{Audience, Call, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
 pub use events::{Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION};
 use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};
@@ -148,7 +148,7 @@ impl Link {
         }
     }
 
-    /// The same, for who waits for the answer.
+    /// The same, for who waits for the answer. Dropping the future tells the runner.
     ///
     /// # Errors
     /// When the runner is gone or does not read.
@@ -157,12 +157,16 @@ impl Link {
         server: u32,
         operation: Operation<'_>,
         limit: TimeLimit,
-    ) -> Result<Awaited, CallError> {
+    ) -> Result<impl Future<Output = Ending> + use<>, CallError> {
         let (sender, answer) = oneshot::channel();
         // Who waited may have left in this very moment.
         let then = |ending| drop(sender.send(ending));
         let call = self.call(server, operation, limit, Audience::default(), then);
-        call.map(|call| Awaited { _call: call, answer }).map_err(|(why, _)| why)
+        let call = call.map_err(|(why, _)| why)?;
+        Ok(async move {
+            let _call = call;
+            answer.await.unwrap_or(Err(CallError::RunnerLost))
+        })
     }
 
     /// A question about a call is answered.

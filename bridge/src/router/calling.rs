@@ -5,7 +5,8 @@
 //!                              └► else a task ─► its turn, its server ─► sent ──┘
 //! ```
 //!
-//! Owns reading their fields, that both ways end in the same reply, and that no call overtakes what its client has sent before. Must never look into arguments or results.
+//! Owns reading their fields, that both ways end in the same reply, and that no call overtakes what its client has sent
+//! before. Must never look into arguments or results.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
