@@ -4,6 +4,7 @@ import ctypes
 import json
 import os
 import pty
+import select
 import signal
 import sys
 
@@ -35,9 +36,18 @@ def message_queue():
     return name
 
 
+def told_to_end():
+    """What can be read from once SIGTERM has come: a handler of Python's own would not end a read(2) that begins with it."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    return reader
+
+
 def live():
     # Both outlive whoever made them, so an end by a signal is an orderly one too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    end = told_to_end()
     key, segment = shared_memory()
     name = message_queue()
     _, terminal = pty.openpty()
@@ -50,7 +60,7 @@ def live():
     }
     try:
         print(json.dumps(said), flush=True)
-        sys.stdin.read()
+        select.select([sys.stdin, end], [], [])
     finally:
         LIBC.shmctl(segment, 0, None)
         LIBC.mq_unlink(name.encode())
