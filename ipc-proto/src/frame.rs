@@ -21,8 +21,13 @@ pub const NATIVE_MESSAGING_LIMIT: usize = 1024 * 1024;
 /// The smallest piece that is worth a read.
 const READ_STEP: usize = 4 * 1024;
 
-/// A buffer larger than this is given back once it is empty.
+/// A buffer with more room than this is given back once it is empty.
 const KEEP: usize = 256 * 1024;
+
+/// What is read into an empty buffer begins so many bytes behind its start. malloc's large blocks begin 16 bytes into a page,
+/// pipes hold whole pages, and copying from the start of a page to 1–63 bytes behind that of another takes five times as
+/// long on AMD's processors with "fast short rep movsb".
+pub const LEAD: usize = 48;
 
 /// What [`FrameDecoder::pop`] found.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,7 +80,7 @@ impl FrameDecoder {
     pub fn space(&mut self) -> &mut [u8] {
         self.compact();
         let wanted = self.wanted();
-        if self.buf.len() - self.end < wanted {
+        if self.buf.len() < self.end + wanted {
             self.buf.resize(self.end + wanted, 0);
         }
         &mut self.buf[self.end..]
@@ -170,13 +175,13 @@ impl FrameDecoder {
 
     fn compact(&mut self) {
         if self.start == self.end {
-            (self.start, self.end) = (0, 0);
-            if self.buf.len() > KEEP {
+            if self.buf.len() > LEAD + KEEP {
                 self.buf = Vec::new();
             }
-        } else if self.start > 0 && self.buf.len() - self.end < self.wanted() {
-            self.buf.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
+            (self.start, self.end) = (LEAD, LEAD);
+        } else if self.start > LEAD && self.buf.len() < self.end + self.wanted() {
+            self.buf.copy_within(self.start..self.end, LEAD);
+            (self.start, self.end) = (LEAD, LEAD + self.end - self.start);
         }
     }
 }
@@ -258,6 +263,22 @@ mod tests {
         decoder.push(&framed(&[vec![7; 2 * KEEP]]));
         assert!(matches!(decoder.pop(), Some(Popped::Frame(bytes)) if bytes.len() == 2 * KEEP));
         assert!(decoder.space().len() <= READ_STEP);
+    }
+
+    #[test]
+    fn what_is_read_begins_behind_the_lead_however_the_last_read_ended() {
+        let mut decoder = FrameDecoder::new(KEEP);
+        for length in [0, 1, READ_STEP, 10 * READ_STEP] {
+            let stream = framed(&[vec![7; length], vec![8; length]]);
+            for part in stream.chunks(READ_STEP / 2) {
+                decoder.push(part);
+                while decoder.pop().is_some() {}
+                assert!(decoder.start >= LEAD);
+            }
+            assert!(!decoder.is_torn());
+            decoder.space();
+            assert_eq!((decoder.start, decoder.end), (LEAD, LEAD));
+        }
     }
 
     #[test]

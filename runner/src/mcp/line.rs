@@ -7,10 +7,12 @@
 //! A line over the bound is reported the moment it crosses it (so that the call it answers can fail at once),
 //! then dropped up to its end. Owns the bytes of half a line. Must never interpret them.
 
+use harbor_ipc_proto::frame::LEAD;
+
 /// The smallest piece that is worth a read.
 const READ_STEP: usize = 4 * 1024;
 
-/// A buffer larger than this is given back once it is empty.
+/// A buffer with more room than this is given back once it is empty.
 const KEEP: usize = 256 * 1024;
 
 /// How much of each end of an overlong line is shown.
@@ -48,11 +50,11 @@ impl LineSplitter {
     /// Room to read into.
     pub fn space(&mut self) -> &mut [u8] {
         self.compact();
-        if self.buf.len() - self.end < READ_STEP {
+        if self.buf.len() < self.end + READ_STEP {
             // Doubling keeps the cost of a long line linear; a line never needs more than its bound.
-            let wanted =
-                (self.buf.len() * 2).clamp(self.end + READ_STEP, self.max.max(READ_STEP) + 2 * READ_STEP);
-            self.buf.resize(wanted.max(self.end + READ_STEP), 0);
+            let (room, filled) = (self.buf.len().saturating_sub(LEAD), self.end - LEAD);
+            let wanted = (room * 2).min(self.max.max(READ_STEP) + 2 * READ_STEP).max(filled + READ_STEP);
+            self.buf.resize(LEAD + wanted, 0);
         }
         &mut self.buf[self.end..]
     }
@@ -117,17 +119,16 @@ impl LineSplitter {
 
     fn compact(&mut self) {
         if self.start == self.end {
-            (self.start, self.end, self.scanned) = (0, 0, 0);
-            if self.buf.len() > KEEP {
+            if self.buf.len() > LEAD + KEEP {
                 self.buf = Vec::new();
             }
-        } else if self.start > 0 && self.buf.len() - self.end < READ_STEP {
-            self.buf.copy_within(self.start..self.end, 0);
-            self.scanned -= self.start;
-            self.end -= self.start;
-            self.start = 0;
-            if self.dropping && self.buf.len() > KEEP {
-                self.buf.truncate(KEEP);
+            (self.start, self.end, self.scanned) = (LEAD, LEAD, LEAD);
+        } else if self.start > LEAD && self.buf.len() < self.end + READ_STEP {
+            self.buf.copy_within(self.start..self.end, LEAD);
+            let back = self.start - LEAD;
+            (self.start, self.end, self.scanned) = (LEAD, self.end - back, self.scanned - back);
+            if self.dropping && self.buf.len() > LEAD + KEEP {
+                self.buf.truncate(LEAD + KEEP);
                 self.buf.shrink_to_fit();
             }
         }
@@ -214,6 +215,19 @@ mod tests {
         splitter.space()[0] = b'\n';
         splitter.filled(1);
         assert!(matches!(splitter.pop(), Some(Popped::OverlongEnd(tail)) if tail.ends_with(b"\"id\":7}")));
-        assert!(splitter.buf.len() <= KEEP + READ_STEP);
+        assert!(splitter.buf.len() <= LEAD + KEEP + READ_STEP);
+    }
+
+    #[test]
+    fn what_is_read_begins_behind_the_lead_however_long_the_last_line_was() {
+        let mut splitter = LineSplitter::new(1024 * 1024);
+        for length in [0, 1, READ_STEP, 10 * READ_STEP, 2 * KEEP] {
+            let mut line = vec![b'x'; length];
+            line.push(b'\n');
+            feed(&mut splitter, &line.repeat(2), &mut Vec::new());
+            splitter.space();
+            assert_eq!((splitter.start, splitter.end, splitter.scanned), (LEAD, LEAD, LEAD));
+            assert!(splitter.buf.len() <= LEAD + KEEP);
+        }
     }
 }

@@ -9,6 +9,7 @@
 
 use crate::Outcome;
 use harbor_child::socket::BlockingReader;
+use harbor_ipc_proto::frame::LEAD;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -64,6 +65,7 @@ pub struct Link {
     to: File,
     from: End,
     framing: Framing,
+    /// What has come stands behind [`LEAD`].
     buffer: Vec<u8>,
     filled: usize,
 }
@@ -104,10 +106,20 @@ impl Link {
     pub fn next(&mut self) -> Outcome<Vec<u8>> {
         self.complete()?;
         let end = self.announced();
-        let frame = self.buffer[..end].to_vec();
-        self.buffer.copy_within(end..self.filled, 0);
-        self.filled -= end;
+        let frame = self.come()[..end].to_vec();
+        self.forget(end);
         Ok(frame)
+    }
+
+    /// What has come and was not forgotten.
+    fn come(&self) -> &[u8] {
+        &self.buffer[LEAD..LEAD + self.filled]
+    }
+
+    /// Forgets the first bytes of it.
+    fn forget(&mut self, bytes: usize) {
+        self.buffer.copy_within(LEAD + bytes..LEAD + self.filled, LEAD);
+        self.filled -= bytes;
     }
 
     /// Waits until the next message begins to come; [`rest`](Self::rest) is to follow.
@@ -120,18 +132,16 @@ impl Link {
     pub fn rest(&mut self) -> Outcome<&[u8]> {
         self.complete()?;
         if self.framing == Framing::Length && self.filled != self.announced() {
-            return Err(
-                format!("more than one message came: {}", excerpt(&self.buffer[..self.filled])).into()
-            );
+            return Err(format!("more than one message came: {}", excerpt(self.come())).into());
         }
-        Ok(&self.buffer[..self.filled])
+        Ok(self.come())
     }
 
     /// Reads once and counts the answers that are whole now, when each is `length` bytes long.
     pub fn receive_some(&mut self, length: usize) -> Outcome<usize> {
         self.read_once()?;
         let mut count = 0;
-        for answer in self.buffer[..self.filled].chunks_exact(length) {
+        for answer in self.come().chunks_exact(length) {
             let whole = match self.framing {
                 Framing::Line => answer.ends_with(b"\n"),
                 Framing::Length => frame_length(answer) == length,
@@ -141,9 +151,7 @@ impl Link {
             }
             count += 1;
         }
-        let rest = count * length;
-        self.buffer.copy_within(rest..self.filled, 0);
-        self.filled -= rest;
+        self.forget(count * length);
         Ok(count)
     }
 
@@ -162,7 +170,7 @@ impl Link {
     }
 
     fn read_once(&mut self) -> Outcome<()> {
-        let room = &mut self.buffer[self.filled..];
+        let room = &mut self.buffer[LEAD + self.filled..];
         let read = match &mut self.from {
             End::Pipe(pipe) => pipe.read(room),
             End::Socket(socket) => socket.read(room),
@@ -179,14 +187,14 @@ impl Link {
     /// JSON on one line has no newline inside, so the last byte tells; no need to search.
     fn is_whole(&self) -> bool {
         match self.framing {
-            Framing::Line => self.filled > 0 && self.buffer[self.filled - 1] == b'\n',
+            Framing::Line => self.come().ends_with(b"\n"),
             Framing::Length => self.filled >= LENGTH && self.filled >= self.announced(),
         }
     }
 
     /// Bytes of the frame that the buffer begins with, its length included.
     fn announced(&self) -> usize {
-        frame_length(&self.buffer[..self.filled])
+        frame_length(self.come())
     }
 
     /// Room for the frame that has begun, or for more of a long line.
@@ -195,7 +203,7 @@ impl Link {
             Framing::Length if self.filled >= LENGTH => self.announced(),
             _ => 0,
         };
-        let wanted = wanted.max(self.filled + BUFFER / 2);
+        let wanted = LEAD + wanted.max(self.filled + BUFFER / 2);
         if self.buffer.len() < wanted {
             self.buffer.resize(wanted, 0);
         }
