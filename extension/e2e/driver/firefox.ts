@@ -304,12 +304,23 @@ export async function startFirefox({ profile, env, extensions, log }: Start): Pr
   const out = openSync(log, "a");
   const args = ["-headless", "-marionette", "-remote-allow-system-access", "-no-remote", "-profile", profile];
   const process = spawn("firefox-esr", args, { env, stdio: ["ignore", out, out] });
-  const port = await until("Firefox's port", async () => Number(await readFile(portFile, "utf8").catch(() => "")) || undefined);
+  try {
+    const port = await until("Firefox's port", async () => Number(await readFile(portFile, "utf8").catch(() => "")) || undefined);
+    return new Firefox(process, await attach(port, extensions));
+  } catch (error) {
+    // Nobody else has it to end.
+    process.kill("SIGKILL");
+    throw error;
+  }
+}
+
+/** Begins a session and installs the extensions. */
+async function attach(port: number, extensions: string[]): Promise<Marionette> {
   const socket = connect(port, "127.0.0.1");
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   const marionette = new Marionette(socket);
   const timeouts = { script: LIMIT_MS, pageLoad: LIMIT_MS, implicit: 0 };
   await marionette.send("WebDriver:NewSession", { capabilities: { alwaysMatch: { timeouts } } });
   for (const path of extensions) await marionette.send("Addon:Install", { path, temporary: true });
-  return new Firefox(process, marionette);
+  return marionette;
 }
