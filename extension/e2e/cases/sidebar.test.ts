@@ -148,15 +148,21 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual(JSON.parse(await harbor.cli("grants", "--json")).grants, []);
       }));
 
-    test("a background that the browser has ended is found again", () =>
+    test("a background that the browser has ended is found again, and nothing comes and goes meanwhile", () =>
       inBrowser.run(async (world: World) => {
         const { browser, harbor } = world;
         await weather(world);
         const sidebar = await Sidebar.open(browser);
         await sidebar.says("#servers .state", /^running$/);
+        // What is clicked right then would be missed.
+        await sidebar.page.run(`
+          const bridge = document.getElementById("bridge");
+          const look = () => bridge.querySelector(".notice") && (bridge.dataset.noticed = bridge.textContent);
+          new MutationObserver(look).observe(bridge, { childList: true, subtree: true })`);
         await browser.endBackgrounds(sidebar.page);
         await harbor.cli("stop", "weather");
         await sidebar.says("#servers .state", /^stopped$/);
+        assert.equal(await sidebar.page.run("return document.getElementById('bridge').dataset.noticed ?? 'nothing'"), "nothing");
       }));
 
     test("each place is fit for everybody, also where it is narrow", () =>

@@ -9,7 +9,7 @@ export const LIMIT_MS = 60_000;
 export interface Page {
   /** Runs `source`, the body of an async function, in the page; its result as JSON. Throws what it throws. */
   run(source: string): Promise<unknown>;
-  /** Clicks, as a person does, in the middle of what the selector finds, once it is there and enabled. */
+  /** Clicks, as a person does, in the middle of what the selector finds, once it is to be seen and enabled. */
   click(selector: string): Promise<void>;
   /** Clicks twice, as fast as the browser takes it, where the selector finds something, whether that is enabled or not. */
   doubleClick(selector: string): Promise<void>;
@@ -73,10 +73,10 @@ export async function until<T>(what: string, ask: () => Promise<T | undefined>):
   }
 }
 
-/** What a selector finds, once it can be clicked, or `anyway`: its middle. For `run`. */
+/** What a selector finds, once it is to be seen and can be clicked, or `anyway`: its middle. For `run`. */
 export const middleOf = (selector: string, anyway = false): string => `
   const found = document.querySelector(${JSON.stringify(selector)});
-  if (!found || (found.disabled && !${anyway})) return null;
+  if (!found?.checkVisibility() || (found.disabled && !${anyway})) return null;
   found.scrollIntoView({ block: "center" });
   const { x, y, width, height } = found.getBoundingClientRect();
   return { x: x + width / 2, y: y + height / 2 };

@@ -20,8 +20,9 @@ export function link(heard: (type: string, payload: Fields) => void): Caller {
 
   function lost(): CodedError {
     const stood = bridge.state === "ready";
-    // What failed is still the reason why there is no connection.
-    if (bridge.state !== "failed") bridge = { state: "idle" };
+    // What failed is still the reason why there is no connection. What stood is connected again: to say meanwhile that it
+    // is gone would move what the person is about to click.
+    if (bridge.state !== "failed") bridge = { state: stood ? "connecting" : "idle" };
     heard("bridge", { ...bridge });
     if (stood) setTimeout(() => void caller.call("ping", {}).catch(() => undefined));
     return new CodedError("ERR_INTERNAL", "Harbor's background has ended: try again");

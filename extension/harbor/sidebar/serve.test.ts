@@ -53,6 +53,18 @@ function sidebar(sidebars: Sidebars) {
   return { heard, ask, pushed, end: () => end("") };
 }
 
+test("a sidebar that opens has a connection made for it, and is never told that there is none", () => {
+  const { client } = bridge();
+  const made = client as { state: { is: string } };
+  made.state = { is: "idle" };
+  client.watch = () => {
+    made.state = { is: "connecting" };
+    return () => undefined;
+  };
+  const told = sidebar(new Sidebars(client)).pushed("bridge");
+  assert.deepEqual(told.map(({ payload }) => payload.state), ["connecting"]);
+});
+
 test("a log is followed once for all sidebars, and until the last of them has enough", async () => {
   const { asked, push, client } = bridge();
   const sidebars = new Sidebars(client);
