@@ -57,6 +57,9 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const LAST_TRACES: Duration = Duration::from_secs(1);
 const END: Duration = Duration::from_millis(4500);
 
+/// How long threads may take that the disk keeps waiting. What they still remove is removed at a later start.
+const LAST_WORK: Duration = Duration::from_millis(200);
+
 /// How the bridge serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -134,14 +137,16 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     let opened = recovery::open(paths).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
-    runtime.block_on(async move {
+    let served = runtime.block_on(async move {
         let bridge = Bridge::assemble(paths, settings, Programs { runners, worker }, opened).await?;
         let notifier = bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
         drop(notifier);
         drop(instance);
         Ok(())
-    })
+    });
+    runtime.shutdown_timeout(LAST_WORK);
+    served
 }
 
 /// What is started as processes of their own.

@@ -334,7 +334,7 @@ impl Drop for Trial {
         let (supervisor, server, claim) = (self.supervisor.clone(), self.server.clone(), self.claim.take());
         server.stop();
         tokio::task::spawn_local(async move {
-            server.down().await;
+            server.gone().await;
             if let Some(claim) = claim {
                 supervisor.clean(&claim.id).await;
             }

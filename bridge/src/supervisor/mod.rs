@@ -187,7 +187,7 @@ impl Supervisor {
         server.go();
         self.runners.tell(&Told::Change(&change));
         let mut leaving = self.leaving.borrow_mut();
-        leaving.retain(|server| !server.is_down());
+        leaving.retain(|server| !server.has_gone());
         leaving.push(server.clone());
         Some(server)
     }
@@ -254,7 +254,7 @@ impl Supervisor {
         let leaving: Vec<_> =
             self.leaving.borrow().iter().filter(|leaving| leaving.id() == id).cloned().collect();
         for server in leaving {
-            server.down().await;
+            server.gone().await;
         }
     }
 

@@ -21,6 +21,7 @@ mod granted;
 mod installing;
 mod lacking;
 mod launch;
+mod leftovers;
 mod secrets;
 mod status;
 mod subscribing;
@@ -57,6 +58,7 @@ use crate::store::locks::Lock;
 use crate::store::{images, packages};
 
 use behind::Behind;
+use leftovers::Leftovers;
 
 pub use authorizing::{PERSON, Wanted};
 pub use calling::{Unavailable, Why};
@@ -126,6 +128,7 @@ pub struct Server {
     next_retry: Cell<Option<u64>>,
     place: RefCell<Option<Place>>,
     behind: Behind,
+    leftovers: Leftovers,
     /// How often it was launched: of two launches that are under way the later one counts.
     launches: Cell<u64>,
     pid: Cell<Option<u32>>,
@@ -239,6 +242,7 @@ impl Server {
             next_retry: Cell::default(),
             place: RefCell::default(),
             behind: Behind::default(),
+            leftovers: Leftovers::default(),
             launches: Cell::default(),
             pid: Cell::default(),
             info: RefCell::default(),

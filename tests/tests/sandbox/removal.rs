@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harbor_tests::Attempt;
+use harbor_tests::{Attempt, LIMIT, wait_until};
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;
 use serde_json::json;
@@ -21,13 +21,22 @@ fn a_deep_tree_is_removed_and_harms_nobody() {
         let scene = Scene::new(row, user);
         // A tree so deep ends its server, which may be before it is all there: each start begins anew.
         assert!((0..10).any(|_| leaves_a_deep_tree(&scene)), "{user:?}");
+        // The next start does not wait for it: the disk may take long.
         let usual = scene.running(Server::Usual).unwrap();
-        scene.assert_unharmed();
         assert_eq!(tmp(&scene, usual).read_dir().unwrap().count(), 0, "{user:?}");
+        await_removal(&scene);
+        scene.assert_unharmed();
     }
 }
 
+/// Waits until what earlier starts have left is gone.
+fn await_removal(scene: &Scene) {
+    let old = tmp(scene, Server::Usual.id()).with_extension("old");
+    wait_until("what a server has left to be gone", LIMIT * 4, || old.symlink_metadata().is_err());
+}
+
 fn leaves_a_deep_tree(scene: &Scene) -> bool {
+    await_removal(scene);
     let usual = scene.running(Server::Usual).unwrap();
     let tmp = tmp(scene, usual);
     let arguments = json!({"own": tmp, "parts": PARTS, "seconds": 3});

@@ -58,6 +58,7 @@ impl Server {
         tokio::task::spawn_local(async move {
             let installed = server.install_package(package).await;
             let root = server.installer_root();
+            let _turn = server.leftovers.turn().await;
             let _ = tokio::task::spawn_blocking(move || remove_tree(&root)).await;
             server.installing.set(false);
             match installed {

@@ -23,6 +23,7 @@ use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox::{self, Facts};
 
 use super::confining::Confined;
+use super::leftovers::Turn;
 use super::secrets::wipe;
 use super::{Server, pinned};
 use crate::config::Paths;
@@ -31,7 +32,6 @@ use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::locks::Lock;
 use crate::store::packages::GONE;
-use crate::store::removal::remove_tree;
 use crate::store::{packages, private_directory};
 use crate::supervisor::facts;
 
@@ -124,9 +124,9 @@ impl Server {
         self.runners.swept().await;
         let predecessors = self.predecessors.borrow().clone();
         for predecessor in &predecessors {
-            predecessor.down().await;
+            predecessor.gone().await;
         }
-        self.predecessors.borrow_mut().retain(|server| !server.is_down());
+        self.predecessors.borrow_mut().retain(|server| !server.has_gone());
         self.cleared_up().await;
         self.machine.borrow_mut().start_the_clock(self.now());
         self.set_life_alarm();
@@ -196,8 +196,9 @@ impl Server {
             None if !self.is_alone() => self.secrets().await?,
             _ => Credentials::default(),
         };
+        let turn = self.leftovers.turn().await;
         let prepared = self.off_the_loop(start, |preparing| {
-            preparing.make_directories()?;
+            preparing.make_directories(turn)?;
             preparing.look()
         });
         let prepared = Prepared { secrets, ..prepared.await? };
@@ -346,13 +347,10 @@ struct Preparing {
 }
 
 impl Preparing {
-    fn make_directories(&self) -> Result<(), Unprepared> {
+    fn make_directories(&self, turn: Turn) -> Result<(), Unprepared> {
         let (data, tmp) = (self.root.join("data"), self.root.join("tmp"));
         private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
-        // What a server has made unremovable stays: it harms nobody but this server.
-        let _ = remove_tree(&tmp);
-        private_directory(&tmp).map_err(|error| format!("prepare its temporary directory: {error}"))?;
-        Ok(())
+        Ok(turn.empty(&tmp)?)
     }
 
     fn look(&self) -> Result<Prepared, Unprepared> {
