@@ -44,7 +44,7 @@ use crate::store::recovery::{self, Opened};
 use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
-use crate::supervisor::{Shared, Supervisor, Told};
+use crate::supervisor::{Leftovers, Shared, Supervisor, Told};
 use crate::traces::Traces;
 
 /// How long servers may take to end at the bridge's end: their ladder and a little more, under 5 s in all.
@@ -57,7 +57,8 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const LAST_TRACES: Duration = Duration::from_secs(1);
 const END: Duration = Duration::from_millis(4500);
 
-/// How long threads may take that the disk keeps waiting. What they still remove is removed at a later start.
+/// How long threads may take that the disk keeps waiting. What they were removing goes on when a bridge begins or the server
+/// starts.
 const LAST_WORK: Duration = Duration::from_millis(200);
 
 /// How the bridge serves.
@@ -137,16 +138,16 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     let opened = recovery::open(paths).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
-    let served = runtime.block_on(async move {
+    let ended = runtime.block_on(async move {
         let bridge = Bridge::assemble(paths, settings, Programs { runners, worker }, opened).await?;
         let notifier = bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
         drop(notifier);
-        drop(instance);
-        Ok(())
+        Ok(instance)
     });
     runtime.shutdown_timeout(LAST_WORK);
-    served
+    // Only now may another bridge have this home.
+    ended.map(drop)
 }
 
 /// What is started as processes of their own.
@@ -183,6 +184,7 @@ impl Bridge {
             locks: Locks::open(database.clone(), journal.clone(), &paths.locks())
                 .await
                 .map_err(AppError::Store)?,
+            leftovers: Leftovers::default(),
             runtimes: Arc::new(Runtimes::default()),
             written: Written::open(database, journal).await.map_err(AppError::Store)?,
             secrets: Secrets::at(&paths.credentials(), settings.host.secrets.clone()),

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 use std::fs;
+use std::path::Path;
 
 use harbor_tests::processes::{Process, assert_gone, by_own_id, descendants};
 use harbor_tests::{Bridge, Double, Fault, Home, LIMIT, PROMPT, wait_until};
@@ -76,6 +77,48 @@ fn a_namespace_leaves_nothing_to_the_next_bridge() {
     let daemon = by_own_id(&double.journal().wait_for("grandchild"), &bridge.tree());
     kill_both(&mut bridge, Process::named_by(&shown["runner_pid"]));
     assert_gone(&[daemon], PROMPT);
+}
+
+/// Its data only where that was wanted.
+#[test]
+fn what_a_bridge_was_removing_is_removed_by_the_next() {
+    let home = Home::new();
+    let of = |id: &str| home.path().join("servers").join(id);
+    {
+        let bridge = Bridge::start(&home);
+        bridge.add_and_connect("s", &Double::sound(&home));
+    }
+    let removed = [
+        "tmp/a",
+        "tmp.old/a",
+        "tmp.older/a",
+        "data.old/a",
+        "package.old/1/a",
+        "trial.old/a",
+        "installer/a",
+        "image/a",
+    ];
+    let files = removed.map(|file| ("removed", file)).into_iter();
+    for (id, file) in
+        files.chain([("removed", "data/kept"), ("s", "tmp.old/a"), ("s", "tmp.older/a"), ("s", "tmp/a")])
+    {
+        let file = of(id).join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, "").unwrap();
+    }
+    let bridge = Bridge::start(&home);
+    wait_until("what was removed to be gone", LIMIT, || names(&of("removed")) == ["data"]);
+    assert_eq!(names(&of("removed").join("data")), ["kept"]);
+    bridge.connect("s");
+    assert!(!of("s").join("tmp/a").exists());
+    wait_until("what earlier starts have left to be gone", LIMIT, || names(&of("s")) == ["data", "tmp"]);
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = dir.read_dir().unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 /// Whoever runs Harbor from inside a server carries the server's mark, and must survive it.

@@ -192,6 +192,7 @@ impl Supervisor {
         let shared = &self.runners.shared;
         let trial = shared.paths.server_trial(id.as_str());
         let installer = shared.paths.server(id.as_str()).join("installer");
+        let _turn = shared.leftovers.turn(id, || ()).await;
         let _ = tokio::task::spawn_blocking(move || (remove_tree(&trial), remove_tree(&installer))).await;
         // Where the lock is lost, the package may be all that says which version it was.
         if shared.locks.lost(id).is_none() {
@@ -208,11 +209,13 @@ impl Supervisor {
         }
     }
 
-    /// Removes what an installation or upgrade has left that was killed. Before any server starts.
-    pub(super) async fn remove_halves(&self) {
+    /// Removes what an installation or upgrade has left that was killed. Before any server starts. Gives the names that have
+    /// no server.
+    pub(super) async fn remove_halves(&self) -> Vec<ServerId> {
         let directory = self.runners.shared.paths.servers();
         let names = tokio::task::spawn_blocking(move || names(&directory)).await.unwrap_or_default();
         let locks = &self.runners.shared.locks;
+        let mut without = Vec::new();
         for id in names.into_iter().chain(locks.ids()).collect::<BTreeSet<_>>() {
             if !self.servers.borrow().contains_key(&id) {
                 // If it has one, it was removed, and that could not end.
@@ -221,7 +224,11 @@ impl Supervisor {
                 }
             }
             self.clean(&id).await;
+            if !self.servers.borrow().contains_key(&id) {
+                without.push(id);
+            }
         }
+        without
     }
 }
 
@@ -334,7 +341,7 @@ impl Drop for Trial {
         let (supervisor, server, claim) = (self.supervisor.clone(), self.server.clone(), self.claim.take());
         server.stop();
         tokio::task::spawn_local(async move {
-            server.gone().await;
+            server.down().await;
             if let Some(claim) = claim {
                 supervisor.clean(&claim.id).await;
             }

@@ -15,6 +15,7 @@ mod errands;
 mod facts;
 mod installed_file;
 mod installs;
+mod leftovers;
 mod lists;
 mod logs;
 mod metering;
@@ -49,6 +50,7 @@ use crate::store::written::Written;
 
 pub use alarm::Alarm;
 pub use installs::{Claim, Installed, Plan, Trial};
+pub use leftovers::Leftovers;
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
@@ -88,6 +90,8 @@ pub struct Shared {
     pub logs: ServerLogs,
     /// Which versions of their packages they have.
     pub locks: Locks,
+    /// What they leave in their temporary directories.
+    pub leftovers: Leftovers,
     /// Where programs are that they need.
     pub runtimes: Arc<Runtimes>,
     /// The mark of this home's processes.
@@ -187,7 +191,7 @@ impl Supervisor {
         server.go();
         self.runners.tell(&Told::Change(&change));
         let mut leaving = self.leaving.borrow_mut();
-        leaving.retain(|server| !server.has_gone());
+        leaving.retain(|server| !server.is_down());
         leaving.push(server.clone());
         Some(server)
     }
@@ -211,7 +215,11 @@ impl Supervisor {
         self.clear(id, paths.server(id.as_str()).join("installer")).await;
         self.clear(id, paths.server_package(id.as_str())).await;
         self.clear(id, paths.server_image(id.as_str())).await;
-        self.clear(id, paths.server_tmp(id.as_str())).await;
+        let turn = shared.leftovers.turn(id, || ()).await;
+        let tmp = paths.server_tmp(id.as_str());
+        self.clear(id, tmp.with_extension("older")).await;
+        self.clear(id, tmp).await;
+        drop(turn);
         let data = paths.server_data(id.as_str());
         let old = if with_data { self.clear(id, data.clone()).await } else { None };
         if !self.servers.borrow().contains_key(id) {
@@ -254,7 +262,7 @@ impl Supervisor {
         let leaving: Vec<_> =
             self.leaving.borrow().iter().filter(|leaving| leaving.id() == id).cloned().collect();
         for server in leaving {
-            server.gone().await;
+            server.down().await;
         }
     }
 
@@ -294,7 +302,8 @@ impl Supervisor {
         all.iter().for_each(|server| server.expect_start());
         self.note_written().await;
         self.runners.end_leftovers().await;
-        self.remove_halves().await;
+        let removed = self.remove_halves().await;
+        tokio::task::spawn_local(self.clone().finish_removals(removed));
         self.runners.find_offer().await;
         self.clear_containers();
         let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
@@ -304,6 +313,16 @@ impl Supervisor {
                 let Ok(_turn) = few.acquire().await else { return };
                 server.start_in_turn().await;
             });
+        }
+    }
+
+    /// Removes what the removal of these servers has left when the bridge ended. Nobody waits for that.
+    async fn finish_removals(self: Rc<Self>, ids: Vec<ServerId>) {
+        for id in ids {
+            // Its data only if that was wanted.
+            let data = self.runners.shared.paths.server_data(id.as_str());
+            self.clear(&id, data.with_extension("old")).await;
+            self.forget(&id, false).await;
         }
     }
 

@@ -21,7 +21,6 @@ mod granted;
 mod installing;
 mod lacking;
 mod launch;
-mod leftovers;
 mod secrets;
 mod status;
 mod subscribing;
@@ -58,7 +57,6 @@ use crate::store::locks::Lock;
 use crate::store::{images, packages};
 
 use behind::Behind;
-use leftovers::Leftovers;
 
 pub use authorizing::{PERSON, Wanted};
 pub use calling::{Unavailable, Why};
@@ -128,7 +126,6 @@ pub struct Server {
     next_retry: Cell<Option<u64>>,
     place: RefCell<Option<Place>>,
     behind: Behind,
-    leftovers: Leftovers,
     /// How often it was launched: of two launches that are under way the later one counts.
     launches: Cell<u64>,
     pid: Cell<Option<u32>>,
@@ -242,7 +239,6 @@ impl Server {
             next_retry: Cell::default(),
             place: RefCell::default(),
             behind: Behind::default(),
-            leftovers: Leftovers::default(),
             launches: Cell::default(),
             pid: Cell::default(),
             info: RefCell::default(),

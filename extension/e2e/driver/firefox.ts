@@ -141,7 +141,7 @@ class FirefoxPage implements Page {
           await send("WebDriver:ElementClick", { id }).catch(unlessClosed);
           return true;
         } catch (error) {
-          if (/no such element|stale/.test(String(error))) return undefined;
+          if (/no such element|stale|not interactable/.test(String(error))) return undefined;
           throw error;
         }
       }),

@@ -63,9 +63,9 @@ export class Sidebars {
     const following = new Set<string>();
     const push = answer(port, (type, payload, context) => this.#ask(sidebar, type, payload, context), { open: 32 });
     const sidebar: Sidebar = { push, following };
+    this.#open.add(sidebar);
     // Before it is told anything: it wants a connection, and what it says where there is none would come and go under the mouse.
     const stopWatching = this.#bridge.watch();
-    this.#open.add(sidebar);
     push("bridge", { ...viewOfBridge(this.#bridge) });
     this.#begin();
     port.onDisconnect(() => {

@@ -21,7 +21,8 @@ fn a_deep_tree_is_removed_and_harms_nobody() {
         let scene = Scene::new(row, user);
         // A tree so deep ends its server, which may be before it is all there: each start begins anew.
         assert!((0..10).any(|_| leaves_a_deep_tree(&scene)), "{user:?}");
-        // The next start does not wait for it: the disk may take long.
+        await_removal(&scene);
+        // This start does not wait for the last tree: the disk may take long.
         let usual = scene.running(Server::Usual).unwrap();
         assert_eq!(tmp(&scene, usual).read_dir().unwrap().count(), 0, "{user:?}");
         await_removal(&scene);

@@ -58,7 +58,6 @@ impl Server {
         tokio::task::spawn_local(async move {
             let installed = server.install_package(package).await;
             let root = server.installer_root();
-            let _turn = server.leftovers.turn().await;
             let _ = tokio::task::spawn_blocking(move || remove_tree(&root)).await;
             server.installing.set(false);
             match installed {
@@ -327,7 +326,7 @@ impl Server {
         let broken = |what: String| Rc::new(failed(&what));
         let start = Start { installer: Some(self.with_its_path(command)) };
         let prepared = self
-            .prepared(start)
+            .prepared(start, None)
             .await
             .map_err(|unprepared| broken(format!("could not {}", unprepared.why)))?;
         let launch = self.launch_of(prepared, limits::INSTALL_TIMEOUT);

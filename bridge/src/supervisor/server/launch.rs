@@ -23,7 +23,6 @@ use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox::{self, Facts};
 
 use super::confining::Confined;
-use super::leftovers::Turn;
 use super::secrets::wipe;
 use super::{Server, pinned};
 use crate::config::Paths;
@@ -32,8 +31,13 @@ use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::locks::Lock;
 use crate::store::packages::GONE;
+use crate::store::removal::remove_tree;
 use crate::store::{packages, private_directory};
 use crate::supervisor::facts;
+use crate::supervisor::leftovers::Turn;
+
+/// What the log of a server says that cannot start at once.
+const WAITS: &str = "waits until what it has left in its temporary directory is removed";
 
 /// A start of a server, or of one command of its installer.
 #[derive(Debug, Clone, Default)]
@@ -103,8 +107,14 @@ impl Server {
                 return;
             }
             let cleared = server.clear_containers().await;
+            let leftovers = &server.runners.shared.leftovers;
+            let turn = leftovers.turn(&server.id, || server.remark(WAITS.into())).await;
+            // Another one may have begun to write there meanwhile.
+            if !is_due(&server) {
+                return;
+            }
             let prepared = match cleared {
-                Ok(()) => server.prepared(Start::default()).await,
+                Ok(()) => server.prepared(Start::default(), Some(turn)).await,
                 Err(why) => Err(why.into()),
             };
             if is_due(&server) {
@@ -124,9 +134,9 @@ impl Server {
         self.runners.swept().await;
         let predecessors = self.predecessors.borrow().clone();
         for predecessor in &predecessors {
-            predecessor.gone().await;
+            predecessor.down().await;
         }
-        self.predecessors.borrow_mut().retain(|server| !server.has_gone());
+        self.predecessors.borrow_mut().retain(|server| !server.is_down());
         self.cleared_up().await;
         self.machine.borrow_mut().start_the_clock(self.now());
         self.set_life_alarm();
@@ -190,13 +200,13 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the server's directories, looks at its program, and notes where it will be able to write.
-    pub(super) async fn prepared(&self, start: Start) -> Result<Prepared, Unprepared> {
+    /// Makes the server's directories, looks at its program, and notes where it will be able to write. `turn`: of its
+    /// leftovers; an installer has none, and all that is its own goes with it.
+    pub(super) async fn prepared(&self, start: Start, turn: Option<Turn>) -> Result<Prepared, Unprepared> {
         let secrets = match start.installer {
             None if !self.is_alone() => self.secrets().await?,
             _ => Credentials::default(),
         };
-        let turn = self.leftovers.turn().await;
         let prepared = self.off_the_loop(start, |preparing| {
             preparing.make_directories(turn)?;
             preparing.look()
@@ -347,10 +357,15 @@ struct Preparing {
 }
 
 impl Preparing {
-    fn make_directories(&self, turn: Turn) -> Result<(), Unprepared> {
+    fn make_directories(&self, turn: Option<Turn>) -> Result<(), Unprepared> {
         let (data, tmp) = (self.root.join("data"), self.root.join("tmp"));
         private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
-        Ok(turn.empty(&tmp)?)
+        match turn {
+            Some(turn) => turn.set_aside(&tmp),
+            None => drop(remove_tree(&tmp)),
+        }
+        private_directory(&tmp).map_err(|error| format!("prepare its temporary directory: {error}"))?;
+        Ok(())
     }
 
     fn look(&self) -> Result<Prepared, Unprepared> {
