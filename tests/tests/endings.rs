@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use harbor_tests::processes::{Process, assert_gone, by_own_id};
+use harbor_tests::processes::{Process, assert_gone, by_own_id, describe};
 use harbor_tests::{Bridge, Client, Double, Fault, Home, LIMIT, PROMPT, Pending, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -161,6 +161,32 @@ fn a_removed_or_replaced_server_is_stopped_first() {
     assert_eq!(bridge.call("remove_server", &json!({"server_id": "s"})).unwrap()["removed"], true);
     assert_gone(&[second], PROMPT);
     assert_eq!(bridge.call("mcp_connect", &json!({"server_id": "s"})).unwrap_err().code, "not_found");
+}
+
+/// The second comes before the first has seen the old process end: the server of the first is nobody's before it ever ran.
+#[test]
+fn a_server_that_is_changed_twice_at_once_runs_once_with_the_later_settings() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let first =
+        Process::named_by(&bridge.add_and_connect("s", &Double::new(&home, Fault::IgnoresShutdown))["pid"]);
+    let held =
+        || bridge.call("get_sandbox", &json!({"server_id": "s"})).unwrap()["sandbox"]["settings"].clone();
+    let changes = [6, 7].map(|nice| {
+        let change = bridge.request("set_sandbox", &json!({"server_id": "s", "sandbox": {"nice": nice}}));
+        wait_until("the change to be there", LIMIT, || held()["nice"] == nice);
+        assert!(!first.is_gone(), "it takes its time to end");
+        change
+    });
+    for change in changes {
+        assert_eq!(change.wait(LIMIT).unwrap()["restarting"], true);
+    }
+    wait_until("the last one to run", LIMIT, || bridge.server("s")["state"] == "running");
+    assert_gone(&[first], PROMPT);
+    let running = Process::named_by(&bridge.server("s")["pid"]);
+    let tree = bridge.tree();
+    let servers = tree.iter().filter(|process| process.command_line() == running.command_line());
+    assert_eq!(servers.collect::<Vec<_>>(), [&running], "{}", describe(&tree));
 }
 
 #[test]

@@ -58,7 +58,8 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
     .await
 }
 
-/// Puts a definition that is stored in the place of the one before: a server that was up is stopped, and starts anew with it.
+/// Puts a definition that is stored in the place of the one before: a server that was up, or about to be, is stopped, and starts
+/// anew with it.
 /// Gives the server, and whether it starts. The turn to change definitions is over before the stop, which may take long.
 pub(super) async fn replace(
     router: &Router,
@@ -66,18 +67,23 @@ pub(super) async fn replace(
     server_id: ServerId,
     definition: Definition,
 ) -> (Rc<Server>, bool) {
-    let was_up = router.supervisor.get(&server_id).is_some_and(|server| server.is_up());
+    let before = router.supervisor.get(&server_id);
+    let starts = before.is_some_and(|before| before.is_up() || before.is_expected());
     let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+    if starts {
+        server.expect_start();
+    }
     drop(turn);
     if let Some(before) = before {
         before.down().await;
     }
-    if was_up {
+    if starts {
         let server = server.clone();
-        // Whoever wants to know how that goes watches the server; its state says it.
-        tokio::task::spawn_local(async move { server.start(None).await });
+        // Whoever wants to know how that goes watches the server; its state says it. If it was replaced itself meanwhile, that
+        // is the next one's to do.
+        tokio::task::spawn_local(async move { server.start_in_turn().await });
     }
-    (server, was_up)
+    (server, starts)
 }
 
 /// Checks what its types do not: lengths, absolute paths, names of variables.

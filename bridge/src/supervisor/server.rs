@@ -393,6 +393,9 @@ impl Server {
     /// # Errors
     /// Why it does not run.
     pub async fn start(self: &Rc<Self>, note: Option<Note>) -> Result<(), StartError> {
+        if self.is_removed() {
+            return Err(StartError::Stopped);
+        }
         // The note lives as long as this wait: the list holds it weakly.
         self.notes.borrow_mut().extend(note.as_ref().map(Rc::downgrade));
         let (starter, running) = oneshot::channel();
@@ -414,13 +417,19 @@ impl Server {
         }
     }
 
-    /// Its turn to start with the bridge will come.
-    pub(super) fn expect_start(&self) {
+    /// It will be started, unless it is stopped or removed before.
+    pub fn expect_start(&self) {
         self.pending.set(true);
     }
 
+    /// Whether that is still to come.
+    #[must_use]
+    pub fn is_expected(&self) -> bool {
+        self.pending.get()
+    }
+
     /// Its turn has come.
-    pub(super) async fn start_in_turn(self: &Rc<Self>) {
+    pub async fn start_in_turn(self: &Rc<Self>) {
         if self.pending.take() {
             // A server that fails says so itself: its state and its log have the reason.
             let _ = self.start(None).await;
@@ -445,6 +454,11 @@ impl Server {
     pub(super) fn go(self: &Rc<Self>) {
         self.gone.set(true);
         self.stop();
+    }
+
+    /// Whether it was removed: its name and its directories are another one's by now, or nobody's. It never starts again.
+    fn is_removed(&self) -> bool {
+        self.gone.get() && self.trial.is_none()
     }
 
     /// Whether no process of it is left.

@@ -158,7 +158,9 @@ impl Server {
     /// Waits for a server that is on its way up, for at most its `queue_wait` and the call's own limit.
     async fn wait_for_start(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
         // A server whose turn to start with the bridge has not come is brought forward.
-        self.apply(if self.pending.take() { Event::Start } else { Event::Demand });
+        if !self.is_removed() {
+            self.apply(if self.pending.take() { Event::Start } else { Event::Demand });
+        }
         let wait = self.settings().queue_wait.min(limit);
         if wait.is_zero() {
             return Err(self.unavailable(None));
