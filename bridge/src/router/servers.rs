@@ -58,9 +58,9 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
     .await
 }
 
-/// Puts a definition that is stored in the place of the one before: a server that was up, or about to be, is stopped, and starts
-/// anew with it.
-/// Gives the server, and whether it starts. The turn to change definitions is over before the stop, which may take long.
+/// Puts a definition that is stored in the place of the one before: a server that was up, or about to be, is stopped, and
+/// starts anew with it. Gives the server, and whether it starts. The turn to change definitions is over before the stop, which
+/// may take long.
 pub(super) async fn replace(
     router: &Router,
     turn: MutexGuard<'_, ()>,

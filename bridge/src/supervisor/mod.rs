@@ -319,6 +319,8 @@ impl Supervisor {
     /// Removes what the removal of these servers has left when the bridge ended. Nobody waits for that.
     async fn finish_removals(self: Rc<Self>, ids: Vec<ServerId>) {
         for id in ids {
+            // Who installs something of that name already has the directories.
+            let Some(_claim) = self.claim(&id) else { continue };
             // Its data only if that was wanted.
             let data = self.runners.shared.paths.server_data(id.as_str());
             self.clear(&id, data.with_extension("old")).await;
