@@ -37,6 +37,7 @@ use crate::router::{Router, shutting_down};
 use crate::runtimes::Runtimes;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits};
+use crate::store::database::Database;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError, mark, random_token};
 use crate::store::locks::Locks;
@@ -161,6 +162,7 @@ struct Bridge {
     catalog: Rc<Catalog>,
     router: Rc<Router>,
     traces: Rc<Traces>,
+    database: Rc<Database>,
     /// Serves metrics as long as it is there.
     _exporter: Rc<Exporter>,
 }
@@ -186,7 +188,7 @@ impl Bridge {
                 .map_err(AppError::Store)?,
             leftovers: Leftovers::default(),
             runtimes: Arc::new(Runtimes::default()),
-            written: Written::open(database, journal).await.map_err(AppError::Store)?,
+            written: Written::open(database.clone(), journal).await.map_err(AppError::Store)?,
             secrets: Secrets::at(&paths.credentials(), settings.host.secrets.clone()),
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             instance: mark(paths),
@@ -226,7 +228,7 @@ impl Bridge {
             Rc::downgrade(&router),
             Rc::downgrade(&exporter),
         ));
-        Ok(Self { supervisor, catalog, router, traces, _exporter: exporter })
+        Ok(Self { supervisor, catalog, router, traces, database, _exporter: exporter })
     }
 
     /// Serves until something says that it is enough. The service manager hears signs of life until the end.
@@ -308,8 +310,11 @@ impl Bridge {
         };
         // A client that does not read its last answer is not waited for.
         let written = tokio::time::timeout(LAST_WORDS, written);
-        let _ =
-            tokio::join!(written, self.traces.finish(LAST_TRACES.min(END.saturating_sub(began.elapsed()))));
+        let rest = END.saturating_sub(began.elapsed());
+        // What nobody waits for is stored all the same: how a tool was when it was first seen, else a next bridge would take
+        // another one for the first.
+        let stored = tokio::time::timeout(rest, self.database.finish());
+        let _ = tokio::join!(written, stored, self.traces.finish(LAST_TRACES.min(rest)));
     }
 }
 

@@ -169,6 +169,12 @@ impl Database {
         result
     }
 
+    /// Waits until all that was to be changed so far is changed.
+    pub async fn finish(&self) {
+        // Without its thread there is nothing to wait for.
+        let _ = self.run(|_| Ok(())).await;
+    }
+
     /// What only reads, or finds nothing to change, says nothing of the disk.
     fn note(&self, error: Option<&StoreError>, stored: bool) {
         let mut trouble = self.trouble.borrow_mut();
