@@ -224,7 +224,11 @@ class Chromium implements Browser {
       const found = await this.#targets(part);
       return found.length > 0 ? found : undefined;
     });
-    return this.#attach(target?.["targetId"]);
+    const page = await this.#attach(target?.["targetId"]);
+    // A target has its address before its page is there.
+    const source = `return location.href.includes(${JSON.stringify(part)})`;
+    await until(part, async () => (await page.run(source).catch(() => false)) || undefined);
+    return page;
   }
 
   async count(part: string): Promise<number> {
