@@ -63,8 +63,9 @@ impl Turn {
         let aside = ["old", "older"].map(|name| tmp.with_extension(name));
         let [old, older] = &aside;
         // Most leave nothing. Where `old` is taken, a bridge has ended before it was removed.
-        let is_free =
-            fs::remove_dir(tmp).is_ok() || is_moved(tmp, old) || (is_moved(old, older) && is_moved(tmp, old));
+        let is_free = fs::remove_dir(tmp).is_ok()
+            || move_away(tmp, old)
+            || (move_away(old, older) && move_away(tmp, old));
         if !is_free {
             let _ = (remove_tree(older), remove_tree(old), remove_tree(tmp));
         }
@@ -81,8 +82,8 @@ impl Turn {
     }
 }
 
-/// Whether nothing is at `from` any more. A link is moved itself.
-fn is_moved(from: &Path, to: &Path) -> bool {
+/// Moves what is at `from`, a link itself; whether nothing is there any more.
+fn move_away(from: &Path, to: &Path) -> bool {
     match fs::rename(from, to) {
         Ok(()) => true,
         Err(error) => error.kind() == ErrorKind::NotFound,

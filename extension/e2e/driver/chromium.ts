@@ -179,8 +179,12 @@ export class ChromiumPage implements Page {
   }
 
   async loaded(url: string): Promise<void> {
-    const source = `return location.href.startsWith(${JSON.stringify(url)}) && document.readyState === "complete"`;
-    await until(url, async () => (await this.run(source).catch(() => false)) || undefined);
+    await this.comesTo(url, `location.href.startsWith(${JSON.stringify(url)}) && document.readyState === "complete"`);
+  }
+
+  /** Waits until an expression is true in it, which may be on its way from one document to another. */
+  async comesTo(what: string, condition: string): Promise<void> {
+    await until(what, async () => (await this.run(`return ${condition}`).catch(() => false)) || undefined);
   }
 
   async endWorkers(): Promise<void> {
@@ -226,8 +230,7 @@ class Chromium implements Browser {
     });
     const page = await this.#attach(target?.["targetId"]);
     // A target has its address before its page is there.
-    const source = `return location.href.includes(${JSON.stringify(part)})`;
-    await until(part, async () => (await page.run(source).catch(() => false)) || undefined);
+    await page.comesTo(part, `location.href.includes(${JSON.stringify(part)})`);
     return page;
   }
 
