@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -13,6 +14,9 @@ use crate::{Home, LIMIT};
 
 /// Where every system has it; other users cannot reach a Python of the tester's own.
 pub const PYTHON: &str = "/usr/bin/python3";
+
+/// How long an attack may take. Some make thousands of files, and a busy disk may take milliseconds for each.
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The malicious server as one file.
 #[derive(Debug, Clone)]
@@ -82,10 +86,18 @@ impl Attempt {
     /// When the call fails: the server has ended.
     ///
     /// # Panics
-    /// When the answer is none of the attacker's.
+    /// When the answer is none of the attacker's, or there is none in time.
     pub fn by(client: &Client, server: &str, name: &str, arguments: &Value) -> Result<Self, ErrorValue> {
-        let fields = json!({"name": name, "arguments": arguments});
-        let answer = client.send_tool(server, "attack", &fields).wait(LIMIT)?;
+        let call = json!({
+            "server_id": server, "tool_name": "attack", "timeout_ms": TIMEOUT.as_millis(),
+            "arguments": {"name": name, "arguments": arguments},
+        });
+        let answer = client.request("mcp_call_tool", &call).wait(TIMEOUT + LIMIT).inspect_err(|error| {
+            assert_ne!(
+                error.code, "ERR_TOOL_TIMEOUT",
+                "{name}: neither refused nor done, and still under way"
+            );
+        })?;
         let said: Value = serde_json::from_str(answer.content_text()).expect("an object");
         let done = said["done"].as_bool().unwrap_or_else(|| panic!("{name}: {said}"));
         let errno = said["errno"].as_str().unwrap_or_default();
