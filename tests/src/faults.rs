@@ -99,6 +99,8 @@ faults! {
     ClosesStdin = "closes-stdin",
     /// Reads nothing any more from the first tool call on.
     StopsReading = "stops-reading",
+    /// Has threads that wait and 64 MiB in use, so that the kernel takes a while to end it, as one of Node.
+    EndsSlowly = "ends-slowly",
 }
 
 /// A tool result over the longest line that a runner reads, in bytes.

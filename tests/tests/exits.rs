@@ -38,6 +38,36 @@ fn a_code_a_signal_and_the_last_words() {
     assert_eq!(bridge.exit("s")["signal"], 15);
 }
 
+/// Its death is told before the kernel is through with it.
+#[test]
+fn a_server_that_ends_slowly_has_said_all_and_is_gone_before_the_next_start() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add("s", &once(&home, Fault::EndsSlowly));
+    for turn in 0..20 {
+        let server = Process::named_by(&bridge.connect("s")["pid"]);
+        let open = bridge.send_tool("s", "sleep", &json!({"ms": 60_000}));
+        let last = bridge.send_tool("s", "echo", &json!({"turn": turn}));
+        let (cause, number) = if turn % 2 == 0 {
+            let error = bridge.tool("s", "die", &json!({})).unwrap_err();
+            assert_eq!(error.details["stderr_tail"], "dying in mid-call");
+            assert!(last.wait(PROMPT).is_ok(), "what it wrote right before its end");
+            ("exited", "exit_code")
+        } else {
+            last.wait(PROMPT).unwrap();
+            server.signal(Signal::SIGKILL);
+            ("signalled", "signal")
+        };
+        let error = open.wait(PROMPT).unwrap_err();
+        assert_eq!(error.details["cause"], cause, "{error:?}");
+        assert_eq!(bridge.exit("s")["cause"], cause);
+        assert_eq!(bridge.exit("s")[number], if cause == "exited" { 7 } else { 9 });
+        bridge.connect("s");
+        assert!(server.is_gone(), "the next one never meets it");
+        bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
+    }
+}
+
 #[test]
 fn out_of_memory_is_a_cause_of_its_own() {
     let home = Home::new();

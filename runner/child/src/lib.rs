@@ -8,6 +8,7 @@
 pub mod capacity;
 mod caps;
 pub mod cgroup;
+pub mod dying;
 pub mod interpreter;
 pub mod launcher;
 pub mod leftovers;

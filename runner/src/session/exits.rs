@@ -43,13 +43,18 @@ pub fn oom_kills() -> u64 {
     count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
 }
 
+/// Whether a process that ends like this may be one that the kernel killed for want of memory.
+pub fn may_be_for_memory(exit: Exit) -> bool {
+    matches!(exit, Exit::Signal(SIGKILL) | Exit::Code(KILLED_BELOW))
+}
+
 /// Why a server is gone that ended by itself. `killed_for_memory`: whether the kernel has killed somebody for want of
 /// memory while it ran; only asked where that may be the cause. `tail` is the end of its stderr.
 pub fn cause(exit: Exit, killed_for_memory: impl Fn() -> bool, tail: &str) -> EndCause<'static> {
     let said_so = || LAST_WORDS.iter().any(|words| tail.contains(words));
     let (code, signal) = code_and_signal(exit);
     let out_of_memory = match exit {
-        Exit::Signal(SIGKILL) | Exit::Code(KILLED_BELOW) if killed_for_memory() => true,
+        exit if may_be_for_memory(exit) && killed_for_memory() => true,
         // A process without memory ends by abort(), or with an error; an orderly end is none.
         Exit::Signal(SIGABRT) => said_so(),
         Exit::Code(code) => code != 0 && said_so(),

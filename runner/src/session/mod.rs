@@ -18,6 +18,7 @@ mod incoming;
 mod ladder;
 mod launching;
 mod news;
+mod output;
 pub mod plan;
 pub mod process;
 mod proxy;
@@ -95,6 +96,7 @@ pub struct Session {
     /// Whether what it says is looked at for refusals.
     is_held: bool,
     is_elsewhere: bool,
+    was_death_told: Cell<bool>,
     stop_wanted: Cell<bool>,
     kill_wanted: Cell<bool>,
     stop: Notify,
@@ -127,6 +129,7 @@ impl Session {
             refusals: Rc::default(),
             is_elsewhere: launch.remote.is_some(),
             is_held: launch.sandbox != Sandbox::default(),
+            was_death_told: Cell::new(false),
             stop_wanted: Cell::new(false),
             kill_wanted: Cell::new(false),
             stop: Notify::new(),
@@ -146,11 +149,11 @@ impl Session {
         self.stop.notify_one();
     }
 
-    /// Tells the bridge that its process is gone, if it had one and that was not asked for: whoever waits for an answer need
-    /// not wait for the end of what it left behind.
+    /// Tells the bridge, once, that its process is gone or will say no more, if it had one and that was not asked for:
+    /// whoever waits for an answer need not wait for the end of it, and of what it left behind.
     pub fn tell_death(&self, (cause, stderr_tail): &process::Ended) {
         let was_asked_for = self.stop_wanted.get() || self.kill_wanted.get();
-        if !self.is_elsewhere && !was_asked_for {
+        if !self.is_elsewhere && !was_asked_for && !self.was_death_told.replace(true) {
             self.tell_late();
             let (cause, stderr_tail) = (cause.clone(), stderr_tail.into());
             self.up.send(&FromRunner::Died { server: self.number, cause, stderr_tail });

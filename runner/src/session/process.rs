@@ -9,12 +9,13 @@
 //! One task per server waits for everything that can happen to it: output, exit, a stop, a deadline. It only
 //! reads; writing is the outbox's task, so neither can block the other.
 
+use std::future::pending;
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_child::capacity::{WIDE, widen_if_full};
 use harbor_child::cgroup;
+use harbor_child::dying::Dying;
 use harbor_child::namespace::Namespace;
 use harbor_child::outbox::{Outbox, read_some};
 use harbor_child::reaper::{Exit, Reaper, send_group};
@@ -22,7 +23,7 @@ use harbor_child::signal::Signal;
 use harbor_child::spawn::Started;
 use harbor_child::turn::Turn;
 use harbor_child::usage::most_of_an_ended_child;
-use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, LogSource};
+use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -32,13 +33,14 @@ use super::afterwards::afterwards;
 use super::exits::{self, WORTH_KILLING, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
 use super::launching::{Launched, launch};
+use super::output::{log_stderr, read_with_room, take_line};
 use super::plan::Plan;
 use super::proxy::Proxy;
 use super::watcher::Watcher;
 use super::{STDIN_LIMIT, Session};
-use crate::logs::{MAX_LINE, Tail, readable};
+use crate::logs::{MAX_LINE, Tail};
 use crate::mcp::contact::Event;
-use crate::mcp::line::{LineSplitter, Popped};
+use crate::mcp::line::LineSplitter;
 
 /// A server that has not answered the probe for so long is asked by the handshake as well.
 const PROBE_SILENCE: Duration = Duration::from_secs(5);
@@ -101,6 +103,8 @@ struct Process<'a> {
     stderr_open: bool,
     tail: Tail,
     exited: oneshot::Receiver<Exit>,
+    /// From contact on: before, an end has other meanings.
+    dying: Option<Dying>,
     writer: JoinHandle<()>,
     contact_deadline: Instant,
     silence: Instant,
@@ -151,6 +155,7 @@ impl<'a> Process<'a> {
             stderr_open: true,
             tail: Tail::default(),
             exited,
+            dying: None,
             writer,
             contact_deadline: deadline,
             silence: Instant::now() + PROBE_SILENCE,
@@ -180,6 +185,11 @@ impl<'a> Process<'a> {
                     self.take_lines_in_turns().await;
                 }
                 exit = &mut self.exited => return self.on_exit(exit.unwrap_or(Exit::Code(-1))),
+                exit = exit_of(&mut self.dying) => {
+                    if let Some(end) = self.on_dying(exit).await {
+                        return end;
+                    }
+                }
                 () = self.session.stop.notified() => {}
                 () = sleep_until(due.unwrap_or_else(far_off).into()), if due.is_some() => {}
             }
@@ -262,6 +272,8 @@ impl<'a> Process<'a> {
             self.end(now, EndCause::ClosedStdout);
         } else if self.session.is_contacting() && self.ending.is_none() {
             self.act_on_contact(now);
+        } else if self.dying.is_none() && self.plan.is_server {
+            self.dying = Some(Dying::watch(self.pid));
         }
         self.session.tell_due(now);
         if let Some((ladder, _)) = &mut self.ending {
@@ -321,7 +333,25 @@ impl<'a> Process<'a> {
         [contact, run, self.closed_stdout, told, watch].into_iter().flatten().min()
     }
 
+    /// It will say no more. Whoever waits for an answer need not wait until the kernel has taken its memory down. What was
+    /// asked for, and what only its end can explain, is told then.
+    async fn on_dying(&mut self, exit: Exit) -> Option<End> {
+        if self.ending.is_some() || (exits::may_be_for_memory(exit) && self.memory_ran_out()) {
+            return None;
+        }
+        let end = self.end_by(exit, |_| false);
+        if let End::Because(cause) = &end {
+            self.session.tell_death(&(cause.clone(), self.tail.text()));
+        }
+        let _ = (&mut self.exited).await;
+        Some(end)
+    }
+
     fn on_exit(&mut self, exit: Exit) -> End {
+        self.end_by(exit, Self::was_killed_for_memory)
+    }
+
+    fn end_by(&mut self, exit: Exit, was_killed_for_memory: impl Fn(&Self) -> bool) -> End {
         self.read_what_is_left();
         let verdict = self.session.verdict.borrow_mut().take();
         if let Some(cause) = self.ending.take().map(|(_, cause)| cause).or(verdict) {
@@ -334,16 +364,20 @@ impl<'a> Process<'a> {
             let (code, signal) = code_and_signal(exit);
             return End::Because(EndCause::ExitedBeforeContact { code, signal });
         }
-        let killed_for_memory = || match &self.group {
-            Some(group) => group.ran_out_of_memory(),
-            // What runs in a container is no child of ours.
-            None => {
-                let is_plausible =
-                    self.plan.afterwards.is_some() || most_of_an_ended_child() >= WORTH_KILLING;
-                oom_kills() > self.oom_kills && is_plausible
-            }
-        };
-        End::Because(exits::cause(exit, killed_for_memory, &self.tail.text()))
+        End::Because(exits::cause(exit, || was_killed_for_memory(self), &self.tail.text()))
+    }
+
+    /// Whether the kernel has killed for want of memory since it began: this one, where its memory is counted apart, or
+    /// anybody.
+    fn memory_ran_out(&self) -> bool {
+        self.group.as_ref().map_or_else(|| oom_kills() > self.oom_kills, cgroup::Group::ran_out_of_memory)
+    }
+
+    /// Whether it was this one. To be asked once it is reaped.
+    fn was_killed_for_memory(&self) -> bool {
+        // What runs in a container is no child of ours.
+        let is_known = self.group.is_some() || self.plan.afterwards.is_some();
+        self.memory_ran_out() && (is_known || most_of_an_ended_child() >= WORTH_KILLING)
     }
 
     /// The pipes may hold more than was read; whoever else holds them open is not waited for.
@@ -366,41 +400,12 @@ impl<'a> Process<'a> {
     }
 }
 
-/// Reads a server's output no faster than the bridge takes it.
-async fn read_with_room(
-    session: &Session,
-    stdout: &mut pipe::Receiver,
-    lines: &mut LineSplitter,
-) -> io::Result<usize> {
-    session.up.room().await;
-    let n = read_some(stdout, lines.space()).await?;
-    widen_if_full(stdout, n, WIDE);
-    Ok(n)
-}
-
-/// A server's line is a message; a program's is something to read.
-fn take_line(session: &Session, plan: &Plan, tail: &mut Tail, line: &Popped<'_>) {
-    match plan.is_server {
-        true => session.on_line(line),
-        false => log_line(session, LogSource::Stdout, tail, line),
+/// Waits for ever where it is not watched.
+async fn exit_of(dying: &mut Option<Dying>) -> Exit {
+    match dying {
+        Some(dying) => dying.exit().await,
+        None => pending().await,
     }
-}
-
-fn log_stderr(session: &Session, tail: &mut Tail, line: &Popped<'_>) {
-    log_line(session, LogSource::Stderr, tail, line);
-}
-
-fn log_line(session: &Session, source: LogSource, tail: &mut Tail, line: &Popped<'_>) {
-    let text = match line {
-        Popped::Line(line) => readable(line, false),
-        Popped::Overlong(head) => readable(head, true),
-        Popped::OverlongEnd(_) => return,
-    };
-    // A flood costs its server's runner no more than counting it.
-    if session.up.log(session.number, source, None, &text) {
-        session.on_line_said(&text);
-    }
-    tail.add(&text);
 }
 
 pub(super) fn timeout(plan: &Plan) -> EndCause<'static> {

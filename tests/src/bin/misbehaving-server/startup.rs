@@ -38,6 +38,7 @@ pub fn before_reading(server: &Server) {
         Fault::NamelessDaemon => have_daemon(server, |command| {
             command.env_clear();
         }),
+        Fault::EndsSlowly => be_large(),
         _ => {}
     }
 }
@@ -46,6 +47,15 @@ pub fn before_reading(server: &Server) {
 pub fn linger() -> ! {
     thread::sleep(LIFETIME);
     exit(9)
+}
+
+fn be_large() {
+    for _ in 0..4 {
+        thread::spawn(|| {
+            let _in_use = vec![1_u8; 16 << 20];
+            linger()
+        });
+    }
 }
 
 /// A blocked signal stays pending for ever; that needs no handler, and so no unsafe code.

@@ -1,0 +1,186 @@
+//! Whether a process is about to end, told before the kernel has taken its memory down.
+//!
+//! ```text
+//!  SIGKILL, exit_group(2) ─► its threads end ─► its memory is taken down ─► its pipes end ─► SIGCHLD
+//!                              └─ told here       (milliseconds)
+//! ```
+//!
+//! Owns the watch on one of its threads, by a handle that only Linux from 6.9 on gives. Must never tell of a process that
+//! could still go on, nor what is not certain: then nothing is told, and the [`Reaper`](crate::reaper::Reaper) does.
+
+use std::fs;
+use std::future::{pending, poll_fn};
+use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::reaper::Exit;
+
+/// Linux's own number for "a handle to a thread"; see pidfd_open(2).
+const PIDFD_THREAD: libc::c_int = libc::O_EXCL;
+
+/// In a thread's flags: it has begun to end.
+const PF_EXITING: u64 = 0x4;
+
+/// Among a thread's pending signals. The kernel sends it to each thread of a process that ends, whatever ends it.
+const KILL_PENDING: u64 = 1 << (libc::SIGKILL - 1);
+
+/// So many of its threads are watched at once: one of them may be that which takes the memory down, or may wait for it.
+const AT_ONCE: usize = 4;
+
+/// So often one that ends is looked into. Threads that come and go tell nothing, and cost each time.
+const LOOKS: u32 = 16;
+
+/// A watch on a child that is not reaped meanwhile.
+#[derive(Debug)]
+pub struct Dying {
+    pid: u32,
+    threads: Option<Threads>,
+    looks: u32,
+}
+
+impl Dying {
+    /// Watches the child that has this number. One without a second thread ends at once, so there is nothing to tell early.
+    #[must_use]
+    pub fn watch(pid: u32) -> Self {
+        let mut dying = Self { pid, threads: None, looks: LOOKS };
+        dying.watch_some_of(&threads(pid));
+        dying
+    }
+
+    /// Waits until it is certain that the child ends, and gives how, once; for ever where that does not become certain
+    /// before it is gone. May be dropped and begun again.
+    pub async fn exit(&mut self) -> Exit {
+        while let Some(watched) = &self.threads {
+            watched.one_ended().await;
+            let threads = threads(self.pid);
+            if let Some(exit) = exit_of(self.pid, &threads) {
+                self.threads = None;
+                return exit;
+            }
+            self.watch_some_of(&threads);
+        }
+        pending().await
+    }
+
+    /// The oldest ones that go on. Not the first thread of all, which ends last.
+    fn watch_some_of(&mut self, threads: &[(u32, Option<Stat>)]) {
+        let goes_on = |stat: &Option<Stat>| stat.as_ref().is_some_and(|stat| !stat.is_doomed());
+        let others = threads.iter().filter(|(thread, stat)| *thread != self.pid && goes_on(stat));
+        let mut others: Vec<_> = others.map(|(thread, _)| *thread).collect();
+        others.sort_unstable();
+        others.truncate(AT_ONCE);
+        self.threads = if self.looks > 0 { Threads::watch(&others) } else { None };
+        self.looks = self.looks.saturating_sub(1);
+    }
+}
+
+/// Handles of threads, watched as one: a runtime asks after each descriptor of its own whenever its task wakes up.
+#[derive(Debug)]
+struct Threads {
+    together: AsyncFd<OwnedFd>,
+    /// Closed, they are watched no more.
+    _handles: Vec<OwnedFd>,
+}
+
+impl Threads {
+    /// None where the kernel gives no handles, or all these have ended.
+    fn watch(threads: &[u32]) -> Option<Self> {
+        let handles: Vec<_> = threads.iter().filter_map(|thread| open(*thread).ok()).collect();
+        if handles.is_empty() {
+            return None;
+        }
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).ok()?;
+        let added = handles.iter().map(|handle| epoll.add(handle, EpollEvent::new(EpollFlags::EPOLLIN, 0)));
+        added.collect::<Result<(), _>>().ok()?;
+        // SAFETY: the AsyncFd owns the descriptor, which is the same for its whole life and closed after it was taken
+        // out of the runtime; nothing here gives it away.
+        #[allow(unsafe_code)]
+        let together = unsafe { AsyncFd::register_with_interest(epoll.0, Interest::READABLE) };
+        Some(Self { together: together.ok()?, _handles: handles })
+    }
+
+    async fn one_ended(&self) {
+        // An error is the end of this runtime, after which nobody hears of anything.
+        poll_fn(|context| self.together.poll_read_ready(context).map(drop)).await;
+    }
+}
+
+fn open(thread: u32) -> nix::Result<OwnedFd> {
+    // SAFETY: two numbers, and no memory of this process.
+    #[allow(unsafe_code)]
+    let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, thread, PIDFD_THREAD) };
+    let handle = RawFd::try_from(Errno::result(handle)?).map_err(|_| Errno::EOVERFLOW)?;
+    // SAFETY: the kernel has just opened this descriptor for us; nobody else knows it.
+    #[allow(unsafe_code)]
+    let handle = unsafe { OwnedFd::from_raw_fd(handle) };
+    Ok(handle)
+}
+
+/// The threads of a process; without a [`Stat`] those that have ended meanwhile.
+fn threads(pid: u32) -> Vec<(u32, Option<Stat>)> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let threads = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok());
+    threads.map(|thread| (thread, Stat::read(&format!("/proc/{pid}/task/{thread}/stat")))).collect()
+}
+
+/// How a process ends of which these were the threads; none unless all of them do, and have begun no others.
+fn exit_of(pid: u32, threads: &[(u32, Option<Stat>)]) -> Option<Exit> {
+    if !threads.iter().filter_map(|(_, stat)| stat.as_ref()).all(Stat::is_doomed) {
+        return None;
+    }
+    Stat::read(&format!("/proc/{pid}/stat"))?.exit(threads.len())
+}
+
+/// What the kernel says of a thread, or of a process by its first thread.
+#[derive(Debug)]
+struct Stat {
+    flags: u64,
+    threads: usize,
+    pending: u64,
+    exit_code: i32,
+}
+
+impl Stat {
+    fn read(path: &str) -> Option<Self> {
+        Self::parse(&fs::read_to_string(path).ok()?)
+    }
+
+    /// From proc(5)'s fields.
+    fn parse(text: &str) -> Option<Self> {
+        // The name stands in brackets and may hold anything. The state behind it is field 3.
+        let fields: Vec<_> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        let field = |number: usize| fields.get(number - 3);
+        Some(Self {
+            flags: field(9)?.parse().ok()?,
+            threads: field(20)?.parse().ok()?,
+            pending: field(31)?.parse().ok()?,
+            exit_code: field(52)?.parse().ok()?,
+        })
+    }
+
+    /// Whether it runs no code of its own any more, or will not once it leaves the kernel.
+    fn is_doomed(&self) -> bool {
+        self.flags & PF_EXITING != 0 || self.pending & KILL_PENDING != 0
+    }
+
+    /// How the process ends, if it has no more than these threads and that is shown.
+    fn exit(&self, doomed: usize) -> Option<Exit> {
+        let (signal, code) = (self.exit_code & 0x7f, self.exit_code >> 8);
+        // Where it was being stopped at the same time, it shows what was to stop it.
+        let is_stopping = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&signal);
+        match signal {
+            _ if self.threads > doomed || is_stopping => None,
+            // Also what is shown to who may not know.
+            0 if code == 0 => None,
+            0 => Some(Exit::Code(code)),
+            signal => Some(Exit::Signal(signal)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
