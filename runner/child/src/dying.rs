@@ -5,7 +5,7 @@
 //!                              └─ told here       (milliseconds)
 //! ```
 //!
-//! Owns the watch on one of its threads, by a handle that only Linux from 6.9 on gives. Must never tell of a process that
+//! Owns the watch on some of its threads, by handles that only Linux from 6.9 on gives. Must never tell of a process that
 //! could still go on, nor what is not certain: then nothing is told, and the [`Reaper`](crate::reaper::Reaper) does.
 
 use std::fs;
@@ -56,12 +56,15 @@ impl Dying {
     pub async fn exit(&mut self) -> Exit {
         while let Some(watched) = &self.threads {
             watched.one_ended().await;
-            let threads = threads(self.pid);
-            if let Some(exit) = exit_of(self.pid, &threads) {
-                self.threads = None;
-                return exit;
+            // For a moment a thread shows that it was killed no more, and not yet that it ends.
+            for _ in 0..2 {
+                let threads = threads(self.pid);
+                if let Some(exit) = exit_of(self.pid, &threads) {
+                    self.threads = None;
+                    return exit;
+                }
             }
-            self.watch_some_of(&threads);
+            self.watch_some_of(&threads(self.pid));
         }
         pending().await
     }

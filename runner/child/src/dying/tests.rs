@@ -4,6 +4,9 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
+use nix::unistd::Pid;
+
 use super::*;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -41,6 +44,12 @@ impl Python {
     fn go_on(&mut self) {
         use std::io::Write as _;
         self.0.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    }
+
+    /// Waits for its end, and leaves it unreaped.
+    fn wait_for_its_end(&self) {
+        let pid = Pid::from_raw(self.0.id().cast_signed());
+        waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT).unwrap();
     }
 }
 
@@ -90,6 +99,8 @@ fn an_exit_is_told_with_its_code() {
         let mut python = Python::run("wait(); print('ready', flush=True); sys.stdin.readline(); os._exit(7)");
         let mut dying = Dying::watch(python.0.id());
         python.go_on();
+        // Before, its first thread may not show yet that it ends.
+        python.wait_for_its_end();
         if handles_of_threads_are_offered() {
             assert_eq!(told(&mut dying).await, Some(Exit::Code(7)));
         }
