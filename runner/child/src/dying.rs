@@ -8,8 +8,9 @@
 //! Owns the watch on some of its threads, by handles that only Linux from 6.9 on gives. Must never tell of a process that
 //! could still go on, nor what is not certain: then nothing is told, and the [`Reaper`](crate::reaper::Reaper) does.
 
-use std::fs;
+use std::fs::{self, File};
 use std::future::{pending, poll_fn};
+use std::io::Read as _;
 use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 
 use nix::errno::Errno;
@@ -47,7 +48,10 @@ impl Dying {
     #[must_use]
     pub fn watch(pid: u32) -> Self {
         let mut dying = Self { pid, threads: None, looks: LOOKS };
-        dying.watch_some_of(&threads(pid));
+        // A list of one takes pages that a runner would keep.
+        if Stat::read(&format!("/proc/{pid}/stat")).is_some_and(|process| process.threads > 1) {
+            dying.watch_some_of(&threads(pid));
+        }
         dying
     }
 
@@ -148,20 +152,23 @@ struct Stat {
 }
 
 impl Stat {
+    /// Without asking for memory, of which a runner would keep a page.
     fn read(path: &str) -> Option<Self> {
-        Self::parse(&fs::read_to_string(path).ok()?)
+        let mut text = [0; 1024];
+        let length = File::open(path).and_then(|mut file| file.read(&mut text)).ok()?;
+        Self::parse(&text[..length])
     }
 
     /// From proc(5)'s fields.
-    fn parse(text: &str) -> Option<Self> {
+    fn parse(text: &[u8]) -> Option<Self> {
         // The name stands in brackets and may hold anything. The state behind it is field 3.
-        let fields: Vec<_> = text.rsplit_once(')')?.1.split_whitespace().collect();
-        let field = |number: usize| fields.get(number - 3);
+        let behind = text.iter().rposition(|byte| *byte == b')')? + 1;
+        let mut fields = std::str::from_utf8(&text[behind..]).ok()?.split_whitespace();
         Some(Self {
-            flags: field(9)?.parse().ok()?,
-            threads: field(20)?.parse().ok()?,
-            pending: field(31)?.parse().ok()?,
-            exit_code: field(52)?.parse().ok()?,
+            flags: fields.nth(9 - 3)?.parse().ok()?,
+            threads: fields.nth(20 - 10)?.parse().ok()?,
+            pending: fields.nth(31 - 21)?.parse().ok()?,
+            exit_code: fields.nth(52 - 32)?.parse().ok()?,
         })
     }
 
