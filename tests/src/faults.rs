@@ -101,6 +101,9 @@ faults! {
     StopsReading = "stops-reading",
     /// Has threads that wait and 64 MiB in use, so that the kernel takes a while to end it, as one of Node.
     EndsSlowly = "ends-slowly",
+    /// The same; and each tool call has it exit with code 7 and leave a process behind, in a session of its own, that
+    /// writes to stdout without end.
+    LeavesFlood = "leaves-flood",
 }
 
 /// A tool result over the longest line that a runner reads, in bytes.

@@ -69,6 +69,19 @@ fn a_server_that_ends_slowly_has_said_all_and_is_gone_before_the_next_start() {
 }
 
 #[test]
+fn a_server_that_leaves_a_flood_behind_is_seen_to_die_and_the_flood_ends() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add("s", &once(&home, Fault::LeavesFlood));
+    for _ in 0..5 {
+        bridge.connect("s");
+        let error = bridge.send_tool("s", "echo", &json!({})).wait(PROMPT).unwrap_err();
+        assert_eq!(error.details["cause"], "exited", "{error:?}");
+        assert_eq!(bridge.server("s")["state"], "failed");
+    }
+}
+
+#[test]
 fn out_of_memory_is_a_cause_of_its_own() {
     let home = Home::new();
     let bridge = Bridge::start(&home);

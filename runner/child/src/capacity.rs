@@ -24,6 +24,9 @@ pub const WIDE: i32 = 128 * 1024;
 /// what is written in small pieces does not fill them.
 const NEARLY_FULL: usize = 40 * 1024;
 
+/// The kernel's own bound, in bytes, for those who are not root.
+const MOST: usize = 1 << 20;
+
 /// Has a pipe take so many bytes.
 pub fn widen(pipe: impl AsFd, bytes: i32) {
     let takes = fcntl(&pipe, FcntlArg::F_GETPIPE_SZ);
@@ -38,6 +41,13 @@ pub fn widen_if_full(pipe: impl AsFd, in_it: usize, bytes: i32) {
     if in_it >= NEARLY_FULL {
         widen(pipe, bytes);
     }
+}
+
+/// So many bytes a pipe takes; what one could take at most where that is not told.
+#[must_use]
+pub fn of(pipe: impl AsFd) -> usize {
+    let takes = fcntl(pipe, FcntlArg::F_GETPIPE_SZ).ok();
+    takes.and_then(|takes| usize::try_from(takes).ok()).unwrap_or(MOST)
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_child::cgroup;
 use harbor_child::dying::Dying;
 use harbor_child::namespace::Namespace;
 use harbor_child::outbox::{Outbox, read_some};
@@ -23,6 +22,7 @@ use harbor_child::signal::Signal;
 use harbor_child::spawn::Started;
 use harbor_child::turn::Turn;
 use harbor_child::usage::most_of_an_ended_child;
+use harbor_child::{capacity, cgroup};
 use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner};
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
@@ -176,6 +176,13 @@ impl<'a> Process<'a> {
             let due = self.next_deadline();
             tokio::select! {
                 biased;
+                // First: who has left something behind that writes without end is told to be dead as well.
+                exit = &mut self.exited => return self.on_exit(exit.unwrap_or(Exit::Code(-1))),
+                exit = exit_of(&mut self.dying) => {
+                    if let Some(end) = self.on_dying(exit).await {
+                        return end;
+                    }
+                }
                 read = read_with_room(self.session, &mut self.stdout, &mut self.lines), if self.stdout_open => {
                     self.on_stdout(read);
                     self.take_lines_in_turns().await;
@@ -183,12 +190,6 @@ impl<'a> Process<'a> {
                 read = read_some(&mut self.stderr, self.stderr_lines.space()), if self.stderr_open => {
                     self.on_stderr(read);
                     self.take_lines_in_turns().await;
-                }
-                exit = &mut self.exited => return self.on_exit(exit.unwrap_or(Exit::Code(-1))),
-                exit = exit_of(&mut self.dying) => {
-                    if let Some(end) = self.on_dying(exit).await {
-                        return end;
-                    }
                 }
                 () = self.session.stop.notified() => {}
                 () = sleep_until(due.unwrap_or_else(far_off).into()), if due.is_some() => {}
@@ -380,19 +381,28 @@ impl<'a> Process<'a> {
         self.memory_ran_out() && (is_known || most_of_an_ended_child() >= WORTH_KILLING)
     }
 
-    /// The pipes may hold more than was read; whoever else holds them open is not waited for.
+    /// What lay in the pipes when it ended: no more than they take, since what it has left behind may write on. Whoever else
+    /// holds them open is not waited for.
     fn read_what_is_left(&mut self) {
-        while self.stdout_open {
+        let mut left = capacity::of(&self.stdout);
+        while self.stdout_open && left > 0 {
             match self.stdout.try_read(self.lines.space()) {
-                Ok(n) if n > 0 => self.on_stdout(Ok(n)),
+                Ok(n) if n > 0 => {
+                    left = left.saturating_sub(n);
+                    self.on_stdout(Ok(n));
+                }
                 _ => break,
             }
             while self.take_next() {}
         }
         self.finish_stdout();
+        let mut left = capacity::of(&self.stderr);
         while self.stderr_open {
             match self.stderr.try_read(self.stderr_lines.space()) {
-                Ok(n) if n > 0 => self.on_stderr(Ok(n)),
+                Ok(n) if n > 0 && left > 0 => {
+                    left = left.saturating_sub(n);
+                    self.on_stderr(Ok(n));
+                }
                 _ => self.on_stderr(Ok(0)),
             }
             while self.take_next() {}

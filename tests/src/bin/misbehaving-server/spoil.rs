@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::process::exit;
+use std::process::{Command, exit};
 use std::sync::atomic::Ordering;
 
 use harbor_tests::double::echo_result;
@@ -47,6 +47,10 @@ pub fn call(server: &Server, request: &Request, tool: &str) -> bool {
             server.out.result(id, &echo(server, request));
             nix::unistd::dup2_stdin(nowhere()).expect("stdin can be replaced");
             startup::linger()
+        }
+        Fault::LeavesFlood => {
+            Command::new("setsid").arg("yes").spawn().expect("both are programs of any system");
+            exit(EXIT_IN_CALL);
         }
         Fault::StopsReading if first => startup::linger(),
         _ => return false,

@@ -38,7 +38,7 @@ pub fn before_reading(server: &Server) {
         Fault::NamelessDaemon => have_daemon(server, |command| {
             command.env_clear();
         }),
-        Fault::EndsSlowly => be_large(),
+        Fault::EndsSlowly | Fault::LeavesFlood => be_large(),
         _ => {}
     }
 }
