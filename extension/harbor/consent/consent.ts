@@ -11,6 +11,9 @@ import { type Guard, type Stir, inertFor, mayAllow, pressed, stirred } from "./i
 import { chosen, part, show } from "./view.ts";
 import { NOTHING_CHOSEN } from "./words.ts";
 
+/** How often it is looked whether the focus has come back. */
+const LOOK_MS = 250;
+
 const id = Number(new URLSearchParams(location.search).get("question"));
 const background = new Caller(
   () => connectOwn(OWN_PORT),
@@ -53,7 +56,13 @@ function refresh(): void {
   if (!answered) part("said").textContent = none ? NOTHING_CHOSEN : "";
   const live = left === 0 && shown && !answered && chosen().length > 0;
   for (const button of allow) button.disabled = !live;
-  if (left !== undefined && left > 0) timer = setTimeout(refresh, left);
+  if (left === undefined && !answered) timer = setTimeout(look, LOOK_MS);
+  else if (left !== undefined && left > 0) timer = setTimeout(refresh, left);
+}
+
+/** Not every focus is told: of a window that comes back Chromium may tell before it shows it again, when it has none yet for its page. */
+function look(): void {
+  stir(document.hasFocus() ? "focused" : "left");
 }
 
 function over(error: unknown): void {
