@@ -94,8 +94,8 @@ pub const ATTACKS: &[Attack] = &[
     )
     .by(Small),
     Attack::new(
-        "fill the disk with 20,000 empty files",
-        |s| ("fill_directory", json!({"own": s.data(Small), "count": 20_000, "seconds": seconds(s)})),
+        "fill the disk with 50,000 empty files",
+        |s| ("fill_directory", json!({"own": s.data(Small), "count": 50_000, "seconds": seconds(s)})),
         LIMITS,
     )
     .by(Small),
