@@ -125,7 +125,7 @@ for (const kind of ["pointerdown", "mousedown", "keydown"]) window.addEventListe
 window.addEventListener("focus", () => stir("focused"));
 window.addEventListener("blur", () => stir("left"));
 window.addEventListener("resize", () => stir(document.hasFocus() ? "changed" : "left"));
-document.addEventListener("visibilitychange", () => stir(document.hasFocus() ? "focused" : "left"));
+document.addEventListener("visibilitychange", look);
 part("servers").addEventListener("change", () => stir("changed"));
 
 try {

@@ -8,7 +8,7 @@
 //! Owns the watch on some of its threads, by handles that only Linux from 6.9 on gives. Must never tell of a process that
 //! could still go on, nor what is not certain: then nothing is told, and the [`Reaper`](crate::reaper::Reaper) does.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::future::{pending, poll_fn};
 use std::io::Read as _;
 use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
@@ -19,6 +19,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use crate::reaper::Exit;
+use crate::usage::threads_of;
 
 /// Linux's own number for "a handle to a thread"; see pidfd_open(2).
 const PIDFD_THREAD: libc::c_int = libc::O_EXCL;
@@ -60,15 +61,18 @@ impl Dying {
     pub async fn exit(&mut self) -> Exit {
         while let Some(watched) = &self.threads {
             watched.one_ended().await;
-            // For a moment a thread shows that it was killed no more, and not yet that it ends.
-            for _ in 0..2 {
-                let threads = threads(self.pid);
-                if let Some(exit) = exit_of(self.pid, &threads) {
-                    self.threads = None;
-                    return exit;
-                }
+            let mut seen = threads(self.pid);
+            let mut exit = exit_of(self.pid, &seen);
+            if exit.is_none() {
+                // For a moment a thread shows that it was killed no more, and not yet that it ends.
+                seen = threads(self.pid);
+                exit = exit_of(self.pid, &seen);
             }
-            self.watch_some_of(&threads(self.pid));
+            if let Some(exit) = exit {
+                self.threads = None;
+                return exit;
+            }
+            self.watch_some_of(&seen);
         }
         pending().await
     }
@@ -129,9 +133,7 @@ fn open(thread: u32) -> nix::Result<OwnedFd> {
 
 /// The threads of a process; without a [`Stat`] those that have ended meanwhile.
 fn threads(pid: u32) -> Vec<(u32, Option<Stat>)> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let threads = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok());
-    threads.map(|thread| (thread, Stat::read(&format!("/proc/{pid}/task/{thread}/stat")))).collect()
+    threads_of(pid).map(|thread| (thread, Stat::read(&format!("/proc/{pid}/task/{thread}/stat")))).collect()
 }
 
 /// How a process ends of which these were the threads; none unless all of them do, and have begun no others.

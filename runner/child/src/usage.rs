@@ -145,9 +145,7 @@ fn living(pid: u32) -> Option<(u32, Stat)> {
     if first.size > 0 || first.threads < 2 {
         return Some((pid, first));
     }
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let mut threads = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok());
-    let other = threads.find_map(|thread| Some((thread, stat(thread).filter(|stat| stat.size > 0)?)));
+    let other = threads_of(pid).find_map(|thread| Some((thread, stat(thread).filter(|stat| stat.size > 0)?)));
     Some(other.unwrap_or((pid, first)))
 }
 
@@ -180,10 +178,16 @@ fn page_size() -> u64 {
     size.and_then(|size| u64::try_from(size).ok()).unwrap_or(4096)
 }
 
+/// The numbers of its threads; none where there is no such process.
+pub(crate) fn threads_of(pid: u32) -> impl Iterator<Item = u32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok())
+}
+
 /// The children of each of its threads.
 fn children(pid: u32) -> Vec<u32> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let lists = tasks.flatten().map(|task| fs::read_to_string(task.path().join("children")));
+    let lists =
+        threads_of(pid).map(|thread| fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")));
     lists.flatten().flat_map(|list| numbers(&list)).collect()
 }
 
