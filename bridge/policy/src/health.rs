@@ -119,7 +119,8 @@ fn of_audit(audit: AuditFacts) -> Option<Reason> {
             reason(Health::Failing, "audit_failing", message.into())
         }
         AuditFacts { failing: true, .. } => {
-            let message = "the audit log cannot be written: what happens is in none; is the disk full?";
+            let message =
+                "the audit log cannot be written: what happens waits for room on the disk; is it full?";
             reason(Health::Failing, "audit_failing", message.into())
         }
         AuditFacts { lost: 0, .. } => None,

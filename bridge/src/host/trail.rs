@@ -5,7 +5,8 @@
 //!  a call ────────────► queued, on disk 100 ms later                    for each origin; beyond that counted
 //! ```
 //!
-//! Owns what happens when the disk refuses: with `auditRequired` nothing is decided or called, else it is counted.
+//! Owns what happens when the disk refuses: with `auditRequired` nothing is decided or called; what happens all the same
+//! is written later, and counted if it cannot be.
 //! Must never see arguments or results.
 
 use std::cell::RefCell;
@@ -52,10 +53,13 @@ impl Trail {
         allows: bool,
     ) -> Result<(), ErrorBody> {
         let record = Record { event, by: sender.by.clone(), ..stamped(record) };
-        match self.audit.append_durably(record).await {
+        match self.audit.append_durably(record.clone()).await {
             Err(error) if self.config.now().audit_required && allows => Err(not_written(&error.to_string())),
-            // Counted by the log itself.
-            Ok(()) | Err(_) => Ok(()),
+            Err(_) => {
+                self.append(record);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
         }
     }
 
@@ -64,7 +68,9 @@ impl Trail {
         let record = Record { event: "refused", by: sender.by.clone(), decision: "denied", ..record };
         if let Some(record) = self.counted(origin.unwrap_or(&sender.by), record) {
             // A refusal stands, whether it can be written or not.
-            let _ = self.audit.append_durably(record).await;
+            if self.audit.append_durably(record.clone()).await.is_err() {
+                self.append(record);
+            }
         }
     }
 
@@ -103,7 +109,7 @@ impl Trail {
     /// When it cannot, and has to be.
     pub fn is_open(&self) -> Result<(), ErrorBody> {
         match self.config.now().audit_required && self.audit.is_failing() {
-            true => Err(not_written("the disk refuses")),
+            true => Err(not_written("the disk refuses, or is full")),
             false => Ok(()),
         }
     }

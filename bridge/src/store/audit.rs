@@ -7,8 +7,10 @@
 //! ```
 //!
 //! Owns the thread that writes these files. Must never make a caller wait for the disk who has not asked for it,
-//! nor change what is written; what could not be written is counted, and the file says so.
+//! nor change what is written. What the disk refuses is kept and tried again; what cannot be kept is counted, and the
+//! file says so.
 
+mod batch;
 mod files;
 mod queue;
 mod read;
@@ -53,22 +55,27 @@ impl Audit {
     /// When the file cannot be opened to write.
     pub fn open(path: &Path, limits: Limits) -> Result<Self, StoreError> {
         let files = Arc::new(Files::new(path, limits));
-        files.newest()?;
+        let queue = Arc::<Queue>::default();
+        // Whoever must write down what happens asks before anything has.
+        queue.set_failing(files.newest()?.reserve().is_err());
         let writer = Writer::new(files.clone());
-        Self::start(files, move |queue| writer.run(queue))
+        Self::start(files, queue, move |queue| writer.run(queue))
     }
 
-    fn start(files: Arc<Files>, work: impl FnOnce(&Queue) + Send + 'static) -> Result<Self, StoreError> {
-        let queue = Arc::<Queue>::default();
+    fn start(
+        files: Arc<Files>,
+        queue: Arc<Queue>,
+        work: impl FnOnce(&Queue) + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let theirs = queue.clone();
         let worker = Worker::start("harbor.audit", move || work(&theirs))?;
         Ok(Self { queue, files, worker })
     }
 
-    /// Takes a record, which is in the file within 100 ms. Never waits.
+    /// Takes a record, which is in the file within 100 ms; where the disk refuses, as soon as it does not. Never waits.
     ///
     /// # Errors
-    /// When the disk refuses or is too slow. The record is then counted as lost.
+    /// When too many wait for the disk already, or the log is closed. The record is then counted as lost.
     pub fn append(&self, record: Record) -> Result<(), Full> {
         self.queue.append(record)
     }
@@ -76,7 +83,8 @@ impl Audit {
     /// Takes a record now, also when nobody waits for the future; it is done when the record is on disk.
     ///
     /// # Errors
-    /// When the disk refuses or is too slow. The record is then counted as lost.
+    /// When the disk refuses or is too slow. The record is then neither kept nor counted as lost: whoever does what it
+    /// tells of all the same appends it.
     pub fn append_durably(&self, record: Record) -> impl Future<Output = Result<(), StoreError>> + use<> {
         let (done, written) = oneshot::channel();
         let taken = self.queue.append_durably(record, done);
@@ -105,13 +113,13 @@ impl Audit {
         }
     }
 
-    /// Whether the disk refuses at present.
+    /// Whether the disk refuses at present, or would if much more came.
     #[must_use]
     pub fn is_failing(&self) -> bool {
         self.queue.is_failing()
     }
 
-    /// How many records are in no file, or not for certain, since the log was opened.
+    /// How many records are in no file and never will be, or not for certain, since the log was opened.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.queue.lost()

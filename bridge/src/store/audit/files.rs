@@ -5,16 +5,28 @@
 //! ```
 //!
 //! Owns their names, their sizes and their whole lines. Opens them anew each time: so it follows the person who
-//! moves or removes them, and after any failure begins with a sound file. Must never split a line over two files,
-//! nor take back what is written.
+//! moves or removes them, and after any failure begins with a sound file. Holds room behind the newest one's end, for
+//! what has happened by the time that somebody else has filled the disk. Must never split a line over two files, nor
+//! take back what is written.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use nix::errno::Errno;
+use nix::fcntl::{FallocateFlags, fallocate};
+
 use crate::store::lines::{newline, open_to_append, open_to_read};
 use crate::store::{StoreError, failed};
+
+/// So much room is held at least, in bytes: thousands of records. As much again is taken with it, so that it is not
+/// asked for each time.
+const RESERVE: u64 = 1024 * 1024;
+
+/// In what [`MetadataExt::blocks`] counts, in bytes.
+const BLOCK: u64 = 512;
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +127,7 @@ impl Files {
 
 impl Newest<'_> {
     /// Appends whole lines. How many of them are written is added to `written`, also when not all are.
-    pub(super) fn append(&mut self, mut lines: &[u8], written: &mut u64) -> Result<(), StoreError> {
+    pub(super) fn append(&mut self, mut lines: &[u8], written: &mut usize) -> Result<(), StoreError> {
         while !lines.is_empty() {
             let room = self.files.limits.file.saturating_sub(self.length);
             let fitting = fitting(lines, room);
@@ -128,7 +140,7 @@ impl Newest<'_> {
             let (piece, rest) = lines.split_at(now);
             let (done, result) = write(&mut self.file, piece);
             // If this was torn, the next one to open the file cuts it off.
-            *written += memchr::memchr_iter(b'\n', &piece[..done]).count() as u64;
+            *written += memchr::memchr_iter(b'\n', &piece[..done]).count();
             self.length += done as u64;
             result.map_err(failed("write", &self.path))?;
             lines = rest;
@@ -141,7 +153,22 @@ impl Newest<'_> {
         self.file.sync_data().map_err(failed("sync", &self.path))
     }
 
+    /// Sees to it that there is room for what comes next. A file system that cannot promise any is believed.
+    pub(super) fn reserve(&self) -> Result<(), StoreError> {
+        let taken = self.file.metadata().map_err(failed("look at", &self.path))?.blocks() * BLOCK;
+        if taken >= self.length + RESERVE {
+            return Ok(());
+        }
+        let [from, bytes] = [self.length, 2 * RESERVE].map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
+        match fallocate(&self.file, FallocateFlags::FALLOC_FL_KEEP_SIZE, from, bytes) {
+            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
+            Err(error) => Err(failed("hold room for", &self.path)(error.into())),
+        }
+    }
+
     fn put_aside(&mut self) -> Result<(), StoreError> {
+        // The room behind its end is for the next one.
+        self.file.set_len(self.length).map_err(failed("put aside", &self.path))?;
         self.sync()?;
         self.files.put_aside()?;
         // A new file, so the names are synced.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  first record ─► the thread wakes ─► gathers for 50 ms, or until somebody waits ─► takes all
+//!                                                     what it cannot write it keeps ◄─┘  and takes more to it
 //! ```
 //!
 //! Owns the bound, the wake-ups and the count of what is on no disk. Must never hold its lock while anything is
@@ -11,13 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::oneshot;
-
+use super::batch::{Batch, Done, Waiter};
 use super::record::Record;
-use crate::store::StoreError;
 
-/// So many records may wait.
+/// So many records may wait, with those that the thread has in hand.
 pub(super) const MAX_RECORDS: usize = 16 * 1024;
+
+/// When so many wait, the disk counts as one that refuses: the rest is for what is under way.
+const CROWDED: usize = MAX_RECORDS / 4 * 3;
 
 /// So long records are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(50);
@@ -25,7 +27,7 @@ const GATHER: Duration = Duration::from_millis(50);
 /// Room for so many records is kept when a batch is done.
 const KEPT: usize = 1024;
 
-/// A record that the log does not take at present: the disk refuses or is too slow. It is counted as lost.
+/// A record that the log does not take: too many wait for the disk, or the log is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;
 
@@ -48,27 +50,12 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
+    /// What came since the thread last took something.
     batch: Batch,
+    /// How many records the thread has in hand.
+    held: usize,
     closed: bool,
 }
-
-/// What came since the thread last took something.
-#[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) records: Vec<Record>,
-    /// Who waits until the records are written.
-    pub(super) waiters: Vec<Waiter>,
-}
-
-/// Somebody waits.
-#[derive(Debug)]
-pub(super) struct Waiter {
-    /// Until it is on disk, whatever happens to the machine.
-    pub(super) durably: bool,
-    pub(super) done: Done,
-}
-
-type Done = oneshot::Sender<Result<(), StoreError>>;
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -78,7 +65,11 @@ impl Queue {
     /// Adds a record that nobody waits for.
     pub(super) fn append(&self, record: Record) -> Result<(), Full> {
         let mut state = self.lock();
-        if self.is_failing() || !state.has_room() {
+        let waiting = state.waiting();
+        if waiting >= CROWDED {
+            self.set_failing(true);
+        }
+        if state.closed || waiting >= MAX_RECORDS {
             drop(state);
             self.lose(1);
             return Err(Full);
@@ -93,16 +84,15 @@ impl Queue {
         Ok(())
     }
 
-    /// Adds a record, and somebody who waits until it is on disk. A disk that refuses is tried again.
+    /// Adds a record, and somebody who waits until it is on disk: who is told when it is not, and it is not kept then.
     pub(super) fn append_durably(&self, record: Record, done: Done) -> Result<(), Full> {
         let mut state = self.lock();
-        if !state.has_room() {
-            drop(state);
-            self.lose(1);
+        if state.closed || state.waiting() >= MAX_RECORDS {
             return Err(Full);
         }
+        let record_at = Some(state.batch.records.len());
         state.batch.records.push(record);
-        state.batch.waiters.push(Waiter { durably: true, done });
+        state.batch.waiters.push(Waiter { record_at, done });
         drop(state);
         self.filled.notify_one();
         Ok(())
@@ -115,8 +105,8 @@ impl Queue {
             return Err(Full);
         }
         // Those who no longer wait would pile up behind a disk that hangs.
-        state.batch.waiters.retain(|waiter| waiter.durably || !waiter.done.is_closed());
-        state.batch.waiters.push(Waiter { durably: false, done });
+        state.batch.waiters.retain(|waiter| waiter.record_at.is_some() || !waiter.done.is_closed());
+        state.batch.waiters.push(Waiter { record_at: None, done });
         drop(state);
         self.filled.notify_one();
         Ok(())
@@ -128,19 +118,22 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Waits for something to do, no longer than `idle`, and puts it into `batch`, which is empty. False when the
-    /// queue is closed and all is done.
+    /// Waits for something to do, no longer than `idle`, and puts it into `batch`, behind the records that are kept
+    /// there. False when the queue is closed and nothing more has come.
     pub(super) fn take(&self, batch: &mut Batch, idle: Duration) -> bool {
-        batch.records.clear();
         batch.records.shrink_to(KEPT);
+        let mut state = self.lock();
+        state.held = batch.records.len();
         let nothing = |state: &mut State| state.batch.is_empty() && !state.closed;
         let nobody = |state: &mut State| state.batch.is_nobodys() && !state.closed;
-        let state = self.filled.wait_timeout_while(self.lock(), idle, nothing);
+        let state = self.filled.wait_timeout_while(state, idle, nothing);
         let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
         let state = self.filled.wait_timeout_while(state, GATHER, nobody);
         let (mut state, _) = state.unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut state.batch, batch);
-        !(state.closed && batch.is_empty())
+        let came = !state.batch.is_empty();
+        batch.take_from(&mut state.batch);
+        state.held = batch.records.len();
+        came || !state.closed
     }
 
     /// Whether the disk refuses at present.
@@ -152,29 +145,18 @@ impl Queue {
         self.failing.store(failing, Ordering::Relaxed);
     }
 
-    /// How many records are in no file, or not for certain.
+    /// How many records will be in no file, or are not for certain.
     pub(super) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    pub(super) fn lose(&self, records: u64) {
-        self.lost.fetch_add(records, Ordering::Relaxed);
+    pub(super) fn lose(&self, records: usize) {
+        self.lost.fetch_add(records as u64, Ordering::Relaxed);
     }
 }
 
 impl State {
-    fn has_room(&self) -> bool {
-        !self.closed && self.batch.records.len() < MAX_RECORDS
-    }
-}
-
-impl Batch {
-    fn is_empty(&self) -> bool {
-        self.records.is_empty() && self.waiters.is_empty()
-    }
-
-    /// Whether there are records that nobody waits for.
-    fn is_nobodys(&self) -> bool {
-        !self.records.is_empty() && self.waiters.is_empty()
+    fn waiting(&self) -> usize {
+        self.held + self.batch.records.len()
     }
 }

@@ -1,13 +1,20 @@
 //! The thread of the audit log.
 //!
-//! Owns what happens when the disk refuses: the records are dropped and counted, the disk is tried again, and the
-//! file says how many are missing as soon as it can be written. Must never end before the queue is closed.
+//! ```text
+//!  write ──► all there, and room for more ──────► well
+//!    ▲   └─► not, or no room is left behind it ─► failing: what is not written is kept
+//!    └───────────── 100 ms, or as soon as more comes ──┘
+//! ```
+//!
+//! Owns what happens when the disk refuses: it is tried again, and the file says what is missing for ever, once all
+//! that was kept is in it. Must never end before the queue is closed, nor call a disk well that has no room.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::files::Files;
-use super::queue::{Batch, Queue};
+use super::batch::{Batch, Written};
+use super::files::{Files, Newest};
+use super::queue::Queue;
 use super::record::Record;
 use crate::clock::wall_clock;
 use crate::store::StoreError;
@@ -39,10 +46,11 @@ impl Writer {
     /// Until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
         let mut batch = Batch::default();
-        while queue.take(&mut batch, self.idle(queue)) {
+        while queue.take(&mut batch, idle(queue)) {
             self.perform(&mut batch, queue);
         }
         self.perform(&mut batch, queue);
+        queue.lose(batch.records.len());
         let untold = self.untold(queue);
         if untold > 0 {
             tracing::error!(untold, "the audit log lacks records, and does not say so");
@@ -53,51 +61,42 @@ impl Writer {
         queue.lost().saturating_sub(self.told)
     }
 
-    fn idle(&self, queue: &Queue) -> Duration {
-        if self.untold(queue) > 0 { RETRY } else { Duration::MAX }
-    }
-
     fn perform(&mut self, batch: &mut Batch, queue: &Queue) {
-        let durably = batch.waiters.iter().any(|waiter| waiter.durably);
-        let result = self.write(&batch.records, durably, queue);
+        let mut written = Written::default();
+        let result = self.write(batch, &mut written, queue);
         queue.set_failing(result.is_err());
         if let Err(error) = &result {
             self.warn(error);
         }
-        for waiter in batch.waiters.drain(..) {
-            // Whoever waited may have left.
-            let _ = waiter.done.send(result.as_ref().copied().map_err(again));
-        }
+        batch.settle(&written, &result);
     }
 
-    /// Writes the records, behind one on those that were lost before.
-    fn write(&mut self, records: &[Record], durably: bool, queue: &Queue) -> Result<(), StoreError> {
-        let untold = self.untold(queue);
-        let remark = (untold > 0).then(|| unaudited(untold));
-        let all = remark.iter().chain(records);
-        let mut written = 0;
-        let result = self.put(all, durably, &mut written);
-        let mut recorded = written;
-        if remark.is_some() && written > 0 {
-            self.told += untold;
-            recorded -= 1;
+    /// Writes the records, and behind them one on those that are lost; sees to it that there is room for the next.
+    fn write(&mut self, batch: &Batch, written: &mut Written, queue: &Queue) -> Result<(), StoreError> {
+        if batch.records.is_empty() && self.untold(queue) == 0 && !queue.is_failing() {
+            return Ok(());
         }
-        queue.lose((records.len() as u64).saturating_sub(recorded));
-        result
+        let files = self.files.clone();
+        let mut newest = files.newest()?;
+        let appended = self.append(&mut newest, &batch.records, &mut written.records);
+        if batch.is_awaited(written.records) {
+            // After an error of this kind nobody knows what is on disk.
+            newest.sync().inspect_err(|_| queue.lose(written.records))?;
+            written.durably = true;
+        }
+        appended?;
+        self.tell_lost(&mut newest, queue)?;
+        newest.reserve()
     }
 
     /// Puts records into the files, and counts those that are in them.
-    fn put<'a>(
+    fn append(
         &mut self,
-        records: impl Iterator<Item = &'a Record>,
-        durably: bool,
-        written: &mut u64,
+        newest: &mut Newest<'_>,
+        records: &[Record],
+        written: &mut usize,
     ) -> Result<(), StoreError> {
-        let mut records = records.peekable();
-        if records.peek().is_none() {
-            return Ok(());
-        }
-        let mut newest = self.files.newest()?;
+        let mut records = records.iter().peekable();
         while records.peek().is_some() {
             self.lines.clear();
             self.lines.shrink_to(PIECE);
@@ -108,8 +107,16 @@ impl Writer {
             }
             newest.append(&self.lines, written)?;
         }
-        // After an error of this kind nobody knows what is on disk.
-        if durably { newest.sync().inspect_err(|_| *written = 0) } else { Ok(()) }
+        Ok(())
+    }
+
+    fn tell_lost(&mut self, newest: &mut Newest<'_>, queue: &Queue) -> Result<(), StoreError> {
+        let untold = self.untold(queue);
+        if untold > 0 {
+            self.append(newest, &[unaudited(untold)], &mut 0)?;
+            self.told += untold;
+        }
+        Ok(())
     }
 
     fn warn(&mut self, error: &StoreError) {
@@ -120,13 +127,12 @@ impl Writer {
     }
 }
 
+/// How long the thread may sleep.
+fn idle(queue: &Queue) -> Duration {
+    if queue.is_failing() { RETRY } else { Duration::MAX }
+}
+
 fn unaudited(count: u64) -> Record {
     let by = "harbor".into();
     Record { timestamp: wall_clock(), event: "unaudited", by, count: Some(count), ..Record::default() }
-}
-
-/// The same error for one more of those who wait.
-fn again(error: &StoreError) -> StoreError {
-    let source = std::io::Error::other(error.to_string());
-    StoreError::File { what: "write the audit log".into(), source }
 }

@@ -16,7 +16,7 @@ fn small(file: u64, old_files: u32) -> (TempDir, Files) {
 fn append(files: &Files, lines: &str) {
     let mut written = 0;
     files.newest().unwrap().append(lines.as_bytes(), &mut written).unwrap();
-    assert_eq!(written, lines.matches('\n').count() as u64);
+    assert_eq!(written, lines.matches('\n').count());
 }
 
 /// What is in the files, the newest one first, up to the first one that is not there.

@@ -1,0 +1,87 @@
+//! Records that go to the disk together, and who waits for them.
+//!
+//! Owns what becomes of those that it did not take: they are kept for the next attempt. Must never keep a record
+//! whose writer was told that it is in no file: what it tells of may not have happened.
+
+use tokio::sync::oneshot;
+
+use super::record::Record;
+use crate::store::StoreError;
+
+/// What waits for the disk.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) records: Vec<Record>,
+    /// Who waits until the records are written; in the order of their own.
+    pub(super) waiters: Vec<Waiter>,
+}
+
+/// Somebody waits.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    /// Which record has to be on disk for it, whatever happens to the machine; none for one who wants all of them
+    /// tried.
+    pub(super) record_at: Option<usize>,
+    pub(super) done: Done,
+}
+
+pub(super) type Done = oneshot::Sender<Result<(), StoreError>>;
+
+/// How far the disk took a batch.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// So many of its first records are in the files.
+    pub(super) records: usize,
+    /// They survive a power cut.
+    pub(super) durably: bool,
+}
+
+impl Batch {
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.waiters.is_empty()
+    }
+
+    /// Whether there are records that nobody waits for.
+    pub(super) fn is_nobodys(&self) -> bool {
+        !self.records.is_empty() && self.waiters.is_empty()
+    }
+
+    /// Whether somebody waits for one of so many first records.
+    pub(super) fn is_awaited(&self, records: usize) -> bool {
+        self.waiters.iter().any(|waiter| waiter.record_at.is_some_and(|at| at < records))
+    }
+
+    /// Takes what the other one has, behind its own.
+    pub(super) fn take_from(&mut self, other: &mut Self) {
+        let before = self.records.len();
+        if before == 0 {
+            // No record is moved on this way, which is the usual one.
+            return std::mem::swap(self, other);
+        }
+        self.records.append(&mut other.records);
+        let behind = |waiter: Waiter| Waiter { record_at: waiter.record_at.map(|at| at + before), ..waiter };
+        self.waiters.extend(other.waiters.drain(..).map(behind));
+    }
+
+    /// Answers all who wait, and leaves the records that are neither written nor given back to one who waited.
+    pub(super) fn settle(&mut self, written: &Written, result: &Result<(), StoreError>) {
+        let mut given_back = Vec::new();
+        for waiter in self.waiters.drain(..) {
+            let is_there = waiter.record_at.is_some_and(|at| at < written.records && written.durably);
+            let answer = if is_there { Ok(()) } else { result.as_ref().copied().map_err(again) };
+            given_back.extend(waiter.record_at.filter(|_| answer.is_err()));
+            // Whoever waited may have left.
+            let _ = waiter.done.send(answer);
+        }
+        let mut next = 0..;
+        self.records.retain(|_| {
+            next.next().is_some_and(|at| at >= written.records && given_back.binary_search(&at).is_err())
+        });
+    }
+}
+
+/// The same error for one more of those who wait.
+fn again(error: &StoreError) -> StoreError {
+    let source = std::io::Error::other(error.to_string());
+    StoreError::File { what: "write the audit log".into(), source }
+}
