@@ -3,7 +3,7 @@
 //! ```text
 //!   harbor-bridge serve             in the foreground, until a signal
 //!   harbor-bridge serve --stdio     native-messaging frames on stdin and stdout too, until stdin ends
-//!   harbor-bridge serve --detached  started by a client; says `ready` on stdout
+//!   harbor-bridge serve --detached  started by a client; says `ready` on stdout, or why it is not
 //!   harbor-bridge serve --metrics A also serves metrics over HTTP at this address
 //!   harbor-bridge ORIGIN …          native host: started by a browser; a relay to the user's one bridge
 //! ```
@@ -98,6 +98,13 @@ impl Serve {
 }
 
 fn run(Serve { mode, metrics }: Serve) -> ExitCode {
+    let fail = |error: &dyn std::error::Error, log_json, code| {
+        if mode == Mode::Detached {
+            // Its log may be what cannot be written.
+            let _ = writeln!(io::stdout(), "{error}");
+        }
+        fail(error, log_json, code)
+    };
     let log_json = match log_json() {
         Ok(log_json) => log_json,
         Err(error) => return fail(&error, false, USAGE),

@@ -4,6 +4,7 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// The directory with Harbor's executables: `HARBOR_TEST_BIN`, else where cargo put them beside this test.
 #[must_use]
@@ -28,6 +29,20 @@ pub fn product(name: &str) -> PathBuf {
 pub fn double(name: &str) -> PathBuf {
     let path = [profile_dir(), product_dir()].map(|dir| dir.join(name)).into_iter().find(|p| p.is_file());
     path.unwrap_or_else(|| panic!("{name} is missing: run `cargo build -p harbor-tests --bins` first"))
+}
+
+/// A command behind the words of another program, which is to start it: its environment is the same.
+#[must_use]
+pub fn behind(words: &[&str], usual: &Command) -> Command {
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).arg(usual.get_program()).args(usual.get_args());
+    for (name, value) in usual.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
 }
 
 /// Tests run from `<profile>/deps`, binaries from `<profile>`.

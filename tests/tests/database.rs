@@ -12,13 +12,12 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use harbor_bridge::store::journal::{Journal, parse, text};
 use harbor_tests::random::Random;
 use harbor_tests::rights::{is_root, left_out};
-use harbor_tests::{Bridge, Client, DOWN_LIMIT, Double, Home, LIMIT, Program, wait_until};
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Double, Home, LIMIT, Program, programs, wait_until};
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::geteuid;
 use serde_json::{Value, json};
@@ -273,22 +272,17 @@ fn a_full_disk_is_an_error_and_nothing_is_set_aside() {
     let home = Home::new();
     lived_in(&home);
     fs::write(database(&home), "this is no database, though it is as long as one could be").unwrap();
-    let script = "mount -t tmpfs -o size=256k none \"$1\" && cp -a \"$HARBOR_HOME\"/. \"$1\" && \
-        { cat /dev/zero > \"$1/filler\"; HARBOR_HOME=\"$1\" \"$2\" serve; echo \"exit $?\"; ls \"$1\"; head -c 20 \"$1/harbor.db\"; }";
     let disk = home.scratch("disk");
     fs::create_dir(&disk).unwrap();
     // What the servers have left is not needed, and may be larger.
     let _ = fs::remove_dir_all(home.path().join("servers"));
     let _ = fs::remove_dir_all(home.path().join("logs"));
-    let usual = home.command("harbor-bridge");
-    let mut command = Command::new("unshare");
-    for (name, value) in usual.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command.args(["-m", "sh", "-c", script, "sh"]).arg(&disk).arg(usual.get_program());
+    let script = "mount -t tmpfs -o size=256k none \"$0\" && cp -a \"$HARBOR_HOME\"/. \"$0\" && \
+        { cat /dev/zero > \"$0/filler\"; HARBOR_HOME=\"$0\" \"$@\"; echo \"exit $?\"; ls \"$0\"; head -c 20 \"$0/harbor.db\"; }";
+    let mut usual = home.command("harbor-bridge");
+    usual.arg("serve");
+    let disk = disk.to_str().unwrap();
+    let mut command = programs::behind(&["unshare", "-m", "sh", "-c", script, disk], &usual);
     let output = command.output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(
@@ -297,6 +291,21 @@ fn a_full_disk_is_an_error_and_nothing_is_set_aside() {
     );
     assert!(out.contains("this is no database") && !out.contains("exit 0"), "{out}\n{err}");
     assert!(!out.contains("corrupt-") && !out.contains("harbor.db.new"), "{out}\n{err}");
+}
+
+/// A new home on a full disk: also the bridge's log finds no room.
+#[test]
+fn a_command_says_what_a_bridge_met_that_cannot_even_log_it() {
+    let home = Home::new();
+    let script = "mkdir -m 700 \"$HARBOR_HOME\" && mount -t tmpfs -o size=64k,mode=700 none \"$HARBOR_HOME\" && \
+        { cat /dev/zero > \"$HARBOR_HOME/filler\"; exec \"$0\" \"$@\"; }";
+    let mut usual = home.command("harbor");
+    usual.arg("list");
+    let words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script];
+    let output = programs::behind(&words, &usual).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let wanted = "bridge.lock: No space left on device (os error 28): make room on that disk";
+    assert!(said.contains(wanted) && !output.status.success(), "{said}");
 }
 
 /// A definition as far as it is chosen here.

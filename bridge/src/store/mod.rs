@@ -95,8 +95,11 @@ impl StoreError {
 impl std::fmt::Display for StoreError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::File { what, source } => write!(f, "{what}: {source}"),
-            Self::Database { source } => write!(f, "harbor.db: {source}"),
+            Self::File { what, source } => write!(f, "{what}: {source}{}", advice(source.kind())),
+            Self::Database { source } => {
+                let is_full = source.sqlite_error_code() == Some(ErrorCode::DiskFull);
+                write!(f, "harbor.db: {source}{}", if is_full { MAKE_ROOM } else { "" })
+            }
             Self::Corrupt(said) => write!(f, "harbor.db is corrupt: {said}"),
             Self::Newer(version) => write!(
                 f,
@@ -114,6 +117,14 @@ impl std::fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+const MAKE_ROOM: &str = ": make room on that disk";
+
+/// What a person can do about an error of a disk, to stand behind it; nothing where the error says all.
+#[must_use]
+pub fn advice(error: io::ErrorKind) -> &'static str {
+    if matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) { MAKE_ROOM } else { "" }
+}
 
 impl From<rusqlite::Error> for StoreError {
     fn from(source: rusqlite::Error) -> Self {

@@ -3,10 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use harbor_tests::client::CALL;
-use harbor_tests::{Bridge, Client, Double, ErrorValue, Home, LIMIT, wait_until};
+use harbor_tests::{Bridge, Client, Double, ErrorValue, Home, LIMIT, programs, wait_until};
 use serde_json::{Value, json};
 
 use crate::{SITE, lines, path};
@@ -157,17 +156,12 @@ fn where_it_is_not_required_all_goes_on_and_is_written_later() {
 
 /// The bridge, whose `logs` is a disk of 4 MiB. Also the way to that from here.
 fn on_a_small_disk(home: &Home) -> (Bridge, PathBuf) {
-    let usual = home.command("harbor-bridge");
-    let mut command = Command::new("unshare");
-    let script = "mkdir -p -m 700 \"$0\" \"$0/logs\" && mount -t tmpfs -o size=4m,mode=700 none \"$0/logs\" && exec \"$@\"";
-    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-    command.arg(home.path()).arg(usual.get_program()).args(["serve", "--stdio"]);
-    for (name, value) in usual.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    let script = "mkdir -p -m 700 \"$HARBOR_HOME/logs\" && \
+        mount -t tmpfs -o size=4m,mode=700 none \"$HARBOR_HOME/logs\" && exec \"$0\" \"$@\"";
+    let mut usual = home.command("harbor-bridge");
+    usual.args(["serve", "--stdio"]);
+    let words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script];
+    let mut command = programs::behind(&words, &usual);
     let bridge = Bridge::start_as(home, &mut command);
     let root = format!("/proc/{}/root", bridge.process().pid);
     let logs = Path::new(&root).join(home.path().join("logs").strip_prefix("/").unwrap());

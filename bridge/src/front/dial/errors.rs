@@ -11,6 +11,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 
 use crate::config::ConfigError;
+use crate::store::advice;
 
 /// A program's or a bridge's version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +84,9 @@ impl fmt::Display for DialError {
                  HARBOR_HOME to a directory that only you can write to",
                 path.display()
             ),
-            Self::Io(doing, path, error) => write!(f, "cannot {doing} {}: {error}", path.display()),
+            Self::Io(doing, path, error) => {
+                write!(f, "cannot {doing} {}: {error}{}", path.display(), advice(error.kind()))
+            }
             Self::Ended { status, log, tail } => {
                 let tail = if tail.is_empty() { "it logged nothing" } else { tail };
                 write!(f, "the bridge ended while it started ({status}):\n{tail}\nIts log: {}", log.display())

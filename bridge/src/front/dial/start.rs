@@ -1,8 +1,9 @@
 //! Starts a bridge that outlives us, and waits until it listens.
 //!
-//! Owns the contract with `harbor-bridge serve --detached`: the line `ready` on its stdout once it listens, the
-//! exit code 75 when another bridge holds the lock, everything else it has to say in the log. Must never leave
-//! the new bridge anything of ours but the environment, and of that not whose server we may be.
+//! Owns the contract with `harbor-bridge serve --detached`: the line `ready` on its stdout once it listens, or there
+//! why it cannot, since its log may be on the disk that is full; the exit code 75 when another bridge holds the lock;
+//! everything else it has to say in the log. Must never leave the new bridge anything of ours but the environment, and
+//! of that not whose server we may be.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -21,7 +22,10 @@ use super::{Dial, DialError, RETRY, Role, is_ours, is_timeout};
 /// The exit code of a bridge that found the lock held.
 pub const EXIT_LOCKED: i32 = 75;
 
-/// No sane bridge says more before `ready`, in bytes.
+/// What a bridge says that listens.
+const READY: &[u8] = b"ready\n";
+
+/// No sane bridge says more on its stdout, in bytes.
 const MAX_GREETING: usize = 4096;
 
 /// A log that is longer when a bridge is started is put aside, in bytes.
@@ -39,7 +43,8 @@ impl Dial {
         let logged = log.metadata().map_or(0, |metadata| metadata.len());
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let mut child = self.spawn(log, theirs).map_err(failed)?;
-        if self.hear_ready(&ours).map_err(failed)? {
+        let said = self.hear(&ours).map_err(failed)?;
+        if said.starts_with(READY) {
             if matches!(self.role, Role::Mcp { .. }) {
                 // This program may outlive that bridge, which would stay in the table of processes until then.
                 thread::spawn(move || child.wait());
@@ -49,7 +54,11 @@ impl Dial {
         match self.wait_for_exit(&mut child).map_err(failed)? {
             Some(status) if status.code() == Some(EXIT_LOCKED) => Ok(false),
             Some(status) => {
-                Err(DialError::Ended { status, log: self.log.clone(), tail: read_tail(&self.log, logged) })
+                let mut tail = read_tail(&self.log, logged);
+                if tail.is_empty() {
+                    tail = String::from_utf8_lossy(said.trim_ascii()).into_owned();
+                }
+                Err(DialError::Ended { status, log: self.log.clone(), tail })
             }
             // It goes on: on a slow machine it may still come up, and the next program then finds it.
             None => Err(self.slow("the bridge to be ready")),
@@ -98,20 +107,20 @@ impl Dial {
         }
     }
 
-    /// Whether the line `ready` came before the end of its stdout and before the limit.
-    fn hear_ready(&self, mut stdout: &UnixStream) -> io::Result<bool> {
-        let (mut line, mut piece) = (Vec::new(), [0; 64]);
-        while !line.contains(&b'\n') && line.len() < MAX_GREETING {
+    /// What it says before it is ready, or closes its stdout, or the time is up.
+    fn hear(&self, mut stdout: &UnixStream) -> io::Result<Vec<u8>> {
+        let (mut said, mut piece) = (Vec::new(), [0; 64]);
+        while !said.starts_with(READY) && said.len() < MAX_GREETING {
             stdout.set_read_timeout(Some(self.left()))?;
             match stdout.read(&mut piece) {
-                Ok(0) => return Ok(false),
-                Ok(n) => line.extend_from_slice(&piece[..n]),
+                Ok(0) => break,
+                Ok(n) => said.extend_from_slice(&piece[..n]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if is_timeout(&error) => return Ok(false),
+                Err(error) if is_timeout(&error) => break,
                 Err(error) => return Err(error),
             }
         }
-        Ok(line.starts_with(b"ready\n"))
+        Ok(said)
     }
 
     fn wait_for_exit(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
@@ -143,6 +152,7 @@ fn read_tail(path: &Path, from: u64) -> String {
 mod tests {
     use super::*;
     use std::ffi::OsStr;
+    use std::os::unix::fs::PermissionsExt as _;
     use std::time::Instant;
 
     fn dial(home: &Path) -> Dial {
@@ -163,6 +173,27 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let command = dial(home.path()).command();
         assert!(command.get_envs().any(|variable| variable == (OsStr::new("HARBOR_INSTANCE"), None)));
+    }
+
+    #[test]
+    fn a_bridge_that_cannot_log_is_heard() {
+        let home = tempfile::tempdir().unwrap();
+        let dial = Dial { until: Instant::now() + Duration::from_secs(10), ..dial(home.path()) };
+        let start = |script: &str| {
+            let program = format!("#!/bin/sh\n{script}\n");
+            fs::write(&dial.program, program).unwrap();
+            fs::set_permissions(&dial.program, fs::Permissions::from_mode(0o700)).unwrap();
+            dial.start_bridge().map_err(|error| error.to_string())
+        };
+        assert_eq!(start("echo ready; exec sleep 0"), Ok(true));
+        assert_eq!(start("echo why not; exit 75"), Ok(false));
+        let ended = |said: &str| {
+            let log = dial.log.display();
+            Err(format!("the bridge ended while it started (exit status: 1):\n{said}\nIts log: {log}"))
+        };
+        assert_eq!(start("echo the disk; echo is full; exit 1"), ended("the disk\nis full"));
+        assert_eq!(start("echo on stdout; echo logged >&2; exit 1"), ended("logged"));
+        assert_eq!(start("exit 1"), ended("it logged nothing"));
     }
 
     #[test]

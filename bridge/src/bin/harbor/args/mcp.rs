@@ -63,6 +63,9 @@ impl Words {
         match (self.has("--delete"), self.has("--replace")) {
             (true, true) => Err("--delete and --replace: leave out one of the two".into()),
             (true, false) => Ok(TokenWanted::Delete(name.clone())),
+            (false, _) if name.contains(char::is_control) => {
+                Err("a client's name has no control characters".into())
+            }
             (false, replace) => Ok(TokenWanted::Make(name.clone(), replace)),
         }
     }

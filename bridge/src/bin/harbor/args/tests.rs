@@ -350,6 +350,7 @@ fn an_ai_client_has_a_name_and_maybe_a_choice_of_tools() {
         (&["mcp", "--json"][..], "--json has no meaning here"),
         (&["mcp", "--only", "time"], "--only time: a tool is named server/tool"),
         (&["mcp", "--client="], "--client: use 1 to 128 bytes"),
+        (&["mcp", "token", "a\nb"], "a client's name has no control characters"),
         (&["mcp", "--http", "0.0.0.0:1"], "--http 0.0.0.0:1: only this machine is served"),
         (&["mcp", "--http", "[::]:1"], "--http [::]:1: only this machine is served"),
         (&["mcp", "--http", "8765"], "--http 8765: use an address and a port"),

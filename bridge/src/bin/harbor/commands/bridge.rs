@@ -1,8 +1,9 @@
 //! ping, shutdown, version: the bridge itself.
 //!
-//! Owns ending a bridge that is too old or too new to be asked.
+//! Owns ending a bridge that is too old or too new to be asked. Must never say that a bridge has ended whose process is there.
 
 use std::fs;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use harbor_bridge::config::Paths;
@@ -20,6 +21,9 @@ use crate::screen::{Screen, Status};
 
 /// How long a bridge has to end; it promises 5 s.
 const END: Duration = Duration::from_secs(10);
+
+/// How often its process is looked for behind its last word.
+const LOOK: Duration = Duration::from_millis(2);
 
 pub fn show_version(screen: &mut Screen) -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
@@ -52,15 +56,34 @@ pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
 
 fn ask_to_end(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let _status = Status::new("stopping the servers …");
+    let until = Instant::now() + END;
     match client.request(&Ask::new("shutdown"), QUICK) {
         // It may be gone before its answer is.
         Ok(_) | Err(Failure::Lost) => {}
         Err(failure) => return Err(failure),
     }
-    match client.wait_for_end(END) {
+    let is_gone = client.wait_for_end(END) && is_gone_by(until, client.bridge.number("pid"));
+    match is_gone {
         true => report(screen, true, "the bridge has ended"),
         false => report(screen, true, "the bridge is still ending; its log says what it waits for"),
     }
+}
+
+/// Whether its process is gone in time: it lets go of us first, and then closes its files.
+fn is_gone_by(until: Instant, pid: Option<u64>) -> bool {
+    while pid.is_some_and(is_running) {
+        if Instant::now() >= until {
+            return false;
+        }
+        thread::sleep(LOOK);
+    }
+    true
+}
+
+/// One that has ended stays in the table of processes until its parent has asked for it, which may be never.
+fn is_running(pid: u64) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
 }
 
 /// A bridge that refuses our version holds the lock, and the lock names its process.
@@ -90,6 +113,17 @@ mod tests {
         assert_eq!(ran.printed, "{\"timestamp\":5}\n");
         assert_eq!(ran.asked, [r#"{"type":"ping","request_id":"1"}"#]);
         assert!(command(false, &[answer], ping).printed.starts_with("the bridge (build "));
+    }
+
+    #[test]
+    fn a_process_is_gone_when_it_has_ended_though_it_lies_there() {
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = Some(u64::from(child.id()));
+        assert!(!is_gone_by(Instant::now(), pid));
+        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL).unwrap();
+        assert!(is_gone_by(Instant::now() + END, pid));
+        child.wait().unwrap();
+        assert!(is_gone_by(Instant::now(), pid) && is_gone_by(Instant::now(), None));
     }
 
     #[test]
