@@ -1,9 +1,9 @@
 //! AI clients over Streamable HTTP, on this machine only.
 //!
 //! ```text
-//!  connection ─► gate: host, origin ─► path ─► token ─► POST ───► post
-//!                                                       GET ────► the session's stream
-//!                                                       DELETE ─► the session's end
+//!  connection ─► gate: host, origin ─► path ─► token ─► no runner of ours ─► POST ───► post
+//!                                                                            GET ────► the session's stream
+//!                                                                            DELETE ─► the session's end
 //! ```
 //!
 //! Owns what all requests share, and the order of these checks. Must never say on stderr more than what begins and ends.
@@ -27,6 +27,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use harbor_bridge::store::instance::mark;
 use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -141,6 +142,7 @@ impl Server {
             return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is at /mcp"));
         }
         let client = self.client(request.headers()).await?;
+        gate::check_other(request.headers(), || mark(&self.works.paths))?;
         let _served = connection.serve();
         match *request.method() {
             Method::POST => post::post(self, &client, connection, request).await,

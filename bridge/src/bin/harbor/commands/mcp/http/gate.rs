@@ -1,8 +1,8 @@
 //! Who may come in at all: what a request's head says about where it comes from.
 //!
 //! ```text
-//!  Host: this machine, our port? ─► Origin: none, or allowed? ─► a token? ─► the client's name
-//!        no: 403                          no: 403                no: 401
+//!  Host: this machine, our port? ─► Origin: none, or allowed? ─► a token? ─► not this Harbor itself? ─► the client's name
+//!        no: 403                          no: 403                no: 401          it is: 508
 //! ```
 //!
 //! Owns these checks; pure. The first two stand against web pages: one that has its name resolve to this machine still
@@ -10,6 +10,7 @@
 
 use std::net::SocketAddr;
 
+use harbor_policy::environment::INSTANCE_HEADER;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;
@@ -57,6 +58,17 @@ pub fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<Option<St
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = one(headers, &AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Refuses a runner of the Harbor that is served here; `mark` gives that one's.
+pub fn check_other(headers: &HeaderMap, mark: impl FnOnce() -> String) -> Result<(), Refusal> {
+    match one(headers, &HeaderName::from_static(INSTANCE_HEADER)) {
+        Some(said) if said == mark() => Err(Refusal::new(
+            StatusCode::LOOP_DETECTED,
+            "this is the Harbor that asks: as its own server it would list its tools again with each of its lists",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a body that is not said to be JSON.
