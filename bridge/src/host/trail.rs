@@ -53,13 +53,12 @@ impl Trail {
         allows: bool,
     ) -> Result<(), ErrorBody> {
         let record = Record { event, by: sender.by.clone(), ..stamped(record) };
-        match self.audit.append_durably(record.clone()).await {
-            Err(error) if self.config.now().audit_required && allows => Err(not_written(&error.to_string())),
-            Err(_) => {
-                self.append(record);
-                Ok(())
-            }
-            Ok(()) => Ok(()),
+        // Asked once: a configuration that changes meanwhile holds for the next one.
+        let only_now = allows && self.config.now().audit_required;
+        match self.audit.append_durably(record, !only_now).await {
+            Err(error) if only_now => Err(not_written(&error.to_string())),
+            // It stays with the log.
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 
@@ -68,9 +67,7 @@ impl Trail {
         let record = Record { event: "refused", by: sender.by.clone(), decision: "denied", ..record };
         if let Some(record) = self.counted(origin.unwrap_or(&sender.by), record) {
             // A refusal stands, whether it can be written or not.
-            if self.audit.append_durably(record.clone()).await.is_err() {
-                self.append(record);
-            }
+            let _ = self.audit.append_durably(record, true).await;
         }
     }
 

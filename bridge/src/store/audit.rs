@@ -83,11 +83,15 @@ impl Audit {
     /// Takes a record now, also when nobody waits for the future; it is done when the record is on disk.
     ///
     /// # Errors
-    /// When the disk refuses or is too slow. The record is then neither kept nor counted as lost: whoever does what it
-    /// tells of all the same appends it.
-    pub fn append_durably(&self, record: Record) -> impl Future<Output = Result<(), StoreError>> + use<> {
+    /// When the disk refuses or is too slow. With `or_later` the record is then treated as by [`Self::append`]; without, it
+    /// is dropped and not counted: what it tells of must not happen.
+    pub fn append_durably(
+        &self,
+        record: Record,
+        or_later: bool,
+    ) -> impl Future<Output = Result<(), StoreError>> + use<> {
         let (done, written) = oneshot::channel();
-        let taken = self.queue.append_durably(record, done);
+        let taken = self.queue.append_durably(record, or_later, done);
         async move {
             taken.map_err(|full| failed("write", full))?;
             written.await.map_err(|_| failed("write", "its thread has ended"))?

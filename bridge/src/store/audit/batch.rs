@@ -1,7 +1,7 @@
 //! Records that go to the disk together, and who waits for them.
 //!
-//! Owns what becomes of those that it did not take: they are kept for the next attempt. Must never keep a record
-//! whose writer was told that it is in no file: what it tells of may not have happened.
+//! Owns what becomes of those that it did not take: they are kept for the next attempt. Must never keep one that is of use
+//! now or not at all: whoever waited is told, and what it tells of does not happen.
 
 use tokio::sync::oneshot;
 
@@ -22,6 +22,8 @@ pub(super) struct Waiter {
     /// Which record has to be on disk for it, whatever happens to the machine; none for one who wants all of them
     /// tried.
     pub(super) record_at: Option<usize>,
+    /// Whether the disk may also have that one later.
+    pub(super) or_later: bool,
     pub(super) done: Done,
 }
 
@@ -63,19 +65,19 @@ impl Batch {
         self.waiters.extend(other.waiters.drain(..).map(behind));
     }
 
-    /// Answers all who wait, and leaves the records that are neither written nor given back to one who waited.
+    /// Answers all who wait, and leaves the records that are to be written later.
     pub(super) fn settle(&mut self, written: &Written, result: &Result<(), StoreError>) {
-        let mut given_back = Vec::new();
+        let mut dropped = Vec::new();
         for waiter in self.waiters.drain(..) {
             let is_there = waiter.record_at.is_some_and(|at| at < written.records && written.durably);
             let answer = if is_there { Ok(()) } else { result.as_ref().copied().map_err(again) };
-            given_back.extend(waiter.record_at.filter(|_| answer.is_err()));
+            dropped.extend(waiter.record_at.filter(|_| answer.is_err() && !waiter.or_later));
             // Whoever waited may have left.
             let _ = waiter.done.send(answer);
         }
         let mut next = 0..;
         self.records.retain(|_| {
-            next.next().is_some_and(|at| at >= written.records && given_back.binary_search(&at).is_err())
+            next.next().is_some_and(|at| at >= written.records && dropped.binary_search(&at).is_err())
         });
     }
 }

@@ -160,7 +160,10 @@ impl Newest<'_> {
             return Ok(());
         }
         let [from, bytes] = [self.length, 2 * RESERVE].map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
-        match fallocate(&self.file, FallocateFlags::FALLOC_FL_KEEP_SIZE, from, bytes) {
+        let reserve = || fallocate(&self.file, FallocateFlags::FALLOC_FL_KEEP_SIZE, from, bytes);
+        // A signal is no reason to call the disk full.
+        let reserved = std::iter::repeat_with(reserve).find(|reserved| *reserved != Err(Errno::EINTR));
+        match reserved.unwrap_or(Ok(())) {
             Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
             Err(error) => Err(failed("hold room for", &self.path)(error.into())),
         }

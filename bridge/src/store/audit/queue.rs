@@ -84,15 +84,17 @@ impl Queue {
         Ok(())
     }
 
-    /// Adds a record, and somebody who waits until it is on disk: who is told when it is not, and it is not kept then.
-    pub(super) fn append_durably(&self, record: Record, done: Done) -> Result<(), Full> {
+    /// Adds a record, and somebody who waits until it is on disk; where that fails, it is kept for `or_later`, or dropped.
+    pub(super) fn append_durably(&self, record: Record, or_later: bool, done: Done) -> Result<(), Full> {
         let mut state = self.lock();
         if state.closed || state.waiting() >= MAX_RECORDS {
+            drop(state);
+            self.lose(usize::from(or_later));
             return Err(Full);
         }
         let record_at = Some(state.batch.records.len());
         state.batch.records.push(record);
-        state.batch.waiters.push(Waiter { record_at, done });
+        state.batch.waiters.push(Waiter { record_at, or_later, done });
         drop(state);
         self.filled.notify_one();
         Ok(())
@@ -106,7 +108,7 @@ impl Queue {
         }
         // Those who no longer wait would pile up behind a disk that hangs.
         state.batch.waiters.retain(|waiter| waiter.record_at.is_some() || !waiter.done.is_closed());
-        state.batch.waiters.push(Waiter { record_at: None, done });
+        state.batch.waiters.push(Waiter { record_at: None, or_later: false, done });
         drop(state);
         self.filled.notify_one();
         Ok(())
