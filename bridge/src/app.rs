@@ -276,7 +276,8 @@ impl Bridge {
         Ok(notifier)
     }
 
-    /// Returns when a detached bridge has had no client for long enough.
+    /// Returns when a detached bridge has had no client for long enough, and holds no lines of the audit log that the disk
+    /// refuses.
     async fn idle(&self, settings: &Settings, mode: Mode) {
         if mode != Mode::Detached {
             std::future::pending::<()>().await;
@@ -285,7 +286,9 @@ impl Bridge {
             let changed = self.router.clients.changed.notified();
             if self.router.clients.count() > 0 {
                 changed.await;
-            } else if tokio::time::timeout(settings.idle_exit, changed).await.is_err() {
+            } else if tokio::time::timeout(settings.idle_exit, changed).await.is_err()
+                && !self.router.has_unwritten()
+            {
                 return;
             }
         }

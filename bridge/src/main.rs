@@ -20,6 +20,7 @@ use harbor_bridge::front::{dial, relay};
 use harbor_bridge::observe;
 use harbor_bridge::store::instance::InstanceError;
 use harbor_child::own;
+use harbor_child::signals::outlive_full_files;
 
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
@@ -109,7 +110,7 @@ fn run(Serve { mode, metrics }: Serve) -> ExitCode {
         Ok(log_json) => log_json,
         Err(error) => return fail(&error, false, USAGE),
     };
-    if let Err(error) = own::close_inherited() {
+    if let Err(error) = own::close_inherited().and_then(|()| outlive_full_files()) {
         return fail(&error, log_json, 1);
     }
     let configured = Paths::from_env().and_then(|paths| {

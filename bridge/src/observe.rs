@@ -15,6 +15,8 @@ pub fn begin(level: LevelFilter, json: bool) {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(io::stderr)
+        // Else a line that finds no room would be told of on stderr, too, which then panics.
+        .log_internal_errors(false)
         .with_ansi(false)
         .with_target(false);
     // Only the first of a process counts; there is no other.

@@ -105,6 +105,18 @@ fn on_request() {
     everything_goes("1", End::Request);
 }
 
+/// Whoever is told so may take its directory away.
+#[test]
+fn a_command_says_that_the_bridge_has_ended_when_its_process_is_gone() {
+    let home = Home::new();
+    for _ in 0..10 {
+        let _ = home.harbor(&["list"]);
+        let bridge = Process::of(home.locked_by().unwrap()).unwrap();
+        assert_eq!(home.done(&["shutdown"]), "the bridge has ended\n");
+        assert!(bridge.is_gone(), "{bridge:?}");
+    }
+}
+
 #[test]
 fn when_the_bridge_is_killed() {
     for isolation in ["1", "0"] {

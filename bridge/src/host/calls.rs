@@ -224,6 +224,7 @@ impl Host {
         }
         note.set_hash(self.tool_as_it_is(&caller, &server, &call.tool)?);
         // What was allowed when the call came may have ended while it waited.
+        self.trail.is_open()?;
         let permit = self.permit(caller, call)?;
         Ok((Way { server, limit, reader, reserved, _turns: turns }, slot, permit))
     }

@@ -218,7 +218,10 @@ impl Drop for Note {
             bytes_in: self.bytes_in,
             bytes_out: bytes_out.unwrap_or_default(),
         });
-        let is_blocked = code.is_some_and(blocks);
+        let is_asked = self.asked.get().is_some();
+        // Then nothing is called; as many attempts as somebody likes must not take the places of what was.
+        let is_log_shut = !is_asked && self.host.trail.is_open().is_err();
+        let is_blocked = is_log_shut || code.is_some_and(blocks);
         let decision = code.filter(|_| is_blocked).map_or("allowed", Code::as_str);
         self.host.note_decision(self.accounted(), Scope::McpToolsCall, decision);
         let record = Record {
@@ -231,7 +234,7 @@ impl Drop for Note {
             ..self.record()
         };
         // Limits bound what an origin asks of servers, and nothing what it asks of Harbor.
-        match self.asked.get().is_none() && self.origin.is_some() {
+        match is_log_shut || (!is_asked && self.origin.is_some()) {
             true => self.host.trail.not_asked(self.accounted(), record),
             false => self.host.trail.called(record),
         }

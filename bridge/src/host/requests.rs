@@ -53,6 +53,8 @@ impl Host {
         };
         if let Caller::Origin(asker) = &caller {
             self.may_use(asker, id, &record).await.inspect_err(|error| asking.ended(Err(error)))?;
+        }
+        if event.is_some() {
             self.trail.is_open().inspect_err(|error| asking.ended(Err(error)))?;
         }
         let result = self.ask_in_turn(caller, (id, operation), asked, audience, &asking).await;
@@ -137,6 +139,9 @@ impl Host {
             Caller::Owner(_, permit) => permit,
             Caller::Origin(asker) => {
                 server.ready(&mut limit).await.map_err(|why| errors::unavailable(id, &why, reader))?;
+                if event_of(&operation).is_some() {
+                    self.trail.is_open()?;
+                }
                 self.permissions.permit(&asker, (id, EVERY))?
             }
         };

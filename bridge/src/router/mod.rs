@@ -110,6 +110,12 @@ impl Router {
         })
     }
 
+    /// Whether only this process has what belongs into the audit log: the disk refuses it.
+    #[must_use]
+    pub fn has_unwritten(&self) -> bool {
+        self.host.trail.health().0
+    }
+
     /// Refuses all requests from now on: the bridge is going. So the refusals of origins that were only counted are all
     /// there will be, and are written down.
     pub fn drain(&self) {

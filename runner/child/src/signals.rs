@@ -9,6 +9,7 @@
 
 use std::io;
 use std::os::unix::net::UnixStream as Pair;
+use std::sync::Arc;
 
 use nix::sys::signal::Signal;
 use signal_hook::SigId;
@@ -16,6 +17,16 @@ use signal_hook::low_level::{pipe, unregister};
 use tokio::net::UnixStream;
 
 use crate::outbox::read_some;
+
+/// From now on SIGXFSZ ends this process no more: a file that may not grow is an error of whoever writes it. Programs that
+/// are started from here get it as usual.
+///
+/// # Errors
+/// When the system refuses.
+pub fn outlive_full_files() -> io::Result<()> {
+    // A handler, which execve resets, and not "ignore", which it would hand on.
+    signal_hook::flag::register(Signal::SIGXFSZ as i32, Arc::default()).map(drop)
+}
 
 /// Signals that are listened to until this is dropped.
 #[derive(Debug)]

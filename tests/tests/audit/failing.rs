@@ -1,6 +1,7 @@
 //! A log that cannot be written: nothing is done without it, or it is counted, as the configuration says.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,7 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     assert_eq!(bridge.all_grants(), before);
     assert_refused(site.tool("s/echo", &json!({})));
     assert_refused(bridge.tool("s", "echo", &json!({})));
+    assert_refused(bridge.call("mcp_read_resource", &json!({"server_id": "s", "uri": "x://a"})));
     assert_eq!(double.journal().count("call"), 1);
     assert_eq!(other.try_tool("s/echo"), "ERR_SCOPE_REQUIRED", "a refusal stands");
     // Less may always be allowed.
@@ -194,4 +196,71 @@ fn where_the_log_is_required_no_call_is_made_that_it_has_no_room_for() {
     let made = text.lines().filter(|line| line.contains("\"call\"") && !line.contains("\"code\"")).count();
     assert_eq!(made, double.journal().count("call"));
     assert_eq!(health(&bridge), json!({"failing": false, "unaudited": 0}));
+}
+
+/// The person's own attempts have no limit, and must not take the places of calls that were made.
+#[test]
+fn a_flood_of_calls_that_the_log_refuses_makes_few_lines_and_is_counted() {
+    let home = Home::new();
+    home.configure("[host]\nauditRequired = true\n");
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let aside = home.path().join("logs/aside");
+    assert_eq!(bridge.audit(&json!({})).len(), 1);
+    fs::rename(path(&home), &aside).unwrap();
+    fs::create_dir(path(&home)).unwrap();
+    bridge.tool("s", "echo", &json!({})).unwrap();
+    wait_for_health(&bridge, true);
+    for _ in 0..500 {
+        assert_refused(bridge.tool("s", "echo", &json!({})));
+    }
+    fs::remove_dir(path(&home)).unwrap();
+    fs::rename(&aside, path(&home)).unwrap();
+    wait_for_health(&bridge, false);
+    let lines = lines(&home);
+    let of = |decision| {
+        lines.iter().filter(|line| line["event"] == "call" && line["decision"] == decision).count()
+    };
+    assert_eq!(of("allowed"), 1, "the call that was made");
+    assert!((1..=100).contains(&of("denied")), "{}", of("denied"));
+}
+
+/// A limit of the process instead of a full disk: the kernel has a signal for that, which ends a process.
+#[test]
+fn a_log_that_may_not_grow_is_one_that_cannot_be_written() {
+    let home = Home::new();
+    home.configure("[host]\nauditRequired = true\n");
+    let mut usual = home.command("harbor-bridge");
+    usual.args(["serve", "--stdio"]);
+    let limited = "ulimit -f 1024 && exec \"$0\" \"$@\"";
+    let bridge = Bridge::start_as(&home, &mut programs::behind(&["bash", "-c", limited], &usual));
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let room = 1024 * 1024 - fs::metadata(path(&home)).unwrap().len();
+    let line = format!("{}\n", json!({"event": "x".repeat(8000)}));
+    let lines = line.repeat(usize::try_from(room).unwrap() / line.len());
+    OpenOptions::new().append(true).open(path(&home)).unwrap().write_all(lines.as_bytes()).unwrap();
+    let try_it = || bridge.tool("s", "echo", &json!({}));
+    wait_until("calls to be refused", LIMIT, || try_it().is_err());
+    assert_refused(try_it());
+    fs::remove_file(path(&home)).unwrap();
+    wait_for_health(&bridge, false);
+    try_it().unwrap();
+}
+
+/// What the bridge says of itself finds no room, either.
+#[test]
+fn a_bridge_that_cannot_log_serves() {
+    let home = Home::new();
+    let mut usual = home.command("harbor-bridge");
+    usual.args(["serve", "--stdio"]);
+    let script = "exec \"$0\" \"$@\" 2>/dev/full";
+    let mut bridge = Bridge::start_as(&home, &mut programs::behind(&["sh", "-c", script], &usual));
+    bridge.add_and_connect("s", &Double::sound(&home));
+    fs::remove_file(path(&home)).unwrap();
+    fs::create_dir(path(&home)).unwrap();
+    bridge.tool("s", "echo", &json!({})).unwrap();
+    wait_for_health(&bridge, true);
+    fs::remove_dir(path(&home)).unwrap();
+    wait_for_health(&bridge, false);
+    assert!(bridge.stop().success());
 }

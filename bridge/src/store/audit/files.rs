@@ -1,13 +1,13 @@
 //! The files of the audit log: the one that grows, and the full ones before it, `.1` the newest of them.
 //!
 //! ```text
-//!  audit.jsonl ──16 MiB──► .1 ──► .2 ──► … ──► .7 ──► gone
+//!  audit.jsonl.next ──► audit.jsonl ──16 MiB──► .1 ──► .2 ──► … ──► .7 ──► gone
 //! ```
 //!
 //! Owns their names, their sizes and their whole lines. Opens them anew each time: so it follows the person who
 //! moves or removes them, and after any failure begins with a sound file. Holds room behind the newest one's end, for
-//! what has happened by the time that somebody else has filled the disk. Must never split a line over two files, nor
-//! take back what is written.
+//! what has happened by the time that somebody else has filled the disk; where there is none for the next file, this one
+//! grows into that. Must never split a line over two files, nor take back what is written.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,12 +17,13 @@ use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::statvfs::fstatvfs;
 
 use crate::store::lines::{newline, open_to_append, open_to_read};
-use crate::store::{StoreError, failed};
+use crate::store::{StoreError, advice, failed};
 
 /// So much room is held at least, in bytes: thousands of records. As much again is taken with it, so that it is not
-/// asked for each time.
+/// asked for each time; where a disk has not that much, it is called full.
 const RESERVE: u64 = 1024 * 1024;
 
 /// In what [`MetadataExt::blocks`] counts, in bytes.
@@ -81,9 +82,19 @@ impl Files {
         path.into()
     }
 
+    /// The path of the file that will be the newest; one that is there was prepared, and nothing is in it.
+    fn next(&self) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".next");
+        path.into()
+    }
+
     /// Opens the newest file, which is made when there is none.
     pub(super) fn newest(&self) -> Result<Newest<'_>, StoreError> {
-        let path = self.nth(0);
+        self.open(self.nth(0))
+    }
+
+    fn open(&self, path: PathBuf) -> Result<Newest<'_>, StoreError> {
         let (file, length) = open_to_append(&path)?;
         if length == 0 {
             // It may be new, as may its directory.
@@ -115,7 +126,8 @@ impl Files {
             let path = self.nth(n);
             fs::rename(&path, self.nth(n + 1)).map_err(failed("put aside", &path))?;
         }
-        Ok(())
+        let next = self.next();
+        fs::rename(&next, self.nth(0)).map_err(failed("begin", &next))
     }
 
     /// What was made and renamed survives a power cut.
@@ -131,11 +143,10 @@ impl Newest<'_> {
         while !lines.is_empty() {
             let room = self.files.limits.file.saturating_sub(self.length);
             let fitting = fitting(lines, room);
-            if fitting == 0 && self.length > 0 {
-                self.put_aside()?;
+            if fitting == 0 && self.length > 0 && self.put_aside()? {
                 continue;
             }
-            // A line that is longer than a file has one of its own.
+            // A line that is longer than a file has one of its own; and so it is where there is no room for a next file.
             let now = if fitting > 0 { fitting } else { first_line(lines) };
             let (piece, rest) = lines.split_at(now);
             let (done, result) = write(&mut self.file, piece);
@@ -153,30 +164,50 @@ impl Newest<'_> {
         self.file.sync_data().map_err(failed("sync", &self.path))
     }
 
-    /// Sees to it that there is room for what comes next. A file system that cannot promise any is believed.
+    /// Sees to it that there is room for what comes next. Where a file system cannot hold any, it has to have some now.
     pub(super) fn reserve(&self) -> Result<(), StoreError> {
-        let taken = self.file.metadata().map_err(failed("look at", &self.path))?.blocks() * BLOCK;
+        self.hold().map_err(failed("hold room for", &self.path))
+    }
+
+    fn hold(&self) -> io::Result<()> {
+        let taken = self.file.metadata()?.blocks() * BLOCK;
         if taken >= self.length + RESERVE {
             return Ok(());
         }
+        // Asked first: some take what there is, and then say that it was not enough.
+        let disk = fstatvfs(&self.file)?;
+        if u64::from(disk.blocks_available()).saturating_mul(disk.fragment_size()) < 2 * RESERVE {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let [from, bytes] = [self.length, 2 * RESERVE].map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
-        let reserve = || fallocate(&self.file, FallocateFlags::FALLOC_FL_KEEP_SIZE, from, bytes);
-        // A signal is no reason to call the disk full.
-        let reserved = std::iter::repeat_with(reserve).find(|reserved| *reserved != Err(Errno::EINTR));
-        match reserved.unwrap_or(Ok(())) {
-            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
-            Err(error) => Err(failed("hold room for", &self.path)(error.into())),
+        loop {
+            match fallocate(&self.file, FallocateFlags::FALLOC_FL_KEEP_SIZE, from, bytes) {
+                // A signal is no reason to call the disk full.
+                Err(Errno::EINTR) => {}
+                Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 
-    fn put_aside(&mut self) -> Result<(), StoreError> {
-        // The room behind its end is for the next one.
+    /// Begins the next file, if there is room for it: else whether this one is longer than it may be is no matter.
+    fn put_aside(&mut self) -> Result<bool, StoreError> {
+        let path = self.files.next();
+        let held = self.files.open(path.clone()).and_then(|next| next.reserve());
+        match held {
+            Err(StoreError::File { source, .. }) if advice(source.kind()) != "" => {
+                let _ = fs::remove_file(&path);
+                return Ok(false);
+            }
+            held => held?,
+        }
+        // The room behind its end is for others.
         self.file.set_len(self.length).map_err(failed("put aside", &self.path))?;
         self.sync()?;
         self.files.put_aside()?;
         // A new file, so the names are synced.
         *self = self.files.newest()?;
-        Ok(())
+        Ok(true)
     }
 }
 

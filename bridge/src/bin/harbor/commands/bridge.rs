@@ -44,7 +44,7 @@ pub fn ping(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
 
 pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     match Client::connect_running(paths) {
-        Ok(Some(mut client)) => ask_to_end(&mut client, screen),
+        Ok(Some(mut client)) => ask_to_end(&mut client, holder(paths), screen),
         Ok(None) => report(screen, false, "no bridge is running"),
         Err(error @ DialError::Version(_)) => {
             let pid = end_by_signal(paths).ok_or(error)?;
@@ -54,7 +54,7 @@ pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     }
 }
 
-fn ask_to_end(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Result<(), Failure> {
     let _status = Status::new("stopping the servers …");
     let until = Instant::now() + END;
     match client.request(&Ask::new("shutdown"), QUICK) {
@@ -62,7 +62,7 @@ fn ask_to_end(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         Ok(_) | Err(Failure::Lost) => {}
         Err(failure) => return Err(failure),
     }
-    let is_gone = client.wait_for_end(END) && is_gone_by(until, client.bridge.number("pid"));
+    let is_gone = client.wait_for_end(END) && is_gone_by(until, pid);
     match is_gone {
         true => report(screen, true, "the bridge has ended"),
         false => report(screen, true, "the bridge is still ending; its log says what it waits for"),
@@ -70,7 +70,7 @@ fn ask_to_end(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
 }
 
 /// Whether its process is gone in time: it lets go of us first, and then closes its files.
-fn is_gone_by(until: Instant, pid: Option<u64>) -> bool {
+fn is_gone_by(until: Instant, pid: Option<i32>) -> bool {
     while pid.is_some_and(is_running) {
         if Instant::now() >= until {
             return false;
@@ -81,16 +81,21 @@ fn is_gone_by(until: Instant, pid: Option<u64>) -> bool {
 }
 
 /// One that has ended stays in the table of processes until its parent has asked for it, which may be never.
-fn is_running(pid: u64) -> bool {
+fn is_running(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
 }
 
-/// A bridge that refuses our version holds the lock, and the lock names its process.
+/// A bridge that refuses our version can be told by a signal only.
 fn end_by_signal(paths: &Paths) -> Option<i32> {
-    let pid: i32 = fs::read_to_string(paths.lock()).ok()?.trim().parse().ok().filter(|&pid| pid > 1)?;
+    let pid = holder(paths)?;
     kill(Pid::from_raw(pid), Signal::SIGTERM).ok()?;
     Some(pid)
+}
+
+/// The process of a bridge that runs: it holds the lock, and is named there.
+fn holder(paths: &Paths) -> Option<i32> {
+    fs::read_to_string(paths.lock()).ok()?.trim().parse().ok().filter(|&pid| pid > 1)
 }
 
 fn report(screen: &mut Screen, stopping: bool, text: &str) -> Result<(), Failure> {
@@ -118,9 +123,9 @@ mod tests {
     #[test]
     fn a_process_is_gone_when_it_has_ended_though_it_lies_there() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let pid = Some(u64::from(child.id()));
+        let pid = Some(child.id().cast_signed());
         assert!(!is_gone_by(Instant::now(), pid));
-        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL).unwrap();
+        child.kill().unwrap();
         assert!(is_gone_by(Instant::now() + END, pid));
         child.wait().unwrap();
         assert!(is_gone_by(Instant::now(), pid) && is_gone_by(Instant::now(), None));
@@ -130,10 +135,11 @@ mod tests {
     fn a_shutdown_waits_for_the_end_and_needs_no_answer() {
         let answer = r#"{"type":"shutdown_result","request_id":"1","stopping":true}"#;
         for answers in [&[answer][..], &[]] {
-            let ran = command(false, answers, ask_to_end);
+            let ran = command(false, answers, |client, screen| ask_to_end(client, None, screen));
             assert_eq!((ran.printed.as_str(), ran.failure), ("the bridge has ended\n", None));
         }
-        let refused = command(false, &[&error("ERR_PERMISSION_DENIED")], ask_to_end);
+        let refused = [&*error("ERR_PERMISSION_DENIED")];
+        let refused = command(false, &refused, |client, screen| ask_to_end(client, None, screen));
         assert!(refused.failure.unwrap().starts_with("no"));
     }
 }

@@ -1,6 +1,7 @@
 //! A disk that refuses, or is full: what was let happen is written when it takes it, and what it cannot take is known before.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 use super::super::files::Files;
 use super::super::record::tests::line;
 use super::super::{Limits, Query, Record};
-use super::{all, call, calls, open, path, text};
+use super::{all, call, calls, missing, open, path, text};
 use crate::store::audit::Audit;
 
 /// Puts something else in place of the file, or the file back, with no moment in which there is nothing.
@@ -77,6 +78,25 @@ async fn what_a_disk_refuses_until_the_end_is_counted() {
     assert_eq!(audit.lost(), 3);
 }
 
+/// As on a disk that has a few bytes left: the line about them is shorter than theirs.
+async fn where_only_a_short_line_fits(home: &Path) {
+    let path = home.join("logs/audit.jsonl");
+    let record = || Record { origin: Some("x".repeat(500).into()), ..call(1) };
+    let audit = open(&path);
+    (0..20).for_each(|_| audit.append(record()).unwrap());
+    audit.close();
+    let text = fs::read_to_string(&path).unwrap();
+    let (last, before) = text.lines().collect::<Vec<_>>().split_last().map(|(l, b)| (*l, b.len())).unwrap();
+    assert_eq!((missing(last), audit.lost()), (20 - before as u64, 20 - before as u64));
+}
+
+#[test]
+fn what_is_missing_at_the_end_is_told_where_that_fits() {
+    let name = "what_is_missing_at_the_end_is_told_where_that_fits";
+    let script = "ulimit -f 8 && trap '' XFSZ && exec \"$0\" \"$@\"";
+    on_another_disk(name, script, |home| async move { where_only_a_short_line_fits(&home).await });
+}
+
 /// The part of the test below that runs where a file can have 8 KiB.
 async fn on_a_small_disk(home: &Path) {
     let path = home.join("logs/audit.jsonl");
@@ -126,20 +146,25 @@ fn a_full_disk_takes_whole_lines_until_it_is_full_and_goes_on_when_there_is_room
 }
 
 /// Whoever asks before each call whether the log is well: nothing of what happens then is missing, though somebody
-/// else takes all room that is left, and keeps it.
-async fn beside_one_who_fills_the_disk(home: &Path) {
+/// else takes all room that there is, all the time, and keeps it; nor if the bridge ends before there is any.
+async fn beside_one_who_fills_the_disk(home: &Path, limits: Limits) {
     let path = home.join("logs/audit.jsonl");
     let record = |n| Record { origin: Some("x".repeat(500).into()), ..call(n) };
     let filler = home.join("filler");
-    let audit = open(&path);
+    let fill = || {
+        let mut filler = OpenOptions::new().append(true).create(true).open(&filler).unwrap();
+        while filler.write_all(&[b'x'; 4096]).is_ok() {}
+    };
+    let open = || Audit::open(&path, limits).unwrap();
+    let audit = open();
     assert!(!audit.is_failing());
-    fs::write(&filler, vec![b'x'; 8 * 1024 * 1024]).unwrap_err();
     let mut count = 0;
     while !audit.is_failing() {
+        fill();
         audit.append(record(count)).unwrap();
         count += 1;
         if count.is_multiple_of(100) {
-            assert_eq!(audit.read(Query { limit: 1, ..all() }).await.unwrap(), [text(&record(count - 1))]);
+            let _ = audit.read(Query { limit: 1, ..all() }).await.unwrap();
         }
     }
     assert!((1000..4000).contains(&count), "{count}");
@@ -149,19 +174,32 @@ async fn beside_one_who_fills_the_disk(home: &Path) {
     assert_eq!(audit.read(all()).await.unwrap(), wanted);
     // A line or two would fit; that is not well.
     assert!(audit.is_failing());
-    drop(audit);
-    let audit = open(&path);
+    audit.close();
+    assert_eq!(audit.lost(), 0);
+    let audit = open();
     assert!(audit.is_failing(), "a new one knows before the first call");
     fs::remove_file(&filler).unwrap();
     wait_until_well(&audit);
     assert_eq!((audit.lost(), audit.read(all()).await.unwrap()), (0, wanted));
 }
 
+const MOUNTED: &str = "mount -t tmpfs -o size=6m none \"$HARBOR_TEST_SMALL_DISK\" && exec \"$0\" \"$@\"";
+
 #[test]
 fn a_log_that_was_well_has_room_for_what_happens_until_it_is_known_to_have_none() {
     let name = "a_log_that_was_well_has_room_for_what_happens_until_it_is_known_to_have_none";
-    let script = "mount -t tmpfs -o size=4m none \"$HARBOR_TEST_SMALL_DISK\" && exec \"$0\" \"$@\"";
-    on_another_disk(name, script, |home| async move { beside_one_who_fills_the_disk(&home).await });
+    on_another_disk(name, MOUNTED, |home| async move {
+        beside_one_who_fills_the_disk(&home, Limits::default()).await;
+    });
+}
+
+#[test]
+fn nor_is_that_room_let_go_when_the_next_file_would_begin() {
+    let name = "nor_is_that_room_let_go_when_the_next_file_would_begin";
+    on_another_disk(name, MOUNTED, |home| async move {
+        let limits = Limits { file: 200 * 1024, ..Limits::default() };
+        beside_one_who_fills_the_disk(&home, limits).await;
+    });
 }
 
 #[test]
