@@ -163,7 +163,11 @@ pub fn greeds(out: &mut Page, all: &[Greed]) {
 /// Memory of bridge, runner and init, and of `harbor mcp` before and after large results.
 pub fn memory(out: &mut Page, moments: &[Moment], mcp: [Memory; 2]) {
     line(out, "### Memory\n");
-    line(out, "In KiB; the proportional set size counts shared pages once among those who share them.\n");
+    line(
+        out,
+        "In KiB; the proportional set size counts shared pages once among those who share them. Kept of a result is what",
+    );
+    line(out, "there is more than 1 s after traffic.\n");
     row(out, &["when", "process", "PSS", "private dirty", "goal (private dirty)"]);
     row(out, &["---", "---", "---:", "---:", "---:"]);
     for (place, moment) in moments.iter().enumerate() {

@@ -20,7 +20,7 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::fstatvfs;
 
 use crate::store::lines::{newline, open_to_append, open_to_read};
-use crate::store::{StoreError, advice, failed};
+use crate::store::{StoreError, failed, is_full};
 
 /// So much room is held at least, in bytes: thousands of records. As much again is taken with it, so that it is not
 /// asked for each time; where a disk has not that much, it is called full.
@@ -176,7 +176,7 @@ impl Newest<'_> {
         }
         // Asked first: some take what there is, and then say that it was not enough.
         let disk = fstatvfs(&self.file)?;
-        if u64::from(disk.blocks_available()).saturating_mul(disk.fragment_size()) < 2 * RESERVE {
+        if disk.blocks_available().saturating_mul(disk.fragment_size()) < 2 * RESERVE {
             return Err(io::ErrorKind::StorageFull.into());
         }
         let [from, bytes] = [self.length, 2 * RESERVE].map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
@@ -195,7 +195,7 @@ impl Newest<'_> {
         let path = self.files.next();
         let held = self.files.open(path.clone()).and_then(|next| next.reserve());
         match held {
-            Err(StoreError::File { source, .. }) if advice(source.kind()) != "" => {
+            Err(StoreError::File { source, .. }) if is_full(source.kind()) => {
                 let _ = fs::remove_file(&path);
                 return Ok(false);
             }
