@@ -55,6 +55,10 @@ impl Trail {
         let record = Record { event, by: sender.by.clone(), ..stamped(record) };
         // Asked once: a configuration that changes meanwhile holds for the next one.
         let only_now = allows && self.config.now().audit_required;
+        if only_now {
+            // What little room there may be is for calls under way.
+            self.is_open()?;
+        }
         match self.audit.append_durably(record, !only_now).await {
             Err(error) if only_now => Err(not_written(&error.to_string())),
             // It stays with the log.

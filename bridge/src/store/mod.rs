@@ -123,12 +123,7 @@ const MAKE_ROOM: &str = ": make room on that disk";
 /// What a person can do about an error of a disk, to stand behind it; nothing where the error says all.
 #[must_use]
 pub fn advice(error: io::ErrorKind) -> &'static str {
-    if is_full(error) { MAKE_ROOM } else { "" }
-}
-
-/// Whether an error means that there is no room on a disk.
-fn is_full(error: io::ErrorKind) -> bool {
-    matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    if matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) { MAKE_ROOM } else { "" }
 }
 
 impl From<rusqlite::Error> for StoreError {

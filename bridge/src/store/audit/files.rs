@@ -6,8 +6,8 @@
 //!
 //! Owns their names, their sizes and their whole lines. Opens them anew each time: so it follows the person who
 //! moves or removes them, and after any failure begins with a sound file. Holds room behind the newest one's end, for
-//! what has happened by the time that somebody else has filled the disk; where there is none for the next file, this one
-//! grows into that. Must never split a line over two files, nor take back what is written.
+//! what has happened by the time that somebody else has filled the disk; where the next file cannot be
+//! had, this one grows into that, and no further. Must never split a line over two files, nor take back what is written.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::fstatvfs;
 
 use crate::store::lines::{newline, open_to_append, open_to_read};
-use crate::store::{StoreError, failed, is_full};
+use crate::store::{StoreError, failed};
 
 /// So much room is held at least, in bytes: thousands of records. As much again is taken with it, so that it is not
 /// asked for each time; where a disk has not that much, it is called full.
@@ -60,6 +60,8 @@ pub(super) struct Newest<'a> {
     path: PathBuf,
     file: File,
     length: u64,
+    /// Why the next one could not be had. It is tried once for each opening: to try costs more than to write.
+    stuck: Option<StoreError>,
 }
 
 impl Files {
@@ -89,9 +91,14 @@ impl Files {
         path.into()
     }
 
-    /// Opens the newest file, which is made when there is none.
+    /// Opens the newest file, which is made when there is none: of one that was prepared, where whoever did was killed.
     pub(super) fn newest(&self) -> Result<Newest<'_>, StoreError> {
-        self.open(self.nth(0))
+        let (path, next) = (self.nth(0), self.next());
+        let is_prepared = |next: fs::Metadata| next.is_file() && next.len() == 0;
+        if !path.exists() && fs::symlink_metadata(&next).is_ok_and(is_prepared) {
+            fs::rename(&next, &path).map_err(failed("begin", &next))?;
+        }
+        self.open(path)
     }
 
     fn open(&self, path: PathBuf) -> Result<Newest<'_>, StoreError> {
@@ -100,7 +107,7 @@ impl Files {
             // It may be new, as may its directory.
             self.sync_names()?;
         }
-        Ok(Newest { files: self, path, file, length })
+        Ok(Newest { files: self, path, file, length, stuck: None })
     }
 
     /// Opens all that can be read, the newest first. Also where the last whole line of each ends.
@@ -141,13 +148,17 @@ impl Newest<'_> {
     /// Appends whole lines. How many of them are written is added to `written`, also when not all are.
     pub(super) fn append(&mut self, mut lines: &[u8], written: &mut usize) -> Result<(), StoreError> {
         while !lines.is_empty() {
-            let room = self.files.limits.file.saturating_sub(self.length);
-            let fitting = fitting(lines, room);
-            if fitting == 0 && self.length > 0 && self.put_aside()? {
+            let mut now = self.fitting(lines, 0);
+            if now == 0 && self.length > 0 && self.has_put_aside() {
                 continue;
             }
-            // A line that is longer than a file has one of its own; and so it is where there is no room for a next file.
-            let now = if fitting > 0 { fitting } else { first_line(lines) };
+            if now == 0 {
+                // A line that is longer than a file has one of its own.
+                now = if self.stuck.is_some() { self.fitting(lines, 2 * RESERVE) } else { first_line(lines) };
+            }
+            if let Some(why) = self.stuck.take_if(|_| now == 0) {
+                return Err(why);
+            }
             let (piece, rest) = lines.split_at(now);
             let (done, result) = write(&mut self.file, piece);
             // If this was torn, the next one to open the file cuts it off.
@@ -164,19 +175,37 @@ impl Newest<'_> {
         self.file.sync_data().map_err(failed("sync", &self.path))
     }
 
-    /// Sees to it that there is room for what comes next. Where a file system cannot hold any, it has to have some now.
-    pub(super) fn reserve(&self) -> Result<(), StoreError> {
+    /// How many bytes the leading lines have that this file may still have, and so many more.
+    fn fitting(&self, lines: &[u8], more: u64) -> usize {
+        fitting(lines, (self.files.limits.file + more).saturating_sub(self.length))
+    }
+
+    /// Sees to it that there is room for what comes next; whether it is held. Where a file system cannot hold any, the disk
+    /// has to have some now.
+    ///
+    /// # Errors
+    /// When there is none, also because this file is too long, and no next one can be had.
+    pub(super) fn reserve(&mut self) -> Result<bool, StoreError> {
+        let over = self.length.saturating_sub(self.files.limits.file);
+        if over > 0
+            && !self.has_put_aside()
+            && let Some(why) = self.stuck.take_if(|_| over > RESERVE)
+        {
+            return Err(why);
+        }
         self.hold().map_err(failed("hold room for", &self.path))
     }
 
-    fn hold(&self) -> io::Result<()> {
+    fn hold(&self) -> io::Result<bool> {
         let taken = self.file.metadata()?.blocks() * BLOCK;
         if taken >= self.length + RESERVE {
-            return Ok(());
+            return Ok(true);
         }
         // Asked first: some take what there is, and then say that it was not enough.
         let disk = fstatvfs(&self.file)?;
-        if disk.blocks_available().saturating_mul(disk.fragment_size()) < 2 * RESERVE {
+        let says_nothing = disk.blocks() == 0;
+        let left = disk.blocks_available().saturating_mul(disk.fragment_size());
+        if left < 2 * RESERVE && !says_nothing {
             return Err(io::ErrorKind::StorageFull.into());
         }
         let [from, bytes] = [self.length, 2 * RESERVE].map(|bytes| i64::try_from(bytes).unwrap_or(i64::MAX));
@@ -184,30 +213,38 @@ impl Newest<'_> {
             match fallocate(&self.file, FallocateFlags::FALLOC_FL_KEEP_SIZE, from, bytes) {
                 // A signal is no reason to call the disk full.
                 Err(Errno::EINTR) => {}
-                Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => return Ok(()),
+                Ok(()) => return Ok(true),
+                Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => return Ok(false),
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Begins the next file, if there is room for it: else whether this one is longer than it may be is no matter.
-    fn put_aside(&mut self) -> Result<bool, StoreError> {
-        let path = self.files.next();
-        let held = self.files.open(path.clone()).and_then(|next| next.reserve());
-        match held {
-            Err(StoreError::File { source, .. }) if is_full(source.kind()) => {
-                let _ = fs::remove_file(&path);
-                return Ok(false);
-            }
-            held => held?,
+    /// Begins the next file, if it can be had.
+    fn has_put_aside(&mut self) -> bool {
+        if self.stuck.is_none() {
+            self.stuck = self.put_aside().err();
+            return self.stuck.is_none();
         }
-        // The room behind its end is for others.
-        self.file.set_len(self.length).map_err(failed("put aside", &self.path))?;
+        false
+    }
+
+    fn put_aside(&mut self) -> Result<(), StoreError> {
+        let path = self.files.next();
+        // Before this one's room is let go.
+        let held = self.files.open(path.clone()).and_then(|mut next| {
+            next.file.set_len(0).map_err(failed("begin", &path))?;
+            next.length = 0;
+            next.reserve()
+        });
+        held.inspect_err(|_| drop(fs::remove_file(&path)))?;
         self.sync()?;
         self.files.put_aside()?;
+        // What is kept of it takes no more than it has.
+        let _ = self.file.set_len(self.length);
         // A new file, so the names are synced.
         *self = self.files.newest()?;
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -25,6 +25,9 @@ const PIECE: usize = 64 * 1024;
 /// When a disk that refused is tried again, though nobody has anything to write.
 const RETRY: Duration = Duration::from_millis(100);
 
+/// How often a disk that holds no room for us is looked at: others fill it.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// The pause between two warnings.
 const WARN_AGAIN: Duration = Duration::from_secs(60);
 
@@ -35,18 +38,20 @@ pub(super) struct Writer {
     lines: Vec<u8>,
     /// How many of the lost records the file tells of.
     told: u64,
+    /// Whether the room for what comes next is ours.
+    holds_room: bool,
     warned: Option<Instant>,
 }
 
 impl Writer {
     pub(super) fn new(files: Arc<Files>) -> Self {
-        Self { files, lines: Vec::new(), told: 0, warned: None }
+        Self { files, lines: Vec::new(), told: 0, holds_room: false, warned: None }
     }
 
     /// Until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
         let mut batch = Batch::default();
-        while queue.take(&mut batch, idle(queue)) {
+        while queue.take(&mut batch, self.idle(queue)) {
             self.perform(&mut batch, queue);
         }
         self.perform(&mut batch, queue);
@@ -66,6 +71,15 @@ impl Writer {
         queue.lost().saturating_sub(self.told)
     }
 
+    /// How long the thread may sleep.
+    fn idle(&self, queue: &Queue) -> Duration {
+        match (queue.is_failing(), self.holds_room) {
+            (true, _) => RETRY,
+            (false, true) => Duration::MAX,
+            (false, false) => LOOK,
+        }
+    }
+
     fn perform(&mut self, batch: &mut Batch, queue: &Queue) {
         let mut written = Written::default();
         let result = self.write(batch, &mut written, queue);
@@ -78,7 +92,8 @@ impl Writer {
 
     /// Writes the records, and behind them one on those that are lost; sees to it that there is room for the next.
     fn write(&mut self, batch: &Batch, written: &mut Written, queue: &Queue) -> Result<(), StoreError> {
-        if batch.records.is_empty() && self.untold(queue) == 0 && !queue.is_failing() {
+        let is_well = self.holds_room && !queue.is_failing();
+        if batch.records.is_empty() && self.untold(queue) == 0 && is_well {
             return Ok(());
         }
         let files = self.files.clone();
@@ -91,7 +106,8 @@ impl Writer {
         }
         appended?;
         self.tell_lost(&mut newest, queue)?;
-        newest.reserve()
+        self.holds_room = newest.reserve()?;
+        Ok(())
     }
 
     /// Puts records into the files, and counts those that are in them.
@@ -130,11 +146,6 @@ impl Writer {
             tracing::warn!(%error, "the audit log cannot be written");
         }
     }
-}
-
-/// How long the thread may sleep.
-fn idle(queue: &Queue) -> Duration {
-    if queue.is_failing() { RETRY } else { Duration::MAX }
 }
 
 fn unaudited(count: u64) -> Record {

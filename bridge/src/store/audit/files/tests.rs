@@ -104,18 +104,42 @@ fn what_was_put_aside_is_private_and_follows_the_person_who_moves_it() {
 }
 
 #[test]
-fn a_name_that_cannot_be_had_is_an_error_and_takes_nothing_back() {
-    let (_home, files) = small(4, 1);
+fn where_a_name_cannot_be_had_the_file_goes_on_for_a_while_and_takes_nothing_back() {
+    for obstacle in ["audit.jsonl.1/x", "audit.jsonl.next/x"] {
+        let (home, files) = small(4, 1);
+        append(&files, "aaa\n");
+        let obstacle = home.path().join("logs").join(obstacle);
+        fs::create_dir_all(&obstacle).unwrap();
+        append(&files, "bbb\nccc\n");
+        assert!(files.newest().unwrap().reserve().unwrap(), "so far it is well");
+        let piece = "x".repeat(1023) + "\n";
+        append(&files, &piece.repeat(1025));
+        assert!(files.newest().unwrap().reserve().is_err(), "what is under way still has a place");
+        append(&files, &piece.repeat(1020));
+        let (mut written, before) = (0, fs::metadata(files.nth(0)).unwrap().len());
+        assert!(files.newest().unwrap().append(piece.repeat(9).as_bytes(), &mut written).is_err());
+        assert!((1..9).contains(&written), "{written}");
+        assert_eq!(fs::metadata(files.nth(0)).unwrap().len(), before + 1024 * written as u64);
+        fs::remove_dir_all(obstacle.parent().unwrap()).unwrap();
+        append(&files, "ddd\n");
+        let contents = contents(&files);
+        assert!(contents[0] == "ddd\n" && contents[1].starts_with("aaa\nbbb\nccc\nx"));
+        assert!(files.newest().unwrap().reserve().unwrap());
+    }
+}
+
+#[test]
+fn a_file_that_was_prepared_by_one_who_was_killed_is_the_newest_and_nothing_foreign_is() {
+    let (_home, files) = small(4, 2);
     append(&files, "aaa\n");
-    fs::create_dir_all(files.nth(1).join("x")).unwrap();
-    let mut written = 0;
-    let mut newest = files.newest().unwrap();
-    assert!(newest.append(b"bbb\nccc\n", &mut written).is_err());
-    assert_eq!((written, fs::read_to_string(files.nth(0)).unwrap()), (0, "aaa\n".into()));
-    assert!(files.all().is_err());
-    fs::remove_dir_all(files.nth(1)).unwrap();
-    append(&files, "bbb\nccc\n");
-    assert_eq!(contents(&files), ["ccc\n", "bbb\n"]);
+    fs::write(files.next(), "").unwrap();
+    fs::rename(files.nth(0), files.nth(1)).unwrap();
+    append(&files, "bbb\n");
+    assert_eq!((contents(&files), files.next().exists()), (vec!["bbb\n".into(), "aaa\n".into()], false));
+    fs::write(files.next(), "foreign\n").unwrap();
+    append(&files, "ccc\n");
+    assert_eq!(contents(&files), ["ccc\n", "bbb\n", "aaa\n"]);
+    assert!(files.all().is_ok() && !files.next().exists());
 }
 
 proptest! {

@@ -202,6 +202,25 @@ fn nor_is_that_room_let_go_when_the_next_file_would_begin() {
     });
 }
 
+/// One that holds no room, and says of none.
+async fn on_a_disk_that_promises_nothing(home: &Path) {
+    let path = home.join("logs/audit.jsonl");
+    let files = Files::new(&path, Limits::default());
+    assert!(!files.newest().unwrap().reserve().unwrap());
+    let audit = open(&path);
+    audit.append_durably(call(0), false).await.unwrap();
+    assert!(!audit.is_failing());
+    assert_eq!(audit.read(all()).await.unwrap(), calls(0..1));
+}
+
+#[test]
+fn a_disk_that_promises_nothing_is_believed() {
+    let script = "mount -t ramfs none \"$HARBOR_TEST_SMALL_DISK\" && exec \"$0\" \"$@\"";
+    on_another_disk("a_disk_that_promises_nothing_is_believed", script, |home| async move {
+        on_a_disk_that_promises_nothing(&home).await;
+    });
+}
+
 #[test]
 fn room_that_was_held_goes_on_to_the_next_file() {
     let (_home, path) = path();
