@@ -1,5 +1,6 @@
 """Attacks over the network: reaching what the profile does not name, and being reached."""
 
+import errno
 import os
 import socket
 import threading
@@ -106,13 +107,21 @@ def fetch(url, answer):
 @attack
 def bind_port(host="0.0.0.0", protocol=0):
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as own:
-        own.bind((host, free_port()))
+        bind_somewhere(own, host)
         return f"has port {own.getsockname()[1]}"
 
 
-def free_port():
-    """Port 0 is another right than a number: Landlock knows them apart."""
-    return 20000 + os.getpid() % 20000
+def bind_somewhere(own, host):
+    """Port 0 is another right than a number: Landlock knows them apart. A number may be somebody's; that is no refusal."""
+    last = None
+    for number in range(100):
+        try:
+            return own.bind((host, 20000 + (os.getpid() + 113 * number) % 12000))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            last = error
+    raise last
 
 
 @attack

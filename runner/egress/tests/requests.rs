@@ -8,6 +8,8 @@ use std::net::Shutdown;
 use std::process::Command;
 use std::thread;
 
+use tokio::net::TcpSocket;
+
 use support::{Proxy, accept, head, heard, is_alone, target, wait_for_the_end};
 
 fn refused(target: &str) -> String {
@@ -157,9 +159,11 @@ fn a_name_does_not_lead_to_a_private_address() {
 
 #[test]
 fn what_cannot_be_reached_is_said() {
-    let (target, address) = target();
-    let proxy = Proxy::to(&target);
-    drop(target);
+    // Bound, so that the number is nobody else's, and not listening.
+    let closed = TcpSocket::new_v4().unwrap();
+    closed.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = closed.local_addr().unwrap();
+    let proxy = Proxy::start(&[&address.to_string()]);
     let text = format!("{address} could not be reached: Connection refused (os error 111)\n");
     assert_eq!(proxy.ask(&format!("CONNECT {address} HTTP/1.1\r\n\r\n")), answer("502 Bad Gateway", &text));
     let proxy = Proxy::start(&["does-not-exist.invalid"]);
