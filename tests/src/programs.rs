@@ -36,13 +36,18 @@ pub fn double(name: &str) -> PathBuf {
 pub fn behind(words: &[&str], usual: &Command) -> Command {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).arg(usual.get_program()).args(usual.get_args());
-    for (name, value) in usual.get_envs() {
+    take_environment(&mut command, usual);
+    command
+}
+
+/// Has a command start in the environment of another one.
+pub fn take_environment(command: &mut Command, of: &Command) {
+    for (name, value) in of.get_envs() {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    command
 }
 
 /// Tests run from `<profile>/deps`, binaries from `<profile>`.

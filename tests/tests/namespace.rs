@@ -54,15 +54,9 @@ fn command(home: &Home, user: User, wrapper: &[&str]) -> Command {
     }
     let mut words: Vec<OsString> = wrapper.iter().map(Into::into).collect();
     words.extend([bridge.into(), "serve".into(), "--stdio".into()]);
-    let usual = home.command("harbor-bridge");
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env("HOME", home.scratch("")).current_dir("/");
-    for (name, value) in usual.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    programs::take_environment(&mut command, &home.command("harbor-bridge"));
     command.env("HARBOR_LOG", "debug");
     if user == User::Ordinary {
         home.hand_to(ORDINARY, ORDINARY);

@@ -57,8 +57,9 @@ impl Audit {
         let files = Arc::new(Files::new(path, limits));
         let queue = Arc::<Queue>::default();
         // Whoever must write down what happens asks before anything has.
-        queue.set_failing(files.newest()?.reserve().is_err());
-        let writer = Writer::new(files.clone());
+        let held = files.newest()?.reserve();
+        queue.set_failing(held.is_err());
+        let writer = Writer::new(files.clone(), held.unwrap_or(false));
         Self::start(files, queue, move |queue| writer.run(queue))
     }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::environment::{INSTANCE_HEADER, INSTANCE_MARK};
-use harbor_policy::remote::{is_local_name, place, says_private};
+use harbor_policy::remote::{place, says_loopback, says_private};
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, NoProxy, Proxy, Response, StatusCode};
-use url::{Host, Url};
+use url::Url;
 
 use crate::address::{Resolver, Rules};
 use crate::oauth::Holder;
@@ -200,19 +200,9 @@ pub fn client(rules: Rules, url: &Url, env: &[(String, String)]) -> Result<Clien
 
 /// What tells a server on this machine whose runner this is. Nobody else is told: it would know the person again by it.
 fn own_mark(url: &Url) -> HeaderMap {
-    let mark = std::env::var(INSTANCE_MARK).ok().filter(|_| is_here(url));
+    let mark = std::env::var(INSTANCE_MARK).ok().filter(|_| says_loopback(url));
     let mark = mark.and_then(|mark| HeaderValue::from_str(&mark).ok());
     mark.map(|mark| (HeaderName::from_static(INSTANCE_HEADER), mark)).into_iter().collect()
-}
-
-/// Whether a URL says that it is on this machine.
-fn is_here(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => is_local_name(name),
-        None => false,
-    }
 }
 
 /// Same host and port, with TLS if that was there; from none to TLS is the one change.
@@ -246,7 +236,7 @@ mod tests {
 
     #[test]
     fn only_a_server_on_this_machine_is_told_whose_runner_asks() {
-        let is_here = |url: &str| is_here(&Url::parse(url).unwrap());
+        let is_here = |url: &str| says_loopback(&Url::parse(url).unwrap());
         for url in ["http://localhost:1/", "http://127.0.0.1/", "https://[::1]:9/", "http://LOCALHOST./"] {
             assert!(is_here(url), "{url}");
         }

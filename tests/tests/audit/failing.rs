@@ -32,7 +32,19 @@ fn assert_refused<T: std::fmt::Debug>(result: Result<T, ErrorValue>) {
     assert!(error.message.contains("`auditRequired`") && error.message.contains("nothing was done"));
 }
 
-/// In place of the file there is a directory, which even root cannot write to.
+/// In place of the file there is a directory, which even root cannot write to. Gives where the file is.
+fn put_aside(home: &Home) -> PathBuf {
+    let aside = home.path().join("logs/aside");
+    fs::rename(path(home), &aside).unwrap();
+    fs::create_dir(path(home)).unwrap();
+    aside
+}
+
+fn put_back(home: &Home, aside: &Path) {
+    fs::remove_dir(path(home)).unwrap();
+    fs::rename(aside, path(home)).unwrap();
+}
+
 #[test]
 fn where_the_log_is_required_nothing_is_done_without_it() {
     let home = Home::new();
@@ -43,11 +55,9 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     let (site, other) = (bridge.speaking_for(SITE), bridge.speaking_for(OTHER));
     site.grant(CALL, "ALLOW_ALWAYS", &json!({}));
     assert_eq!(site.try_tool("s/echo"), "ok");
-    let aside = home.path().join("logs/aside");
     // Whatever is still on its way is written before.
     assert_eq!(bridge.audit(&json!({})).len(), 3);
-    fs::rename(path(&home), &aside).unwrap();
-    fs::create_dir(path(&home)).unwrap();
+    let aside = put_aside(&home);
 
     // The grant is the first that has to wait for the disk.
     let before = bridge.all_grants();
@@ -69,8 +79,7 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     let unaudited = |failing: bool| json!({"failing": failing, "unaudited": 0});
     assert_eq!(health(&bridge), unaudited(true));
 
-    fs::remove_dir(path(&home)).unwrap();
-    fs::rename(&aside, path(&home)).unwrap();
+    put_back(&home, &aside);
     wait_for_health(&bridge, false);
     assert_eq!(site.try_tool("s/echo"), "ok");
     other.grant(CALL, "ALLOW_ONCE", &json!({}));
@@ -205,17 +214,14 @@ fn a_flood_of_calls_that_the_log_refuses_makes_few_lines_and_is_counted() {
     home.configure("[host]\nauditRequired = true\n");
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    let aside = home.path().join("logs/aside");
     assert_eq!(bridge.audit(&json!({})).len(), 1);
-    fs::rename(path(&home), &aside).unwrap();
-    fs::create_dir(path(&home)).unwrap();
+    let aside = put_aside(&home);
     bridge.tool("s", "echo", &json!({})).unwrap();
     wait_for_health(&bridge, true);
     for _ in 0..500 {
         assert_refused(bridge.tool("s", "echo", &json!({})));
     }
-    fs::remove_dir(path(&home)).unwrap();
-    fs::rename(&aside, path(&home)).unwrap();
+    put_back(&home, &aside);
     wait_for_health(&bridge, false);
     let lines = lines(&home);
     let of = |decision| {

@@ -276,12 +276,7 @@ fn start_bridge(home: &Home, outside: &Outside, row: Row, user: User, secret: &s
     }
     let mut command = Command::new(copies.join("harbor-bridge"));
     command.args(["serve", "--stdio"]).current_dir("/");
-    for (name, value) in home.command("harbor-bridge").get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    programs::take_environment(&mut command, &home.command("harbor-bridge"));
     command.envs(row.environment()).env("HOME", &person_home).env("AWS_SECRET_ACCESS_KEY", secret);
     let run = outside.run.path().to_string_lossy().into_owned();
     command.env("XDG_RUNTIME_DIR", &run).env("DISPLAY", ":0");

@@ -222,11 +222,11 @@ impl Newest<'_> {
 
     /// Begins the next file, if it can be had.
     fn has_put_aside(&mut self) -> bool {
-        if self.stuck.is_none() {
-            self.stuck = self.put_aside().err();
-            return self.stuck.is_none();
+        if self.stuck.is_some() {
+            return false;
         }
-        false
+        self.stuck = self.put_aside().err();
+        self.stuck.is_none()
     }
 
     fn put_aside(&mut self) -> Result<(), StoreError> {

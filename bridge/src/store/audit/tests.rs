@@ -30,7 +30,7 @@ fn open(path: &Path) -> Audit {
 fn hanging(path: &Path) -> (Audit, mpsc::Sender<()>) {
     let (release, released) = mpsc::channel::<()>();
     let files = Arc::new(Files::new(path, Limits::default()));
-    let writer = Writer::new(files.clone());
+    let writer = Writer::new(files.clone(), false);
     let audit = Audit::start(files, Arc::default(), move |queue| {
         let _ = released.recv();
         writer.run(queue);

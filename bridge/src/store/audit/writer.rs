@@ -44,8 +44,8 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(files: Arc<Files>) -> Self {
-        Self { files, lines: Vec::new(), told: 0, holds_room: false, warned: None }
+    pub(super) fn new(files: Arc<Files>, holds_room: bool) -> Self {
+        Self { files, lines: Vec::new(), told: 0, holds_room, warned: None }
     }
 
     /// Until the queue is closed and empty.

@@ -78,6 +78,12 @@ async fn what_a_disk_refuses_until_the_end_is_counted() {
     assert_eq!(audit.lost(), 3);
 }
 
+/// Files of 8 KiB at most.
+const LIMITED: &str = "ulimit -f 8 && trap '' XFSZ && exec \"$0\" \"$@\"";
+
+/// A disk of 6 MiB.
+const MOUNTED: &str = "mount -t tmpfs -o size=6m none \"$HARBOR_TEST_SMALL_DISK\" && exec \"$0\" \"$@\"";
+
 /// As on a disk that has a few bytes left: the line about them is shorter than theirs.
 async fn where_only_a_short_line_fits(home: &Path) {
     let path = home.join("logs/audit.jsonl");
@@ -93,8 +99,7 @@ async fn where_only_a_short_line_fits(home: &Path) {
 #[test]
 fn what_is_missing_at_the_end_is_told_where_that_fits() {
     let name = "what_is_missing_at_the_end_is_told_where_that_fits";
-    let script = "ulimit -f 8 && trap '' XFSZ && exec \"$0\" \"$@\"";
-    on_another_disk(name, script, |home| async move { where_only_a_short_line_fits(&home).await });
+    on_another_disk(name, LIMITED, |home| async move { where_only_a_short_line_fits(&home).await });
 }
 
 /// The part of the test below that runs where a file can have 8 KiB.
@@ -141,8 +146,7 @@ fn on_another_disk<F: Future>(name: &str, script: &str, test: impl FnOnce(PathBu
 #[test]
 fn a_full_disk_takes_whole_lines_until_it_is_full_and_goes_on_when_there_is_room() {
     let name = "a_full_disk_takes_whole_lines_until_it_is_full_and_goes_on_when_there_is_room";
-    let script = "ulimit -f 8 && trap '' XFSZ && exec \"$0\" \"$@\"";
-    on_another_disk(name, script, |home| async move { on_a_small_disk(&home).await });
+    on_another_disk(name, LIMITED, |home| async move { on_a_small_disk(&home).await });
 }
 
 /// Whoever asks before each call whether the log is well: nothing of what happens then is missing, though somebody
@@ -182,8 +186,6 @@ async fn beside_one_who_fills_the_disk(home: &Path, limits: Limits) {
     wait_until_well(&audit);
     assert_eq!((audit.lost(), audit.read(all()).await.unwrap()), (0, wanted));
 }
-
-const MOUNTED: &str = "mount -t tmpfs -o size=6m none \"$HARBOR_TEST_SMALL_DISK\" && exec \"$0\" \"$@\"";
 
 #[test]
 fn a_log_that_was_well_has_room_for_what_happens_until_it_is_known_to_have_none() {
