@@ -24,9 +24,18 @@ impl Manager {
     }
 
     fn next(&self) -> String {
+        self.hear().expect("a datagram within the limit")
+    }
+
+    /// A read with a limit is interrupted by every child that ends, though nobody handles its signal.
+    fn hear(&self) -> std::io::Result<String> {
         let mut bytes = [0; 4096];
-        let read = self.0.recv(&mut bytes).expect("a datagram within the limit");
-        String::from_utf8(bytes[..read].to_vec()).unwrap()
+        loop {
+            match self.0.recv(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                heard => return heard.map(|n| String::from_utf8(bytes[..n].to_vec()).unwrap()),
+            }
+        }
     }
 
     fn wait_for(&self, line: &str) -> String {
@@ -47,8 +56,7 @@ impl Manager {
 
     fn hears_nothing_for(&self, time: Duration) {
         self.0.set_read_timeout(Some(time)).unwrap();
-        let heard = self.0.recv(&mut [0; 4096]);
-        assert!(heard.is_err_and(|error| error.kind() == ErrorKind::WouldBlock));
+        assert!(self.hear().is_err_and(|error| error.kind() == ErrorKind::WouldBlock));
         self.0.set_read_timeout(Some(LIMIT)).unwrap();
     }
 }

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::{HEADER, put_frame};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
+use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::sys::socket::sockopt::PeerCredentials;
 use nix::sys::socket::{
@@ -222,9 +223,8 @@ impl Dial {
         }
     }
 
-    /// What is left of the limit; never zero, which would mean "no limit" to a socket.
     fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+        left(self.until)
     }
 
     fn slow(&self, waited_for: &'static str) -> DialError {
@@ -232,13 +232,24 @@ impl Dial {
     }
 }
 
+/// What is left of a limit; never zero, which would mean "no limit" to a socket.
+fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+}
+
 /// As `UnixStream::connect`, but within a limit: a bridge that hangs stops taking connections.
 fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStream> {
     let stream =
         UnixStream::from(socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?);
-    stream.set_write_timeout(Some(limit))?;
-    connect_fd(stream.as_raw_fd(), &UnixAddr::new(path)?)?;
-    Ok(stream)
+    let (until, address) = (Instant::now() + limit, UnixAddr::new(path)?);
+    loop {
+        stream.set_write_timeout(Some(left(until)))?;
+        match connect_fd(stream.as_raw_fd(), &address) {
+            // A call with a limit is not begun again by the kernel: a program that is stopped and continued comes here.
+            Err(Errno::EINTR) => {}
+            connected => return Ok(connected.map(|()| stream)?),
+        }
+    }
 }
 
 /// The bridge's executable: the relay is one itself, the command line lies beside it.

@@ -256,7 +256,7 @@ mod tests {
     fn when_the_browser_closes_the_bridge_hears_it_and_has_the_last_word() {
         let mut rig = start();
         drop(rig.stdin);
-        assert_eq!(rig.bridge.read(&mut [0; 8]).unwrap(), 0);
+        assert_eq!(rig.bridge.read_to_end(&mut Vec::new()).unwrap(), 0);
         rig.bridge.write_all(b"bye").unwrap();
         drop(rig.bridge);
         assert_eq!(rig.relay.join().unwrap().unwrap(), End::BrowserClosed);

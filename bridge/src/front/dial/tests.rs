@@ -7,6 +7,7 @@ use std::process::Command;
 
 use harbor_ipc_proto::client::envelope::Incoming;
 use harbor_ipc_proto::client::{Request, SessionRequest};
+use nix::sys::socket::{Backlog, listen};
 use tempfile::TempDir;
 
 use super::*;
@@ -157,6 +158,24 @@ fn a_bridge_that_hangs_costs_no_more_than_the_limit() {
     let error = dial.run(true).unwrap_err();
     assert!(matches!(error, DialError::Slow { waited_for: "the bridge to answer", .. }), "{error}");
     assert!(started.elapsed() < LIMIT);
+}
+
+/// Whatever ends a system call with a limit early: here it is children of this process that end.
+#[test]
+fn a_signal_does_not_end_the_wait_for_a_connection() {
+    let (_home, dial, listener) = listening(LIMIT);
+    listen(&listener, Backlog::new(0).unwrap()).unwrap();
+    let _first = UnixStream::connect(&dial.socket).unwrap();
+    thread::scope(|scope| {
+        let second = scope.spawn(|| connect_within(&dial.socket, LIMIT));
+        for _ in 0..20 {
+            let children: Vec<_> = (0..8).map(|_| Command::new("true").spawn().unwrap()).collect();
+            children.into_iter().for_each(|mut child| assert!(child.wait().unwrap().success()));
+        }
+        assert!(!second.is_finished(), "there is no room yet");
+        listener.accept().unwrap();
+        second.join().unwrap().unwrap();
+    });
 }
 
 #[test]
