@@ -30,7 +30,7 @@ use crate::front::metrics::{Exporter, MetricsError};
 use crate::front::notify::Notifier;
 use crate::front::{socket, stdio};
 use crate::host::Host;
-use crate::link::runner::{Executable, Executables};
+use crate::link::runner::{Executable, Executables, Marks};
 use crate::link::worker::WORKER;
 use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, shutting_down};
@@ -39,7 +39,7 @@ use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits};
 use crate::store::database::Database;
 use crate::store::definitions::Definitions;
-use crate::store::instance::{Instance, InstanceError, mark, random_token};
+use crate::store::instance::{Instance, InstanceError, identity, mark, random_token};
 use crate::store::locks::Locks;
 use crate::store::recovery::{self, Opened};
 use crate::store::secrets::Secrets;
@@ -191,14 +191,14 @@ impl Bridge {
             written: Written::open(database.clone(), journal).await.map_err(AppError::Store)?,
             secrets: Secrets::at(&paths.credentials(), settings.host.secrets.clone()),
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
-            instance: mark(paths),
+            marks: Marks { instance: mark(paths), identity: identity(paths) },
             config: config.clone(),
             offered: settings.offered,
         };
         let reaper = Reaper::start()?;
         let catalog = Catalog::new(Parts {
             executable: programs.worker,
-            environment: of_worker(inherited(), &shared.instance),
+            environment: of_worker(inherited(), &shared.marks.instance),
             database: paths.catalog(),
             reaper: reaper.clone(),
             config: config.clone(),

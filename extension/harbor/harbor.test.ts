@@ -232,6 +232,12 @@ test("a page sees codes that are meant for pages", async () => {
   await assert.rejects(handle("list", ASKER, CONTEXT), { code: "ERR_BRIDGE_NOT_CONNECTED", message: "no bridge" });
 });
 
+test("a page is told nothing of other Harbors", async () => {
+  const { bridge: asked } = bridge({ host_list_tools: { tools: [{ name: "s/a", via: ["one", "two"] }] } });
+  const handle = peerHandler({ bridge: asked, asking: noAsking, ...noted() });
+  assert.deepEqual(await handle("list", ASKER, CONTEXT), [{ name: "s/a" }]);
+});
+
 test("where nothing that was named is here, nobody is asked; what is not there and what is no tool sound alike", async () => {
   const replies = { host_get_permissions: { grants: [] }, list_servers: { servers: [SERVER] }, host_list_tool_changes: { changes: [] }, mcp_list_tools: { tools: [] } };
   const { bridge: asked } = bridge(replies);

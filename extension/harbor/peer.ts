@@ -71,7 +71,8 @@ async function grantsOf(bridge: Bridge, { origin, tab }: Asker): Promise<Grant[]
 
 async function list(bridge: Bridge, { origin, tab }: Asker, signal: AbortSignal): Promise<ListAnswer> {
   const { tools } = await bridge.request("host_list_tools", { origin, tab_id: tab }, { signal });
-  return tools as ListAnswer;
+  // Which other Harbors the person has is nothing for pages.
+  return (tools as ListAnswer).map(({ via: _, ...tool }) => tool);
 }
 
 async function call({ bridge, after }: Parts, request: CallRequest, { signal, progress }: Context): Promise<unknown> {

@@ -22,12 +22,13 @@ pub mod link;
 pub mod members;
 pub mod secret;
 pub mod server_id;
+pub mod via;
 
 /// Version of the client protocol (the JSON messages). Raised when a change would break an old peer.
 pub const CLIENT_PROTOCOL: u32 = 1;
 
 /// Version of the runner and worker links. Raised with every change that is not an append.
-pub const LINK_PROTOCOL: u32 = 4;
+pub const LINK_PROTOCOL: u32 = 5;
 
 /// The build that this code belongs to: package version plus, where the build scripts give it, a commit.
 /// Both ends of a link must show the same one.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, FromRunner, Launch, Outcome, Remote, ToRunner};
+use harbor_ipc_proto::via::IDENTITY;
 use tokio::sync::Notify;
 
 use crate::petition::{self, Petition, Petitions};
@@ -29,6 +30,8 @@ const ORPHANS: Duration = Duration::from_secs(2);
 /// All servers of this process.
 #[derive(Debug)]
 pub struct Servers {
+    /// The identity of this Harbor.
+    own: Rc<str>,
     up: Rc<Up>,
     reaper: Rc<Reaper>,
     /// For servers elsewhere; who has it runs no programs.
@@ -42,6 +45,7 @@ impl Servers {
     /// None yet.
     pub fn new(up: Rc<Up>, reaper: Rc<Reaper>, carrier: Option<Rc<dyn Carrier>>) -> Rc<Self> {
         Rc::new(Self {
+            own: std::env::var(IDENTITY).unwrap_or_default().into(),
             up,
             reaper,
             carrier,
@@ -117,7 +121,7 @@ impl Servers {
     }
 
     fn begin(self: &Rc<Self>, number: u32, launch: &Launch<'_>, plan: Plan) {
-        let session = Session::new(number, self.up.clone(), launch);
+        let session = Session::new(number, self.own.clone(), self.up.clone(), launch);
         let session = Rc::new(session);
         if self.sessions.borrow_mut().insert(number, session.clone()).is_some() {
             // The bridge numbers each start anew; a number twice means that it is not our bridge.

@@ -121,9 +121,6 @@ pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The name of the mark by which a later bridge finds what an earlier one left behind.
 pub const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
 
-/// The header of the same mark, which a remote server on this machine gets: it may be this Harbor itself.
-pub const INSTANCE_HEADER: &str = "harbor-instance";
-
 /// The name of the mark by which a runner that serves several servers knows whose a process is.
 pub const SERVER_MARK: &str = "HARBOR_SERVER";
 

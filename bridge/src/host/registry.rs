@@ -376,5 +376,6 @@ fn descriptor(server: &Server, tool: &Tool) -> ToolDescriptor {
         inputSchema: input,
         outputSchema: output,
         annotations,
+        via: tool.via.clone(),
     }
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use harbor_child::reaper::{Reaper, parent_of, send_group};
 use harbor_child::signal::Signal;
 use harbor_ipc_proto::link::runner::ToRunner;
+use harbor_ipc_proto::via::IDENTITY;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::mpsc;
 
@@ -35,6 +36,15 @@ pub enum Kind {
     Local,
     /// It speaks HTTP.
     Remote,
+}
+
+/// By what this Harbor is known.
+#[derive(Debug, Clone)]
+pub struct Marks {
+    /// What marks the environments of its processes.
+    pub instance: String,
+    /// What it is called among Harbors.
+    pub identity: String,
 }
 
 /// A program's executable, held open.
@@ -128,14 +138,14 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Starts a runner. `instance` marks its environment. The receiver gets what its servers say unasked.
+    /// Starts a runner, which gets these marks. The receiver gets what its servers say unasked.
     ///
     /// # Errors
     /// When the system is out of processes or file descriptors.
     pub fn start(
         executables: &Executables,
         kind: Kind,
-        instance: &str,
+        marks: &Marks,
         purpose: Purpose,
         reaper: &Reaper,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
@@ -144,8 +154,8 @@ impl Runner {
         let (process, mine, ended) = Process::start(&program, reaper, |command| {
             let certificates = CERTIFICATES.iter().filter(|_| kind == Kind::Remote);
             // The mark as an argument too: nobody but root can read a runner's environment.
-            command.arg(purpose.as_str()).arg(format!("{INSTANCE_MARK}={instance}"));
-            command.env(INSTANCE_MARK, instance);
+            command.arg(purpose.as_str()).arg(format!("{INSTANCE_MARK}={}", marks.instance));
+            command.env(INSTANCE_MARK, &marks.instance).env(IDENTITY, &marks.identity);
             command.envs(certificates.filter_map(|name| Some((name, std::env::var_os(name)?))));
         })?;
         let (link, events) = Link::begin(mine)?;

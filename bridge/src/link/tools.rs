@@ -25,6 +25,8 @@ pub struct Tool {
     pub hash: ToolHash,
     /// Whether its texts have hidden or control characters.
     pub hidden: bool,
+    /// The Harbors that it has come through: an array.
+    pub via: Option<Json>,
 }
 
 /// What a tool says about itself, beside its name.
@@ -34,7 +36,8 @@ impl Tool {
     /// How many bytes its texts have.
     #[must_use]
     pub fn size(&self) -> usize {
-        self.name.len() + self.members.iter().flatten().map(|text| text.as_str().len()).sum::<usize>()
+        let texts = self.members.iter().chain([&self.via]).flatten();
+        self.name.len() + texts.map(|text| text.as_str().len()).sum::<usize>()
     }
 
     /// The same with other words for what `hide` finds in it; its hash is still that of what the server said. `None` where it
@@ -72,7 +75,7 @@ impl Tool {
     pub fn from_shown(name: &str, shown: &str, hash: ToolHash, hidden: bool) -> Option<Self> {
         let fields = Fields::parse(shown.as_bytes()).ok()?;
         let members = MEMBERS.map(|member| fields.get(member).map(|text| Json::from_valid(text.to_owned())));
-        Some(Self { name: name.into(), members, hash, hidden })
+        Some(Self { name: name.into(), members, hash, hidden, via: None })
     }
 }
 
@@ -133,12 +136,13 @@ impl FromIterator<Tool> for ToolList {
 
 fn checked(told: Told<'_>) -> Option<Tool> {
     let texts = [told.title, told.description, told.input_schema, told.output_schema, told.annotations];
-    let contained = texts.iter().flatten().all(|text| is_contained(text));
+    let contained = texts.iter().chain([&told.via]).flatten().all(|text| is_contained(text));
     contained.then(|| Tool {
         name: told.name.as_ref().into(),
         members: texts.map(|text| text.map(|text| Json::from_valid(text.into_owned()))),
         hash: told.hash,
         hidden: told.hidden,
+        via: told.via.map(|via| Json::from_valid(via.into_owned())),
     })
 }
 
@@ -156,12 +160,14 @@ mod tests {
             annotations: None,
             hash: [1; 32],
             hidden: false,
+            via: None,
         }
     }
 
     #[test]
     fn a_tool_that_would_break_out_or_has_the_name_of_another_is_left_out() {
-        let broken = [told("a", "\"x\""), told("b", "\"x\"},{\"name\":1"), told("a", "\"y\"")];
+        let through = Told { via: Some("[1],{".into()), ..told("c", "\"x\"") };
+        let broken = [told("a", "\"x\""), told("b", "\"x\"},{\"name\":1"), told("a", "\"y\""), through];
         let list = ToolList::checked(broken.into());
         assert_eq!(list.len(), 1);
         assert_eq!(list.get("a").unwrap().shown().as_str(), r#"{"description":"x","inputSchema":{}}"#);

@@ -9,6 +9,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
@@ -108,6 +109,15 @@ pub fn mark(paths: &Paths) -> String {
     hex(&Sha256::digest(home.as_os_str().as_encoded_bytes())[..8])
 }
 
+/// Which Harbor this is among all that there are, until this machine starts again: 16 hexadecimal digits that no other home
+/// has, on whatever machine. For that the mark does not do: people have their homes at the same path everywhere.
+#[must_use]
+pub fn identity(paths: &Paths) -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let place = std::fs::metadata(paths.home()).map(|home| (home.dev(), home.ino())).ok();
+    hex(&Sha256::digest(format!("{boot} {place:?} {}", mark(paths)))[..8])
+}
+
 fn lock(path: &std::path::Path) -> Result<Flock<File>, InstanceError> {
     let file = private_file(path)?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
@@ -159,14 +169,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mark_is_the_same_however_the_home_is_written() {
+    fn mark_and_identity_are_the_same_however_the_home_is_written() {
         let place = tempfile::tempdir().unwrap();
         let (home, link) = (place.path().join("home"), place.path().join("link"));
         std::fs::create_dir(&home).unwrap();
         std::os::unix::fs::symlink(&home, &link).unwrap();
-        let of = |path: &std::path::Path| mark(&Paths::at(path));
+        let of = |path: &std::path::Path| (mark(&Paths::at(path)), identity(&Paths::at(path)));
         assert_eq!(of(&home), of(&link));
         assert_eq!(of(&home), of(&home.join("")));
-        assert_ne!(of(&home), of(place.path()));
+        assert!(of(&home).0 != of(place.path()).0 && of(&home).1 != of(place.path()).1);
+        let before = of(&home);
+        std::fs::rename(&home, place.path().join("old")).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        assert!(of(&home).0 == before.0 && of(&home).1 != before.1, "another home at the same path");
     }
 }

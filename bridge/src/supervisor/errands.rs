@@ -41,7 +41,7 @@ impl Runners {
         if self.ending.get() {
             return Err(io::Error::other("the bridge is shutting down"));
         }
-        let started = Runner::start(&self.executables, kind, &self.shared.instance, purpose, &self.reaper);
+        let started = Runner::start(&self.executables, kind, &self.shared.marks, purpose, &self.reaper);
         let (runner, events) = started?;
         self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
         Ok((Known { runners: self.clone(), runner }, events))

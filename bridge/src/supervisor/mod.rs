@@ -39,7 +39,7 @@ use tokio::sync::{Notify, Semaphore};
 
 use crate::config::{LiveConfig, Paths};
 use crate::link::EndReport;
-use crate::link::runner::Executables;
+use crate::link::runner::{Executables, Marks};
 use crate::runtimes::Runtimes;
 use crate::store::definitions::{Definition, Definitions, Stored};
 use crate::store::locks::Locks;
@@ -94,8 +94,8 @@ pub struct Shared {
     pub leftovers: Leftovers,
     /// Where programs are that they need.
     pub runtimes: Arc<Runtimes>,
-    /// The mark of this home's processes.
-    pub instance: String,
+    /// By what this Harbor is known.
+    pub marks: Marks,
     /// What `config.toml` says.
     pub config: Rc<LiveConfig>,
     /// What of the kernel is not to be used for sandboxes.

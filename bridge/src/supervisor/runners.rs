@@ -97,7 +97,7 @@ impl Runners {
     /// may still write to its data.
     pub(super) async fn end_leftovers(&self) {
         let (found, left) =
-            leftovers::end(INSTANCE_MARK, &self.shared.instance, RUNNER, LEFTOVERS_GRACE).await;
+            leftovers::end(INSTANCE_MARK, &self.shared.marks.instance, RUNNER, LEFTOVERS_GRACE).await;
         if found > 0 {
             tracing::warn!(found, left, "an earlier bridge left processes behind; they were ended");
         }
@@ -112,13 +112,8 @@ impl Runners {
     /// Has a throw-away process find out what the kernel offers for sandboxes.
     async fn try_offer(&self) -> Offer<'static> {
         let nothing = |why: String| Offer { why_no_namespaces: why.into(), ..Offer::default() };
-        let started = Runner::start(
-            &self.executables,
-            Kind::Local,
-            &self.shared.instance,
-            Purpose::Offer,
-            &self.reaper,
-        );
+        let started =
+            Runner::start(&self.executables, Kind::Local, &self.shared.marks, Purpose::Offer, &self.reaper);
         let (_runner, mut events) = match started {
             Ok(started) => started,
             Err(error) => return nothing(format!("it could not be tried: {error}")),
@@ -176,7 +171,7 @@ impl Runners {
             false => Purpose::Shared,
         };
         let (runner, events) =
-            Runner::start(&self.executables, kind, &self.shared.instance, purpose, &self.reaper)?;
+            Runner::start(&self.executables, kind, &self.shared.marks, purpose, &self.reaper)?;
         self.alive.borrow_mut().insert(runner.pid(), Rc::downgrade(&runner));
         tokio::task::spawn_local(follow(Rc::downgrade(self), Rc::downgrade(&runner), runner.pid(), events));
         Ok(runner)

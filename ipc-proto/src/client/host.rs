@@ -51,6 +51,8 @@ define_sent! {
         outputSchema: Option<Json>,
         /// What the server says about its effects.
         annotations: Option<Json>,
+        /// The identities of the Harbors that it has come through, the last one first: an array.
+        via: Option<Json>,
     }
     /// A server of which an origin may use a tool.
     "UsableServer" UsableServer {

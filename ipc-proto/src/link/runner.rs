@@ -500,6 +500,8 @@ pub struct Tool<'a> {
     pub hash: [u8; 32],
     /// Whether its texts have hidden or control characters.
     pub hidden: bool,
+    /// The Harbors that it has come through, a JSON array; see [`crate::via`].
+    pub via: Option<Cow<'a, str>>,
 }
 
 /// Why a call has no answer.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::environment::{INSTANCE_HEADER, INSTANCE_MARK};
+use harbor_ipc_proto::via::{HEADER, IDENTITY};
 use harbor_policy::remote::{place, says_loopback, says_private};
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, NoProxy, Proxy, Response, StatusCode};
@@ -186,7 +186,7 @@ pub fn client(rules: Rules, url: &Url, env: &[(String, String)]) -> Result<Clien
         .pool_idle_timeout(IDLE)
         .tcp_nodelay(true)
         .dns_resolver(Arc::new(Resolver(rules)))
-        .default_headers(own_mark(url));
+        .default_headers(own_identity(url));
     // What is on this machine or beside it is behind no proxy.
     if !says_private(url)
         && let Some(proxy) = proxy(url, env)?
@@ -199,10 +199,10 @@ pub fn client(rules: Rules, url: &Url, env: &[(String, String)]) -> Result<Clien
 }
 
 /// What tells a server on this machine whose runner this is. Nobody else is told: it would know the person again by it.
-fn own_mark(url: &Url) -> HeaderMap {
-    let mark = std::env::var(INSTANCE_MARK).ok().filter(|_| says_loopback(url));
-    let mark = mark.and_then(|mark| HeaderValue::from_str(&mark).ok());
-    mark.map(|mark| (HeaderName::from_static(INSTANCE_HEADER), mark)).into_iter().collect()
+fn own_identity(url: &Url) -> HeaderMap {
+    let own = std::env::var(IDENTITY).ok().filter(|_| says_loopback(url));
+    let own = own.and_then(|own| HeaderValue::from_str(&own).ok());
+    own.map(|own| (HeaderName::from_static(HEADER), own)).into_iter().collect()
 }
 
 /// Same host and port, with TLS if that was there; from none to TLS is the one change.

@@ -3,6 +3,7 @@
 //! Items stay text. Owns the bounds: a server that never stops paging is cut off with an error.
 
 use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::via;
 use serde::Deserialize;
 
 use super::Bounded;
@@ -65,6 +66,8 @@ pub struct Pages {
     /// The items so far, separated by commas.
     items: String,
     count: u32,
+    /// How many were left out, since they are this Harbor's own.
+    own: u32,
     pages: u32,
     last_cursor: Option<String>,
     bound: Bound,
@@ -101,17 +104,27 @@ impl Pages {
     }
 
     fn within(kind: Kind, bound: Bound) -> (Self, Request) {
-        let pages = Self { kind, items: String::new(), count: 0, pages: 0, last_cursor: None, bound };
+        let pages = Self { kind, items: String::new(), count: 0, own: 0, pages: 0, last_cursor: None, bound };
         (pages, Request::new(kind.method(), Vec::new()))
     }
 
-    /// Takes the result of one page.
-    pub fn take(&mut self, result: &str) -> Next {
+    /// What is to be said of items that were left out.
+    pub fn remark(&self) -> Option<String> {
+        let (own, method) = (self.own, self.kind.method());
+        (own > 0).then(|| format!("items of {method} are left out: {own} come from this Harbor itself"))
+    }
+
+    /// Takes the result of one page; without what the Harbor with the identity `own` is told of itself by another one.
+    pub fn take(&mut self, result: &str, own: &str) -> Next {
         let Ok(page) = serde_json::from_str::<Page<'_>>(result) else {
             return Next::Wrong("the page has no list of items, more than one, or one of more than 100,000");
         };
         self.pages += 1;
         for item in page.tools.0 {
+            if via::is_own(item.get(), own) {
+                self.own += 1;
+                continue;
+            }
             if !self.items.is_empty() {
                 self.items.push(',');
             }
@@ -147,28 +160,40 @@ mod tests {
         let (mut pages, first) = Pages::begin(Kind::Prompts);
         assert_eq!(first, Request::new("prompts/list", Vec::new()));
         assert_eq!(
-            pages.take(r#"{"prompts":[{"b":1 ,"a":2},{"c":3}],"nextCursor":"x"}"#),
+            pages.take(r#"{"prompts":[{"b":1 ,"a":2},{"c":3}],"nextCursor":"x"}"#, "me"),
             Next::More(Request::new("prompts/list", b"\"cursor\":\"x\"".to_vec()))
         );
-        assert!(matches!(pages.take(r#"{"prompts":[],"nextCursor":"y"}"#), Next::More(_)));
+        assert!(matches!(pages.take(r#"{"prompts":[],"nextCursor":"y"}"#, "me"), Next::More(_)));
         assert_eq!(
-            pages.take(r#"{"prompts":[4],"ttlMs":1}"#),
+            pages.take(r#"{"prompts":[4],"ttlMs":1}"#, "me"),
             Next::Whole(r#"[{"b":1 ,"a":2},{"c":3},4]"#.into(), 3)
         );
     }
 
     #[test]
+    fn what_comes_from_this_harbor_itself_is_left_out_and_told() {
+        let (mut pages, _) = Pages::begin(Kind::Prompts);
+        let page = r#"{"prompts":[{"_meta":{"harbor/via":["a","me"]}},{"_meta":{"harbor/via":["a"]}},
+            {"_meta":{"harbor/via":["me"]}}]}"#;
+        let kept = r#"[{"_meta":{"harbor/via":["a"]}}]"#;
+        assert_eq!(pages.take(page, "me"), Next::Whole(kept.into(), 1));
+        let told = "items of prompts/list are left out: 2 come from this Harbor itself";
+        assert_eq!(pages.remark().as_deref(), Some(told));
+        assert_eq!(Pages::begin(Kind::Prompts).0.remark(), None);
+    }
+
+    #[test]
     fn endless_and_broken_lists_are_errors() {
         let (mut pages, _) = Pages::begin(Kind::Tools);
-        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#), Next::More(_)));
-        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#), Next::Wrong(_)));
+        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#, "me"), Next::More(_)));
+        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#, "me"), Next::Wrong(_)));
         let (mut pages, _) = Pages::begin(Kind::Tools);
-        let last = (0..2000).map(|n| pages.take(&format!("{{\"tools\":[1],\"nextCursor\":\"{n}\"}}")));
+        let last = (0..2000).map(|n| pages.take(&format!("{{\"tools\":[1],\"nextCursor\":\"{n}\"}}"), "me"));
         assert!(last.into_iter().any(|next| matches!(next, Next::Wrong(_))));
-        assert!(matches!(Pages::begin(Kind::Tools).0.take("{}"), Next::Wrong(_)));
+        assert!(matches!(Pages::begin(Kind::Tools).0.take("{}", "me"), Next::Wrong(_)));
         let many = |count: usize| format!("{{\"tools\":[{}0]}}", "0,".repeat(count - 1));
-        assert!(matches!(Pages::begin(Kind::Tools).0.take(&many(MAX_ITEMS)), Next::Whole(..)));
-        assert!(matches!(Pages::begin(Kind::Tools).0.take(&many(MAX_ITEMS + 1)), Next::Wrong(_)));
+        assert!(matches!(Pages::begin(Kind::Tools).0.take(&many(MAX_ITEMS), "me"), Next::Whole(..)));
+        assert!(matches!(Pages::begin(Kind::Tools).0.take(&many(MAX_ITEMS + 1), "me"), Next::Wrong(_)));
     }
 
     #[test]
@@ -178,8 +203,8 @@ mod tests {
         let page = |cursor: u32| {
             format!("{{\"tools\":[\"{}\"],\"nextCursor\":\"{cursor}\"}}", "x".repeat(6 * 1024 * 1024))
         };
-        assert!(matches!(pages.take(&page(1)), Next::More(_)));
-        assert!(matches!(pages.take(&page(2)), Next::More(_)));
-        assert_eq!(pages.take(&page(3)), Next::Wrong("the list is longer than 16 MiB"));
+        assert!(matches!(pages.take(&page(1), "me"), Next::More(_)));
+        assert!(matches!(pages.take(&page(2), "me"), Next::More(_)));
+        assert_eq!(pages.take(&page(3), "me"), Next::Wrong("the list is longer than 16 MiB"));
     }
 }

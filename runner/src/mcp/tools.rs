@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::json::text_of;
 use harbor_ipc_proto::link::runner::Tool;
+use harbor_ipc_proto::via;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -107,6 +108,7 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
         annotations: text(read.annotations),
         hash,
         hidden,
+        via: via::said(item).map(Cow::Owned),
     })
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns what is remembered for each open request. A call that cannot be sent is answered at once.
 
-use harbor_ipc_proto::link::runner::{CallFailure, Era, Operation, Outcome};
+use harbor_ipc_proto::link::runner::{CallFailure, Era, LogSource, Operation, Outcome};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -176,8 +176,13 @@ impl Session {
 
     /// Takes one page of a list.
     pub(super) fn take_page(&self, id: u64, mut pages: Pages, fetch: Option<Fetch>, result: &str) {
-        match pages.take(result) {
-            Next::Whole(items, count) => self.whole_list(id, &items, count, fetch),
+        match pages.take(result, &self.own) {
+            Next::Whole(items, count) => {
+                if let Some(remark) = pages.remark() {
+                    self.up.log(self.number, LogSource::Runner, None, &remark);
+                }
+                self.whole_list(id, &items, count, fetch);
+            }
             Next::More(request) => {
                 self.send(Open::Page { id, pages, fetch }, &request, false);
             }

@@ -71,6 +71,8 @@ struct Offers {
 #[derive(Debug)]
 pub struct Session {
     number: u32,
+    /// The identity of the Harbor that this runner is of.
+    own: Rc<str>,
     up: Rc<Up>,
     /// To the server's stdin; replaced when the server is started again during contact.
     stdin: RefCell<Rc<Outbox>>,
@@ -108,9 +110,10 @@ const STDIN_LIMIT: usize = 64 * 1024 * 1024;
 
 impl Session {
     /// A session that is not connected yet.
-    pub fn new(number: u32, up: Rc<Up>, launch: &Launch<'_>) -> Self {
+    pub fn new(number: u32, own: Rc<str>, up: Rc<Up>, launch: &Launch<'_>) -> Self {
         Self {
             number,
+            own,
             up,
             stdin: RefCell::new(Rc::new(Outbox::new(STDIN_LIMIT))),
             open: RefCell::default(),

@@ -42,6 +42,7 @@ mod secret_store;
 mod supervision;
 mod tools;
 mod traces;
+mod via;
 mod writes;
 
 pub use drive::{Failure, Plan, Ran, drive};
@@ -79,6 +80,7 @@ pub const TARGETS: &[Target] = &[
     messages::LINE_ENDS,
     contact::CONTACT,
     pages::PAGES,
+    via::PASSED_ON,
     rounds::ROUNDS,
     writes::REQUESTS,
     writes::ANSWERS,

@@ -3,6 +3,7 @@
 //! Input: which list; then pages, a line each.
 
 use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::via::is_own;
 use harbor_runner::mcp::pages::{Kind, Next, Pages};
 use harbor_runner::mcp::write::put_request;
 
@@ -23,6 +24,7 @@ pub(super) const PAGES: Target = Target {
         b"\x00{\"tools\":[1],\"prompts\":[2]}",
         b"\x00{\"tools\":[1],\"nextCursor\":null}",
         b"\x00{\"tools\":{}}\n{}",
+        b"\x03{\"prompts\":[{\"_meta\":{\"harbor/via\":[\"a\",\"me\"]}},{\"_meta\":{\"harbor/via\":[\"a\"]}}]}",
     ],
 };
 
@@ -41,9 +43,9 @@ fn pages(bytes: &[u8]) {
     let rest = String::from_utf8_lossy(input.rest()).into_owned();
     let mut wanted = Vec::new();
     for page in rest.split('\n') {
-        let next = pages.take(page);
+        let next = pages.take(page, "me");
         if !matches!(next, Next::Wrong(_)) {
-            wanted.extend(items_of(page));
+            wanted.extend(items_of(page).into_iter().filter(|item| !is_own(item, "me")));
         }
         match next {
             Next::Wrong(_) => return,

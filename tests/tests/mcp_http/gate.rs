@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, token, wait_until};
 use serde_json::{Value, json};
 
-use crate::wire::{Caller, Rig, Speak};
+use crate::wire::{Caller, Speak};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const USUAL: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
@@ -240,25 +240,4 @@ fn a_newer_token_of_the_same_name_ends_what_the_older_one_opened() {
     assert_eq!((listening.message(), subscribed.message()), (None, None), "its streams end");
     wait_until("its session to end", LIMIT, || server.program.stderr().contains("deleted or replaced"));
     drop(Caller::begun(&server, &caller.token));
-}
-
-/// It would list its own tools again, under a longer name, with each of its lists.
-#[test]
-fn harbor_is_no_server_of_its_own_but_one_of_another_harbor() {
-    let rig = Rig::new();
-    let url = format!("http://localhost:{}/mcp", rig.server.port);
-    let connect = |bridge: &Bridge| {
-        let (headers, env) = (json!({"Authorization": "Bearer ${KEY}"}), json!({"KEY": rig.token}));
-        let fields =
-            json!({"server_id": "it", "url": url, "allow_private": true, "headers": headers, "env": env});
-        bridge.call("add_remote_server", &fields).unwrap();
-        bridge.call("connect_server", &json!({"server_id": "it"}))
-    };
-    let refused = connect(&rig.bridge).unwrap_err();
-    assert!(refused.message.contains("this is the Harbor that asks"), "{refused:?}");
-    let home = Home::new();
-    let other = Bridge::start(&home);
-    connect(&other).unwrap();
-    let tools = other.call("mcp_list_tools", &json!({"server_id": "it"})).unwrap();
-    assert!(tools["tools"].as_array().is_some_and(|tools| !tools.is_empty()), "{}", tools.text);
 }

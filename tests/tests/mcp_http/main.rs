@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
 mod gate;
+mod harbors;
 mod modern;
 mod sessions;
 mod wire;

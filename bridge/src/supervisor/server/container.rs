@@ -78,7 +78,7 @@ impl Server {
         let image = self.pinned().ok_or("find out which image it runs")?;
         let confine = |why| format!("confine it: {why}");
         let confined = self.container_held(&self.definition().sandbox, facts).map_err(confine)?;
-        let instance = &self.runners.shared.instance;
+        let instance = &self.runners.shared.marks.instance;
         let name = format!("harbor-{instance}-{}-{:x}", self.id, wall_clock());
         let mut variables = self.container_variables(&confined);
         let own = variables.len();
@@ -136,7 +136,7 @@ impl Server {
         let _turn = self.clearing.lock().await;
         let engine = pinned.engine;
         let why = |report: Rc<EndReport>| format!("remove what is left of its container: {}", report.message);
-        let list = engine.list(&self.runners.shared.instance, self.id.as_str());
+        let list = engine.list(&self.runners.shared.marks.instance, self.id.as_str());
         let left = engine::listed(&self.ask_engine(engine, list, QUICK).await.map_err(why)?);
         if left.is_empty() {
             return Ok(());

@@ -91,7 +91,7 @@ impl Server {
     pub(super) fn launch_to(&self, remote: Wire<'static>) -> Launch<'static> {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let env = environment::of_remote(inherited, &self.runners.shared.instance, self.id.as_str());
+        let env = environment::of_remote(inherited, &self.runners.shared.marks.instance, self.id.as_str());
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Launch {
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),

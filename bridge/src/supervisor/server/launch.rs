@@ -333,7 +333,7 @@ impl Server {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let changes = confined.profile.confined(&confined.facts);
-        let instance = &self.runners.shared.instance;
+        let instance = &self.runners.shared.marks.instance;
         environment::of_server(inherited, own, instance, self.id.as_str(), changes.as_ref())
     }
 }

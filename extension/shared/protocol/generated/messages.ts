@@ -1898,6 +1898,8 @@ export interface ToolDescriptor {
   outputSchema?: Json;
   /** What the server says about its effects. */
   annotations?: Json;
+  /** The identities of the Harbors that it has come through, the last one first: an array. */
+  via?: Json;
 }
 
 /** A server of which an origin may use a tool. */

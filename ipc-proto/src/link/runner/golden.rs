@@ -127,6 +127,7 @@ fn tool() -> Tool<'static> {
         annotations: None,
         hash: [7; 32],
         hidden: true,
+        via: Some("[]".into()),
     }
 }
 
@@ -379,7 +380,7 @@ fn golden_bytes_of_replies() {
             reply(Outcome::Tools { items: "[]".into(), tools: vec![tool()] }),
             b"\x03\x01\x02\x04\x02[]\x01\x01n\x00\x01\x03\"d\"\x01\x02{}\x00\x00\
               \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\
-              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x01",
+              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x01\x01\x02[]",
         ),
         (failed(CallFailure::NotConnected), b"\x03\x01\x02\x02\x00"),
         (failed(CallFailure::NotOffered("w".into())), b"\x03\x01\x02\x02\x01\x01w"),

@@ -26,8 +26,17 @@ fn members_are_the_text_that_the_server_wrote() {
             annotations: None,
             hash: tool.hash,
             hidden: false,
+            via: None,
         }
     );
+}
+
+#[test]
+fn what_it_has_come_through_is_no_part_of_what_a_tool_is() {
+    let through = r#"{"name":"read","_meta":{"x":1,"harbor/via":[ "a", "b" ]}}"#;
+    let tool = read_tool(through).unwrap();
+    assert_eq!(tool.via.as_deref(), Some(r#"["a","b"]"#));
+    assert_eq!(hex(&tool.hash), hash_of(r#"{"name":"read"}"#));
 }
 
 #[test]

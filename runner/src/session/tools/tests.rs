@@ -51,7 +51,8 @@ impl Stage {
 
     fn offering(era: Era, tools: bool) -> Self {
         let up = Rc::new(Up::new());
-        let session = Session::new(7, up.clone(), &Launch { max_line: 1024 * 1024, ..Launch::default() });
+        let session =
+            Session::new(7, "me".into(), up.clone(), &Launch { max_line: 1024 * 1024, ..Launch::default() });
         let offers = Offers { tools, ..Offers::default() };
         *session.contacted.borrow_mut() = Some(Contacted { era, offers });
         Self { session, up }

@@ -79,7 +79,7 @@ impl Server {
     pub(super) fn engine_environment(&self, path: String) -> BTreeMap<String, String> {
         let inherited = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let instance = &self.runners.shared.instance;
+        let instance = &self.runners.shared.marks.instance;
         let mut all = variables::of_engine(inherited, instance, self.id.as_str());
         all.insert("PATH".into(), path);
         all

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 
 use harbor_ipc_proto::json::{Fields, put_str};
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::via::{self, VIA};
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::names::Names;
@@ -66,6 +67,14 @@ pub struct Listed {
     pub json: String,
 }
 
+impl Listed {
+    /// Whether it can be.
+    fn pass_on(&mut self, by: &str) -> bool {
+        let passed = via::passed_on(&self.json, by);
+        passed.map(|passed| self.json = passed).is_some()
+    }
+}
+
 /// A part of a list.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Page {
@@ -99,12 +108,21 @@ pub struct Directory {
 
 impl Directory {
     /// Learns from the bridge's answer; gives what of it may be shown: of tools those that `only` covers, of all else what
-    /// belongs to servers all of whose tools it covers.
-    pub fn learn(&mut self, kind: Kind, answer: &Members, only: Option<&Allowlist>) -> Vec<Listed> {
+    /// belongs to servers all of whose tools it covers. To another Harbor it is passed on `by` this one.
+    pub fn learn(
+        &mut self,
+        kind: Kind,
+        answer: &Members,
+        only: Option<&Allowlist>,
+        by: Option<&str>,
+    ) -> Vec<Listed> {
         let mut listed = self.read(kind, answer, only);
         // What a server lists twice is there once: a page that goes on behind it could go on behind either.
         let mut seen = HashSet::new();
         listed.retain(|item| seen.insert(item.cursor.clone()));
+        if let Some(by) = by {
+            listed.retain_mut(|item| item.pass_on(by));
+        }
         listed
     }
 
@@ -210,6 +228,9 @@ fn listed_tool(descriptor: &str, only: Option<&Allowlist>, names: &mut Names) ->
             json.extend_from_slice(format!(",\"{member}\":{value}").as_bytes());
         }
     }
+    if let Some(via) = fields.get("via") {
+        json.extend_from_slice(format!(",\"_meta\":{{\"{VIA}\":{via}}}").as_bytes());
+    }
     json.push(b'}');
     Some(Listed { cursor: name, json: String::from_utf8(json).ok()? })
 }
@@ -268,7 +289,7 @@ mod tests {
         let only: Vec<_> = only.iter().map(ToString::to_string).collect();
         let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
         let mut directory = Directory::default();
-        let listed = directory.learn(kind, &Members::parse(answer.as_bytes()).unwrap(), only.as_ref());
+        let listed = directory.learn(kind, &Members::parse(answer.as_bytes()).unwrap(), only.as_ref(), None);
         (directory, listed)
     }
 
@@ -283,6 +304,28 @@ mod tests {
         let second = r#"{"name":"t__b","inputSchema":{"type":"object"}}"#;
         assert_eq!(shown, [format!(r#"{{"name":"{name}{first}"#), second.to_owned()]);
         assert_eq!(learn(Kind::Tools, answer, &["t/*", "s/x"]).1.len(), 1);
+    }
+
+    #[test]
+    fn another_harbor_is_told_whom_everything_has_come_through() {
+        let passed = |kind, answer: &str| {
+            let answer = Members::parse(answer.as_bytes()).unwrap();
+            let listed = Directory::default().learn(kind, &answer, None, Some("me"));
+            listed.into_iter().map(|item| item.json).collect::<Vec<_>>()
+        };
+        let tools = r#"{"tools":[{"serverId":"s","originalName":"a","inputSchema":{}},
+            {"serverId":"t","originalName":"b","inputSchema":{},"via":["x","y"]}]}"#;
+        let wanted = [
+            r#"{"name":"s__a","inputSchema":{},"_meta":{"harbor/via":["me"]}}"#,
+            r#"{"name":"t__b","inputSchema":{},"_meta":{"harbor/via":["me","x","y"]}}"#,
+        ];
+        assert_eq!(passed(Kind::Tools, tools), wanted);
+        let via_x = r#"{"name":"t__b","inputSchema":{},"_meta":{"harbor/via":["x","y"]}}"#;
+        assert_eq!(learn(Kind::Tools, tools, &["t/*"]).1[0].json, via_x, "to others it is as it came");
+        let prompts =
+            r#"{"servers":[{"server_id":"s","items":[{"name":"p","_meta":{"harbor/via":["x"],"a":1}}]}]}"#;
+        let wanted = [r#"{"name":"s__p","_meta":{"harbor/via":["me","x"],"a":1}}"#];
+        assert_eq!(passed(Kind::Prompts, prompts), wanted);
     }
 
     #[test]

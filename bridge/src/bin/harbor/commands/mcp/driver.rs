@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
+use harbor_bridge::store::instance::identity;
 use harbor_child::socket::BlockingReader;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 
@@ -207,7 +208,8 @@ impl<L: Lines> Served<L> {
                     way.with(|served| served.lost(connection));
                 });
                 self.bridge = Some(stream);
-                self.machine.on_connected();
+                // From now on there is a home.
+                self.machine.on_connected(identity(&self.paths));
             }
             Err(error) => self.machine.on_no_bridge(&Failure::Io("use the bridge's connection", error)),
         }

@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use harbor_bridge::store::instance::mark;
+use harbor_bridge::store::instance::identity;
 use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -142,7 +142,7 @@ impl Server {
             return Err(Refusal::new(StatusCode::NOT_FOUND, "MCP is at /mcp"));
         }
         let client = self.client(request.headers()).await?;
-        gate::check_other(request.headers(), || mark(&self.works.paths))?;
+        gate::check_other(request.headers(), || identity(&self.works.paths))?;
         let _served = connection.serve();
         match *request.method() {
             Method::POST => post::post(self, &client, connection, request).await,

@@ -65,6 +65,10 @@ pub struct Machine {
     only: Option<Allowlist>,
     /// Whether three tools stand for all.
     lazy: bool,
+    /// The identity of this Harbor.
+    own: String,
+    /// Whether the client is a Harbor, too.
+    is_harbor: bool,
     link: Link,
     /// Whether there was a bridge before.
     had_bridge: bool,
@@ -99,6 +103,8 @@ impl Machine {
         Self {
             only,
             lazy,
+            own: String::new(),
+            is_harbor: false,
             link: Link::Down,
             had_bridge: false,
             directory: Directory::default(),
@@ -205,8 +211,9 @@ impl Machine {
         }
     }
 
-    /// There is a bridge, to which nothing has been said but who we are.
-    pub fn on_connected(&mut self) {
+    /// There is a bridge, to which nothing has been said but who we are; of the Harbor with the identity `own`.
+    pub fn on_connected(&mut self, own: String) {
+        self.own = own;
         self.link = Link::Beginning;
         let hello = Ask::new("hello")
             .number("protocol", CLIENT_PROTOCOL.into())

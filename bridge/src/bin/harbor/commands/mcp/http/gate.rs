@@ -10,7 +10,7 @@
 
 use std::net::SocketAddr;
 
-use harbor_policy::environment::INSTANCE_HEADER;
+use harbor_ipc_proto::via;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::http::request::Parts;
@@ -60,10 +60,10 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Refuses a runner of the Harbor that is served here; `mark` gives that one's.
-pub fn check_other(headers: &HeaderMap, mark: impl FnOnce() -> String) -> Result<(), Refusal> {
-    match one(headers, &HeaderName::from_static(INSTANCE_HEADER)) {
-        Some(said) if said == mark() => Err(Refusal::new(
+/// Refuses a runner of the Harbor that is served here; `own` gives that one's identity.
+pub fn check_other(headers: &HeaderMap, own: impl FnOnce() -> String) -> Result<(), Refusal> {
+    match one(headers, &HeaderName::from_static(via::HEADER)) {
+        Some(said) if said == own() => Err(Refusal::new(
             StatusCode::LOOP_DETECTED,
             "this is the Harbor that asks: as its own server it would list its tools again with each of its lists",
         )),

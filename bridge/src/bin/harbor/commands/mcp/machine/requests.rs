@@ -21,7 +21,15 @@ pub(super) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// What its client can answer then.
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// Who its client is then.
+const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+
 impl Machine {
+    fn note_client(&mut self, fields: &Fields<'_>, member: &str) {
+        let info = fields.get(member).and_then(|info| Fields::parse(info.as_bytes()).ok());
+        self.is_harbor |= info.is_some_and(|info| text(&info, "name").as_deref() == Some("harbor"));
+    }
+
     pub(super) fn on_notification(&mut self, method: &str, params: &str) {
         match method {
             "notifications/initialized" => self.watches.initialize(),
@@ -102,9 +110,11 @@ impl Machine {
         if !(modern || self.greeted || matches!(method, "initialize" | "ping" | "server/discover")) {
             return self.say_error(Some(id), INVALID_REQUEST, "`initialize` has to come first");
         }
+        self.note_client(&meta, CLIENT);
         match method {
             "initialize" => {
                 self.greeted = true;
+                self.note_client(&fields, "clientInfo");
                 self.capabilities = capabilities(&fields, "capabilities");
                 let result = write::initialized(text(&fields, "protocolVersion").as_deref(), self.lazy);
                 self.say(id, &result);

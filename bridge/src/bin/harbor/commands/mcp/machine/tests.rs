@@ -47,7 +47,7 @@ impl Scene {
     }
 
     fn connect(&mut self) {
-        self.machine.on_connected();
+        self.machine.on_connected("me".into());
         self.collect();
         self.frame(r#"{"type":"mcp_begin_result","request_id":"begin","granted":true}"#);
     }
@@ -182,7 +182,7 @@ fn nothing_is_asked_before_the_bridge_knows_the_client() {
     scene.ask(1, "tools/list", &json!({}));
     scene.call(2, "s__echo");
     assert_eq!((scene.dials, scene.tags()), (1, vec![]));
-    scene.machine.on_connected();
+    scene.machine.on_connected("me".into());
     scene.collect();
     assert_eq!(scene.tags(), ["hello", "mcp_begin", "host_watch"]);
     assert_eq!(scene.asked[1].1["only"], json!(["s/*", "t/x"]));
@@ -197,7 +197,7 @@ fn nothing_is_asked_before_the_bridge_knows_the_client() {
 fn a_bridge_that_refuses_to_begin_is_asked_all_the_same() {
     let mut scene = Scene::new(&[]);
     scene.call(1, "s__echo");
-    scene.machine.on_connected();
+    scene.machine.on_connected("me".into());
     scene.collect();
     scene.refuse("mcp_begin", &json!({"code": "internal", "message": "the disk is full"}));
     assert_eq!(scene.remarks, ["the disk is full"]);
@@ -256,6 +256,25 @@ fn a_tool_whose_name_does_not_say_enough_is_looked_up_first() {
     scene.call(4, "nonsense");
     scene.answer("host_list_tools", TOOLS);
     assert_eq!(scene.said()["error"]["code"], INVALID_PARAMS);
+}
+
+#[test]
+fn a_harbor_is_told_whom_tools_have_come_through_and_nobody_else() {
+    let meta = |scene: &mut Scene, params: Value| {
+        scene.ask(7, "tools/list", &params);
+        scene.answer("host_list_tools", TOOLS);
+        scene.lines.pop().unwrap()["result"]["tools"][0]["_meta"].clone()
+    };
+    let info = |name: &str| json!({"protocolVersion": "2025-11-25", "clientInfo": {"name": name}});
+    let via_me = json!({"harbor/via": ["me"]});
+    for (name, told) in [("harbor", &via_me), ("Claude", &Value::Null)] {
+        let mut scene = Scene::up();
+        scene.ask(1, "initialize", &info(name));
+        assert_eq!(meta(&mut scene, json!({})), *told, "{name}");
+        let modern =
+            json!({"_meta": {VERSION: MODERN, "io.modelcontextprotocol/clientInfo": {"name": name}}});
+        assert_eq!(meta(&mut Scene::up(), modern), *told, "{name}");
+    }
 }
 
 #[test]

@@ -1,0 +1,140 @@
+//! How Harbors that are each other's servers tell what is their own.
+//!
+//! ```text
+//!  `harbor mcp` of A ─► a tool with _meta: {"harbor/via": [A]} ─► B ─► `harbor mcp` of B ─► the same with [B, A] ─► A: left out
+//! ```
+//!
+//! Owns the names and this member. Without it A would list to B what it has from B, which would list it to A again. Only
+//! Harbors are told: for all others the member is as it came.
+
+use crate::json::{Fields, put_str};
+
+/// The variable that tells a runner the identity of its Harbor.
+pub const IDENTITY: &str = "HARBOR_ID";
+
+/// The header by which a server elsewhere on this machine gets it.
+pub const HEADER: &str = "harbor-id";
+
+/// The member of `_meta` with the identities of the Harbors that an item has come through, the last one first.
+pub const VIA: &str = "harbor/via";
+
+/// What comes through as many has come through one of them twice, whatever they call themselves.
+const MOST: usize = 16;
+
+/// Whether an item of a list has come through the Harbor `own`.
+#[must_use]
+pub fn is_own(item: &str, own: &str) -> bool {
+    let via = via(item);
+    via.len() >= MOST || via.iter().any(|harbor| harbor == own)
+}
+
+/// The Harbors that an item has come through, as the text of a JSON array; `None` where it does not say so.
+#[must_use]
+pub fn said(item: &str) -> Option<String> {
+    let via = via(item);
+    (!via.is_empty()).then(|| array(&via))
+}
+
+/// The same; none where it does not say so, or not in this form.
+fn via(item: &str) -> Vec<String> {
+    if !item.contains("_meta") {
+        return Vec::new();
+    }
+    let member = |object: &'_ str, name| Some(Fields::parse(object.as_bytes()).ok()?.get(name)?.to_owned());
+    let said = member(item, "_meta").and_then(|meta| member(&meta, VIA));
+    said.and_then(|said| serde_json::from_str(&said).ok()).unwrap_or_default()
+}
+
+/// An item as the Harbor `by` passes it on to another one; `None` where it is no object, or one of more members than any
+/// message has.
+#[must_use]
+pub fn passed_on(item: &str, by: &str) -> Option<String> {
+    let harbors = array(&[vec![by.to_owned()], via(item)].concat());
+    let meta = Fields::parse(item.as_bytes()).ok()?.get("_meta").unwrap_or("{}");
+    let meta = with(meta, VIA, &harbors).or_else(|| with("{}", VIA, &harbors))?;
+    with(item, "_meta", &meta)
+}
+
+/// The object with this value for a member, and all else as it was written.
+fn with(object: &str, name: &str, value: &str) -> Option<String> {
+    let fields = Fields::parse(object.as_bytes()).ok().filter(|fields| !fields.are_too_many())?;
+    if let Some(old) = fields.get(name) {
+        let start = old.as_ptr().addr().checked_sub(object.as_ptr().addr())?;
+        return Some([object.get(..start)?, value, object.get(start + old.len()..)?].concat());
+    }
+    let rest = object.trim_end().strip_suffix('}')?;
+    let comma = if fields.names().next().is_some() { "," } else { "" };
+    Some(format!("{rest}{comma}{}:{value}}}", quoted(name)))
+}
+
+fn array(texts: &[String]) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(","))
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = Vec::new();
+    put_str(&mut out, text);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::tests::any_json;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn an_item_says_whom_it_has_come_through_and_is_else_as_it_was() {
+        for (item, passed) in [
+            ("{}", r#"{"_meta":{"harbor/via":["me"]}}"#),
+            (r#"{"n":1e2 }"#, r#"{"n":1e2 ,"_meta":{"harbor/via":["me"]}}"#),
+            (r#" {"_meta":{},"a":1} "#, r#" {"_meta":{"harbor/via":["me"]},"a":1} "#),
+            (r#"{"_meta" : null}"#, r#"{"_meta" : {"harbor/via":["me"]}}"#),
+            (r#"{"_meta":{"ui":{"a":[]}}}"#, r#"{"_meta":{"ui":{"a":[]},"harbor/via":["me"]}}"#),
+            (
+                r#"{"a":"é","_meta":{"harbor\/via":["a","b"],"x":0.10}}"#,
+                r#"{"a":"é","_meta":{"harbor\/via":["me","a","b"],"x":0.10}}"#,
+            ),
+            (r#"{"_meta":{"harbor/via":"a"}}"#, r#"{"_meta":{"harbor/via":["me"]}}"#),
+        ] {
+            assert_eq!(passed_on(item, "me").as_deref(), Some(passed));
+            assert!(is_own(passed, "me") && !is_own(passed, "m") && !is_own(item, "me"), "{item}");
+            let (said, before) = (said(passed).unwrap(), said(item).unwrap_or_default());
+            assert!(said.starts_with("[\"me\"") && said.len() > before.len(), "{said}");
+        }
+        assert_eq!(passed_on("[]", "me"), None);
+        let many = |object: &str| {
+            format!("{{{object}{}}}", (0..64).map(|n| format!(",\"{n}\":0")).collect::<String>())
+        };
+        assert_eq!(passed_on(&many("\"a\":1"), "me"), None);
+        let item = format!("{{\"a\":1,\"_meta\":{}}}", many("\"b\":2"));
+        assert_eq!(passed_on(&item, "me").as_deref(), Some(r#"{"a":1,"_meta":{"harbor/via":["me"]}}"#));
+    }
+
+    #[test]
+    fn what_goes_round_without_an_end_is_somebodys_own() {
+        let mut item = "{}".to_owned();
+        for by in 0..MOST {
+            assert!(!is_own(&item, "me"), "{item}");
+            item = passed_on(&item, &by.to_string()).unwrap();
+        }
+        assert!(is_own(&item, "me"));
+    }
+
+    proptest! {
+        #[test]
+        fn of_any_object_only_that_member_becomes_another(a in any_json(), meta in any_json(), by in ".*") {
+            let item = json!({"a": a, "_meta": meta}).to_string();
+            let passed = passed_on(&item, &by).unwrap();
+            prop_assert!(is_own(&passed, &by));
+            let mut item: Value = serde_json::from_str(&item).unwrap();
+            let mut passed: Value = serde_json::from_str(&passed).unwrap();
+            let meta = passed.as_object_mut().unwrap().remove("_meta").unwrap();
+            prop_assert_eq!(&meta[VIA][0], &Value::from(by));
+            item.as_object_mut().unwrap().remove("_meta");
+            prop_assert_eq!(passed, item);
+        }
+    }
+}
