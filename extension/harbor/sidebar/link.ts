@@ -4,22 +4,35 @@
 // updated the extension; otherwise when the person asks for something.
 
 import { connectOwn } from "../../shared/browser/api.ts";
-import { Caller } from "../../shared/ports/caller.ts";
+import { type After, Caller } from "../../shared/ports/caller.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import { OWN_PORT } from "../own.ts";
 import type { BridgeView } from "./serve.ts";
 
-export function link(heard: (type: string, payload: Fields) => void): Caller {
+/** How long a background may take to say its first word: what was sent to one that just ended is lost, and that is not told. */
+const FIRST_MS = 10_000;
+
+/** How often the port is opened again before the background has said anything about the bridge. */
+const MOST_TRIES = 3;
+
+export function link(heard: (type: string, payload: Fields) => void, connect = () => connectOwn(OWN_PORT), after?: After): Caller {
   let bridge: BridgeView = { state: "idle" };
-  const caller: Caller = new Caller(() => connectOwn(OWN_PORT), lost, (type, payload) => {
-    if (type === "bridge") bridge = payload as unknown as BridgeView;
-    heard(type, payload);
-  });
+  let tries = 0;
+  const caller: Caller = new Caller(connect, lost, told, after, FIRST_MS);
   return caller;
 
+  function told(type: string, payload: Fields): void {
+    if (type === "bridge") {
+      bridge = payload as unknown as BridgeView;
+      tries = 0;
+    }
+    heard(type, payload);
+  }
+
   function lost(): CodedError {
-    const stood = bridge.state === "ready";
+    const stood = bridge.state === "ready" || (bridge.state === "connecting" && tries < MOST_TRIES);
+    tries += 1;
     // What failed is still the reason why there is no connection. What stood is connected again: to say meanwhile that it
     // is gone would move what the person is about to click.
     if (bridge.state !== "failed") bridge = { state: stood ? "connecting" : "idle" };

@@ -120,5 +120,6 @@ export function answer(
     for (const controller of open.values()) controller.abort();
     for (const id of [...open.keys()]) end(id);
   });
+  post({ alive: true });
   return (type, payload) => void post({ push: type, payload });
 }

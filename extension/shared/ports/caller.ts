@@ -1,7 +1,8 @@
 // The asking end of a port: requests with ids, answers, progress, cancelling.
 //
 // Owns the requests that are open on one port. Must never send a request twice: what was open when the port closed fails. A port
-// whose other end is silent for too long counts as closed: a browser may lose what was sent to a background that just ended.
+// whose other end is silent for too long counts as closed: a browser may lose what was sent to a background that just ended. The
+// other end speaks first, so who can try again need not wait long for that.
 
 import type { Port } from "../browser/api.ts";
 import { CodedError, errorOf } from "../protocol/codes.ts";
@@ -32,25 +33,31 @@ export class Caller {
   readonly #lost: (reason: string) => CodedError;
   readonly #onPush: (type: string, payload: Fields) => void;
   readonly #after: After;
+  readonly #firstMs: number;
   readonly #open = new Map<number, Open>();
   #port: Port | undefined;
+  /** Whether the other end of this port has said anything. */
+  #lives = false;
   #last = 0;
   #stopWaiting: () => void = () => undefined;
 
   /**
    * @param connect opens the port; called when something is to be asked and there is none
    * @param lost what an open request fails with when the port closes; called at each such end
+   * @param firstMs how long the other end may take to say its first word
    */
   constructor(
     connect: () => Port,
     lost: (reason: string) => CodedError,
     onPush: (type: string, payload: Fields) => void = () => undefined,
     after: After = realAfter,
+    firstMs: number = SILENT_MS,
   ) {
     this.#connect = connect;
     this.#lost = lost;
     this.#onPush = onPush;
     this.#after = after;
+    this.#firstMs = firstMs;
   }
 
   /** Asks; rejects with a `CodedError`, or with the signal's reason. */
@@ -98,6 +105,7 @@ export class Caller {
 
   #opened(): Port {
     const port = this.#connect();
+    this.#lives = false;
     port.onMessage((message) => this.#heard(message));
     port.onDisconnect((reason) => {
       if (this.#port === port) this.#closed(reason);
@@ -107,6 +115,7 @@ export class Caller {
 
   #heard(message: unknown): void {
     const heard = parseHeard(message);
+    this.#lives = true;
     this.#wait();
     if (heard.kind === "push") {
       this.#onPush(heard.type, heard.payload);
@@ -141,7 +150,7 @@ export class Caller {
   /** Waits for whatever the other end says next, where something is open. */
   #wait(): void {
     this.#stopWaiting();
-    if (this.#open.size > 0) this.#stopWaiting = this.#after(SILENT_MS, () => this.close());
+    if (this.#open.size > 0) this.#stopWaiting = this.#after(this.#lives ? SILENT_MS : this.#firstMs, () => this.close());
   }
 
   #closed(reason: string): void {

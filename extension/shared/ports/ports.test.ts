@@ -121,6 +121,18 @@ test("an other end that is silent for too long counts as gone; one that says tha
   assert.equal(timers.size, 0);
 });
 
+test("who has not been greeted waits for a shorter time", async () => {
+  const waited: number[] = [];
+  const after = (ms: number) => (waited.push(ms), () => undefined);
+  const [here, there] = pair();
+  const caller = new Caller(() => here, lost, undefined, after, 7);
+  caller.call("wait", {}).catch(() => undefined);
+  answer(there, () => new Promise(() => undefined), { open: 2 }, silent);
+  await settle();
+  assert.deepEqual(waited, [7, 60_000]);
+  caller.close();
+});
+
 test("a bound may be common to several ports, and what ends gives its room back", async () => {
   const shared = new Room(2);
   const [here, there] = pair();

@@ -5,7 +5,7 @@
 //          ◄── {id, result} or {id, error}     once for each id
 //          ◄── {id, progress}                  before that, as often as there is some
 //          ◄── {push, payload}                 unasked
-//          ◄── {alive: true}                   while requests are open
+//          ◄── {alive: true}                   first of all, and while requests are open
 //
 // Owns these forms and how they are read. Must never know what a request means.
 
