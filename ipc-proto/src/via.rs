@@ -18,6 +18,9 @@ pub const HEADER: &str = "harbor-id";
 /// The member of `_meta` with the identities of the Harbors that an item has come through, the last one first.
 pub const VIA: &str = "harbor/via";
 
+/// How many hexadecimal digits an identity has.
+const DIGITS: usize = 16;
+
 /// What comes through as many has come through one of them twice, whatever they call themselves.
 const MOST: usize = 16;
 
@@ -42,7 +45,13 @@ fn via(item: &str) -> Vec<String> {
     }
     let member = |object: &'_ str, name| Some(Fields::parse(object.as_bytes()).ok()?.get(name)?.to_owned());
     let said = member(item, "_meta").and_then(|meta| member(&meta, VIA));
-    said.and_then(|said| serde_json::from_str(&said).ok()).unwrap_or_default()
+    let said: Vec<String> = said.and_then(|said| serde_json::from_str(&said).ok()).unwrap_or_default();
+    if said.iter().all(|said| is_identity(said)) { said } else { Vec::new() }
+}
+
+/// What is none is passed on to nobody: it could be any text.
+fn is_identity(text: &str) -> bool {
+    text.len() == DIGITS && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// An item as the Harbor `by` passes it on to another one; `None` where it is no object, or one of more members than any
@@ -85,47 +94,59 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
+    const ME: &str = "aaaaaaaaaaaaaaaa";
+
     #[test]
     fn an_item_says_whom_it_has_come_through_and_is_else_as_it_was() {
         for (item, passed) in [
-            ("{}", r#"{"_meta":{"harbor/via":["me"]}}"#),
-            (r#"{"n":1e2 }"#, r#"{"n":1e2 ,"_meta":{"harbor/via":["me"]}}"#),
-            (r#" {"_meta":{},"a":1} "#, r#" {"_meta":{"harbor/via":["me"]},"a":1} "#),
-            (r#"{"_meta" : null}"#, r#"{"_meta" : {"harbor/via":["me"]}}"#),
-            (r#"{"_meta":{"ui":{"a":[]}}}"#, r#"{"_meta":{"ui":{"a":[]},"harbor/via":["me"]}}"#),
+            ("{}", r#"{"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#),
+            (r#"{"n":1e2 }"#, r#"{"n":1e2 ,"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#),
+            (r#" {"_meta":{},"a":1} "#, r#" {"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]},"a":1} "#),
+            (r#"{"_meta" : null}"#, r#"{"_meta" : {"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#),
             (
-                r#"{"a":"é","_meta":{"harbor\/via":["a","b"],"x":0.10}}"#,
-                r#"{"a":"é","_meta":{"harbor\/via":["me","a","b"],"x":0.10}}"#,
+                r#"{"_meta":{"ui":{"a":[]}}}"#,
+                r#"{"_meta":{"ui":{"a":[]},"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#,
             ),
-            (r#"{"_meta":{"harbor/via":"a"}}"#, r#"{"_meta":{"harbor/via":["me"]}}"#),
+            (
+                r#"{"a":"é","_meta":{"harbor\/via":["0123456789abcdef","ffffffffffffffff"],"x":0.10}}"#,
+                r#"{"a":"é","_meta":{"harbor\/via":["aaaaaaaaaaaaaaaa","0123456789abcdef","ffffffffffffffff"],"x":0.10}}"#,
+            ),
+            (r#"{"_meta":{"harbor/via":"a"}}"#, r#"{"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#),
+            (
+                r#"{"_meta":{"harbor/via":["ffffffffffffffff","any text"]}}"#,
+                r#"{"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#,
+            ),
         ] {
-            assert_eq!(passed_on(item, "me").as_deref(), Some(passed));
-            assert!(is_own(passed, "me") && !is_own(passed, "m") && !is_own(item, "me"), "{item}");
+            assert_eq!(passed_on(item, ME).as_deref(), Some(passed));
+            assert!(is_own(passed, ME) && !is_own(passed, "bbbbbbbbbbbbbbbb") && !is_own(item, ME), "{item}");
             let (said, before) = (said(passed).unwrap(), said(item).unwrap_or_default());
-            assert!(said.starts_with("[\"me\"") && said.len() > before.len(), "{said}");
+            assert!(said.starts_with("[\"aaaaaaaaaaaaaaaa\"") && said.len() > before.len(), "{said}");
         }
-        assert_eq!(passed_on("[]", "me"), None);
+        assert_eq!(passed_on("[]", ME), None);
         let many = |object: &str| {
             format!("{{{object}{}}}", (0..64).map(|n| format!(",\"{n}\":0")).collect::<String>())
         };
-        assert_eq!(passed_on(&many("\"a\":1"), "me"), None);
+        assert_eq!(passed_on(&many("\"a\":1"), ME), None);
         let item = format!("{{\"a\":1,\"_meta\":{}}}", many("\"b\":2"));
-        assert_eq!(passed_on(&item, "me").as_deref(), Some(r#"{"a":1,"_meta":{"harbor/via":["me"]}}"#));
+        assert_eq!(
+            passed_on(&item, ME).as_deref(),
+            Some(r#"{"a":1,"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#)
+        );
     }
 
     #[test]
     fn what_goes_round_without_an_end_is_somebodys_own() {
         let mut item = "{}".to_owned();
         for by in 0..MOST {
-            assert!(!is_own(&item, "me"), "{item}");
-            item = passed_on(&item, &by.to_string()).unwrap();
+            assert!(!is_own(&item, ME), "{item}");
+            item = passed_on(&item, &format!("{by:016x}")).unwrap();
         }
-        assert!(is_own(&item, "me"));
+        assert!(is_own(&item, ME));
     }
 
     proptest! {
         #[test]
-        fn of_any_object_only_that_member_becomes_another(a in any_json(), meta in any_json(), by in ".*") {
+        fn of_any_object_only_that_member_becomes_another(a in any_json(), meta in any_json(), by in "[0-9a-f]{16}") {
             let item = json!({"a": a, "_meta": meta}).to_string();
             let passed = passed_on(&item, &by).unwrap();
             prop_assert!(is_own(&passed, &by));

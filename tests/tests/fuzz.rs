@@ -36,6 +36,7 @@ targets! {
     line_ends,
     contact,
     pages,
+    passed_on,
     rounds,
     write_requests,
     write_answers,

@@ -186,20 +186,36 @@ impl Dial {
         let mut frame = Vec::new();
         let body = attach_body(&self.role, token);
         put_frame(&mut frame, |out| out.extend_from_slice(body.to_string().as_bytes()));
-        stream.set_read_timeout(Some(self.left()))?;
         stream.write_all(&frame)?;
         // Exactly one frame is read: what follows belongs to the caller.
         let mut header = [0; HEADER];
-        stream.read_exact(&mut header)?;
+        self.fill(stream, &mut header)?;
         let length = usize::try_from(u32::from_le_bytes(header)).unwrap_or(usize::MAX);
         if length > MAX_ANSWER {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let mut answer = vec![0; length];
-        stream.read_exact(&mut answer)?;
+        self.fill(stream, &mut answer)?;
         stream.set_read_timeout(None)?;
         stream.set_write_timeout(None)?;
         Ok(answer)
+    }
+
+    /// As `read_exact`, but the limit holds for all of it, whatever ends a read early.
+    fn fill(&self, mut stream: &UnixStream, mut wanted: &mut [u8]) -> io::Result<()> {
+        while !wanted.is_empty() {
+            if Instant::now() >= self.until {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            stream.set_read_timeout(Some(self.left()))?;
+            match stream.read(wanted) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => wanted = &mut wanted[n..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     fn judge(&self, stream: UnixStream, answer: &[u8]) -> Result<Tried, DialError> {

@@ -12,7 +12,7 @@ use std::io;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::task::AbortHandle;
 use tokio::time::{MissedTickBehavior, interval};
@@ -65,7 +65,6 @@ fn begin(manager: &ServiceManager) -> io::Result<Notifier> {
     socket.connect_addr(&address(&manager.socket)?)?;
     let watched =
         manager.watchdog.map(|limit| Ok::<_, io::Error>((limit, socket.try_clone()?))).transpose()?;
-    socket.set_write_timeout(Some(READY_LIMIT))?;
     send_patiently(&socket, b"READY=1\nSTATUS=serving")?;
     socket.set_nonblocking(true)?;
     let watchdog =
@@ -73,9 +72,13 @@ fn begin(manager: &ServiceManager) -> io::Result<Notifier> {
     Ok(Notifier { socket: Some(socket), watchdog })
 }
 
-/// A signal that comes while the manager has no room, of a child that ended for one, is no failure.
+/// A signal that comes while the manager has no room, of a child that ended for one, is no failure, nor a reason to begin
+/// the limit anew.
 fn send_patiently(socket: &UnixDatagram, text: &[u8]) -> io::Result<usize> {
+    let until = Instant::now() + READY_LIMIT;
     loop {
+        let left = until.saturating_duration_since(Instant::now());
+        socket.set_write_timeout(Some(left.max(Duration::from_millis(1))))?;
         match socket.send(text) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             sent => return sent,

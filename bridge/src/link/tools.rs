@@ -49,7 +49,8 @@ impl Tool {
             None => Some(text.clone()),
         };
         let members = self.members.each_ref().map(|text| text.as_ref().and_then(member));
-        hide(&self.name).is_none().then(|| Self { members, ..self.clone() })
+        let via = self.via.clone().filter(|via| hide(via.as_str()).is_none());
+        hide(&self.name).is_none().then(|| Self { members, via, ..self.clone() })
     }
 
     /// The object of its members.
@@ -179,7 +180,7 @@ mod tests {
         let list = ToolList::checked(vec![
             told("a", "\"say s3cret\""),
             told("s3cret", "\"x\""),
-            told("c", "\"}s3cret\""),
+            Told { via: Some("[\"s3cret\"]".into()), ..told("c", "\"}s3cret\"") },
         ]);
         let hide =
             |text: &str| text.contains("s3cret").then(|| text.replace("s3cret", "[K]").replace("}[K]\"", ""));
@@ -187,7 +188,8 @@ mod tests {
         let tool = hidden.get("a").unwrap();
         assert_eq!(tool.shown().as_str(), r#"{"description":"say [K]","inputSchema":{}}"#);
         assert_eq!((tool.hash, hidden.len()), ([1; 32], 2));
-        assert_eq!(hidden.get("c").unwrap().members[1], None, "what is no JSON any more");
+        let broken = hidden.get("c").unwrap();
+        assert_eq!((&broken.members[1], &broken.via), (&None, &None), "what is no JSON any more");
     }
 
     #[test]

@@ -107,6 +107,8 @@ pub(super) struct Lists {
     tools: RefCell<Option<Rc<ToolList>>>,
     /// Whether the tools were fetched once, or given up.
     tools_settled: Cell<bool>,
+    /// Whether they were told of once.
+    tools_told: Cell<bool>,
     /// A bit for each list that is to be fetched.
     wanted: Cell<u8>,
     fetching: Cell<bool>,
@@ -141,6 +143,11 @@ impl Lists {
         while !self.tools_settled.get() {
             self.completed.notified().await;
         }
+    }
+
+    /// Whether its tools are told of for the first time.
+    pub(super) fn is_first_telling(&self) -> bool {
+        !self.tools_told.replace(true)
     }
 
     /// Whether something is being fetched.

@@ -173,10 +173,10 @@ mod tests {
     #[test]
     fn what_comes_from_this_harbor_itself_is_left_out_and_told() {
         let (mut pages, _) = Pages::begin(Kind::Prompts);
-        let page = r#"{"prompts":[{"_meta":{"harbor/via":["a","me"]}},{"_meta":{"harbor/via":["a"]}},
-            {"_meta":{"harbor/via":["me"]}}]}"#;
-        let kept = r#"[{"_meta":{"harbor/via":["a"]}}]"#;
-        assert_eq!(pages.take(page, "me"), Next::Whole(kept.into(), 1));
+        let page = r#"{"prompts":[{"_meta":{"harbor/via":["0123456789abcdef","aaaaaaaaaaaaaaaa"]}},{"_meta":{"harbor/via":["0123456789abcdef"]}},
+            {"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}]}"#;
+        let kept = r#"[{"_meta":{"harbor/via":["0123456789abcdef"]}}]"#;
+        assert_eq!(pages.take(page, "aaaaaaaaaaaaaaaa"), Next::Whole(kept.into(), 1));
         let told = "items of prompts/list are left out: 2 come from this Harbor itself";
         assert_eq!(pages.remark().as_deref(), Some(told));
         assert_eq!(Pages::begin(Kind::Prompts).0.remark(), None);

@@ -10,6 +10,7 @@ use harbor_runner::mcp::write::put_request;
 use super::Target;
 use super::input::Input;
 use super::json::{Pairs, items, string};
+use super::via::ME;
 use super::writes::params_of;
 
 pub(super) const PAGES: Target = Target {
@@ -24,7 +25,7 @@ pub(super) const PAGES: Target = Target {
         b"\x00{\"tools\":[1],\"prompts\":[2]}",
         b"\x00{\"tools\":[1],\"nextCursor\":null}",
         b"\x00{\"tools\":{}}\n{}",
-        b"\x03{\"prompts\":[{\"_meta\":{\"harbor/via\":[\"a\",\"me\"]}},{\"_meta\":{\"harbor/via\":[\"a\"]}}]}",
+        b"\x03{\"prompts\":[{\"_meta\":{\"harbor/via\":[\"0123456789abcdef\",\"aaaaaaaaaaaaaaaa\"]}},{\"_meta\":{\"harbor/via\":[\"0123456789abcdef\"]}}]}",
     ],
 };
 
@@ -43,9 +44,9 @@ fn pages(bytes: &[u8]) {
     let rest = String::from_utf8_lossy(input.rest()).into_owned();
     let mut wanted = Vec::new();
     for page in rest.split('\n') {
-        let next = pages.take(page, "me");
+        let next = pages.take(page, ME);
         if !matches!(next, Next::Wrong(_)) {
-            wanted.extend(items_of(page).into_iter().filter(|item| !is_own(item, "me")));
+            wanted.extend(items_of(page).into_iter().filter(|item| !is_own(item, ME)));
         }
         match next {
             Next::Wrong(_) => return,

@@ -141,8 +141,11 @@ impl Server {
             }
         }
         if let Some(tools) = lists.tools().filter(|_| self.has(lists)) {
-            *self.known_tools.borrow_mut() = Some(tools.clone());
-            self.runners.tell(&Told::Tools(&self.id, &tools));
+            let before = self.known_tools.replace(Some(tools.clone()));
+            // What is as it was is no news: two Harbors that are each other's servers would tell each other for ever.
+            if lists.is_first_telling() || before.as_ref() != Some(&tools) {
+                self.runners.tell(&Told::Tools(&self.id, &tools));
+            }
         }
     }
 

@@ -116,7 +116,7 @@ impl Directory {
         only: Option<&Allowlist>,
         by: Option<&str>,
     ) -> Vec<Listed> {
-        let mut listed = self.read(kind, answer, only);
+        let mut listed = self.read(kind, answer, only, by.is_some());
         // What a server lists twice is there once: a page that goes on behind it could go on behind either.
         let mut seen = HashSet::new();
         listed.retain(|item| seen.insert(item.cursor.clone()));
@@ -126,12 +126,19 @@ impl Directory {
         listed
     }
 
-    fn read(&mut self, kind: Kind, answer: &Members, only: Option<&Allowlist>) -> Vec<Listed> {
+    fn read(
+        &mut self,
+        kind: Kind,
+        answer: &Members,
+        only: Option<&Allowlist>,
+        with_via: bool,
+    ) -> Vec<Listed> {
         match kind {
             Kind::Tools => {
                 self.tools = Names::default();
                 let tools = answer.raws("tools");
-                tools.iter().filter_map(|tool| listed_tool(tool.get(), only, &mut self.tools)).collect()
+                let tools = tools.iter().map(|tool| tool.get());
+                tools.filter_map(|tool| listed_tool(tool, only, with_via, &mut self.tools)).collect()
             }
             Kind::Prompts => {
                 self.prompts = Names::default();
@@ -211,7 +218,12 @@ fn offers(answer: &Members, only: Option<&Allowlist>) -> Vec<Offer> {
     offers
 }
 
-fn listed_tool(descriptor: &str, only: Option<&Allowlist>, names: &mut Names) -> Option<Listed> {
+fn listed_tool(
+    descriptor: &str,
+    only: Option<&Allowlist>,
+    with_via: bool,
+    names: &mut Names,
+) -> Option<Listed> {
     let fields = Fields::parse(descriptor.as_bytes()).ok()?;
     let text = |name| fields.get(name).and_then(|text| serde_json::from_str::<String>(text).ok());
     let server = ServerId::parse(&text("serverId")?)?;
@@ -228,7 +240,7 @@ fn listed_tool(descriptor: &str, only: Option<&Allowlist>, names: &mut Names) ->
             json.extend_from_slice(format!(",\"{member}\":{value}").as_bytes());
         }
     }
-    if let Some(via) = fields.get("via") {
+    if let Some(via) = fields.get("via").filter(|_| with_via) {
         json.extend_from_slice(format!(",\"_meta\":{{\"{VIA}\":{via}}}").as_bytes());
     }
     json.push(b'}');
@@ -310,21 +322,20 @@ mod tests {
     fn another_harbor_is_told_whom_everything_has_come_through() {
         let passed = |kind, answer: &str| {
             let answer = Members::parse(answer.as_bytes()).unwrap();
-            let listed = Directory::default().learn(kind, &answer, None, Some("me"));
+            let listed = Directory::default().learn(kind, &answer, None, Some("aaaaaaaaaaaaaaaa"));
             listed.into_iter().map(|item| item.json).collect::<Vec<_>>()
         };
         let tools = r#"{"tools":[{"serverId":"s","originalName":"a","inputSchema":{}},
-            {"serverId":"t","originalName":"b","inputSchema":{},"via":["x","y"]}]}"#;
+            {"serverId":"t","originalName":"b","inputSchema":{},"via":["0123456789abcdef","ffffffffffffffff"]}]}"#;
         let wanted = [
-            r#"{"name":"s__a","inputSchema":{},"_meta":{"harbor/via":["me"]}}"#,
-            r#"{"name":"t__b","inputSchema":{},"_meta":{"harbor/via":["me","x","y"]}}"#,
+            r#"{"name":"s__a","inputSchema":{},"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#,
+            r#"{"name":"t__b","inputSchema":{},"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa","0123456789abcdef","ffffffffffffffff"]}}"#,
         ];
         assert_eq!(passed(Kind::Tools, tools), wanted);
-        let via_x = r#"{"name":"t__b","inputSchema":{},"_meta":{"harbor/via":["x","y"]}}"#;
-        assert_eq!(learn(Kind::Tools, tools, &["t/*"]).1[0].json, via_x, "to others it is as it came");
-        let prompts =
-            r#"{"servers":[{"server_id":"s","items":[{"name":"p","_meta":{"harbor/via":["x"],"a":1}}]}]}"#;
-        let wanted = [r#"{"name":"s__p","_meta":{"harbor/via":["me","x"],"a":1}}"#];
+        assert_eq!(learn(Kind::Tools, tools, &["t/*"]).1[0].json, r#"{"name":"t__b","inputSchema":{}}"#);
+        let prompts = r#"{"servers":[{"server_id":"s","items":[{"name":"p","_meta":{"harbor/via":["0123456789abcdef"],"a":1}}]}]}"#;
+        let wanted =
+            [r#"{"name":"s__p","_meta":{"harbor/via":["aaaaaaaaaaaaaaaa","0123456789abcdef"],"a":1}}"#];
         assert_eq!(passed(Kind::Prompts, prompts), wanted);
     }
 

@@ -123,7 +123,8 @@ impl Machine {
         match &open.step {
             Step::Look(kinds) => {
                 let kind = kinds.first().copied();
-                let by = self.is_harbor.then_some(&*self.own);
+                let is_list = matches!(open.want, Want::List(..));
+                let by = (self.is_harbor && is_list).then_some(&*self.own);
                 let learnt = kind.map(|kind| self.directory.learn(kind, answer, self.only.as_ref(), by));
                 self.on_list(number, open, &learnt.unwrap_or_default());
             }

@@ -24,6 +24,9 @@ struct Scene {
     remarks: Vec<String>,
 }
 
+/// The identity of its Harbor.
+const ME: &str = "aaaaaaaaaaaaaaaa";
+
 const CHANGED: &str = "notifications/tools/list_changed";
 
 const TOOLS: &str = r#"{"tools":[{"serverId":"s","originalName":"echo","inputSchema":{"a":1}},
@@ -47,7 +50,7 @@ impl Scene {
     }
 
     fn connect(&mut self) {
-        self.machine.on_connected("me".into());
+        self.machine.on_connected(ME.into());
         self.collect();
         self.frame(r#"{"type":"mcp_begin_result","request_id":"begin","granted":true}"#);
     }
@@ -182,7 +185,7 @@ fn nothing_is_asked_before_the_bridge_knows_the_client() {
     scene.ask(1, "tools/list", &json!({}));
     scene.call(2, "s__echo");
     assert_eq!((scene.dials, scene.tags()), (1, vec![]));
-    scene.machine.on_connected("me".into());
+    scene.machine.on_connected(ME.into());
     scene.collect();
     assert_eq!(scene.tags(), ["hello", "mcp_begin", "host_watch"]);
     assert_eq!(scene.asked[1].1["only"], json!(["s/*", "t/x"]));
@@ -197,7 +200,7 @@ fn nothing_is_asked_before_the_bridge_knows_the_client() {
 fn a_bridge_that_refuses_to_begin_is_asked_all_the_same() {
     let mut scene = Scene::new(&[]);
     scene.call(1, "s__echo");
-    scene.machine.on_connected("me".into());
+    scene.machine.on_connected(ME.into());
     scene.collect();
     scene.refuse("mcp_begin", &json!({"code": "internal", "message": "the disk is full"}));
     assert_eq!(scene.remarks, ["the disk is full"]);
@@ -266,7 +269,7 @@ fn a_harbor_is_told_whom_tools_have_come_through_and_nobody_else() {
         scene.lines.pop().unwrap()["result"]["tools"][0]["_meta"].clone()
     };
     let info = |name: &str| json!({"protocolVersion": "2025-11-25", "clientInfo": {"name": name}});
-    let via_me = json!({"harbor/via": ["me"]});
+    let via_me = json!({"harbor/via": [ME]});
     for (name, told) in [("harbor", &via_me), ("Claude", &Value::Null)] {
         let mut scene = Scene::up();
         scene.ask(1, "initialize", &info(name));
