@@ -4,8 +4,8 @@
 //!  `harbor mcp` of A ─► a tool with _meta: {"harbor/via": [A]} ─► B ─► `harbor mcp` of B ─► the same with [B, A] ─► A: left out
 //! ```
 //!
-//! Owns the names and this member. Without it A would list to B what it has from B, which would list it to A again. Only
-//! Harbors are told: for all others the member is as it came.
+//! Owns the names and this member. Without it A would list to B what it has from B, which would list it to A again. Must
+//! never carry anything but identities: nobody looks it through.
 
 use crate::json::{Fields, put_str};
 
