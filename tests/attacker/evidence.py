@@ -65,11 +65,39 @@ def call(name, *arguments):
     return result
 
 
+def child_that(run):
+    """Starts a child that does this and ends, with the status that it gives. What fails in it must not make a second server of
+    it, which would answer the next call."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = run() or 0
+        finally:
+            os._exit(status)
+    return child
+
+
+def ends_of_children(run, count):
+    """How so many children end that all do this. Where not all can be had, none is left."""
+    children = []
+    try:
+        for _ in range(count):
+            children.append(child_that(run))
+    except OSError:
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        ends = [os.waitpid(child, 0)[1] for child in children]
+    return ends
+
+
 def in_child(function):
     """Runs it in a child, whose state is lost afterwards and which may be killed for trying."""
     reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
+
+    def tell():
         os.close(reader)
         try:
             said = {"detail": str(function())}
@@ -78,13 +106,16 @@ def in_child(function):
         except OSError as refused:
             said = {"errno": refused.errno, "text": str(refused)}
         os.write(writer, json.dumps(said).encode())
-        os._exit(0)
+
+    child = child_that(tell)
     os.close(writer)
     with open(reader, "rb") as pipe:
         said = pipe.read()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         raise NoEvidence(f"killed by {signal.Signals(os.WTERMSIG(status)).name}")
+    if status != 0:
+        raise NoEvidence("the child failed")
     said = json.loads(said)
     if "errno" in said:
         raise OSError(said["errno"], said["text"])

@@ -8,11 +8,12 @@ import errno
 import mmap
 import os
 import resource
+import select
 import shutil
 import threading
 import time
 
-from evidence import LIBC, NoEvidence, attack
+from evidence import LIBC, NoEvidence, attack, child_that, ends_of_children
 
 MIB = 1 << 20
 
@@ -80,45 +81,48 @@ def eat_memory(mib, seconds):
 @attack
 def eat_memory_in_children(mib, children, seconds):
     """Each has little, all have much."""
-    pids = []
-    for _ in range(children):
-        child = os.fork()
-        if child == 0:
-            try:
-                kept = bytearray(os.urandom(16)) * (mib // children * MIB // 16)
-                time.sleep(seconds)
-                os._exit(0 if kept else 1)
-            except MemoryError:
-                os._exit(1)
-        pids.append(child)
-    ends = [os.waitpid(pid, 0)[1] for pid in pids]
-    return held("children with memory", ends.count(0), children)
+
+    def eat():
+        kept = bytearray(os.urandom(16)) * (mib // children * MIB // 16)
+        time.sleep(seconds)
+        return 0 if kept else 1
+
+    return held("children with memory", ends_of_children(eat, children).count(0), children)
 
 
 @attack
 def eat_memory_in_orphans(mib, count, seconds):
-    """In processes whose parents have ended, so that they descend from the server no more."""
+    """In processes whose parents have ended, so that they descend from the server no more. Where not all can be had, none is
+    left: the next attack would be held for them."""
     reader, writer = os.pipe()
-    for _ in range(count):
-        if os.fork() == 0:
-            os.setsid()
-            if os.fork() == 0:
-                live_as_orphan(writer, mib // count, seconds)
-            os._exit(0)
-        os.wait()
-    os.close(writer)
-    with open(reader, "rb") as pipe:
-        said = pipe.read()
-    return held("orphans with memory", said.count(b"."), count)
+    end, not_yet = os.pipe()
 
-
-def live_as_orphan(writer, mib, seconds):
-    try:
-        kept = bytearray(os.urandom(16)) * (mib * MIB // 16)
-        time.sleep(seconds)
+    def live():
+        os.close(not_yet)
+        kept = bytearray(os.urandom(16)) * (mib // count * MIB // 16)
+        select.select([end], [], [], seconds)
         os.write(writer, b"." if kept else b"")
+
+    def leave():
+        os.setsid()
+        child_that(live)
+
+    try:
+        for _ in range(count):
+            if os.waitpid(child_that(leave), 0)[1] != 0:
+                raise OSError(errno.EAGAIN, "no process for an orphan")
+    except OSError:
+        os.close(not_yet)
+        not_yet = None
+        raise
     finally:
-        os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as pipe:
+            said = pipe.read()
+        for file in (end, not_yet):
+            if file is not None:
+                os.close(file)
+    return held("orphans with memory", said.count(b"."), count)
 
 
 @attack
@@ -164,15 +168,13 @@ def eat_page_tables(mib, seconds):
 @attack
 def eat_memory_without_first_thread(mib, children, seconds):
     """A process whose first thread has ended shows no memory there."""
-    pids = []
-    for _ in range(children):
-        child = os.fork()
-        if child == 0:
-            threading.Thread(target=live_as_thread, args=(mib // children, seconds)).start()
-            # Only this thread, which is the first one.
-            LIBC.syscall(60, 0)
-        pids.append(child)
-    ends = [os.waitpid(pid, 0)[1] for pid in pids]
+
+    def live_in_another_thread():
+        threading.Thread(target=live_as_thread, args=(mib // children, seconds)).start()
+        # Only this thread, which is the first one.
+        LIBC.syscall(60, 0)
+
+    ends = ends_of_children(live_in_another_thread, children)
     return held("children with memory", ends.count(0), children)
 
 
@@ -359,15 +361,19 @@ def open_many_files(enough):
 def leave_daemon(own):
     """In a session of its own, without an environment to be found by. The evidence is that it outlives the server."""
     path = os.path.join(own, "daemon")
-    if os.fork() == 0:
+
+    def live():
+        with open(path + ".new", "w", encoding="ascii") as file:
+            file.write(str(os.getpid()))
+        os.rename(path + ".new", path)
+        for stream in range(3):
+            os.close(stream)
+        os.execve("/bin/sleep", ["sleep", "3417"], {})
+
+    def leave():
         os.setsid()
-        if os.fork() == 0:
-            with open(path + ".new", "w", encoding="ascii") as file:
-                file.write(str(os.getpid()))
-            os.rename(path + ".new", path)
-            for stream in range(3):
-                os.close(stream)
-            os.execve("/bin/sleep", ["sleep", "3417"], {})
-        os._exit(0)
-    os.wait()
+        child_that(live)
+
+    if os.waitpid(child_that(leave), 0)[1] != 0:
+        raise OSError(errno.EAGAIN, "no process for a daemon")
     return path
