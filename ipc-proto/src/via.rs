@@ -7,7 +7,7 @@
 //! Owns the names and this member. Without it A would list to B what it has from B, which would list it to A again. Must
 //! never carry anything but identities: nobody looks it through.
 
-use crate::json::{Fields, put_str};
+use crate::json::{Fields, Json};
 
 /// The variable that tells a runner the identity of its Harbor.
 pub const IDENTITY: &str = "HARBOR_ID";
@@ -73,18 +73,12 @@ fn with(object: &str, name: &str, value: &str) -> Option<String> {
     }
     let rest = object.trim_end().strip_suffix('}')?;
     let comma = if fields.names().next().is_some() { "," } else { "" };
-    Some(format!("{rest}{comma}{}:{value}}}", quoted(name)))
+    Some(format!("{rest}{comma}{}:{value}}}", Json::string(name).as_str()))
 }
 
 fn array(texts: &[String]) -> String {
-    let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+    let texts: Vec<_> = texts.iter().map(|text| Json::string(text).into_string()).collect();
     format!("[{}]", texts.join(","))
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = Vec::new();
-    put_str(&mut out, text);
-    String::from_utf8(out).unwrap_or_default()
 }
 
 #[cfg(test)]

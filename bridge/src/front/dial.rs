@@ -249,7 +249,7 @@ impl Dial {
 }
 
 /// What is left of a limit; never zero, which would mean "no limit" to a socket.
-fn left(until: Instant) -> Duration {
+pub(super) fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 

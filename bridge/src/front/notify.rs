@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::dial::left;
 use crate::config::ServiceManager;
 
 /// Signs of life come no more often than this, whatever the manager says.
@@ -77,8 +78,7 @@ fn begin(manager: &ServiceManager) -> io::Result<Notifier> {
 fn send_patiently(socket: &UnixDatagram, text: &[u8]) -> io::Result<usize> {
     let until = Instant::now() + READY_LIMIT;
     loop {
-        let left = until.saturating_duration_since(Instant::now());
-        socket.set_write_timeout(Some(left.max(Duration::from_millis(1))))?;
+        socket.set_write_timeout(Some(left(until)))?;
         match socket.send(text) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             sent => return sent,
