@@ -1,4 +1,4 @@
-//! The list itself. A new entry is tried by `tests/tests/real_servers.rs` first, or says in docs/sandbox.md that it was not.
+//! The list itself. A new entry is tried by `tests/tests/e2e/real_servers.rs` first, or says in docs/sandbox.md that it was not.
 
 use super::{Curated, Input, Sandbox, Secret, Source, Variable};
 

@@ -1,0 +1,137 @@
+//! `harbor doctor`: it finds what is wrong, says what to do, and mends what it was told to.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use harbor_tests::{Bridge, Double, Home};
+use serde_json::{Value, json};
+
+/// Its exit code, and what it finds.
+fn doctor(home: &Home, args: &[&str]) -> (Option<i32>, Value) {
+    // What --fix does to browsers is not to be done to the tester's.
+    let person = home.scratch("p");
+    let output =
+        home.command("harbor").args(["doctor", "--json"]).args(args).env("HOME", person).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code(), serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}")))
+}
+
+fn has(found: &Value, state: &str, about: &str, text: &str) -> bool {
+    found["findings"].as_array().unwrap().iter().any(|finding| {
+        finding["state"] == state
+            && finding["about"] == about
+            && finding["message"].as_str().unwrap().contains(text)
+    })
+}
+
+#[test]
+fn a_sound_home_is_well_and_warnings_are_no_failure() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("sound", &Double::sound(&home));
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!((code, &found["broken"]), (Some(0), &json!(0)), "{found:#}");
+    for (about, text) in [
+        ("kernel", "landlock"),
+        ("database", "whole"),
+        ("servers", "none of 1"),
+        ("programs", ""),
+        ("runtimes", "servers in containers"),
+    ] {
+        assert!(has(&found, "ok", about, text), "{about}: {found:#}");
+    }
+
+    bridge.add_and_connect("dies", &Double::sound(&home).supervision(&json!({"restart": "never"})));
+    assert!(bridge.tool("dies", "die", &json!({})).is_err());
+    let open = json!({"server_id": "open", "command": "/bin/true", "sandbox": {"level": "off"}});
+    bridge.call("add_server", &open).unwrap();
+    let _ = bridge.call("mcp_connect", &json!({"server_id": "open"}));
+    let database = home.path().join("harbor.db");
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(has(&found, "warning", "servers", "dies has failed"), "{found:#}");
+    assert!(has(&found, "warning", "servers", "open has the sandbox level off"), "{found:#}");
+    assert!(
+        has(&found, "warning", "servers", "dies, open, sound are neither --lazy nor --auto-start"),
+        "{found:#}"
+    );
+    assert!(has(&found, "warning", "home", "harbor.db can be used by others (mode 644)"), "{found:#}");
+    assert!(has(&doctor(&home, &["--fix"]).1, "fixed", "home", "harbor.db"));
+    assert_eq!(fs::metadata(&database).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_kernel_that_holds_less_is_a_warning() {
+    let home = Home::new();
+    let bridge = Bridge::start_with(&home, &[("HARBOR_SANDBOX_OFFER", "landlock=3,namespaces=no")]);
+    assert!(bridge.is_alive());
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0));
+    assert!(has(&found, "warning", "kernel", "namespaces do not work here"), "{found:#}");
+}
+
+#[test]
+fn what_keeps_a_bridge_from_starting_is_broken() {
+    let home = Home::new();
+    home.configure("[limit]\n");
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(1));
+    assert!(has(&found, "broken", "config", "config.toml:1"), "{found:#}");
+    assert_eq!(found["broken"], 1, "it is told once: {found:#}");
+    home.configure("");
+    fs::write(home.path().join("harbor.db"), "this is no database, though it is as long as one could be")
+        .unwrap();
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(1));
+    assert!(has(&found, "broken", "database", "not a database"), "{found:#}");
+    // The bridge that it has started sets that aside.
+    assert!(has(&found, "warning", "database", "harbor.db was lost"), "{found:#}");
+    assert!(has(&found, "ok", "bridge", "runs"), "{found:#}");
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(has(&found, "ok", "database", "whole"), "{found:#}");
+    harbor_tests::bridge::shut_down_detached(&home);
+
+    // One that is gone is not whole.
+    fs::remove_file(home.path().join("harbor.db")).unwrap();
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(1), "{found:#}");
+    assert!(has(&found, "broken", "database", "harbor.db is lost: its file is empty or gone"), "{found:#}");
+    harbor_tests::bridge::shut_down_detached(&home);
+}
+
+#[test]
+fn a_journal_that_was_damaged_is_told_until_what_is_kept_of_it_is_gone() {
+    let home = Home::new();
+    drop(Bridge::start(&home));
+    fs::write(home.path().join("definitions.journal"), "no journal\n").unwrap();
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive() && bridge.stderr().contains("definitions.journal is damaged"));
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(has(&found, "warning", "database", "definitions.journal.damaged-"), "{found:#}");
+    let entries = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path());
+    let kept: Vec<_> = entries.filter(|path| path.to_string_lossy().contains(".damaged-")).collect();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(fs::read_to_string(&kept[0]).unwrap(), "no journal\n");
+    fs::remove_file(&kept[0]).unwrap();
+    let (_, found) = doctor(&home, &[]);
+    assert!(!has(&found, "warning", "database", ""), "{found:#}");
+}
+
+#[test]
+fn a_configuration_that_others_may_write_to_is_mended() {
+    let home = Home::new();
+    home.configure("");
+    fs::set_permissions(home.path().join("config.toml"), fs::Permissions::from_mode(0o666)).unwrap();
+    let (code, found) = doctor(&home, &[]);
+    assert_eq!((code, &found["broken"]), (Some(1), &json!(1)), "{found:#}");
+    assert!(has(&found, "broken", "config", "others may write to it"), "{found:#}");
+    let (code, found) = doctor(&home, &["--fix"]);
+    assert!(
+        code == Some(0) && has(&found, "fixed", "home", "config.toml can be used by others"),
+        "{found:#}"
+    );
+    harbor_tests::bridge::shut_down_detached(&home);
+}

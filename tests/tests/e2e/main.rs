@@ -1,0 +1,73 @@
+//! What Harbor promises, seen from outside: real processes, one module for each theme.
+//!
+//! `cargo nextest run` gives each test a process of its own, so nothing may be kept in a `static` for the next test, and
+//! a lock inside the process keeps nobody out: what must not run beside others is in a group of `.config/nextest.toml`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "test support"
+)]
+
+mod asks;
+mod attacks;
+mod audit;
+mod calls;
+mod catalog;
+mod catalog_worker;
+mod command_line;
+mod command_line_calls;
+mod command_line_completions;
+mod command_line_following;
+mod config;
+mod conformance;
+mod contact;
+mod containers;
+mod database;
+mod doctor;
+mod doubles;
+mod downloads;
+mod endings;
+mod exits;
+mod frames;
+mod fuzz;
+mod harness;
+mod host;
+mod host_manifests;
+mod importing;
+mod install;
+mod installing;
+mod leftovers;
+mod limits;
+mod liveness;
+mod logs;
+mod mcp_clients;
+mod mcp_http;
+mod mcp_offers;
+mod mcp_sdks;
+mod mcp_server;
+mod metrics;
+mod namespace;
+mod oauth;
+mod permissions;
+mod planning;
+mod principals;
+mod real_servers;
+mod registry;
+mod relay;
+mod remote;
+mod repositories;
+mod restarts;
+mod runtimes;
+mod secrets;
+mod service;
+mod shutdown;
+mod socket;
+mod sources;
+mod starts;
+mod status;
+mod top;
+mod traces;
+mod upgrading;
+mod waiting;

@@ -1,0 +1,7 @@
+//! `harbor mcp --http` as AI clients and web pages meet it.
+
+mod gate;
+mod harbors;
+mod modern;
+mod sessions;
+mod wire;

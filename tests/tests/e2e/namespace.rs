@@ -1,0 +1,254 @@
+//! The PID namespace of a runner: nothing that a server starts gets out of it, and nothing in it outlives bridge and
+//! runner, even when both are killed at once. For root and for an ordinary user; and what there is without it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use harbor_tests::processes::{Process, assert_gone, by_own_id, descendants};
+use harbor_tests::{Bridge, DOWN_LIMIT, Double, Fault, Home, PROMPT, programs, wait_until};
+use nix::sys::signal::Signal;
+use nix::unistd::geteuid;
+use serde_json::{Value, json};
+
+/// Nobody.
+const ORDINARY: u32 = 65534;
+
+/// Within this time all is over.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// Who runs the bridge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum User {
+    /// Who runs the tests.
+    Tester,
+    /// Nobody, where root runs the tests.
+    Ordinary,
+}
+
+/// Everybody as whom the tests can run a bridge.
+fn users() -> &'static [User] {
+    if geteuid().is_root() { &[User::Tester, User::Ordinary] } else { &[User::Tester] }
+}
+
+/// A copy of an executable where every user can reach it.
+fn reachable(home: &Home, path: PathBuf) -> PathBuf {
+    let copy = home.scratch("bin").join(path.file_name().unwrap());
+    fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    if !copy.exists() {
+        fs::hard_link(&path, &copy).or_else(|_| fs::copy(&path, &copy).map(drop)).unwrap();
+    }
+    copy
+}
+
+/// What starts a bridge for this user: `wrapper`, followed by the command line of the bridge.
+fn command(home: &Home, user: User, wrapper: &[&str]) -> Command {
+    let bridge = reachable(home, programs::product("harbor-bridge"));
+    for beside in ["harbor-runner", "harbor-runner-http"] {
+        let _ = reachable(home, programs::product(beside));
+    }
+    let mut words: Vec<OsString> = wrapper.iter().map(Into::into).collect();
+    words.extend([bridge.into(), "serve".into(), "--stdio".into()]);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).env("HOME", home.scratch("")).current_dir("/");
+    programs::take_environment(&mut command, &home.command("harbor-bridge"));
+    command.env("HARBOR_LOG", "debug");
+    if user == User::Ordinary {
+        home.hand_to(ORDINARY, ORDINARY);
+        command.uid(ORDINARY).gid(ORDINARY);
+    }
+    command
+}
+
+fn start(home: &Home, user: User) -> Bridge {
+    Bridge::start_as(home, &mut command(home, user, &[]))
+}
+
+/// Defines a double that every user can start.
+fn add(home: &Home, bridge: &Bridge, id: &str, double: &Double) {
+    let mut definition = double.definition(id);
+    definition["command"] = json!(reachable(home, programs::double("misbehaving-server")));
+    bridge.call("add_server", &definition).unwrap();
+}
+
+/// A running server, its runner, and the init of its namespace.
+struct Cell {
+    server: Process,
+    runner: Process,
+    init: Process,
+}
+
+fn connect(bridge: &Bridge, id: &str) -> Cell {
+    bridge.connect(id);
+    let listed = bridge.server(id);
+    let (server, runner) = (Process::named_by(&listed["pid"]), Process::named_by(&listed["runner_pid"]));
+    let init = by_own_id("1", &descendants(runner.pid));
+    assert_eq!(listed["containment"], "pid_namespace");
+    assert_ne!(server.own_id(), Some(server.pid), "it has a number of its own inside");
+    Cell { server, runner, init }
+}
+
+fn text(bridge: &Bridge, tool: &str, arguments: &Value) -> String {
+    bridge.tool_text("s", tool, arguments)
+}
+
+#[test]
+fn nothing_outlives_bridge_and_runner_killed_at_once() {
+    for (user, stopped) in users().iter().flat_map(|user| [(*user, false), (*user, true)]) {
+        for fault in [Fault::DetachedGrandchild, Fault::NamelessDaemon] {
+            let home = Home::new();
+            let mut bridge = start(&home, user);
+            let double = Double::new(&home, fault);
+            add(&home, &bridge, "s", &double);
+            let cell = connect(&bridge, "s");
+            let grandchild = double.journal().wait_for("grandchild");
+            let all = bridge.tree();
+            let grandchild = by_own_id(&grandchild, &all);
+            if stopped {
+                cell.runner.signal(Signal::SIGSTOP);
+            }
+            for process in [bridge.process(), cell.runner] {
+                process.signal(Signal::SIGKILL);
+            }
+            assert_gone(&[grandchild, cell.init, cell.server], AT_ONCE);
+            assert_gone(&all, AT_ONCE);
+            assert!(bridge.wait(DOWN_LIMIT).is_some());
+        }
+    }
+}
+
+#[test]
+fn a_server_sees_its_own_proc_and_has_no_more_rights_than_its_user() {
+    for &user in users() {
+        let home = Home::new();
+        let bridge = start(&home, user);
+        add(&home, &bridge, "s", &Double::sound(&home));
+        let Cell { server, init, .. } = connect(&bridge, "s");
+        let own_id = text(&bridge, "pid", &json!({}));
+        assert_eq!(server.own_id().unwrap().to_string(), own_id);
+        // The same place as the server sees it, through its root directory.
+        let proc = PathBuf::from(format!("/proc/{}/root/proc", server.pid));
+        let status = fs::read_to_string(proc.join(&own_id).join("status")).unwrap();
+        let lines = ["Name:\tmisbehaving-ser".to_owned(), format!("Pid:\t{own_id}"), "PPid:\t0".to_owned()];
+        assert!(lines.iter().all(|wanted| status.lines().any(|line| line == *wanted)), "{status}");
+        let there = fs::read_dir(proc).unwrap().map(|entry| entry.unwrap().file_name());
+        let pids: Vec<_> = there.filter_map(|name| name.to_str()?.parse::<u32>().ok()).collect();
+        assert_eq!(pids, [1, server.own_id().unwrap()], "init and the server, and nobody else's processes");
+        if user == User::Ordinary {
+            let none = format!("{:016x}", 0);
+            for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+                assert_eq!((server.status(set), init.status(set)), (none.clone(), none.clone()), "{set}");
+            }
+            // What cannot be dumped cannot be traced either.
+            let environ = fs::metadata(format!("/proc/{}/environ", init.pid)).unwrap();
+            assert_eq!(environ.uid(), 0, "no server can reach into its init");
+        }
+    }
+}
+
+#[test]
+fn signals_from_outside_mean_what_they_mean_without_it() {
+    let home = Home::new();
+    let bridge = start(&home, User::Tester);
+    add(&home, &bridge, "s", &Double::sound(&home));
+    let Cell { server, .. } = connect(&bridge, "s");
+    server.signal(Signal::SIGSTOP);
+    wait_until("the server to be stopped", PROMPT, || server.status("State").starts_with('T'));
+    let call = bridge.send_tool("s", "sleep", &json!({"ms": 1}));
+    server.signal(Signal::SIGCONT);
+    assert_eq!(call.wait(PROMPT).unwrap().content_text(), "slept");
+    server.signal(Signal::SIGTERM);
+    assert_gone(&[server], PROMPT);
+    wait_until("the bridge to notice", PROMPT, || bridge.server("s")["state"] != "running");
+    let Cell { server, .. } = connect(&bridge, "s");
+    server.signal(Signal::SIGKILL);
+    assert_gone(&[server], PROMPT);
+    wait_until("the bridge to notice", PROMPT, || bridge.server("s")["state"] != "running");
+}
+
+#[test]
+fn a_server_goes_with_its_init_and_can_be_started_again() {
+    for &user in users() {
+        let home = Home::new();
+        let bridge = start(&home, user);
+        add(&home, &bridge, "s", &Double::sound(&home));
+        let Cell { server, init, .. } = connect(&bridge, "s");
+        init.signal(Signal::SIGKILL);
+        assert_gone(&[server, init], PROMPT);
+        wait_until("the bridge to notice", PROMPT, || bridge.server("s")["state"] != "running");
+        let _ = connect(&bridge, "s");
+        assert_eq!(text(&bridge, "sleep", &json!({"ms": 1})), "slept");
+    }
+}
+
+#[test]
+fn what_a_start_leaves_behind_is_gone_before_the_next_one() {
+    let home = Home::new();
+    let bridge = start(&home, User::Tester);
+    let double = Double::new(&home, Fault::ExitsOnProbe);
+    let mut definition = double.definition("s");
+    let mut args =
+        vec![json!("-c"), json!("setsid sleep 97 & exec \"$0\" \"$@\""), definition["command"].take()];
+    args.extend(definition["args"].as_array().unwrap().iter().cloned());
+    (definition["command"], definition["args"]) = (json!("sh"), json!(args));
+    bridge.call("add_server", &definition).unwrap();
+    let Cell { runner, .. } = connect(&bridge, "s");
+    assert_eq!(double.journal().count("start"), 2, "the probe killed it once");
+    wait_until("the second start's child only", PROMPT, || {
+        descendants(runner.pid).iter().filter(|process| process.command_line() == "sleep 97").count() == 1
+    });
+}
+
+/// The bridge works, says why there is no namespace, and ends all that it can.
+fn works_without(home: &Home, mut bridge: Bridge, why: &str) {
+    let double = Double::new(home, Fault::DetachedGrandchild);
+    add(home, &bridge, "s", &double);
+    bridge.connect("s");
+    let server = Process::named_by(&bridge.server("s")["pid"]);
+    let _ = double.journal().wait_for("grandchild");
+    assert_eq!(text(&bridge, "sleep", &json!({"ms": 1})), "slept");
+    let all = bridge.tree();
+    assert_eq!(
+        all.len(),
+        4,
+        "bridge, runner, server and its child:{}",
+        harbor_tests::processes::describe(&all)
+    );
+    assert!(
+        all.iter()
+            .all(|one| one.status("NSpid") == bridge.process().status("NSpid") || one.own_id() > Some(1))
+    );
+    assert_eq!(server.status("CapAmb"), bridge.process().status("CapAmb"));
+    let shown = bridge.server("s");
+    assert_eq!(shown["containment"], "process_group", "{shown}");
+    assert!(shown["containment_reason"].as_str().unwrap().starts_with(why), "{shown}");
+    let _ = bridge.stop();
+    assert_gone(&all, DOWN_LIMIT);
+}
+
+#[test]
+fn where_the_kernel_has_none_there_are_process_groups() {
+    for &user in users() {
+        let home = Home::new();
+        let none = "echo 0 > /proc/sys/user/max_pid_namespaces && exec \"$0\" \"$@\"";
+        let wrapper = ["unshare", "--user", "--map-root-user", "sh", "-c", none];
+        let bridge = Bridge::start_as(&home, &mut command(&home, user, &wrapper));
+        works_without(&home, bridge, "make the namespaces: ");
+    }
+}
+
+/// As in containers: parts of /proc are covered, and a new one would show them.
+#[test]
+fn where_proc_is_masked_there_are_process_groups() {
+    let home = Home::new();
+    let masked =
+        "mount -t tmpfs none /proc/fs && exec setpriv --inh-caps=-all --ambient-caps=-all -- \"$0\" \"$@\"";
+    let user = if geteuid().is_root() { User::Ordinary } else { User::Tester };
+    let wrapper = ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount", "sh", "-c", masked];
+    let bridge = Bridge::start_as(&home, &mut command(&home, user, &wrapper));
+    works_without(&home, bridge, "mount /proc: ");
+}

@@ -1,0 +1,105 @@
+//! What was locked, accepted or left behind, and is another one, gone, or somebody else's by now.
+
+use std::fs;
+
+use harbor_tests::npm_registry::NpmRegistry;
+use harbor_tests::said::said;
+use harbor_tests::{DOWN_LIMIT, Home, wait_until};
+use serde_json::json;
+
+/// What the disk has of the changed tools of all servers.
+fn stored_changes(home: &Home) -> String {
+    let database = rusqlite::Connection::open(home.path().join("harbor.db")).unwrap();
+    let query = "SELECT coalesce(group_concat(shown), '') FROM changed_tools";
+    database.query_row(query, [], |row| row.get(0)).unwrap_or_default()
+}
+
+#[test]
+fn a_tool_that_has_changed_is_known_after_a_bridge_that_was_killed_and_compared_with_what_was_accepted() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a", "b"], "first");
+    let mut bridge = registry.bridge(&home);
+    bridge.ask("install_server", &json!({"source": "npm:tiny"}));
+    registry.publish(&home, "2.0.0", &["a", "b"], "second");
+    let said = home.done(&["upgrade", "tiny", "--yes"]);
+    assert!(said.contains("- first") && said.contains("+ second"), "{said}");
+    wait_until("it to be on disk", DOWN_LIMIT, || stored_changes(&home).contains("second"));
+    bridge.kill();
+    let mut bridge = registry.bridge(&home);
+    assert_eq!(
+        (&bridge.server("tiny")["state"], bridge.server("tiny")["changed_tools"].as_u64()),
+        (&json!("stopped"), Some(2))
+    );
+    let (listed, remarks, code) = home.harbor(&["tools", "tiny"]);
+    assert!(listed.contains("tiny/a") && listed.contains("second") && code == Some(0), "{listed}{remarks}");
+    assert!(remarks.contains("is not running") && remarks.contains("2 tools have changed"), "{remarks}");
+    let shown = home.done(&["tools", "tiny", "--changed"]);
+    assert!(shown.contains("- first") && shown.contains("+ second"), "{shown}");
+
+    // The next version, too, is compared with what was accepted.
+    registry.publish(&home, "3.0.0", &["a", "b"], "third");
+    let said = home.done(&["upgrade", "tiny", "--yes"]);
+    assert!(said.contains("- first") && said.contains("+ third") && !said.contains("new tools"), "{said}");
+    assert!(said.contains("kept from origins") && said.contains("--undo"), "{said}");
+    wait_until("it to be on disk", DOWN_LIMIT, || stored_changes(&home).contains("third"));
+    bridge.kill();
+    let mut bridge = registry.bridge(&home);
+    let accepted = home.done(&["accept", "tiny"]);
+    assert!(accepted.contains("accepted tiny/a") && accepted.contains("accepted tiny/b"), "{accepted}");
+    assert_eq!(stored_changes(&home), "");
+    bridge.kill();
+    let bridge = registry.bridge(&home);
+    assert_eq!(bridge.server("tiny").get("changed_tools"), None);
+    assert_eq!(home.harbor(&["tools", "tiny"]).0.matches("third").count(), 2);
+
+    // Back at a version that was not accepted: nothing is said of it before it runs.
+    let (_, remarks, _) = home.harbor(&["upgrade", "tiny", "--undo"]);
+    assert!(remarks.contains("it does not run"), "{remarks}");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
+    wait_until("its change to be seen", DOWN_LIMIT, || bridge.server("tiny")["changed_tools"] == 2);
+}
+
+#[test]
+fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a"], "first");
+    let bridge = registry.bridge(&home);
+    // It lacks a secret: what was found out is locked, and not installed.
+    let (said, ..) = home.harbor(&["install", "npm:tiny", "--secret", "API_KEY", "--yes"]);
+    assert!(said.contains("what was found out is locked"), "{said}");
+    registry.withdraw("1.0.0");
+    registry.publish(&home, "2.0.0", &["a"], "first");
+    let secret = json!({"server_id": "tiny", "key": "API_KEY", "value": "opensesame"});
+    bridge.ask("set_credential", &secret);
+    let (said, _) = home.refused(&["start", "tiny"]);
+    let gone = "tiny 1.0.0, which is locked, or a package that it needs is not there any more; `harbor upgrade tiny` takes \
+                what there is now";
+    assert!(said.contains(gone), "{said}");
+    // What was never installed is nothing to go back to.
+    let said = home.done(&["upgrade", "tiny", "--yes"]);
+    assert!(
+        said.contains("tiny is 2.0.0 now; the one before was never installed") && !said.contains("--undo"),
+        "{said}"
+    );
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
+}
+
+#[test]
+fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a"], "first");
+    let _bridge = registry.bridge(&home);
+    let data = home.path().join("servers/tiny/data");
+    fs::create_dir_all(&data).unwrap();
+    fs::write(data.join("token"), "of another publisher").unwrap();
+    let mind = format!(
+        "mind       an earlier server of this name, whoever published it, left files in {}",
+        data.display()
+    );
+    let mut command = home.command("harbor");
+    command.args(["install", "npm:tiny", "--dry-run"]);
+    let (plan, _, code) = said(&mut command);
+    assert!(plan.contains(&mind) && plan.contains("`--name` gives another") && code == Some(0), "{plan}");
+    let (_, remarks, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
+    assert!(remarks.contains("an earlier server of this name left files in") && code == Some(0), "{remarks}");
+}

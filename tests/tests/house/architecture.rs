@@ -1,0 +1,221 @@
+//! The house rules as programs: who may import whom, how long a file may be, where wire types live.
+//!
+//! The rooms and their numbers are those of ARCHITECTURE.md, which is held to this list.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The bridge's rooms by height. A room imports lower ones only.
+const ROOMS: &[(&str, u32)] = &[
+    ("app", 8),
+    ("front", 7),
+    ("router", 6),
+    ("host", 4),
+    ("catalog", 4),
+    ("supervisor", 3),
+    ("landing", 2),
+    ("link", 2),
+    ("traces", 2),
+    ("store", 2),
+    ("clock", 1),
+    ("config", 1),
+    ("closing", 1),
+    ("observe", 1),
+    ("runtimes", 1),
+    ("foreign", 1),
+];
+
+/// A file longer than this has an idea in it that wants a room of its own.
+const MAX_LINES: usize = 600;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn sources(directory: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut todo = vec![root().join(directory)];
+    while let Some(directory) = todo.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && name != "target" && name != "fuzz_targets" {
+                todo.push(path);
+            } else if name.ends_with(".rs") {
+                found.push((path.clone(), fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+fn all_sources() -> Vec<(PathBuf, String)> {
+    ["ipc-proto", "bridge", "runner", "catalog-worker", "tests"]
+        .iter()
+        .flat_map(|crate_| sources(crate_))
+        .collect()
+}
+
+/// The rooms named behind `crate::` in a source, tests included.
+fn imported_rooms(source: &str) -> Vec<&'static str> {
+    let named = |room: &str| {
+        source.contains(&format!("crate::{room}::")) || source.contains(&format!("crate::{room};"))
+    };
+    ROOMS.iter().map(|(room, _)| *room).filter(|room| named(room)).collect()
+}
+
+#[test]
+fn imports_go_down() {
+    let height = |room: &str| ROOMS.iter().find(|(name, _)| *name == room).map(|(_, height)| *height);
+    for (path, source) in sources("bridge/src") {
+        let below = path.strip_prefix(root().join("bridge/src")).unwrap();
+        let first = below.iter().next().unwrap().to_string_lossy().into_owned();
+        let room = first.trim_end_matches(".rs");
+        if ["main", "lib", "bin"].contains(&room) {
+            continue;
+        }
+        let mine =
+            height(room).unwrap_or_else(|| panic!("{room} is no room of the list: {}", path.display()));
+        for other in imported_rooms(&source) {
+            let theirs = height(other).unwrap();
+            assert!(
+                other == room || theirs < mine,
+                "{}: {room} ({mine}) imports {other} ({theirs})",
+                path.display()
+            );
+        }
+        assert!(!source.contains("use crate::{"), "{}: one `use crate::room` a line", path.display());
+    }
+}
+
+#[test]
+fn the_architecture_document_shows_these_rooms() {
+    let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for (room, height) in ROOMS {
+        let row = document.lines().find(|line| {
+            let mut cells = line.split('|').map(str::trim).skip(1);
+            cells.next() == Some(&height.to_string())
+                && cells.next().is_some_and(|names| names.contains(&format!("`{room}`")))
+        });
+        assert!(row.is_some(), "ARCHITECTURE.md has no row for `{room}` at {height}");
+    }
+}
+
+#[test]
+fn files_are_short_and_say_what_they_own() {
+    for (path, source) in all_sources() {
+        let lines = source.lines().count();
+        assert!(lines <= MAX_LINES, "{}: {lines} lines", path.display());
+        assert!(source.starts_with("//!"), "{}: the first line says what the file owns", path.display());
+    }
+}
+
+#[test]
+fn decisions_know_neither_time_nor_the_world() {
+    for (path, source) in sources("bridge/policy/src") {
+        for banned in ["tokio", "std::fs", "std::net", "std::process", "Instant::now", "SystemTime", "nix::"]
+        {
+            assert!(!source.contains(banned), "{}: {banned}", path.display());
+        }
+    }
+    for (path, source) in sources("runner/src/mcp") {
+        for banned in ["tokio", "std::fs", "std::time", "harbor_child"] {
+            assert!(!source.contains(banned), "{}: {banned}", path.display());
+        }
+    }
+}
+
+#[test]
+fn wire_types_live_in_ipc_proto() {
+    for (path, source) in all_sources() {
+        let place = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        if place.starts_with("ipc-proto") || place.ends_with("architecture.rs") {
+            continue;
+        }
+        assert!(!source.contains("bincode"), "{place}: bincode is named by ipc-proto only");
+        // What is written to disk, what MCP servers say, and what collectors are told have their own places.
+        let derives = source.contains("derive(Serialize") || source.contains(", Serialize");
+        let own = ["bridge/src/store/", "bridge/src/traces/", "bridge/src/bin/", "tests/"]
+            .iter()
+            .any(|own| place.starts_with(own));
+        assert!(!derives || own, "{place}: a type that is serialised belongs into ipc-proto");
+    }
+    let ipc_proto = sources("ipc-proto/src");
+    for (path, source) in &ipc_proto {
+        for banned in ["tokio", "std::net", "std::thread", "std::process"] {
+            assert!(!source.contains(banned), "{}: ipc-proto does no I/O ({banned})", path.display());
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_is_in_one_place_and_explained() {
+    let keyword = ["uns", "afe {"].concat();
+    for (path, source) in all_sources() {
+        let place = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let blocks = source.matches(&keyword).count();
+        assert!(blocks == 0 || place.starts_with("runner/child/src"), "{place}");
+        assert_eq!(
+            blocks,
+            source.matches("// SAFETY:").count() * usize::from(blocks > 0),
+            "{place}: a SAFETY line each"
+        );
+    }
+}
+
+#[test]
+fn the_top_level_is_fixed() {
+    let allowed = [
+        "bridge",
+        "runner",
+        "catalog-worker",
+        "ipc-proto",
+        "extension",
+        "scripts",
+        "tests",
+        "docs",
+        "target",
+    ];
+    for entry in fs::read_dir(root()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_document =
+            name.ends_with(".md") || name.ends_with(".toml") || name.ends_with(".lock") || name == "LICENSE";
+        assert!(
+            name.starts_with('.')
+                || if entry.path().is_dir() { allowed.contains(&name.as_str()) } else { is_document },
+            "{name} does not belong at the top level"
+        );
+    }
+}
+
+/// What a person can type is tried with a real bridge somewhere.
+#[test]
+fn every_command_is_in_an_end_to_end_test() {
+    let topics = fs::read_to_string(root().join("bridge/src/bin/harbor/help/topics.rs")).unwrap();
+    let commands = topics.split("topic(\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let commands: Vec<_> = commands.collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    let tests: String = sources("tests/tests").into_iter().map(|(_, text)| text).collect();
+    let missing: Vec<_> =
+        commands.into_iter().filter(|command| !tests.contains(&format!("\"{command}\""))).collect();
+    assert_eq!(missing, [""; 0], "commands that no file of tests/tests types");
+}
+
+/// Without its line in `main.rs` a file of tests is compiled and run by nobody.
+#[test]
+fn every_file_of_tests_is_a_module_of_its_binary() {
+    for binary in ["e2e", "house", "sandbox", "scale"] {
+        let directory = root().join("tests/tests").join(binary);
+        let main = fs::read_to_string(directory.join("main.rs")).unwrap();
+        for entry in fs::read_dir(&directory).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().to_string_lossy().trim_end_matches(".rs").to_owned();
+            assert!(
+                name == "main" || main.contains(&format!("\nmod {name};\n")),
+                "tests/tests/{binary}/main.rs has no `mod {name};`"
+            );
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The rules of the house that a program can hold. Reads the tree and starts nothing.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
+
+mod architecture;
