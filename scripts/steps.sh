@@ -15,7 +15,8 @@ die() {
   exit 1
 }
 
-# A script that has to clean up defines `at_exit`; one that ends with words of its own also where it fails, `at_failure STEP`.
+# A script that has to clean up defines `at_exit`; one that says something at its end, however it ends, `at_end CODE`; one
+# that ends with words of its own also where it fails, `at_failure STEP`.
 #
 # step NAME COMMAND…: announces, runs and times one step; the first that fails ends the script.
 step() {
@@ -24,17 +25,62 @@ step() {
   say "== $step_name"
   # Not in an `if`: that would switch `set -e` off inside functions that are steps.
   "$@"
+  step_passed
+}
+
+step_passed() {
   say "== $step_name: ok, $((SECONDS - step_start)) s"
+  step_note "$step_name" "ok" "$((SECONDS - step_start))"
   step_name=
+}
+
+# What ran until now: a line for each step.
+step_table=
+step_note() { step_table+=$(printf '%-20s %-8s %5s s' "$@")$'\n'; }
+
+# Steps that run beside others, by name: their processes, and the files that hold what they printed.
+declare -A beside_pid=() beside_log=()
+
+# beside NAME COMMAND…: starts a step that runs beside the next ones. What it prints is shown by `joined NAME`.
+beside() {
+  local name=$1
+  shift
+  beside_log[$name]=$(mktemp)
+  # In a process group of its own, which can be ended as a whole.
+  set -m
+  (
+    begun=$SECONDS
+    trap 'echo $((SECONDS - begun)) >"${beside_log[$name]}.seconds"' EXIT
+    "$@"
+  ) >"${beside_log[$name]}" 2>&1 </dev/null &
+  beside_pid[$name]=$!
+  set +m
+}
+
+# joined NAME: waits for a step that `beside` started, and ends the script if it failed.
+joined() {
+  local code=0 log=${beside_log[$1]}
+  step_name=$1 step_start=$SECONDS
+  wait "${beside_pid[$1]}" || code=$?
+  unset "beside_pid[$1]"
+  step_start=$((SECONDS - $(cat "$log.seconds" 2>/dev/null || echo 0)))
+  say "== $1 (ran beside others)"
+  cat "$log"
+  rm -f "$log" "$log.seconds"
+  [ "$code" -eq 0 ] || exit "$code"
+  step_passed
 }
 
 step_name=
 ended() {
-  local code=$?
-  if declare -F at_exit >/dev/null; then at_exit; fi
+  local code=$? pid
+  for pid in ${beside_pid[@]+"${beside_pid[@]}"}; do kill -- "-$pid" 2>/dev/null || true; done
   if [ "$code" -ne 0 ] && [ -n "$step_name" ]; then
     say "== $step_name: FAILED after $((SECONDS - step_start)) s" >&2
+    step_note "$step_name" "FAILED" "$((SECONDS - step_start))"
   fi
+  if declare -F at_end >/dev/null; then at_end "$code"; fi
+  if declare -F at_exit >/dev/null; then at_exit; fi
   # May choose the exit code.
   if [ "$code" -ne 0 ] && declare -F at_failure >/dev/null; then at_failure "${step_name:-between two steps}"; fi
 }
@@ -44,6 +90,13 @@ trap ended EXIT
 need() {
   command -v "$1" >/dev/null 2>&1 || die "$1 is missing; it is needed $2"
 }
+
+# The profile that the installed programs are built with, and where cargo puts them.
+profile=${HARBOR_PROFILE:-release}
+case $profile in
+  dev) built=$target/debug ;;
+  *) built=$target/$profile ;;
+esac
 
 need_rust() {
   need cargo "to build Harbor; install Rust from https://rustup.rs"

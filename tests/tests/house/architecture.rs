@@ -219,3 +219,17 @@ fn every_file_of_tests_is_a_module_of_its_binary() {
         }
     }
 }
+
+/// `cargo nextest` runs no tests of documentation, so there are none.
+#[test]
+fn no_documentation_has_code_that_would_be_a_test() {
+    for (path, source) in all_sources() {
+        let mut inside = false;
+        for line in source.lines().map(str::trim_start) {
+            let Some(fence) = line.strip_prefix("//!").or_else(|| line.strip_prefix("///")) else { continue };
+            let Some(language) = fence.trim_start().strip_prefix("```") else { continue };
+            assert!(inside || language == "text", "{}: mark the block ```text", path.display());
+            inside = !inside;
+        }
+    }
+}

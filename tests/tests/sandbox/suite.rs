@@ -21,6 +21,10 @@ use crate::scene::Scene;
 /// take longer on a machine that does much else.
 const SOON: Duration = Duration::from_secs(2);
 
+/// The two ends of the table.
+const WEAKEST: Row = Row::on(0, false);
+const STRONGEST: Row = Row::on(6, true);
+
 /// What became of an attack, and what there is to say of it.
 type Found = (Outcome, String);
 
@@ -121,37 +125,54 @@ fn one_runner_for_all_servers_holds_each_to_its_own_profile() {
     hold_to_the_table(Row::SHARED);
 }
 
-macro_rules! rows {
-    ($($name:ident: $landlock:literal, $namespaces:literal;)*) => {
-        $(#[test]
-        fn $name() {
-            hold_to_the_table(Row::on($landlock, $namespaces));
-        })*
-
-        #[test]
-        fn each_row_of_the_table_is_run() {
-            assert_eq!(Row::table(), [$(Row::on($landlock, $namespaces)),*]);
-        }
-    };
+#[test]
+fn the_weakest_offer_holds_what_it_says() {
+    hold_to_the_table(WEAKEST);
 }
 
-rows! {
-    no_landlock_no_namespaces: 0, false;
-    landlock_1_no_namespaces: 1, false;
-    landlock_3_no_namespaces: 3, false;
-    landlock_4_no_namespaces: 4, false;
-    landlock_6_no_namespaces: 6, false;
-    no_landlock_but_namespaces: 0, true;
-    landlock_1_and_namespaces: 1, true;
-    landlock_3_and_namespaces: 3, true;
-    landlock_4_and_namespaces: 4, true;
-    landlock_6_and_namespaces: 6, true;
+#[test]
+fn the_strongest_offer_holds_everything() {
+    hold_to_the_table(STRONGEST);
+}
+
+/// The offers between these two. `.config/nextest.toml` leaves them to its profile `full`.
+mod between {
+    use super::{Row, STRONGEST, WEAKEST, hold_to_the_table};
+
+    macro_rules! rows {
+        ($($name:ident: $landlock:literal, $namespaces:literal;)*) => {
+            $(#[test]
+            fn $name() {
+                hold_to_the_table(Row::on($landlock, $namespaces));
+            })*
+
+            pub(super) fn all() -> Vec<Row> {
+                vec![WEAKEST, $(Row::on($landlock, $namespaces),)* STRONGEST]
+            }
+        };
+    }
+
+    rows! {
+        landlock_1_no_namespaces: 1, false;
+        landlock_3_no_namespaces: 3, false;
+        landlock_4_no_namespaces: 4, false;
+        landlock_6_no_namespaces: 6, false;
+        no_landlock_but_namespaces: 0, true;
+        landlock_1_and_namespaces: 1, true;
+        landlock_3_and_namespaces: 3, true;
+        landlock_4_and_namespaces: 4, true;
+    }
+}
+
+#[test]
+fn each_row_of_the_table_is_run() {
+    assert_eq!(Row::table(), between::all());
 }
 
 #[test]
 fn all_is_refused_where_the_kernel_offers_all() {
     for user in [User::Root, User::Ordinary] {
-        let open = attacks().filter(|attack| attack.expected(Row::on(6, true), user) != Outcome::Refused);
+        let open = attacks().filter(|attack| attack.expected(STRONGEST, user) != Outcome::Refused);
         let open: Vec<_> = open.map(|attack| attack.says).collect();
         assert_eq!(open, Vec::<&str>::new(), "{user:?}");
     }
