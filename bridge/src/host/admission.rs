@@ -61,19 +61,6 @@ impl Admission {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// A turn, if there is one without waiting. If not, nothing has changed, and [`Self::enter`] says why or waits.
-    pub fn enter_at_once(self: &Rc<Self>, entrant: Entrant<'_>, limits: &Limits) -> Option<Turn> {
-        // Without a queue nobody waits in one.
-        match self.request(entrant, &Limits { queue: 0, ..*limits }, self.now()) {
-            Decision::Admitted(ticket) => Some(Turn { admission: self.clone(), ticket }),
-            Decision::Queued { ticket, .. } => {
-                self.finish(ticket);
-                None
-            }
-            Decision::Refused(_) => None,
-        }
-    }
-
     fn request(&self, entrant: Entrant<'_>, limits: &Limits, now: u64) -> Decision {
         let Entrant { origin, lane, server, server_per_minute } = entrant;
         self.limiter.borrow_mut().request(origin, lane, server, limits, server_per_minute, now)
@@ -179,28 +166,6 @@ mod tests {
         assert_eq!(admission.of("a"), (1, 0));
         drop(second);
         assert_eq!(admission.of("a"), (0, 0));
-    }
-
-    #[tokio::test(flavor = "local")]
-    async fn who_would_have_to_wait_takes_nothing() {
-        let admission = Admission::new();
-        let limits = Limits { per_minute: Some(2), ..LIMITS };
-        let first = admission.enter_at_once(entrant(1), &limits).unwrap();
-        assert!(admission.enter_at_once(entrant(2), &limits).is_none());
-        assert_eq!(admission.of("a"), (1, 0));
-        let waiting = tokio::task::spawn_local({
-            let admission = admission.clone();
-            async move { admission.enter(entrant(1), &limits, Duration::MAX).await }
-        });
-        tokio::task::yield_now().await;
-        drop(first);
-        assert!(admission.enter_at_once(entrant(2), &limits).is_none(), "nobody overtakes who waits");
-        // The second token was still there for it: what came to nothing took none.
-        let second = waiting.await.unwrap().unwrap();
-        drop(second);
-        assert!(admission.enter_at_once(entrant(1), &limits).is_none());
-        let refused = admission.enter(entrant(1), &limits, Duration::MAX).await.unwrap_err();
-        assert!(matches!(refused, Refusal::TooManyPerMinute { .. }));
     }
 
     #[tokio::test(flavor = "local")]

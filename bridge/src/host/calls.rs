@@ -3,14 +3,11 @@
 //! ```text
 //!  Caller ─► permission, allowlist ─► server and tool ─► budget of the run ─► turn of the origin ─► slot of the server
 //!                                                                                                      │
-//!  result, or error ◄── server.ask ◄── permit, and the tool as it is now ◄── the server runs ◄─────────┘
+//!  result, or error ◄── server.call ◄── permit, and the tool as it is now ◄── the server runs ◄─────────┘
 //! ```
 //!
 //! Owns the order of these steps, for everybody: the owner skips what only grants decide, nothing else. Whatever a call
 //! holds on its way is a guard. Must never look into arguments or results.
-//!
-//! Most calls need not wait for any of it: those are on their way before the next request is read (`call_at_once`), since a
-//! task and a channel for each would be a sixth of the bridge's work. Where anything is in the way, `call_tool` has the say.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +18,6 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Permit;
-use harbor_policy::lifecycle::State;
 use harbor_policy::limiter::Limits;
 use harbor_policy::runs::Share;
 use harbor_policy::scope::Scope;
@@ -35,7 +31,7 @@ use super::refused::{rate_limited, tool_not_found};
 use super::runs::Reserved;
 use super::{AskedTime, Host, errors, time_limit};
 use crate::config::{OWNER, OriginLimits, ServerLimits};
-use crate::link::{Answer, Audience, Call, Failure, TimeLimit, Tool, ToolHash};
+use crate::link::{Answer, Audience, Failure, TimeLimit, Tool, ToolHash};
 use crate::supervisor::{Server, Why};
 
 /// What is to be called.
@@ -102,64 +98,32 @@ impl Way {
     }
 }
 
-/// A call that has to wait, or may not be made.
-pub struct Waiting {
+/// A call that has come and is noted; nothing of it is done yet.
+pub struct NotedCall {
     caller: Caller,
     call: ToolCall,
-    /// It is noted from the moment on that it came; none of a server at rest, of which its caller is only told.
+    /// A call of a server at rest, of which its caller is only told, has the error in place of a note.
     note: Result<Note, ErrorBody>,
 }
 
 impl Host {
-    /// Calls a tool, where nothing is to be waited for and nothing stands against it; `then` gets the result, in the turn of
-    /// whoever brings it. Dropping the call tells the server; there is none when it has ended already.
-    ///
-    /// # Errors
-    /// What was not done yet, where the call has to wait, or may not be made: for [`Self::call_tool`], which says why.
-    pub fn call_at_once<F: FnOnce(Result<Called, ErrorBody>) + 'static>(
-        self: &Rc<Self>,
-        caller: Caller,
-        call: ToolCall,
-        then: F,
-    ) -> Result<Option<Call>, (Box<Waiting>, F)> {
-        let Some((way, slot, hash)) = self.clear_way(&caller, &call) else {
-            return Err((Box::new(self.waiting(caller, call)), then));
-        };
-        let note = Note::begin(self, &caller, &call, true);
-        note.set_hash(hash);
-        let permit = match self.permit(caller, &call) {
-            Ok(permit) => permit,
-            Err(error) => {
-                note.failed(&error);
-                then(Err(error));
-                return Ok(None);
-            }
-        };
-        way.begin(&note);
-        let (server, limit) = (way.server.clone(), way.limit);
-        let ToolCall { tool, arguments, task, audience, .. } = call;
-        let operation = operation(&tool, &arguments, task.as_deref());
-        let then = move |answer| then(way.end(note, answer));
-        Ok(server.call(permit, slot, operation, limit, audience, then))
-    }
-
-    /// The same call, for [`Self::call_tool`].
+    /// Notes that a call has come: from here on it is in the audit log, even if it is cancelled before it begins.
     #[must_use]
-    pub fn waiting(self: &Rc<Self>, caller: Caller, call: ToolCall) -> Waiting {
+    pub fn note_call(self: &Rc<Self>, caller: Caller, call: ToolCall) -> NotedCall {
         let server = self.supervisor.get(&call.server);
         let at_rest = server.as_ref().filter(|_| call.unless_stopped).and_then(|server| server.at_rest());
         let note = match at_rest {
             Some(at_rest) => Err(errors::unavailable(&call.server, &at_rest, Reader::of(&caller))),
             None => Ok(Note::begin(self, &caller, &call, server.is_some())),
         };
-        Waiting { caller, call, note }
+        NotedCall { caller, call, note }
     }
 
-    /// Makes a call once it can be made. When the future is dropped or the time is over, the server is told.
+    /// Makes a call: the one road to a tool, whoever asks. Dropping the future, or the end of its time, tells the server.
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(&self, Waiting { caller, call, note }: Waiting) -> Result<Called, ErrorBody> {
+    pub async fn call_tool(&self, NotedCall { caller, call, note }: NotedCall) -> Result<Called, ErrorBody> {
         let note = note?;
         if let Caller::Origin(asker) = &caller
             && let Err(error) = self.may_call(asker, &call)
@@ -171,27 +135,8 @@ impl Host {
         let (way, slot, permit) = way.inspect_err(|error| note.failed(error))?;
         way.begin(&note);
         let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
-        let answer = way.server.ask(permit, slot, operation, way.limit, call.audience).await;
+        let answer = way.server.call(permit, slot, operation, way.limit, call.audience).await;
         way.end(note, answer)
-    }
-
-    /// The way of a call that need not wait. Whoever gets none has taken nothing.
-    fn clear_way(&self, caller: &Caller, call: &ToolCall) -> Option<(Way, Slot, Option<ToolHash>)> {
-        self.trail.is_open().ok()?;
-        let server = self.supervisor.get(&call.server).filter(|server| server.state() == State::Running)?;
-        if let Caller::Origin(asker) = caller {
-            self.may_call(asker, call).ok()?;
-        }
-        server.tools()?;
-        let hash = self.tool_as_it_is(caller, &server, &call.tool).ok()?;
-        let limits = self.config.now().limits_of(accounted(caller));
-        let limit = self.time_limit_of(call, &server, &limits).ok()?;
-        let reserved = self.reserve(caller, call).ok()?;
-        let slot = server.slot()?;
-        // Last: what was admitted counts.
-        let turn = self.turn_at_once(caller, &call.server, &limits)?;
-        let reader = Reader::of(caller);
-        Some((Way { server, limit, reader, reserved, _turns: (None, turn) }, slot, hash))
     }
 
     /// Permission comes before existence, so that nobody can probe for names.
@@ -300,15 +245,6 @@ impl Host {
             Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
         };
         turns.await.map_err(|refusal| rate_limited(entrant.origin, id, refusal))
-    }
-
-    /// The same, where there is nothing to wait for.
-    fn turn_at_once(&self, caller: &Caller, id: &ServerId, limits: &OriginLimits) -> Option<Turn> {
-        let of_server = self.config.now().server_limits(id.as_str());
-        match at_server(caller, &of_server) {
-            None => self.admission.enter_at_once(entrant(caller, id, &of_server), &of_origin(limits)),
-            Some(_) => None,
-        }
     }
 
     /// The hash of the tool, if it may be called. Where a server's tools cannot be listed, only the owner calls them.

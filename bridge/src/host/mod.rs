@@ -53,7 +53,7 @@ use crate::store::recovery::Opened;
 use crate::supervisor::{Server, Supervisor, Told};
 use crate::traces::Traces;
 
-pub use calls::{Called, ToolCall, Waiting};
+pub use calls::{Called, NotedCall, ToolCall};
 pub use errors::{invalid, start_failed};
 pub use metrics::Dialect;
 pub use news::{Listener, News};

@@ -1,7 +1,7 @@
 //! What is asked of a server besides its tools: resources, prompts, completions, and what only the person asks.
 //!
 //! ```text
-//!  Caller ─┬─ the person ───────────────────────────────────────────┬─► slot of the server ─► server.ask ─► result
+//!  Caller ─┬─ the person ───────────────────────────────────────────┬─► slot of the server ─► server.call ─► result
 //!          └─ an origin ─► all tools of the server? ─► turn ─► permit ┘
 //! ```
 //!
@@ -146,7 +146,7 @@ impl Host {
             }
         };
         asking.set_asked();
-        let answer = server.ask(permit, slot, operation, limit, audience).await;
+        let answer = server.call(permit, slot, operation, limit, audience).await;
         calls::outcome(id, limit, answer, reader)
     }
 }

@@ -1,7 +1,6 @@
 //! The open calls of one link.
 //!
-//! Owns the promise that each call ends exactly once: its caller is told, in the turn of whoever brought its end, or has
-//! left. A [`Call`] that is dropped before its answer came takes itself out of the table and has the runner tell the server.
+//! Owns the promise that each call ends exactly once: its caller is told, or has left. A [`Call`] that is dropped before its answer came takes itself out of the table and has the runner tell the server.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,6 +10,8 @@ use std::time::{Duration, Instant};
 use harbor_child::outbox::Refused;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::ToRunner;
+
+use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
 use super::questions::{Answerer, Asked};
@@ -104,9 +105,6 @@ const MOST_QUESTIONS: u32 = 128;
 /// How a call ended.
 pub type Ending = Result<Answer, CallError>;
 
-/// What is done with a call's ending.
-pub(super) type Then = Box<dyn FnOnce(Ending)>;
-
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
@@ -133,7 +131,7 @@ pub(super) struct OpenCall {
     quiet: Duration,
     /// Later than this no progress moves the deadline.
     latest: Instant,
-    then: Then,
+    caller: oneshot::Sender<Ending>,
     audience: Audience,
     /// How many questions there were about it.
     asked: u32,
@@ -148,11 +146,12 @@ impl OpenCall {
         self.audience.answerer.as_ref().and_then(|answerer| answerer.takes(method))
     }
 
-    /// Ends the call and tells its caller. Whatever the table is needed for is done before: this may make new calls.
+    /// Ends the call and tells its caller.
     pub(super) fn end(self, ending: Ending) {
         // The last of its progress comes before its answer.
         drop(self.audience);
-        (self.then)(ending);
+        // Its caller may have left in this very moment.
+        drop(self.caller.send(ending));
     }
 }
 
@@ -261,7 +260,7 @@ impl Calls {
 
 /// A call on its way. Drop it to cancel it.
 #[derive(Debug)]
-pub struct Call {
+pub(super) struct Call {
     link: Rc<Link>,
     server: u32,
     id: u64,
@@ -273,13 +272,13 @@ impl Call {
         (link, server, id): (&Rc<Link>, u32, u64),
         limit: TimeLimit,
         audience: Audience,
-        then: Then,
+        caller: oneshot::Sender<Ending>,
     ) -> Self {
         let now = Instant::now();
         let left = |limit_of: Duration| now + limit_of.saturating_sub(limit.used);
         let (deadline, latest) = (left(limit.quiet.min(limit.whole)), left(limit.whole));
         let mut calls = link.calls.borrow_mut();
-        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, then, audience, asked: 0 };
+        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, caller, audience, asked: 0 };
         calls.open.insert(id, call);
         if calls.deadlines.add(deadline, id) {
             link.rearm.notify_one();

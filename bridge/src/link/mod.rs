@@ -3,7 +3,7 @@
 //! ```text
 //!  supervisor ──call──► Link ──ToRunner──► runner
 //!      ▲  ▲               │
-//!      │  └─ the answer: what the call was given to be done with it is done
+//!      │  └─ the answer: the call's future has it
 //!      └──── what nobody asked for: LinkEvent, on a channel that this room owns
 //! ```
 //!
@@ -41,13 +41,13 @@ use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use answer::{Answer, Failure};
-pub use calls::{Audience, Call, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
+pub use calls::{Audience, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
 pub use events::{Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION};
 use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};
 
-use calls::Calls;
+use calls::{Call, Calls};
 use held::{Held, HeldStarts};
 use large::Large;
 
@@ -125,44 +125,24 @@ impl Link {
         }
     }
 
-    /// Asks `server`; `then` gets the answer, which comes within `limit`, in the turn of whoever brings it. Dropping the
-    /// call tells the runner.
+    /// Asks `server`; its answer, or why there is none, comes within `limit`. Dropping the future tells the runner.
     ///
     /// # Errors
-    /// When the runner is gone or does not read; `then` comes back.
-    pub fn call<F: FnOnce(Ending) + 'static>(
+    /// When the runner is gone or does not read.
+    pub fn call(
         self: &Rc<Self>,
         server: u32,
         operation: Operation<'_>,
         limit: TimeLimit,
         audience: Audience,
-        then: F,
-    ) -> Result<Call, (CallError, F)> {
+    ) -> Result<impl Future<Output = Ending> + use<>, CallError> {
         let id = self.calls.borrow_mut().next_id();
         let progress = audience.progress.is_some();
         let capabilities = audience.answerer.as_ref().map(|answerer| answerer.capabilities().into());
         let message = ToRunner::Call { server, id, progress, capabilities, operation };
-        match self.outbox.push(|out| put_message(out, &message)) {
-            Ok(()) => Ok(Call::open((self, server, id), limit, audience, Box::new(then))),
-            Err(refused) => Err((refused.into(), then)),
-        }
-    }
-
-    /// The same, for who waits for the answer. Dropping the future tells the runner.
-    ///
-    /// # Errors
-    /// When the runner is gone or does not read.
-    pub fn ask(
-        self: &Rc<Self>,
-        server: u32,
-        operation: Operation<'_>,
-        limit: TimeLimit,
-    ) -> Result<impl Future<Output = Ending> + use<>, CallError> {
-        let (sender, answer) = oneshot::channel();
-        // Who waited may have left in this very moment.
-        let then = |ending| drop(sender.send(ending));
-        let call = self.call(server, operation, limit, Audience::default(), then);
-        let call = call.map_err(|(why, _)| why)?;
+        self.outbox.push(|out| put_message(out, &message))?;
+        let (caller, answer) = oneshot::channel();
+        let call = Call::open((self, server, id), limit, audience, caller);
         Ok(async move {
             let _call = call;
             answer.await.unwrap_or(Err(CallError::RunnerLost))

@@ -1,12 +1,10 @@
 //! Tool calls, of the owner, of AI clients and of pages.
 //!
 //! ```text
-//!  message ─► Caller, ToolCall ─► nothing to wait for ─► sent ──────────────────┬─► reply
-//!                              └► else a task ─► its turn, its server ─► sent ──┘
+//!  message ─► Caller, ToolCall ─► noted ─► a task: host.call_tool ─► reply
 //! ```
 //!
-//! Owns reading their fields, that both ways end in the same reply, and that no call overtakes what its client has sent
-//! before. Must never look into arguments or results.
+//! Owns reading their fields and writing their replies. Must never look into arguments or results.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
@@ -16,7 +14,6 @@ use harbor_ipc_proto::hex::hex;
 use harbor_policy::access::Pass;
 use harbor_policy::tool_name;
 
-use super::client::Work;
 use super::dispatch::caller;
 use super::grants::{asker, wrong_tool};
 use super::mcp::object;
@@ -85,20 +82,13 @@ fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), Err
     Ok((caller, call))
 }
 
-/// Makes a call, and has its result answer the request.
+/// Has a task make the call and answer the request. Tasks begin in the order in which their requests came, so no call
+/// overtakes the end of the grant that it needs.
 fn make(due: Due, caller: Caller, call: ToolCall, shown: impl FnOnce(Called) -> Handled + 'static) {
     let (host, client, id) = (due.router.host.clone(), due.client.clone(), due.id.clone());
-    let then = move |called: Result<Called, ErrorBody>| due.give(called.and_then(shown));
-    let made = match client.is_caught_up() {
-        true => host.call_at_once(caller, call, then),
-        false => Err((Box::new(host.waiting(caller, call)), then)),
-    };
-    match made {
-        Ok(Some(call)) => client.set_work(&id, Work::Call(call)),
-        Ok(None) => {}
-        Err((waiting, then)) => client.spawn(&id, async move {
-            let called = host.call_tool(*waiting).await;
-            then(called);
-        }),
-    }
+    let noted = host.note_call(caller, call);
+    client.spawn(&id, async move {
+        let called = host.call_tool(noted).await;
+        due.give(called.and_then(shown));
+    });
 }

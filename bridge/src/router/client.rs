@@ -26,7 +26,6 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use self::chunks::Chunks;
 use self::requests::Requests;
-pub(super) use self::requests::Work;
 use super::Handled;
 use super::questions::Questions;
 use super::status::Feed;
@@ -55,8 +54,6 @@ pub struct Client {
     max_frame: Cell<usize>,
     chunks: Cell<bool>,
     open: Requests,
-    /// Held by tasks that have not had their first turn.
-    beginning: Slots,
     slots: Slots,
     /// Turns of long answers: to the owner, and to origins.
     bulk: [Semaphore; 2],
@@ -96,7 +93,6 @@ impl Client {
             max_frame: Cell::new(NATIVE_MESSAGING_LIMIT),
             chunks: Cell::new(false),
             open: Requests::default(),
-            beginning: Slots::new(u32::MAX),
             slots: Slots::new(limits::OPEN_PER_CLIENT),
             bulk: [Semaphore::new(1), Semaphore::new(1)],
             news: Cell::default(),
@@ -178,26 +174,11 @@ impl Client {
         self.open.add(id, envelope)
     }
 
-    /// Has a task work on an open request.
+    /// Has a task work on an open request. Tasks begin in the order in which they were spawned.
     pub(super) fn spawn(&self, id: &str, work: impl Future<Output = ()> + 'static) {
-        let beginning = self.beginning.take();
         // Boxed: it is kilobytes long, and would be moved several times on its way to the list of tasks.
-        let task = tokio::task::spawn_local(Box::pin(async move {
-            drop(beginning);
-            work.await;
-        }));
-        self.set_work(id, Work::Task(task.abort_handle()));
-    }
-
-    /// Whether all that it has sent has begun. Else what comes next has to have a task, too: it could overtake the end of the
-    /// very right that it needs.
-    pub(super) fn is_caught_up(&self) -> bool {
-        self.beginning.taken() == 0
-    }
-
-    /// Notes what works on an open request.
-    pub(super) fn set_work(&self, id: &str, work: Work) {
-        self.open.set_work(id, work);
+        let task = tokio::task::spawn_local(Box::pin(work));
+        self.open.set_task(id, task.abort_handle());
     }
 
     /// Ends an open request; whether there was one. Its answer is the code `cancelled`.

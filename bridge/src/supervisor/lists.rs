@@ -13,7 +13,7 @@ use harbor_ipc_proto::link::runner::{List, Operation};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::link::{Answer, CallError, Failure, Link, TimeLimit, ToolList};
+use crate::link::{Answer, Audience, CallError, Failure, Link, TimeLimit, ToolList};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -238,7 +238,7 @@ impl Lists {
         kind: ListKind,
         operation: Operation<'_>,
     ) -> Result<Change, String> {
-        let call = link.ask(server, operation, TimeLimit::fixed(LIMIT));
+        let call = link.call(server, operation, TimeLimit::fixed(LIMIT), Audience::default());
         match call.map_err(|_| "its runner is gone".to_owned())?.await {
             Ok(Answer::Tools(items, tools)) if kind == ListKind::Tools => {
                 let count = u32::try_from(tools.len()).unwrap_or(u32::MAX);

@@ -11,34 +11,22 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::Envelope;
 use tokio::task::AbortHandle;
 
-use crate::link::Call;
-
 /// By id.
 #[derive(Debug, Default)]
 pub(super) struct Requests(RefCell<HashMap<Rc<str>, Open>>);
 
-/// An open request: where its answer goes, and what works on it.
+/// An open request: where its answer goes, and the task that works on it.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) envelope: Envelope,
-    work: Work,
-}
-
-/// What works on a request.
-#[derive(Debug)]
-pub(in crate::router) enum Work {
-    /// Nothing yet.
-    None,
-    /// A server.
-    Call(#[allow(dead_code, reason = "held, never looked at")] Call),
-    /// A task of the bridge.
-    Task(AbortHandle),
+    /// What works on it; none until that was begun.
+    task: Option<AbortHandle>,
 }
 
 impl Open {
     /// Nobody waits for its result any more; gives where to say so.
     pub(super) fn give_up(self) -> Envelope {
-        if let Work::Task(task) = self.work {
+        if let Some(task) = self.task {
             task.abort();
         }
         self.envelope
@@ -59,16 +47,16 @@ impl Requests {
         match self.0.borrow_mut().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(place) => {
-                place.insert(Open { envelope, work: Work::None });
+                place.insert(Open { envelope, task: None });
                 true
             }
         }
     }
 
-    /// Notes what works on a request, if that is still open.
-    pub(super) fn set_work(&self, id: &str, work: Work) {
+    /// Notes which task works on a request, if that is still open.
+    pub(super) fn set_task(&self, id: &str, task: AbortHandle) {
         if let Some(open) = self.0.borrow_mut().get_mut(id) {
-            open.work = work;
+            open.task = Some(task);
         }
     }
 

@@ -1,8 +1,8 @@
 //! The way of a call to its server: it waits for the server where that is worth it, and is sent once.
 //!
 //! ```text
-//!  ask ─► running? ─► call ─► sent ─► answer, error, timeout
-//!    │ no: Demand ─► on its way up ─► waits, at most queue_wait ─► running ─► call
+//!  call ─► running? ─► sent ─► answer, error, timeout
+//!    │ no: Demand ─► on its way up ─► waits, at most queue_wait ─► running ─► sent
 //!    └──────────────► down ─► refused at once
 //! ```
 //!
@@ -16,10 +16,8 @@ use harbor_policy::access::Permit;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::slots::Slot;
 
-use tokio::sync::oneshot;
-
 use super::Server;
-use crate::link::{Answer, Audience, Call, CallError, EndReport, Ending, TimeLimit};
+use crate::link::{Answer, Audience, CallError, EndReport, TimeLimit};
 
 /// How long a call of a tool waits for the list of tools.
 const TOOLS_WAIT: Duration = Duration::from_secs(2);
@@ -69,13 +67,14 @@ impl Drop for InUse {
 }
 
 impl Server {
-    /// Asks the server, once it runs. Dropping the future cancels the call.
+    /// Asks the server, once it runs. There is no other way to it: the permit and the slot are given up here. Dropping the
+    /// future cancels the call.
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn ask(
+    pub async fn call(
         self: &Rc<Self>,
-        permit: Permit,
+        _permit: Permit,
         slot: Slot,
         operation: Operation<'_>,
         limit: TimeLimit,
@@ -83,46 +82,16 @@ impl Server {
     ) -> Result<Answer, Why> {
         let mut limit = limit;
         self.wait_until_running(&mut limit).await.map_err(Why::NotSent)?;
-        let (sender, answer) = oneshot::channel();
-        // Who waited may have left in this very moment.
-        let then = |answer| drop(sender.send(answer));
-        let _call = self.call(permit, slot, operation, limit, audience, then);
-        answer.await.unwrap_or(Err(Why::Lost(CallError::RunnerLost)))
-    }
-
-    /// Asks the server, which runs; `then` gets its answer, or why there is none. There is no other way to it: the permit
-    /// and the slot are given up here. Dropping the call cancels it; there is none when it has ended already.
-    pub fn call(
-        self: &Rc<Self>,
-        _permit: Permit,
-        slot: Slot,
-        operation: Operation<'_>,
-        limit: TimeLimit,
-        audience: Audience,
-        then: impl FnOnce(Result<Answer, Why>) + 'static,
-    ) -> Option<Call> {
         let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
-        let Some(place) = place else {
-            then(Err(Why::NotSent(self.unavailable(None))));
-            return None;
-        };
-        let in_use = InUse::begin(self, slot);
+        let place = place.ok_or_else(|| Why::NotSent(self.unavailable(None)))?;
+        let _in_use = InUse::begin(self, slot);
         self.on_call_sent();
-        let ended = move |ending: Ending| {
-            let server = in_use.server.clone();
-            drop(in_use);
-            if matches!(ending, Err(CallError::Timeout)) {
-                server.on_call_timed_out();
-            }
-            then(ending.map_err(Why::Lost));
-        };
-        match place.runner.link.call(place.number, operation, limit, audience, ended) {
-            Ok(call) => Some(call),
-            Err((why, ended)) => {
-                ended(Err(why));
-                None
-            }
+        let call = place.runner.link.call(place.number, operation, limit, audience).map_err(Why::Lost)?;
+        let ending = call.await;
+        if matches!(ending, Err(CallError::Timeout)) {
+            self.on_call_timed_out();
         }
+        ending.map_err(Why::Lost)
     }
 
     /// Waits until it runs and its tools are listed, where that is worth it; the time is taken off `limit`. A server whose

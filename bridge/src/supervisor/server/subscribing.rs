@@ -10,7 +10,7 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::limits::LEVELS;
 
 use super::Server;
-use crate::link::{Answer, TimeLimit};
+use crate::link::{Answer, Audience, TimeLimit};
 
 impl Server {
     /// Notes that one more client subscribed to `uri`.
@@ -67,7 +67,7 @@ impl Server {
         let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
         let Some(place) = place else { return };
         let limit = TimeLimit::fixed(self.settings().call_timeout);
-        let Ok(call) = place.runner.link.ask(place.number, operation, limit) else {
+        let Ok(call) = place.runner.link.call(place.number, operation, limit, Audience::default()) else {
             return;
         };
         let server = self.clone();
