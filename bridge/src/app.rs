@@ -121,6 +121,20 @@ impl From<InstanceError> for AppError {
 /// # Errors
 /// Why it could not serve.
 pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppError> {
+    serve_with(paths, settings, mode, |_| ())
+}
+
+/// The same for a program that has tools of its own: `add` adds them as sources before any client comes, and what it gives is
+/// kept until the end.
+///
+/// # Errors
+/// Why it could not serve.
+pub fn serve_with<T>(
+    paths: &Paths,
+    settings: &Settings,
+    mode: Mode,
+    add: impl FnOnce(&Rc<Host>) -> T,
+) -> Result<(), AppError> {
     memory::return_large_blocks();
     own::become_subreaper()?;
     if mode == Mode::Detached {
@@ -141,6 +155,7 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     let ended = runtime.block_on(async move {
         let bridge = Bridge::assemble(paths, settings, Programs { runners, worker }, opened).await?;
+        let _added = add(&bridge.host);
         let notifier = bridge.run(settings, mode, listener, instance.token()).await?;
         bridge.drain().await;
         drop(notifier);
@@ -160,6 +175,7 @@ struct Programs {
 struct Bridge {
     supervisor: Rc<Supervisor>,
     catalog: Rc<Catalog>,
+    host: Rc<Host>,
     router: Rc<Router>,
     traces: Rc<Traces>,
     database: Rc<Database>,
@@ -228,7 +244,7 @@ impl Bridge {
             Rc::downgrade(&router),
             Rc::downgrade(&exporter),
         ));
-        Ok(Self { supervisor, catalog, router, traces, database, _exporter: exporter })
+        Ok(Self { supervisor, catalog, host, router, traces, database, _exporter: exporter })
     }
 
     /// Serves until something says that it is enough. The service manager hears signs of life until the end.

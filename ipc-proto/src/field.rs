@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::json::{Json, Pieces, put_str, text_of};
 use crate::server_id::{self, ServerId};
+use crate::source_id::{self, SourceId};
 
 /// A field that is missing or wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +99,13 @@ from_serde! {
 
 impl FromField for ServerId {
     const EXPECTED: &'static str = server_id::RULE;
+    fn from_text(text: &str) -> Option<Self> {
+        Self::parse(&text_of(text)?)
+    }
+}
+
+impl FromField for SourceId {
+    const EXPECTED: &'static str = source_id::RULE;
     fn from_text(text: &str) -> Option<Self> {
         Self::parse(&text_of(text)?)
     }

@@ -22,6 +22,7 @@ pub mod link;
 pub mod members;
 pub mod secret;
 pub mod server_id;
+pub mod source_id;
 pub mod via;
 
 /// Version of the client protocol (the JSON messages). Raised when a change would break an old peer.

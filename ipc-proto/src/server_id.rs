@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// A checked server id; costs nothing to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ServerId(Arc<str>);
+pub struct ServerId(pub(crate) Arc<str>);
 
 /// What a server id must look like, for error messages.
 pub const RULE: &str =

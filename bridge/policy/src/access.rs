@@ -8,6 +8,8 @@
 //! The kind of a connection is fixed by its first frame. Only this crate makes a [`Permit`], and the supervisor
 //! takes one by value for each call: "was it checked?" is a question for the compiler.
 
+use harbor_ipc_proto::source_id::SourceKind;
+
 use crate::origin::Origin;
 
 /// Who is at the other end of a connection.
@@ -140,17 +142,25 @@ const TABLE: &[(&str, Reach)] = &[
 pub struct Pass(Reach);
 
 impl Pass {
-    /// What the owner asks of a server needs nothing more. `None` where it is the grants that decide: for messages that
+    /// What the owner asks of a source needs nothing more. `None` where it is the grants that decide: for messages that
     /// everybody may send, and for what an AI client sends.
     #[must_use]
-    pub fn permit(self) -> Option<Permit> {
-        (self.0 == Reach::Owner).then_some(Permit(()))
+    pub fn permit(self, kind: SourceKind) -> Option<Permit> {
+        (self.0 == Reach::Owner).then_some(Permit(kind))
     }
 }
 
-/// Proof that a server may be asked. It is used up by that.
+/// Proof that a source of one kind may be asked. It is used up by that.
 #[derive(Debug)]
-pub struct Permit(());
+pub struct Permit(SourceKind);
+
+impl Permit {
+    /// Whether it is for sources of this kind: what was granted for servers never covers another kind.
+    #[must_use]
+    pub fn is_for(&self, kind: SourceKind) -> bool {
+        self.0 == kind
+    }
+}
 
 /// The message is not for this principal.
 #[derive(Debug, PartialEq, Eq)]
@@ -173,8 +183,8 @@ pub fn check(principal: &Principal, tag: &str) -> Result<Pass, Denied> {
 }
 
 /// The permit of a call that a grant covers.
-pub(crate) fn covered_by_a_grant() -> Permit {
-    Permit(())
+pub(crate) fn covered_by_a_grant(kind: SourceKind) -> Permit {
+    Permit(kind)
 }
 
 #[cfg(test)]
@@ -222,7 +232,11 @@ mod tests {
             assert_eq!(check(&extension, request.tag).is_ok(), of_owner, "{}", request.tag);
             let pass = check(&client, request.tag);
             assert_eq!(pass.is_ok(), OF_CLIENTS.contains(&request.tag), "{}", request.tag);
-            assert!(pass.is_err() || pass.is_ok_and(|pass| pass.permit().is_none()), "{}", request.tag);
+            assert!(
+                pass.is_err() || pass.is_ok_and(|pass| pass.permit(SourceKind::Server).is_none()),
+                "{}",
+                request.tag
+            );
         }
         for principal in [Principal::Owner, extension, client] {
             assert!(check(&principal, "attach").is_err(), "the role is stated once");

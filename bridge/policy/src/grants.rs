@@ -23,7 +23,7 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 
 use crate::access::{self, Permit};
 use crate::lifecycle::Millis;
@@ -58,6 +58,8 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     denied: bool,
+    /// Whether the origin is an AI client.
+    is_client: bool,
     /// The list of each grant; none where there is a DENY.
     lists: Vec<Option<Allowlist>>,
 }
@@ -75,26 +77,28 @@ impl View {
         !self.lists.is_empty()
     }
 
-    /// The same for the tools of one server.
+    /// The same for the tools of one source.
     #[must_use]
-    pub fn of_server(&self, server: &ServerId) -> ServerView<'_> {
-        ServerView {
-            all: self.lists.contains(&None),
-            lists: self.lists.iter().flatten().filter_map(|list| list.of_server(server)).collect(),
+    pub fn of_source(&self, source: &SourceId) -> SourceView<'_> {
+        let kind = source.kind();
+        let lists = self.lists.iter().flatten().filter(|_| is_reachable(self.is_client, kind));
+        SourceView {
+            all: kind == SourceKind::Server && self.lists.contains(&None),
+            lists: lists.filter_map(|list| list.of_source(source)).collect(),
         }
     }
 }
 
-/// What one tab of an origin may call of one server at one instant: looked up once, however many tools are held
+/// What one tab of an origin may call of one source at one instant: looked up once, however many tools are held
 /// against it.
 #[derive(Debug)]
-pub struct ServerView<'a> {
-    /// A grant covers every tool there is.
+pub struct SourceView<'a> {
+    /// A grant covers every tool that servers have.
     all: bool,
     lists: Vec<&'a Tools>,
 }
 
-impl ServerView<'_> {
+impl SourceView<'_> {
     /// Whether a grant covers this tool.
     #[must_use]
     pub fn covers(&self, tool: &str) -> bool {
@@ -177,7 +181,7 @@ impl Grants {
         &mut self,
         key: &Key,
         tab: Option<&Tab>,
-        tool: Option<(&ServerId, &str)>,
+        tool: Option<(&SourceId, &str)>,
         now: Millis,
     ) -> Verdict {
         self.sweep(now);
@@ -190,7 +194,11 @@ impl Grants {
             let is_it = |(of, grant): &(Key, Grant)| of == key && grant.is_for(tab);
             return Verdict::ScopeRequired { expired: self.ended.iter().any(is_it) };
         }
-        match valid.find(|grant| tool.is_none_or(|tool| grant.covers(tool))) {
+        let is_client = key.origin.is_client();
+        let covers = |grant: &Grant, (source, tool): (&SourceId, &str)| {
+            is_reachable(is_client, source.kind()) && grant.covers((source, tool))
+        };
+        match valid.find(|grant| tool.is_none_or(|tool| covers(grant, tool))) {
             Some(grant) => Verdict::Granted(grant.clone()),
             None => Verdict::ToolNotAllowed,
         }
@@ -205,12 +213,12 @@ impl Grants {
         origin: &Origin,
         profile: &Arc<str>,
         tab: Option<&Tab>,
-        tool: (&ServerId, &str),
+        tool: (&SourceId, &str),
         now: Millis,
     ) -> Result<Permit, Verdict> {
         let key = Key { origin: origin.clone(), profile: profile.clone(), scope: Scope::McpToolsCall };
         match self.check(&key, tab, Some(tool), now) {
-            Verdict::Granted(_) => Ok(access::covered_by_a_grant()),
+            Verdict::Granted(_) => Ok(access::covered_by_a_grant(tool.0.kind())),
             verdict => Err(verdict),
         }
     }
@@ -230,7 +238,8 @@ impl Grants {
         let grants = self.get(key);
         let denied = is_denied(grants);
         let valid = grants.iter().map(|(_, grant)| grant).filter(|grant| !denied && counts(grant));
-        View { denied, lists: valid.map(|grant| grant.tools.clone()).collect() }
+        let is_client = key.origin.is_client();
+        View { denied, is_client, lists: valid.map(|grant| grant.tools.clone()).collect() }
     }
 
     /// Removes what has ended; returns that and what has ended since the last time, all of it told just once.
@@ -346,6 +355,11 @@ impl Grants {
         }
         ended
     }
+}
+
+/// Whether a grant to call tools can cover a source of this kind. A page drives a browser by the scopes `browser:*` only.
+fn is_reachable(is_client: bool, kind: SourceKind) -> bool {
+    is_client || kind != SourceKind::Browser
 }
 
 /// Whether it is of this type, if one is named, and for this tab, if one is named.

@@ -5,9 +5,10 @@
 //!  files/read/now              split at the FIRST slash: the tool `read/now` of `files`
 //!  time/*                      in a list: every tool of `time`, also those that come later
 //!  time/get_*                  in a list: the one tool with this odd name
+//!  browser/browser_click       a tool of another kind of source (`source_id`)
 //! ```
 //!
-//! Owns the split and the meaning of a list. Must never guess: a name without a valid server id is refused, and no
+//! Owns the split and the meaning of a list. Must never guess: a name without a valid source id is refused, and no
 //! error text repeats what was sent.
 
 use std::collections::{HashMap, HashSet};
@@ -15,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use harbor_ipc_proto::server_id::{self, ServerId};
+use harbor_ipc_proto::source_id::{self, SourceId};
 
 /// The longest name of a tool at its server, in bytes.
 pub const MAX_TOOL: usize = 512;
@@ -31,8 +32,8 @@ pub const EVERY: &str = "*";
 pub enum WrongToolName {
     /// There is no slash in it.
     NoSlash,
-    /// What stands before the first slash is no server id.
-    Server,
+    /// What stands before the first slash is no id of a source.
+    Source,
     /// What stands behind it is empty, too long, or has control characters.
     Tool,
 }
@@ -41,8 +42,8 @@ impl fmt::Display for WrongToolName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSlash => f.write_str("a tool is named server/tool, with the id of its server"),
-            Self::Server => {
-                write!(f, "before the first '/' of a tool's name stands a server id: {}", server_id::RULE)
+            Self::Source => {
+                write!(f, "before the first '/' of a tool's name stands {}", source_id::RULE)
             }
             Self::Tool => write!(
                 f,
@@ -54,15 +55,15 @@ impl fmt::Display for WrongToolName {
 
 impl std::error::Error for WrongToolName {}
 
-/// The server and the server's own name of the tool that `text` names.
+/// The source and the source's own name of the tool that `text` names.
 ///
 /// # Errors
 /// Why it names none.
-pub fn split(text: &str) -> Result<(ServerId, &str), WrongToolName> {
-    let (server, tool) = text.split_once('/').ok_or(WrongToolName::NoSlash)?;
-    let server = ServerId::parse(server).ok_or(WrongToolName::Server)?;
+pub fn split(text: &str) -> Result<(SourceId, &str), WrongToolName> {
+    let (source, tool) = text.split_once('/').ok_or(WrongToolName::NoSlash)?;
+    let source = SourceId::parse(source).ok_or(WrongToolName::Source)?;
     let fits = (1..=MAX_TOOL).contains(&tool.len()) && !tool.contains(char::is_control);
-    if fits { Ok((server, tool)) } else { Err(WrongToolName::Tool) }
+    if fits { Ok((source, tool)) } else { Err(WrongToolName::Tool) }
 }
 
 /// Why a list cannot be used.
@@ -92,9 +93,9 @@ impl std::error::Error for WrongAllowlist {}
 
 /// The tools that a grant covers. An empty list covers none. Clones share it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Allowlist(Arc<HashMap<ServerId, Tools>>);
+pub struct Allowlist(Arc<HashMap<SourceId, Tools>>);
 
-/// What a list has of one server.
+/// What a list has of one source.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tools {
     every: bool,
@@ -120,40 +121,40 @@ impl Allowlist {
         if entries.len() > MAX_ENTRIES {
             return Err(WrongAllowlist::TooMany);
         }
-        let mut servers: HashMap<ServerId, Tools> = HashMap::new();
+        let mut sources: HashMap<SourceId, Tools> = HashMap::new();
         for (at, entry) in entries.iter().enumerate() {
-            let (server, tool) = split(entry).map_err(|why| WrongAllowlist::Entry(at + 1, why))?;
-            let tools = servers.entry(server).or_default();
+            let (source, tool) = split(entry).map_err(|why| WrongAllowlist::Entry(at + 1, why))?;
+            let tools = sources.entry(source).or_default();
             if tool == EVERY {
                 tools.every = true;
             } else {
                 tools.named.insert(tool.into());
             }
         }
-        Ok(Self(Arc::new(servers)))
+        Ok(Self(Arc::new(sources)))
     }
 
     /// Whether it has this tool. Its time does not depend on the length of the list.
     #[must_use]
-    pub fn covers(&self, server: &ServerId, tool: &str) -> bool {
-        self.of_server(server).is_some_and(|tools| tools.has(tool))
+    pub fn covers(&self, source: &SourceId, tool: &str) -> bool {
+        self.of_source(source).is_some_and(|tools| tools.has(tool))
     }
 
-    /// What it has of this server, if anything.
+    /// What it has of this source, if anything.
     #[must_use]
-    pub fn of_server(&self, server: &ServerId) -> Option<&Tools> {
-        self.0.get(server)
+    pub fn of_source(&self, source: &SourceId) -> Option<&Tools> {
+        self.0.get(source)
     }
 
     /// Its entries as they were given, sorted, each once.
     #[must_use]
     pub fn entries(&self) -> Vec<String> {
-        let of_server = |(server, tools): (&ServerId, &Tools)| {
+        let of_source = |(source, tools): (&SourceId, &Tools)| {
             let every = tools.every.then_some(EVERY).into_iter();
             let names = every.chain(tools.named.iter().map(AsRef::as_ref));
-            names.map(|tool| format!("{server}/{tool}")).collect::<Vec<_>>()
+            names.map(|tool| format!("{source}/{tool}")).collect::<Vec<_>>()
         };
-        let mut entries: Vec<_> = self.0.iter().flat_map(of_server).collect();
+        let mut entries: Vec<_> = self.0.iter().flat_map(of_source).collect();
         entries.sort_unstable();
         entries
     }
@@ -164,8 +165,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn id(text: &str) -> ServerId {
-        ServerId::parse(text).unwrap()
+    fn id(text: &str) -> SourceId {
+        SourceId::parse(text).unwrap()
     }
 
     fn list(entries: &[&str]) -> Result<Allowlist, WrongAllowlist> {
@@ -184,11 +185,12 @@ mod tests {
             ("", WrongToolName::NoSlash),
             ("*", WrongToolName::NoSlash),
             ("time", WrongToolName::NoSlash),
-            ("/now", WrongToolName::Server),
-            ("*/now", WrongToolName::Server),
-            ("ti*/now", WrongToolName::Server),
-            ("../now", WrongToolName::Server),
-            ("a__b/now", WrongToolName::Server),
+            ("/now", WrongToolName::Source),
+            ("*/now", WrongToolName::Source),
+            ("ti*/now", WrongToolName::Source),
+            ("../now", WrongToolName::Source),
+            ("a__b/now", WrongToolName::Source),
+            ("disk:c/now", WrongToolName::Source),
             ("time/", WrongToolName::Tool),
             ("time/a\nb", WrongToolName::Tool),
             ("time/\u{85}", WrongToolName::Tool),
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn a_wrong_entry_is_told_by_its_number_and_not_repeated() {
         assert_eq!(list(&["a/b", "*"]), Err(WrongAllowlist::Entry(2, WrongToolName::NoSlash)));
-        assert_eq!(list(&["*/x", "*"]), Err(WrongAllowlist::Entry(1, WrongToolName::Server)));
+        assert_eq!(list(&["*/x", "*"]), Err(WrongAllowlist::Entry(1, WrongToolName::Source)));
         assert!(!list(&["canary"]).unwrap_err().to_string().contains("canary"));
         assert!(list(&["a/b"; MAX_ENTRIES]).is_ok());
         assert_eq!(list(&["a/b"; MAX_ENTRIES + 1]), Err(WrongAllowlist::TooMany));

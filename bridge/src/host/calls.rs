@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::access::Permit;
 use harbor_policy::limiter::Limits;
 use harbor_policy::runs::Share;
@@ -29,16 +29,17 @@ use super::errors::Reader;
 use super::note::Note;
 use super::refused::{rate_limited, tool_not_found};
 use super::runs::Reserved;
+use super::source::{self, ToolSource};
 use super::{AskedTime, Host, errors, time_limit};
 use crate::config::{OWNER, OriginLimits, ServerLimits};
 use crate::link::{Answer, Audience, Failure, TimeLimit, Tool, ToolHash};
-use crate::supervisor::{Server, Why};
+use crate::supervisor::Why;
 
 /// What is to be called.
 pub struct ToolCall {
-    /// The server.
-    pub server: ServerId,
-    /// The tool, as the server names it.
+    /// What has the tool.
+    pub source: SourceId,
+    /// The tool, as its source names it.
     pub tool: Arc<str>,
     /// JSON object.
     pub arguments: String,
@@ -48,7 +49,7 @@ pub struct ToolCall {
     pub time: AskedTime,
     /// The run that it counts in.
     pub run_id: Option<String>,
-    /// Of a server that is stopped, and that no call starts, the caller is only told.
+    /// Of a source that is stopped, and that no call starts, the caller is only told.
     pub unless_stopped: bool,
     /// Who hears of it while it is open.
     pub audience: Audience,
@@ -57,17 +58,17 @@ pub struct ToolCall {
 /// What a tool answered.
 #[derive(Debug)]
 pub struct Called {
-    /// MCP's CallToolResult, as the server wrote it.
+    /// MCP's CallToolResult, as the source wrote it.
     pub result: Json,
-    /// How long the server took.
+    /// How long the source took.
     pub took: Duration,
-    /// What the tool said of itself when it was called; none where its server does not list its tools.
+    /// What the tool said of itself when it was called; none where its source does not list its tools.
     pub hash: Option<ToolHash>,
 }
 
 /// What a call holds on its way until it ends.
 struct Way {
-    server: Rc<Server>,
+    source: Rc<dyn ToolSource>,
     limit: TimeLimit,
     reader: Reader,
     reserved: Option<Reserved>,
@@ -78,7 +79,7 @@ struct Way {
 type Turns = (Option<Turn>, Turn);
 
 impl Way {
-    /// The server is asked now.
+    /// The source is asked now.
     fn begin(&self, note: &Note) {
         if let Some(reserved) = &self.reserved {
             reserved.set_spent(true);
@@ -92,7 +93,7 @@ impl Way {
             reserved.set_spent(false);
         }
         note.set_tool_failed(matches!(answer, Ok(Answer::ToolError(_))));
-        let result = outcome(self.server.id(), self.limit, answer, self.reader);
+        let result = outcome(&self.source.id(), self.limit, answer, self.reader);
         note.ended(&result);
         Ok(Called { result: result?, took: note.asked_for(), hash: note.hash() })
     }
@@ -102,7 +103,7 @@ impl Way {
 pub struct NotedCall {
     caller: Caller,
     call: ToolCall,
-    /// A call of a server at rest, of which its caller is only told, has the error in place of a note.
+    /// A call of a source at rest, of which its caller is only told, has the error in place of a note.
     note: Result<Note, ErrorBody>,
 }
 
@@ -110,16 +111,16 @@ impl Host {
     /// Notes that a call has come: from here on it is in the audit log, even if it is cancelled before it begins.
     #[must_use]
     pub fn note_call(self: &Rc<Self>, caller: Caller, call: ToolCall) -> NotedCall {
-        let server = self.supervisor.get(&call.server);
-        let at_rest = server.as_ref().filter(|_| call.unless_stopped).and_then(|server| server.at_rest());
+        let source = self.sources.get(&call.source);
+        let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {
-            Some(at_rest) => Err(errors::unavailable(&call.server, &at_rest, Reader::of(&caller))),
-            None => Ok(Note::begin(self, &caller, &call, server.is_some())),
+            Some(at_rest) => Err(errors::unavailable(&call.source, &at_rest, Reader::of(&caller))),
+            None => Ok(Note::begin(self, &caller, &call, source.is_some())),
         };
         NotedCall { caller, call, note }
     }
 
-    /// Makes a call: the one road to a tool, whoever asks. Dropping the future, or the end of its time, tells the server.
+    /// Makes a call: the one road to a tool, whoever asks. Dropping the future, or the end of its time, tells the source.
     ///
     /// # Errors
     /// Why there is no result.
@@ -135,13 +136,14 @@ impl Host {
         let (way, slot, permit) = way.inspect_err(|error| note.failed(error))?;
         way.begin(&note);
         let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
-        let answer = way.server.call(permit, slot, operation, way.limit, call.audience).await;
+        let (source, held) = (way.source.clone(), (permit, slot));
+        let answer = source::call(source, held, operation, way.limit, call.audience).await;
         way.end(note, answer)
     }
 
     /// Permission comes before existence, so that nobody can probe for names.
     fn may_call(&self, asker: &Asker, call: &ToolCall) -> Result<(), ErrorBody> {
-        self.permissions.check(asker, Scope::McpToolsCall, Some((&call.server, &call.tool))).map(drop)
+        self.permissions.check(asker, Scope::McpToolsCall, Some((&call.source, &call.tool))).map(drop)
     }
 
     /// The way of a call, once all that it waits for is there.
@@ -153,66 +155,66 @@ impl Host {
     ) -> Result<(Way, Slot, Permit), ErrorBody> {
         self.trail.is_open()?;
         let reader = Reader::of(&caller);
-        let server = self.resolve(&caller, call)?;
+        let source = self.resolve(&caller, call)?;
         let limits = self.config.now().limits_of(accounted(&caller));
-        let mut limit = self.time_limit_of(call, &server, &limits)?;
+        let mut limit = self.time_limit_of(call, &*source, &limits)?;
         let reserved = self.reserve(&caller, call)?;
-        let turns = self.turns(&caller, &call.server, &limits, limit, note.began()).await;
+        let turns = self.turns(&caller, &call.source, &limits, limit, note.began()).await;
         limit.used += note.set_queued();
         let turns = turns?;
-        let slot = server.slot().ok_or_else(|| errors::too_many(server.id()))?;
-        let ready = server.ready(&mut limit).await;
-        ready.map_err(|why| errors::unavailable(server.id(), &why, reader))?;
-        // A server that has just told of a new tool is about to be asked for its list.
-        if server.tools().is_none_or(|tools| tools.get(&call.tool).is_none()) {
-            server.listed(&mut limit).await;
+        let slot = source.slot().ok_or_else(|| errors::too_many(&call.source))?;
+        let ready = source.clone().ready(&mut limit).await;
+        ready.map_err(|why| errors::unavailable(&call.source, &why, reader))?;
+        // A source that has just told of a new tool is about to be asked for its list.
+        if source.tools().is_none_or(|tools| tools.get(&call.tool).is_none()) {
+            source.clone().listed(&mut limit).await;
         }
-        note.set_hash(self.tool_as_it_is(&caller, &server, &call.tool)?);
+        note.set_hash(self.tool_as_it_is(&caller, &*source, &call.tool)?);
         // What was allowed when the call came may have ended while it waited.
         self.trail.is_open()?;
         let permit = self.permit(caller, call)?;
-        Ok((Way { server, limit, reader, reserved, _turns: turns }, slot, permit))
+        Ok((Way { source, limit, reader, reserved, _turns: turns }, slot, permit))
     }
 
     /// The caller's right to make the call, at this instant.
     fn permit(&self, caller: Caller, call: &ToolCall) -> Result<Permit, ErrorBody> {
         match caller {
             Caller::Owner(_, permit) => Ok(permit),
-            Caller::Origin(asker) => self.permissions.permit(&asker, (&call.server, &call.tool)),
+            Caller::Origin(asker) => self.permissions.permit(&asker, (&call.source, &call.tool)),
         }
     }
 
     /// A call of the run that it counts in.
     fn reserve(&self, caller: &Caller, call: &ToolCall) -> Result<Option<Reserved>, ErrorBody> {
         let (Some(run_id), Caller::Origin(asker)) = (&call.run_id, caller) else { return Ok(None) };
-        let most = self.config.now().server_limits(call.server.as_str()).max_calls_per_run;
-        let share = most.map(|most| Share { server: call.server.shared(), most });
+        let most = self.config.now().server_limits(call.source.as_str()).max_calls_per_run;
+        let share = most.map(|most| Share { server: call.source.shared(), most });
         self.runs.reserve(asker, run_id, share).map(Some)
     }
 
-    /// The server, if it is not known already that the tool cannot be called there.
-    fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<Server>, ErrorBody> {
-        let server = self.supervisor.get(&call.server).ok_or_else(|| match caller {
-            Caller::Owner(..) => self.unknown(&call.server),
-            Caller::Origin(_) => tool_not_found(&call.server, &call.tool),
+    /// The source, if it is not known already that the tool cannot be called there.
+    fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<dyn ToolSource>, ErrorBody> {
+        let source = self.sources.get(&call.source).ok_or_else(|| match caller {
+            Caller::Owner(..) => self.unknown(&call.source),
+            Caller::Origin(_) => tool_not_found(&call.source, &call.tool),
         })?;
-        if server.tools().is_some() && !server.is_listing() {
-            self.tool_as_it_is(caller, &server, &call.tool)?;
+        if source.tools().is_some() && !source.is_listing() {
+            self.tool_as_it_is(caller, &*source, &call.tool)?;
         }
-        Ok(server)
+        Ok(source)
     }
 
-    /// What is said for the call, for the server in the configuration, in its definition, for the origin: in this order.
+    /// What is said for the call, for the source in the configuration, in its definition, for the origin: in this order.
     fn time_limit_of(
         &self,
         call: &ToolCall,
-        server: &Server,
+        source: &dyn ToolSource,
         limits: &OriginLimits,
     ) -> Result<TimeLimit, ErrorBody> {
-        let of_server = self.config.now().server_limits(call.server.as_str()).default_timeout;
-        let is_defined = server.definition().supervision.call_timeout_ms.is_some();
-        let of_origin = limits.default_timeout.filter(|_| !is_defined);
-        let default = of_server.or(of_origin).unwrap_or(server.settings().call_timeout);
+        let of_source = self.config.now().server_limits(call.source.as_str()).default_timeout;
+        let own = source.default_time();
+        let of_origin = limits.default_timeout.filter(|_| !own.is_set);
+        let default = of_source.or(of_origin).unwrap_or(own.timeout);
         time_limit(default, call.time, call.audience.may_take_longer())
     }
 
@@ -221,7 +223,7 @@ impl Host {
     pub(super) async fn turns(
         &self,
         caller: &Caller,
-        id: &ServerId,
+        id: &SourceId,
         limits: &OriginLimits,
         limit: TimeLimit,
         began: Instant,
@@ -247,27 +249,27 @@ impl Host {
         turns.await.map_err(|refusal| rate_limited(entrant.origin, id, refusal))
     }
 
-    /// The hash of the tool, if it may be called. Where a server's tools cannot be listed, only the owner calls them.
+    /// The hash of the tool, if it may be called. Where a source's tools cannot be listed, only the owner calls them.
     fn tool_as_it_is(
         &self,
         caller: &Caller,
-        server: &Server,
+        source: &dyn ToolSource,
         name: &str,
     ) -> Result<Option<ToolHash>, ErrorBody> {
-        let tools = server.tools();
+        let tools = source.tools();
         let is_owner = matches!(caller, Caller::Owner(..));
         let tool: Option<&Tool> = tools.as_ref().and_then(|tools| tools.get(name));
         match tool {
-            Some(tool) if !is_owner => self.registry.admit(server.id(), tool).map(|()| Some(tool.hash)),
+            Some(tool) if !is_owner => self.registry.admit(&source.id(), tool).map(|()| Some(tool.hash)),
             Some(tool) => Ok(Some(tool.hash)),
             None if is_owner && tools.is_none() => Ok(None),
-            None => Err(tool_not_found(server.id(), name)),
+            None => Err(tool_not_found(&source.id(), name)),
         }
     }
 }
 
-/// Who wants a turn for a call to a server.
-fn entrant<'a>(caller: &'a Caller, id: &'a ServerId, of_server: &ServerLimits) -> Entrant<'a> {
+/// Who wants a turn for a call to a source.
+fn entrant<'a>(caller: &'a Caller, id: &'a SourceId, of_server: &ServerLimits) -> Entrant<'a> {
     let lane = match caller {
         Caller::Owner(sender, _) => sender.client,
         Caller::Origin(asker) => asker.lane(),
@@ -299,18 +301,18 @@ pub(super) fn accounted(caller: &Caller) -> &str {
     caller.origin().map_or(OWNER, |origin| origin.as_str())
 }
 
-/// Whether the server may have got it. What is not certain counts as sent.
+/// Whether the source may have got it. What is not certain counts as sent.
 fn was_sent(answer: &Result<Answer, Why>) -> bool {
     !matches!(
         answer,
-        Err(Why::NotSent(_))
+        Err(Why::NotSent(_) | Why::NotPermitted)
             | Ok(Answer::Failed(Failure::NotConnected | Failure::Congested | Failure::InvalidArguments(..)))
     )
 }
 
-/// What became of a request to a server.
+/// What became of a request to a source.
 pub(super) fn outcome(
-    id: &ServerId,
+    id: &SourceId,
     limit: TimeLimit,
     answer: Result<Answer, Why>,
     reader: Reader,
@@ -325,5 +327,6 @@ pub(super) fn outcome(
         Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure, reader)),
         Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable, reader)),
         Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why, reader)),
+        Err(Why::NotPermitted) => Err(errors::not_permitted(id)),
     }
 }

@@ -74,9 +74,9 @@ impl Host {
     }
 
     fn count_tools(&self) -> ToolsCount {
-        let servers = self.supervisor.all();
+        let sources = self.sources.all();
         let listed =
-            servers.iter().filter_map(|server| Some((server.id().to_string(), server.tools()?.len() as u64)));
+            sources.iter().filter_map(|source| Some((source.id().to_string(), source.tools()?.len() as u64)));
         let by_server: BTreeMap<_, _> = listed.collect();
         ToolsCount {
             totalTools: by_server.values().sum(),

@@ -4,6 +4,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::lifecycle::State;
 use harbor_policy::suggest::hint;
 
@@ -32,12 +33,26 @@ impl Reader {
 }
 
 /// For the owner: origins must not learn which names there are.
-pub(super) fn not_found<'a>(id: &ServerId, defined: impl IntoIterator<Item = &'a str>) -> ErrorBody {
-    let message = format!("no server {id} is defined{}", hint(id.as_str(), defined));
+pub(super) fn not_found<'a>(id: &SourceId, defined: impl IntoIterator<Item = &'a str>) -> ErrorBody {
+    let message = match id.kind() {
+        SourceKind::Server => format!("no server {id} is defined{}", hint(id.as_str(), defined)),
+        kind => format!("there is no {} {id} now", kind.as_str()),
+    };
     ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
 }
 
-pub(super) fn too_many(id: &ServerId) -> ErrorBody {
+/// For the compiler's sake: the host makes each permit for the kind of source that it asks.
+pub(super) fn not_permitted(id: &SourceId) -> ErrorBody {
+    let message = format!("what was allowed does not cover {id}, which is a {}", id.kind().as_str());
+    ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "source_kind").with("server_id", id.as_str())
+}
+
+/// Two sources of one id.
+pub(super) fn taken(id: &SourceId) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, format!("there is a {id} already")).with("field", "source_id")
+}
+
+pub(super) fn too_many(id: &SourceId) -> ErrorBody {
     let message = format!("too many requests are open on {id}; wait for answers before sending more");
     ErrorBody::new(Code::RateLimited, message).with("server_id", id.as_str())
 }
@@ -50,7 +65,7 @@ pub fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
         .with("expected", expected)
 }
 
-fn timeout(id: &ServerId, limit: TimeLimit) -> ErrorBody {
+fn timeout(id: &SourceId, limit: TimeLimit) -> ErrorBody {
     let (quiet, whole) = (limit.quiet.as_millis(), limit.whole.as_millis());
     let message = match quiet == whole {
         true => format!(
@@ -65,7 +80,7 @@ fn timeout(id: &ServerId, limit: TimeLimit) -> ErrorBody {
 }
 
 /// The call was not sent. Says why, and when a call may help again.
-pub(super) fn unavailable(id: &ServerId, why: &Unavailable, reader: Reader) -> ErrorBody {
+pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> ErrorBody {
     let state = why.state.as_str();
     let reason = match (&why.last_exit, reader) {
         (Some(report), Reader::Owner) => format!(" ({})", report.message),
@@ -112,7 +127,7 @@ pub(super) fn unavailable(id: &ServerId, why: &Unavailable, reader: Reader) -> E
     }
 }
 
-pub(super) fn lost(id: &ServerId, limit: TimeLimit, why: &CallError, reader: Reader) -> ErrorBody {
+pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Reader) -> ErrorBody {
     let unavailable = |message: String| {
         ErrorBody::new(Code::ServerUnavailable, message)
             .with("server_id", id.as_str())
@@ -138,7 +153,7 @@ pub(super) fn lost(id: &ServerId, limit: TimeLimit, why: &CallError, reader: Rea
     }
 }
 
-pub(super) fn server_error(id: &ServerId, code: i64, message: &str, data: Option<Json>) -> ErrorBody {
+pub(super) fn server_error(id: &SourceId, code: i64, message: &str, data: Option<Json>) -> ErrorBody {
     let error = ErrorBody::new(Code::ToolFailed, format!("{id} answered with an error: {message}"))
         .with("server_id", id.as_str())
         .with_json("code", Json::from_valid(code.to_string()))
@@ -149,7 +164,7 @@ pub(super) fn server_error(id: &ServerId, code: i64, message: &str, data: Option
     }
 }
 
-pub(super) fn no_answer(id: &ServerId, failure: &Failure, reader: Reader) -> ErrorBody {
+pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: Reader) -> ErrorBody {
     let (code, message, cause) = match failure {
         Failure::NotConnected => {
             (Code::ServerUnavailable, format!("{id} does not take requests any more"), "not_connected")
@@ -185,7 +200,7 @@ pub(super) fn no_answer(id: &ServerId, failure: &Failure, reader: Reader) -> Err
 }
 
 /// The server may have done it, or not. Where it is and how it answers is the owner's to know.
-fn lost_on_the_way(id: &ServerId, why: &str, reader: Reader) -> ErrorBody {
+fn lost_on_the_way(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
     let message = match reader {
         Reader::Owner => format!("{id} gave no answer: {}", shown(why)),
         Reader::Origin => format!("{id} gave no answer"),
@@ -197,7 +212,7 @@ fn lost_on_the_way(id: &ServerId, why: &str, reader: Reader) -> ErrorBody {
 }
 
 /// The server has looked at it, and refused.
-fn not_authorized(id: &ServerId, why: &str, reader: Reader) -> ErrorBody {
+fn not_authorized(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
     let message = match reader {
         Reader::Owner => format!("{}; `harbor auth {id}` asks you for them", shown(why)),
         Reader::Origin => format!("{id} wants more rights for this than the person has given Harbor there"),
@@ -206,7 +221,7 @@ fn not_authorized(id: &ServerId, why: &str, reader: Reader) -> ErrorBody {
 }
 
 /// The arguments do not fit the tool's schema.
-fn wrong_arguments(id: &ServerId, path: &str, why: &str, reader: Reader) -> ErrorBody {
+fn wrong_arguments(id: &SourceId, path: &str, why: &str, reader: Reader) -> ErrorBody {
     // Named as in the message that each of them sends.
     let field = if reader == Reader::Owner { "arguments" } else { "args" };
     let message = format!("the arguments do not fit the tool's schema at {:?}: {why}", shown(path));
@@ -268,7 +283,7 @@ mod tests {
             next_retry: None,
             last_exit: Some(report),
         };
-        let id = ServerId::parse("t2").unwrap();
+        let id = SourceId::parse("t2").unwrap();
         assert_eq!(
             unavailable(&id, &why, Reader::Origin).message,
             "t2 is failed (its last end: missing secrets); the person has to start it first: `harbor start t2`. \

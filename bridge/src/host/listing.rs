@@ -8,8 +8,8 @@ use std::time::Duration;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{OffersView, UsableServer};
 use harbor_ipc_proto::json::Pieces;
-use harbor_ipc_proto::server_id::ServerId;
-use harbor_policy::grants::{ServerView, View};
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
+use harbor_policy::grants::{SourceView, View};
 use harbor_policy::lifecycle::State;
 use harbor_policy::limiter::Limits;
 use harbor_policy::scope::Scope;
@@ -20,7 +20,8 @@ use super::admission::Entrant;
 use super::asker::Asker;
 use super::refused::too_many_lists;
 use super::registry::Written;
-use crate::supervisor::{Fetched, ListKind, Server};
+use super::source::ToolSource;
+use crate::supervisor::{Fetched, ListKind};
 
 /// What an asker sees.
 struct Sight {
@@ -29,20 +30,20 @@ struct Sight {
 }
 
 impl Sight {
-    fn of_server(&self, server: &ServerId) -> ServerSight<'_> {
+    fn of_source(&self, source: &SourceId) -> SourceSight<'_> {
         let restricts = self.call.any() || self.call.denied();
-        let call = restricts.then(|| self.call.of_server(server));
-        ServerSight { list: self.list.of_server(server), call }
+        let call = restricts.then(|| self.call.of_source(source));
+        SourceSight { list: self.list.of_source(source), call }
     }
 }
 
-/// What an asker sees of one server.
-struct ServerSight<'a> {
-    list: ServerView<'a>,
-    call: Option<ServerView<'a>>,
+/// What an asker sees of one source.
+struct SourceSight<'a> {
+    list: SourceView<'a>,
+    call: Option<SourceView<'a>>,
 }
 
-impl ServerSight<'_> {
+impl SourceSight<'_> {
     /// A tool is seen when the permission to list covers it and, where there are permissions to call (in whatever tab), one of
     /// these too: who was allowed two tools has no use for the names of the others, and who was denied all for none.
     fn has(&self, tool: &str) -> bool {
@@ -51,18 +52,19 @@ impl ServerSight<'_> {
 }
 
 impl Host {
-    /// The tools that an origin may know of, as an array of descriptors; of these servers, where some are named.
+    /// The tools that an origin may know of, as an array of descriptors; of these sources, where some are named.
     ///
     /// # Errors
     /// Why it may not know of any.
     pub async fn list_tools(&self, asker: &Asker, only: Option<&[String]>) -> Result<Pieces, ErrorBody> {
         let sight = self.sight(asker).await?;
         let mut tools = Pieces::default();
-        for (server, written) in self.listed_servers() {
-            if only.is_some_and(|only| !only.iter().any(|id| id == server.id().as_str())) {
+        for (source, written) in self.listed_sources() {
+            let id = source.id();
+            if only.is_some_and(|only| !only.iter().any(|named| named == id.as_str())) {
                 continue;
             }
-            let sight = sight.of_server(server.id());
+            let sight = sight.of_source(&id);
             for (_, descriptor) in written.tools().filter(|(tool, _)| sight.has(tool)) {
                 tools.push(written.descriptors(), descriptor);
             }
@@ -76,13 +78,14 @@ impl Host {
     /// Why it may not know of any.
     pub async fn list_servers(&self, asker: &Asker) -> Result<Vec<UsableServer>, ErrorBody> {
         let sight = self.sight(asker).await?;
-        let servers = self.listed_servers().filter_map(|(server, written)| {
-            let sight = sight.of_server(server.id());
+        let servers = self.listed_sources().filter(|(source, _)| source.id().kind() == SourceKind::Server);
+        let servers = servers.filter_map(|(server, written)| {
+            let sight = sight.of_source(&server.id());
             let usable = written.tools().filter(|(tool, _)| sight.has(tool)).count();
             (usable > 0).then(|| UsableServer {
                 server_id: server.id().to_string(),
-                label: server.label().to_owned(),
-                state: server.state().as_str(),
+                label: server.label(),
+                state: server.state(),
                 tool_count: u32::try_from(usable).unwrap_or(u32::MAX),
             })
         });
@@ -97,16 +100,17 @@ impl Host {
         let sight = self.sight(asker).await?;
         let all = self.supervisor.all().into_iter();
         let running = all.filter(|server| server.state() == State::Running);
-        let offers = running.filter(|server| sight.of_server(server.id()).has(EVERY)).filter_map(|server| {
-            let Fetched { items, count } = server.list(kind);
-            (count > 0).then(|| OffersView { server_id: server.id().to_string(), items })
-        });
+        let offers =
+            running.filter(|server| sight.of_source(&server.id().into()).has(EVERY)).filter_map(|server| {
+                let Fetched { items, count } = server.list(kind);
+                (count > 0).then(|| OffersView { server_id: server.id().to_string(), items })
+            });
         Ok(offers.collect())
     }
 
-    fn listed_servers(&self) -> impl Iterator<Item = (Rc<Server>, Rc<Written>)> {
-        let all = self.supervisor.all().into_iter();
-        all.filter_map(|server| self.registry.listed(&server).map(|written| (server, written)))
+    fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<Written>)> {
+        let all = self.sources.all().into_iter();
+        all.filter_map(|source| self.registry.listed(&*source).map(|written| (source, written)))
     }
 
     /// As many lists in a minute as calls.

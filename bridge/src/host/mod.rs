@@ -26,6 +26,7 @@ mod refused;
 mod registry;
 mod requests;
 mod runs;
+pub mod source;
 mod status;
 mod traced;
 mod trail;
@@ -36,13 +37,14 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::limits;
 use harbor_policy::runs::RunView;
 use harbor_policy::scope::Scope;
 use harbor_policy::stats::{OTHERS, Stats};
 
 use crate::config::{LiveConfig, OWNER};
-use crate::link::TimeLimit;
+use crate::link::{TimeLimit, ToolList};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Record};
 use crate::store::database::Database;
@@ -67,6 +69,7 @@ use admission::Admission;
 use asker::{Asker, Sender};
 use first_use::Newcomers;
 use news::Listeners;
+use source::{Added, Sources, ToolSource};
 
 /// How often what has gone stale is looked for.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
@@ -75,6 +78,8 @@ const HOUSEKEEPING: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Host {
     supervisor: Rc<Supervisor>,
+    /// Whatever has tools.
+    pub sources: Rc<Sources>,
     /// What `config.toml` says.
     pub config: Rc<LiveConfig>,
     /// What origins may do.
@@ -125,6 +130,7 @@ impl Host {
         let met = MetClients::open(database.clone()).await?;
         let nobody_is_new = met.is_closed().await?;
         let host = Rc::new(Self {
+            sources: Sources::new(supervisor.clone()),
             supervisor,
             runs: Runs::new(config.clone()),
             config,
@@ -153,12 +159,26 @@ impl Host {
     /// Hears of what happens to servers.
     pub fn on_told(&self, told: &Told<'_>) {
         if let Told::Tools(server, tools) = told {
-            for change in self.registry.on_tools(server, tools) {
-                let what = if change.is_new { "there is a new tool" } else { "a tool has changed" };
-                tracing::warn!(%server, tool = change.tool_name, what);
-                self.listeners.tell(&News::Tool(&change));
-            }
+            self.on_tools(&SourceId::from(*server), tools);
         }
+    }
+
+    /// Hears that a source's tools were listed: those that nobody has seen are pinned, and what has changed is told.
+    pub fn on_tools(&self, source: &SourceId, tools: &ToolList) {
+        for change in self.registry.on_tools(source, tools) {
+            let what = if change.is_new { "there is a new tool" } else { "a tool has changed" };
+            tracing::warn!(server = %source, tool = change.tool_name, what);
+            self.listeners.tell(&News::Tool(&change));
+        }
+    }
+
+    /// Adds a source that is no server, until the guard is dropped.
+    ///
+    /// # Errors
+    /// When its id is taken.
+    pub fn add_source(&self, source: Rc<dyn ToolSource>) -> Result<Added, ErrorBody> {
+        let id = source.id();
+        self.sources.add(source).ok_or_else(|| errors::taken(&id))
     }
 
     /// A connection has gone: its runs end, and with the last one of a browser session what was bound to its tabs.
@@ -209,11 +229,19 @@ impl Host {
     /// # Errors
     /// When there is none.
     pub fn server(&self, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
-        self.supervisor.get(id).ok_or_else(|| self.unknown(id))
+        self.supervisor.get(id).ok_or_else(|| self.unknown(&id.into()))
     }
 
-    /// What the owner is told of a server that is not defined.
-    fn unknown(&self, id: &ServerId) -> ErrorBody {
+    /// The source with this id.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn source(&self, id: &SourceId) -> Result<Rc<dyn ToolSource>, ErrorBody> {
+        self.sources.get(id).ok_or_else(|| self.unknown(id))
+    }
+
+    /// What the owner is told of a source that is not there.
+    fn unknown(&self, id: &SourceId) -> ErrorBody {
         let defined = self.supervisor.all();
         errors::not_found(id, defined.iter().map(|server| server.id().as_str()))
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::stats;
@@ -30,9 +30,9 @@ pub(super) struct Note {
     sender: Rc<Sender>,
     origin: Option<Arc<str>>,
     profile: Option<Arc<str>>,
-    server: ServerId,
+    source: SourceId,
     /// Whether there is one of that name.
-    is_server: bool,
+    is_source: bool,
     tool: Arc<str>,
     bytes_in: u64,
     run_id: Option<Arc<str>>,
@@ -61,7 +61,7 @@ enum Ending {
 }
 
 impl Note {
-    pub(super) fn begin(host: &Rc<Host>, caller: &Caller, call: &ToolCall, is_server: bool) -> Self {
+    pub(super) fn begin(host: &Rc<Host>, caller: &Caller, call: &ToolCall, is_source: bool) -> Self {
         let profile = match caller {
             Caller::Owner(..) => None,
             Caller::Origin(asker) => Some(asker.profile.clone()),
@@ -71,8 +71,8 @@ impl Note {
             sender: caller.sender().clone(),
             origin: caller.origin().map(Origin::shared),
             profile,
-            server: call.server.clone(),
-            is_server,
+            source: call.source.clone(),
+            is_source,
             tool: call.tool.clone(),
             bytes_in: call.arguments.len() as u64,
             // Another one was made up.
@@ -140,7 +140,7 @@ impl Note {
             by: self.sender.by.clone(),
             origin: self.origin.clone(),
             profile: self.profile.clone(),
-            server: Some(self.server.shared()),
+            server: Some(self.source.shared()),
             tool: Some(self.tool.clone()),
             bytes_in: Some(self.bytes_in),
             run_id: self.run_id.clone(),
@@ -151,7 +151,7 @@ impl Note {
     fn trace(&self, code: Option<Code>, bytes_out: Option<u64>) {
         self.host.trace(|| Seen {
             method: "tools/call",
-            server: Some(self.server.as_str()),
+            server: Some(self.source.as_str()),
             tool: Some(&self.tool),
             is_tool: self.hash.get().is_some(),
             by: &self.sender.by,
@@ -206,7 +206,7 @@ impl Drop for Note {
         let (duration_us, queued_us) = (micros(self.began.elapsed()), micros(self.queued.get()));
         // Names that a caller may have made up are not kept among the counts.
         let tool = if self.hash.get().is_some() { &*self.tool } else { stats::OTHERS };
-        let server = if self.is_server { self.server.as_str() } else { stats::OTHERS };
+        let server = if self.is_source { self.source.as_str() } else { stats::OTHERS };
         self.host.stats.borrow_mut().note(&stats::Call {
             origin: self.accounted(),
             server,

@@ -17,7 +17,7 @@ use std::time::Duration;
 use harbor_ipc_proto::client::GrantView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::access::Permit;
 use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
 use harbor_policy::origin::Origin;
@@ -201,7 +201,7 @@ impl Permissions {
         &self,
         asker: &Asker,
         scope: Scope,
-        tool: Option<(&ServerId, &str)>,
+        tool: Option<(&SourceId, &str)>,
     ) -> Result<GrantType, ErrorBody> {
         let key = key(asker, scope);
         match self.grants.borrow_mut().check(&key, asker.tab.as_ref(), tool, boot_clock()) {
@@ -214,7 +214,7 @@ impl Permissions {
     ///
     /// # Errors
     /// Why it may not.
-    pub fn permit(&self, asker: &Asker, tool: (&ServerId, &str)) -> Result<Permit, ErrorBody> {
+    pub fn permit(&self, asker: &Asker, tool: (&SourceId, &str)) -> Result<Permit, ErrorBody> {
         let Asker { origin, profile, tab, .. } = asker;
         let permit = self.grants.borrow_mut().permit(origin, profile, tab.as_ref(), tool, boot_clock());
         permit.map_err(|verdict| refused(asker, Scope::McpToolsCall, &verdict))

@@ -3,7 +3,7 @@
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::grants::Verdict;
 use harbor_policy::limiter::Refusal;
 use harbor_policy::origin::Origin;
@@ -34,7 +34,7 @@ pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBo
 }
 
 /// What a server offers besides tools, where not all of these were allowed.
-pub(super) fn not_all_tools(origin: &Origin, server: &ServerId) -> ErrorBody {
+pub(super) fn not_all_tools(origin: &Origin, server: &SourceId) -> ErrorBody {
     let message = format!(
         "{origin} may use some tools of {server} at most; what else it offers goes with all of them (`{server}/*`)"
     );
@@ -45,13 +45,13 @@ pub(super) fn not_all_tools(origin: &Origin, server: &ServerId) -> ErrorBody {
 }
 
 /// The tool does not exist. Said only to those who were allowed to call it.
-pub(super) fn tool_not_found(server: &ServerId, tool: &str) -> ErrorBody {
+pub(super) fn tool_not_found(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!("there is no tool {server}/{tool:.200}");
     ErrorBody::new(Code::ToolNotFound, message).with("server_id", server.as_str())
 }
 
 /// The server has more tools than are kept of one.
-pub(super) fn too_many_tools(server: &ServerId, tool: &str) -> ErrorBody {
+pub(super) fn too_many_tools(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!(
         "{server} lists more tools than Harbor keeps of one server, and {server}/{tool:.200} is beyond them: it \
          cannot be used by origins"
@@ -61,7 +61,7 @@ pub(super) fn too_many_tools(server: &ServerId, tool: &str) -> ErrorBody {
 }
 
 /// The tool is not what the person saw.
-pub(super) fn tool_changed(server: &ServerId, tool: &str) -> ErrorBody {
+pub(super) fn tool_changed(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!(
         "{server}/{tool:.200} has changed since it was first seen; the person has to accept it \
          (`harbor tools --changed`) before it can be used again"
@@ -72,7 +72,7 @@ pub(super) fn tool_changed(server: &ServerId, tool: &str) -> ErrorBody {
 }
 
 /// Too many calls.
-pub(super) fn rate_limited(origin: &str, server: &ServerId, refusal: Refusal) -> ErrorBody {
+pub(super) fn rate_limited(origin: &str, server: &SourceId, refusal: Refusal) -> ErrorBody {
     let (message, limit, retry) = match refusal {
         Refusal::TooManyPerMinute { retry_after_ms } => {
             (format!("{origin} has made too many calls in a minute"), "per_minute", Some(retry_after_ms))

@@ -22,17 +22,17 @@ use harbor_ipc_proto::client::{ToolChange, ToolChanged, ToolDescriptor};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutField as _;
 use harbor_ipc_proto::hex::hex;
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::flood::Flood;
 
 use super::pinned::{PinnedTools, Standing, Unstored, pin};
 use super::refused::{too_many_tools, tool_changed, tool_not_found};
+use super::source::{Sources, ToolSource};
 use crate::clock::boot_clock;
 use crate::config::{ChangedTools, LiveConfig};
 use crate::link::{Tool, ToolHash, ToolList};
 use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
-use crate::supervisor::{Server, Supervisor};
 
 /// The pause between two writings of what a server listed: it may change that without end.
 const LISTED_PAUSE: Duration = Duration::from_secs(2);
@@ -44,19 +44,19 @@ const MOST_PUSHED: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct Registry {
     file: Rc<Pins>,
-    pinned: Rc<RefCell<BTreeMap<ServerId, PinnedTools>>>,
+    pinned: Rc<RefCell<BTreeMap<SourceId, PinnedTools>>>,
     /// Whether a changed tool is kept from origins.
     config: Rc<LiveConfig>,
     /// Each server's tools as they are listed; made anew when its list is another one.
-    written: RefCell<HashMap<ServerId, Rc<Written>>>,
-    /// Servers of which somebody writes what was listed.
-    storing: Rc<RefCell<HashSet<ServerId>>>,
+    written: RefCell<HashMap<SourceId, Rc<Written>>>,
+    /// Sources whose listing is being written to the disk.
+    storing: Rc<RefCell<HashSet<SourceId>>>,
     /// Hashes of changed tools of which the person was told, and how many that were of late.
-    told: RefCell<HashMap<(ServerId, Arc<str>), ToolHash>>,
+    told: RefCell<HashMap<(SourceId, Arc<str>), ToolHash>>,
     flood: RefCell<Flood>,
 }
 
-/// The tools of one server that origins may see at all, ready to be listed. Names and descriptors stand one behind the
+/// The tools of one source that origins may see at all, ready to be listed. Names and descriptors stand one behind the
 /// other, since a list goes through all of them.
 #[derive(Debug)]
 pub struct Written {
@@ -70,7 +70,7 @@ pub struct Written {
 }
 
 impl Written {
-    fn new(server: &Server, list: Rc<ToolList>, is_seen: impl Fn(&Tool) -> bool) -> Self {
+    fn new(source: &dyn ToolSource, list: Rc<ToolList>, is_seen: impl Fn(&Tool) -> bool) -> Self {
         let (mut names, mut descriptors, mut places) = (String::new(), Vec::new(), Vec::new());
         for tool in list.iter().filter(|tool| is_seen(tool)) {
             if !places.is_empty() {
@@ -78,16 +78,16 @@ impl Written {
             }
             let begin = (names.len(), descriptors.len());
             names.push_str(&tool.name);
-            descriptor(server, tool).put(&mut descriptors);
+            descriptor(source, tool).put(&mut descriptors);
             places.push((begin.0..names.len(), begin.1..descriptors.len()));
         }
         let descriptors = String::from_utf8(descriptors).unwrap_or_default().into();
-        Self { list, label: server.label().to_owned(), names, descriptors, places }
+        Self { list, label: source.label().to_owned(), names, descriptors, places }
     }
 
     /// Whether it is what would be written now.
-    fn is_of(&self, server: &Server, list: &Rc<ToolList>) -> bool {
-        Rc::ptr_eq(&self.list, list) && self.label == server.label()
+    fn is_of(&self, source: &dyn ToolSource, list: &Rc<ToolList>) -> bool {
+        Rc::ptr_eq(&self.list, list) && self.label == source.label()
     }
 
     /// The names of the tools, and where the descriptor of each is.
@@ -114,11 +114,11 @@ impl Registry {
     /// When they cannot be read.
     pub async fn open(file: Pins, config: Rc<LiveConfig>) -> Result<Self, StoreError> {
         let mut pinned = BTreeMap::<_, PinnedTools>::new();
-        for (server, pin) in file.all().await? {
-            pinned.entry(server).or_default().restore(&pin);
+        for (source, pin) in file.all().await? {
+            pinned.entry(source).or_default().restore(&pin);
         }
-        for (server, pin) in file.changed().await? {
-            pinned.entry(server).or_default().restore_changed(&pin);
+        for (source, pin) in file.changed().await? {
+            pinned.entry(source).or_default().restore_changed(&pin);
         }
         Ok(Self {
             file: Rc::new(file),
@@ -132,24 +132,24 @@ impl Registry {
     }
 
     /// A server's tools were listed. What is new is pinned; gives what there is to tell.
-    pub fn on_tools(&self, server: &ServerId, list: &ToolList) -> Vec<ToolChanged> {
+    pub fn on_tools(&self, source: &SourceId, list: &ToolList) -> Vec<ToolChanged> {
         let mut all = self.pinned.borrow_mut();
-        let pinned = all.entry(server.clone()).or_default();
+        let pinned = all.entry(source.clone()).or_default();
         // The first list of a server is no news: the person has just added it.
         let is_first = pinned.is_empty();
         let (mut news, mut stored) = (Vec::new(), Vec::new());
         for tool in list.iter() {
-            let key = (server.clone(), tool.name.clone());
+            let key = (source.clone(), tool.name.clone());
             match pinned.get(&tool.name) {
                 None => {
                     if pinned.put(tool) {
                         stored.push(pin(tool, true));
-                        news.extend((!is_first).then(|| self.news(server, None, tool)).flatten());
+                        news.extend((!is_first).then(|| self.news(source, None, tool)).flatten());
                     }
                 }
                 Some(before) if before.hash != tool.hash => {
                     let is_told = self.told.borrow().get(&key) == Some(&tool.hash);
-                    if let Some(change) = (!is_told).then(|| self.news(server, Some(before), tool)).flatten()
+                    if let Some(change) = (!is_told).then(|| self.news(source, Some(before), tool)).flatten()
                     {
                         self.told.borrow_mut().insert(key, tool.hash);
                         news.push(change);
@@ -162,17 +162,17 @@ impl Registry {
         let is_other = pinned.note_listed(list);
         drop(all);
         if is_other {
-            self.store_listed(server);
+            self.store_listed(source);
         }
         if !stored.is_empty() {
-            self.store(server, stored);
+            self.store(source, stored);
         }
         news
     }
 
     /// What is pushed of a change; beyond a few a minute they are there for who asks.
-    fn news(&self, server: &ServerId, before: Option<&Tool>, now: &Tool) -> Option<ToolChanged> {
-        let is_told = self.flood.borrow_mut().note(server.as_str(), boot_clock()).is_some();
+    fn news(&self, source: &SourceId, before: Option<&Tool>, now: &Tool) -> Option<ToolChanged> {
+        let is_told = self.flood.borrow_mut().note(source.as_str(), boot_clock()).is_some();
         // What hides something is told however much there is, within the bounds of a list.
         if !(is_told || before.is_none() && now.hidden) {
             return None;
@@ -180,7 +180,7 @@ impl Registry {
         let is_short = before.is_none_or(|before| before.size() + now.size() <= MOST_PUSHED);
         let shown = |tool: &Tool| is_short.then(|| tool.shown());
         Some(ToolChanged {
-            server_id: server.to_string(),
+            server_id: source.to_string(),
             tool_name: now.name.to_string(),
             tool_hash: hex(&now.hash),
             before: before.and_then(shown),
@@ -192,30 +192,30 @@ impl Registry {
     }
 
     /// Writes what was listed: at once, since the bridge may be killed, and again as long as it becomes another.
-    fn store_listed(&self, server: &ServerId) {
-        if !self.storing.borrow_mut().insert(server.clone()) {
+    fn store_listed(&self, source: &SourceId) {
+        if !self.storing.borrow_mut().insert(source.clone()) {
             return;
         }
         let (file, pinned, storing) = (self.file.clone(), self.pinned.clone(), self.storing.clone());
-        let server = server.clone();
+        let source = source.clone();
         tokio::task::spawn_local(async move {
-            let take = || pinned.borrow_mut().get_mut(&server).map(PinnedTools::take_unstored);
+            let take = || pinned.borrow_mut().get_mut(&source).map(PinnedTools::take_unstored);
             while let Some(Unstored { flags, changed }) = take().filter(|unstored| !unstored.is_empty()) {
-                if let Err(error) = file.set_listed(&server, flags, changed).await {
-                    tracing::warn!(%server, %error, "which of its tools were listed is not stored");
+                if let Err(error) = file.set_listed(&source, flags, changed).await {
+                    tracing::warn!(server = %source, %error, "which of its tools were listed is not stored");
                 }
                 tokio::time::sleep(LISTED_PAUSE).await;
             }
-            storing.borrow_mut().remove(&server);
+            storing.borrow_mut().remove(&source);
         });
     }
 
-    fn store(&self, server: &ServerId, pins: Vec<Pin>) {
-        let (file, server) = (self.file.clone(), server.clone());
+    fn store(&self, source: &SourceId, pins: Vec<Pin>) {
+        let (file, source) = (self.file.clone(), source.clone());
         tokio::task::spawn_local(async move {
             // A pin that is not on disk is made again at the next start, from what the server says then.
-            if let Err(error) = file.put_many(&server, pins).await {
-                tracing::warn!(%server, %error, "its tools could not be pinned");
+            if let Err(error) = file.put_many(&source, pins).await {
+                tracing::warn!(server = %source, %error, "its tools could not be pinned");
             }
         });
     }
@@ -224,22 +224,22 @@ impl Registry {
     ///
     /// # Errors
     /// Why not.
-    pub fn admit(&self, server: &ServerId, tool: &Tool) -> Result<(), ErrorBody> {
-        match self.standing(server, tool) {
-            Standing::Changed if self.blocks() => Err(tool_changed(server, &tool.name)),
-            Standing::NotKept if self.blocks() => Err(too_many_tools(server, &tool.name)),
+    pub fn admit(&self, source: &SourceId, tool: &Tool) -> Result<(), ErrorBody> {
+        match self.standing(source, tool) {
+            Standing::Changed if self.blocks() => Err(tool_changed(source, &tool.name)),
+            Standing::NotKept if self.blocks() => Err(too_many_tools(source, &tool.name)),
             _ => Ok(()),
         }
     }
 
-    fn standing(&self, server: &ServerId, tool: &Tool) -> Standing {
+    fn standing(&self, source: &SourceId, tool: &Tool) -> Standing {
         let pinned = self.pinned.borrow();
-        pinned.get(server).map_or(Standing::NotKept, |pinned| pinned.standing(tool))
+        pinned.get(source).map_or(Standing::NotKept, |pinned| pinned.standing(tool))
     }
 
-    fn change(&self, server: &ServerId, before: &Tool, now: &Tool) -> ToolChange {
+    fn change(&self, source: &SourceId, before: &Tool, now: &Tool) -> ToolChange {
         ToolChange {
-            server_id: server.to_string(),
+            server_id: source.to_string(),
             tool_name: now.name.to_string(),
             tool_hash: hex(&now.hash),
             before: before.shown(),
@@ -249,15 +249,16 @@ impl Registry {
         }
     }
 
-    /// All changes of the servers, or of one of them.
+    /// All changes of the sources, or of one of them.
     #[must_use]
-    pub fn changes(&self, supervisor: &Supervisor, only: Option<&ServerId>) -> Vec<ToolChange> {
+    pub fn changes(&self, sources: &Sources, only: Option<&SourceId>) -> Vec<ToolChange> {
         let pinned = self.pinned.borrow();
-        let servers = supervisor.all().into_iter().filter(|server| only.is_none_or(|id| id == server.id()));
+        let sources = sources.all().into_iter().map(|source| source.id());
+        let sources = sources.filter(|id| only.is_none_or(|only| only == id));
         let mut changes = Vec::new();
-        for server in servers {
-            let changed = pinned.get(server.id()).into_iter().flat_map(PinnedTools::changed);
-            changes.extend(changed.map(|(before, now)| self.change(server.id(), before, now)));
+        for id in sources {
+            let changed = pinned.get(&id).into_iter().flat_map(PinnedTools::changed);
+            changes.extend(changed.map(|(before, now)| self.change(&id, before, now)));
         }
         changes
     }
@@ -266,10 +267,10 @@ impl Registry {
     ///
     /// # Errors
     /// When there is no such tool, or it is another one by now.
-    pub fn now(&self, server: &Server, name: &str, hash: &str) -> Result<Tool, ErrorBody> {
-        let list = self.known(server);
+    pub fn now(&self, source: &dyn ToolSource, name: &str, hash: &str) -> Result<Tool, ErrorBody> {
+        let list = self.known(source);
         let tool = list.as_ref().and_then(|list| list.get(name));
-        let tool = tool.ok_or_else(|| tool_not_found(server.id(), name))?;
+        let tool = tool.ok_or_else(|| tool_not_found(&source.id(), name))?;
         if hex(&tool.hash) == hash {
             return Ok(tool.clone());
         }
@@ -283,91 +284,92 @@ impl Registry {
     ///
     /// # Errors
     /// As `now`, and when the disk refuses.
-    pub async fn accept(&self, server: &Server, name: &str, hash: &str) -> Result<(), ErrorBody> {
-        let tool = self.now(server, name, hash)?;
-        if !self.pinned.borrow().get(server.id()).is_some_and(|pinned| pinned.has_room(&tool)) {
-            return Err(too_many_tools(server.id(), name));
+    pub async fn accept(&self, source: &dyn ToolSource, name: &str, hash: &str) -> Result<(), ErrorBody> {
+        let tool = self.now(source, name, hash)?;
+        if !self.pinned.borrow().get(&source.id()).is_some_and(|pinned| pinned.has_room(&tool)) {
+            return Err(too_many_tools(&source.id(), name));
         }
-        let stored = self.file.put_many(server.id(), vec![pin(&tool, true)]).await;
+        let stored = self.file.put_many(&source.id(), vec![pin(&tool, true)]).await;
         stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
-        self.pinned.borrow_mut().entry(server.id().clone()).or_default().put(&tool);
-        self.written.borrow_mut().remove(server.id());
+        self.pinned.borrow_mut().entry(source.id()).or_default().put(&tool);
+        self.written.borrow_mut().remove(&source.id());
         Ok(())
     }
 
     /// Forgets the tools of a server that was removed.
-    pub async fn forget(&self, server: &ServerId) {
-        self.pinned.borrow_mut().remove(server);
-        self.written.borrow_mut().remove(server);
-        self.told.borrow_mut().retain(|(of, _), _| of != server);
-        if let Err(error) = self.file.remove_server(server).await {
-            tracing::warn!(%server, %error, "its pins are still on disk");
+    pub async fn forget(&self, source: &SourceId) {
+        self.pinned.borrow_mut().remove(source);
+        self.written.borrow_mut().remove(source);
+        self.told.borrow_mut().retain(|(of, _), _| of != source);
+        if let Err(error) = self.file.remove_server(source).await {
+            tracing::warn!(server = %source, %error, "its pins are still on disk");
         }
     }
 
     /// What can be listed of a server: of one that runs its tools as of now; of one that the next call starts what is
     /// known of them.
     #[must_use]
-    pub fn listed(&self, server: &Server) -> Option<Rc<Written>> {
-        let list = match server.tools() {
+    pub fn listed(&self, source: &dyn ToolSource) -> Option<Rc<Written>> {
+        let list = match source.tools() {
             Some(list) => list,
-            None if server.wakes_on_demand() => {
-                server.known_tools().or_else(|| self.as_pinned(server.id()))?
+            None if source.wakes_on_demand() => {
+                source.known_tools().or_else(|| self.as_pinned(&source.id()))?
             }
             None => return None,
         };
         let mut written = self.written.borrow_mut();
-        if let Some(written) = written.get(server.id()).filter(|written| written.is_of(server, &list)) {
+        if let Some(written) = written.get(&source.id()).filter(|written| written.is_of(source, &list)) {
             return Some(written.clone());
         }
-        let made = Rc::new(Written::new(server, list, |tool| self.admit(server.id(), tool).is_ok()));
-        written.insert(server.id().clone(), made.clone());
+        let made = Rc::new(Written::new(source, list, |tool| self.admit(&source.id(), tool).is_ok()));
+        written.insert(source.id(), made.clone());
         Some(made)
     }
 
     /// The tools of a server as last listed, by this bridge or an earlier one.
     #[must_use]
-    pub fn known(&self, server: &Server) -> Option<Rc<ToolList>> {
-        server.known_tools().or_else(|| self.as_pinned(server.id()))
+    pub fn known(&self, source: &dyn ToolSource) -> Option<Rc<ToolList>> {
+        source.known_tools().or_else(|| self.as_pinned(&source.id()))
     }
 
-    fn as_pinned(&self, server: &ServerId) -> Option<Rc<ToolList>> {
-        self.pinned.borrow_mut().get_mut(server).map(PinnedTools::list)
+    fn as_pinned(&self, source: &SourceId) -> Option<Rc<ToolList>> {
+        self.pinned.borrow_mut().get_mut(source).map(PinnedTools::list)
     }
 
     /// How many tools of a server `changes` would give.
     #[must_use]
-    pub fn changed(&self, server: &Server) -> usize {
-        self.pinned.borrow().get(server.id()).map_or(0, |pinned| pinned.changed().count())
+    pub fn changed(&self, source: &dyn ToolSource) -> usize {
+        self.pinned.borrow().get(&source.id()).map_or(0, |pinned| pinned.changed().count())
     }
 
     /// The tools of a server as the person saw them, also of those that it does not list now; of what is not pinned, what
     /// it listed last.
     #[must_use]
-    pub fn seen(&self, server: &Server) -> ToolList {
-        let known = self.known(server).unwrap_or_default();
+    pub fn seen(&self, source: &dyn ToolSource) -> ToolList {
+        let known = self.known(source).unwrap_or_default();
         let pinned = self.pinned.borrow();
-        let seen = pinned.get(server.id()).into_iter().flat_map(PinnedTools::tools);
+        let seen = pinned.get(&source.id()).into_iter().flat_map(PinnedTools::tools);
         seen.chain(known.iter()).cloned().collect()
     }
 
     /// A server uses another version of its program, which has listed nothing yet.
-    pub fn take_back(&self, server: &ServerId) {
-        if let Some(pinned) = self.pinned.borrow_mut().get_mut(server) {
+    pub fn take_back(&self, source: &SourceId) {
+        if let Some(pinned) = self.pinned.borrow_mut().get_mut(source) {
             pinned.take_back();
         }
-        self.written.borrow_mut().remove(server);
-        self.store_listed(server);
+        self.written.borrow_mut().remove(source);
+        self.store_listed(source);
     }
 }
 
-fn descriptor(server: &Server, tool: &Tool) -> ToolDescriptor {
+fn descriptor(source: &dyn ToolSource, tool: &Tool) -> ToolDescriptor {
     let [title, description, input, output, annotations] = tool.members.clone();
-    let id = server.id().as_str();
+    let id = source.id();
+    let id = id.as_str();
     ToolDescriptor {
         name: format!("{id}/{}", tool.name),
         serverId: id.to_owned(),
-        serverLabel: server.label().to_owned(),
+        serverLabel: source.label().to_owned(),
         originalName: tool.name.to_string(),
         toolHash: hex(&tool.hash),
         hiddenCharacters: tool.hidden.then_some(true),

@@ -15,6 +15,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::EVERY;
@@ -22,6 +23,7 @@ use harbor_policy::tool_name::EVERY;
 use super::asker::{Asker, Caller, Sender};
 use super::errors::{self, Reader};
 use super::refused::not_all_tools;
+use super::source;
 use super::traced::{Asking, method_of};
 use super::{AskedTime, Host, calls, time_limit};
 use crate::config::OriginLimits;
@@ -75,7 +77,8 @@ impl Host {
     /// Whether who sends this may use all that a server offers: the person, and an AI client with a grant for all its tools.
     #[must_use]
     pub fn may_use_all(&self, sender: &Rc<Sender>, id: &ServerId) -> bool {
-        let all = Some((id, EVERY));
+        let id = SourceId::from(id);
+        let all = Some((&id, EVERY));
         sender.own.is_none()
             || Asker::new(sender, None, None, None)
                 .is_ok_and(|asker| self.permissions.check(&asker, Scope::McpToolsCall, all).is_ok())
@@ -96,10 +99,11 @@ impl Host {
 
     /// Permission comes before existence, so that nobody can probe for names.
     async fn may_use(&self, asker: &Asker, id: &ServerId, record: &Record) -> Result<(), ErrorBody> {
-        let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((id, EVERY)));
+        let id = SourceId::from(id);
+        let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((&id, EVERY)));
         let Err(error) = checked else { return Ok(()) };
         let error = match error.code {
-            Code::ToolNotAllowed => not_all_tools(&asker.origin, id),
+            Code::ToolNotAllowed => not_all_tools(&asker.origin, &id),
             _ => error,
         };
         let (scope, code) = (Scope::McpToolsCall, error.code.as_str());
@@ -123,6 +127,7 @@ impl Host {
         asking: &Asking<'_>,
     ) -> Result<Json, ErrorBody> {
         let (server, reader) = (self.server(id)?, Reader::of(&caller));
+        let id = &SourceId::from(id);
         let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
         let _turns = match &caller {
             Caller::Owner(..) => None,
@@ -146,7 +151,7 @@ impl Host {
             }
         };
         asking.set_asked();
-        let answer = server.call(permit, slot, operation, limit, audience).await;
+        let answer = source::call(server, (permit, slot), operation, limit, audience).await;
         calls::outcome(id, limit, answer, reader)
     }
 }

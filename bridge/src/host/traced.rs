@@ -12,6 +12,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::origin::Origin;
 
 use super::Host;
@@ -19,7 +20,6 @@ use super::asker::Caller;
 use super::metrics::TOOL_ERROR;
 use crate::clock::wall_clock_nanos;
 use crate::config::OWNER;
-use crate::supervisor::Server;
 use crate::traces::{Call, CallIds, Times};
 
 /// Longer names of tools are left out, in bytes; MCP's have 128 characters at most.
@@ -54,18 +54,20 @@ impl Host {
     }
 
     fn traced(&self, ids: CallIds, seen: Seen<'_>) -> Call {
-        let server = seen.server.and_then(ServerId::parse).and_then(|id| self.supervisor.get(&id));
+        let id = seen.server.and_then(SourceId::parse);
+        let source = id.as_ref().and_then(|id| self.sources.get(id));
         let has_tool = |name: &str| {
-            let tools = server.as_ref().and_then(|server| server.tools());
+            let tools = source.as_ref().and_then(|source| source.tools());
             name.len() <= MAX_NAME && (seen.is_tool || tools.is_some_and(|tools| tools.get(name).is_some()))
         };
         let whole = seen.began.elapsed();
-        let confined = server.as_ref().and_then(|server: &std::rc::Rc<Server>| server.confined());
+        let server = id.as_ref().and_then(SourceId::as_server).and_then(|id| self.supervisor.get(&id));
+        let confined = server.and_then(|server| server.confined());
         Call {
             ids,
             method: seen.method,
             tool: seen.tool.filter(|name| has_tool(name)).cloned(),
-            server: server.as_ref().map(|server| server.id().shared()),
+            server: source.map(|source| source.id().shared()),
             sandbox: confined.map(|confined| confined.profile.level.as_str()),
             caller: caller(seen.by, seen.origin.map(|origin| &**origin)),
             origin: seen.origin.filter(|_| self.traces.tells_origins()).cloned(),

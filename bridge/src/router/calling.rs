@@ -11,6 +11,7 @@ use harbor_ipc_proto::client::{
     HostCallTool, HostCallToolResult, McpCallTool, McpCallToolResult, Provenance,
 };
 use harbor_ipc_proto::hex::hex;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::access::Pass;
 use harbor_policy::tool_name;
 
@@ -33,7 +34,7 @@ pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
     let answerer = answerer_of(&due.router, &due.client, &due.id, &message.server_id, message.answers);
     let progress = progress_to(&due.client, &due.id, message.progress);
     let call = ToolCall {
-        server: message.server_id,
+        source: SourceId::from(&message.server_id),
         tool: message.tool_name.into(),
         arguments: object(message.arguments),
         task: message.task.map(|task| task.0.into_string()),
@@ -49,7 +50,7 @@ pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
 pub(super) fn host(due: Due, message: HostCallTool) {
     match of_origin(&due, message) {
         Ok((caller, call)) => {
-            let (server_id, tool_name) = (call.server.shared(), call.tool.clone());
+            let (server_id, tool_name) = (call.source.shared(), call.tool.clone());
             make(due, caller, call, move |Called { result, took, hash }| {
                 let provenance = Provenance {
                     serverId: server_id.to_string(),
@@ -66,12 +67,15 @@ pub(super) fn host(due: Due, message: HostCallTool) {
 
 fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), ErrorBody> {
     let caller = Caller::Origin(asker(&due.client, &message.origin, &message.profile, message.tab_id)?);
-    let (server, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
-    let answerer = answerer_of(&due.router, &due.client, &due.id, &server, message.answers);
+    let (source, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
+    // Only a server asks back.
+    let answerer = source
+        .as_server()
+        .and_then(|server| answerer_of(&due.router, &due.client, &due.id, &server, message.answers));
     let progress = progress_to(&due.client, &due.id, message.progress);
     let call = ToolCall {
-        server,
         tool: tool.into(),
+        source,
         arguments: object(message.args),
         task: None,
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },

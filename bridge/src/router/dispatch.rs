@@ -10,6 +10,7 @@ use harbor_ipc_proto::client::{
     ServerRequest, SessionRequest, StatusRequest,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::source_id::SourceKind;
 use harbor_policy::access::Pass;
 
 use super::client::Client;
@@ -210,7 +211,7 @@ impl<'a> Turn<'a> {
 
 /// Who asks, where the owner and AI clients send the same message.
 pub(super) fn caller(client: &Client, pass: Pass) -> Result<Caller, ErrorBody> {
-    Ok(match pass.permit() {
+    Ok(match pass.permit(SourceKind::Server) {
         Some(permit) => Caller::Owner(client.sender(), permit),
         None => Caller::Origin(grants::asker(client, &None, &None, None)?),
     })

@@ -20,6 +20,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::download::Unpacked;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::package::{Ecosystem, Package, source};
 
@@ -77,8 +78,21 @@ pub(super) async fn claim_new(router: &Router, id: &ServerId) -> Result<Claim, E
     not_there(router, id).map(|()| claim)
 }
 
-/// Nobody has the name.
+/// The name may be a server's: it is no other kind of source.
+pub(super) fn may_be_named(id: &ServerId) -> Result<(), ErrorBody> {
+    match source_id::is_reserved(id) {
+        false => Ok(()),
+        true => {
+            let message =
+                format!("{id} is the name of the browser's own tools; give the server another name");
+            Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"))
+        }
+    }
+}
+
+/// Nobody has the name, and a server may have it.
 pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
+    may_be_named(id)?;
     match router.supervisor.get(id) {
         None => Ok(()),
         Some(_) => {

@@ -80,7 +80,7 @@ pub(super) fn connections(router: &Router) -> Handled {
 
 pub(super) async fn tools(request: Asked<'_>, id: &ServerId) -> Handled {
     let server = request.router.host.server(id)?;
-    let known = request.router.host.registry.known(&server).filter(|list| list.iter().next().is_some());
+    let known = request.router.host.registry.known(&*server).filter(|list| list.iter().next().is_some());
     match known.filter(|_| server.state() == State::Stopped) {
         Some(list) => reply(McpListToolsResult { tools: written(&list), last_listed: Some(true) }),
         None => {

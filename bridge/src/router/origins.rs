@@ -109,9 +109,9 @@ pub(super) async fn audit(router: &Router, message: HostGetAudit) -> Handled {
 
 pub(super) fn changes(router: &Router, message: &HostListToolChanges) -> Handled {
     if let Some(id) = &message.server_id {
-        router.host.server(id)?;
+        router.host.source(id)?;
     }
-    let changes = router.host.registry.changes(&router.supervisor, message.server_id.as_ref());
+    let changes = router.host.registry.changes(&router.host.sources, message.server_id.as_ref());
     reply(HostListToolChangesResult { changes })
 }
 
@@ -119,15 +119,15 @@ pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAc
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         let HostAcceptToolChange { server_id, tool_name, tool_hash } = message;
-        let server = router.host.server(&server_id)?;
+        let source = router.host.source(&server_id)?;
         let record = Record {
             server: Some(server_id.shared()),
             tool: Some(tool_name.as_str().into()),
-            tool_hash: Some(router.host.registry.now(&server, &tool_name, &tool_hash)?.hash),
+            tool_hash: Some(router.host.registry.now(&*source, &tool_name, &tool_hash)?.hash),
             ..Record::default()
         };
         router.host.trail.decided("tool_accepted", &sender, record, true).await?;
-        router.host.registry.accept(&server, &tool_name, &tool_hash).await?;
+        router.host.registry.accept(&*source, &tool_name, &tool_hash).await?;
         Ok::<_, ErrorBody>(Box::new(HostAcceptToolChangeResult { accepted: true }) as _)
     })
     .await

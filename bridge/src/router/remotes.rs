@@ -17,6 +17,7 @@ use crate::store::definitions::{Carried, Definition, Remote, Stored};
 pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddRemoteServer) -> Handled {
     let server_id = message.server_id.clone();
     let definition = definition(message)?;
+    installs::may_be_named(&server_id)?;
     installs::not_claimed(router, &server_id).await?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {

@@ -34,6 +34,7 @@ use crate::supervisor::{Note, Server};
 pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer) -> Handled {
     let server_id = message.server_id.clone();
     let definition = definition(message)?;
+    installs::may_be_named(&server_id)?;
     installs::not_claimed(router, &server_id).await?;
     sandbox::may_be_granted(router, &server_id, &definition).await?;
     let (router, sender) = (router.clone(), client.sender());
@@ -218,7 +219,7 @@ pub(super) async fn remove_it(
         let image = server.as_deref().and_then(image_view).filter(|image| image.id.is_some());
         if let Some(server) = server {
             server.down().await;
-            router.host.registry.forget(id).await;
+            router.host.registry.forget(&id.into()).await;
         }
         let data = router.supervisor.forget(id, with_data).await.map(text);
         Ok(RemoveServerResult { removed, image, data, secrets, secrets_left })

@@ -170,7 +170,7 @@ impl Attempt<'_> {
 
     /// Installs and starts it: with nothing of the person's first, and with all if that does not do and was allowed.
     async fn run(self, trial: Trial) -> Handled {
-        let known = self.router.host.registry.known(&self.server).unwrap_or_default();
+        let known = self.router.host.registry.known(&*self.server).unwrap_or_default();
         let mut ran = self.once(&trial, &known).await?;
         if ran.is_err() && self.with_all {
             trial.trust();
@@ -207,7 +207,7 @@ impl Attempt<'_> {
     /// It waits for a yes, unless it is what is used already.
     fn tried(&self, trial: Trial, installed: Installed, known: &ToolList) -> UpgradeView {
         let file = trial.package().and_then(|package| file(package, Some(&installed.lock)));
-        let seen = self.router.host.registry.seen(&self.server);
+        let seen = self.router.host.registry.seen(&*self.server);
         let view = UpgradeView { file, ..differences(self.before.as_deref(), &installed, known, &seen) };
         let tried = Tried { installed, view: view.clone(), trial };
         let token = self.router.staged.keep(self.client, self.id(), What::Tried(Box::new(tried)));
@@ -313,7 +313,7 @@ pub(super) async fn undo(router: &Rc<Router>, client: &Client, id: &ServerId) ->
         router.host.trail.decided("undo_upgrade", &sender, about(&id), true).await?;
         let now = Locked { current: previous, previous: Some(current) };
         let (server, starts) = use_it(&router, id.clone(), now).await?;
-        router.host.registry.take_back(&id);
+        router.host.registry.take_back(&(&id).into());
         drop(claim);
         if starts {
             // Which of its tools are others than before is known then. How the start goes is told by its state.

@@ -26,7 +26,7 @@ pub(super) fn views(router: &Router) -> Vec<ServerView> {
 
 pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
     let (definition, status) = (server.definition(), server.status());
-    let changed = u32::try_from(router.host.registry.changed(server)).unwrap_or(u32::MAX);
+    let changed = u32::try_from(router.host.registry.changed(&**server)).unwrap_or(u32::MAX);
     let running = status.state == State::Running;
     let contained = status.containment.as_deref();
     ServerView {

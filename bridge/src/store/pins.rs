@@ -12,7 +12,7 @@
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use rusqlite::params;
 
 use super::StoreError;
@@ -75,7 +75,7 @@ impl Pins {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub async fn all(&self) -> Result<Vec<(ServerId, Pin)>, StoreError> {
+    pub async fn all(&self) -> Result<Vec<(SourceId, Pin)>, StoreError> {
         self.rows("SELECT server_id, tool, hash, shown, hidden, listed FROM pins ORDER BY server_id, tool")
             .await
     }
@@ -84,14 +84,14 @@ impl Pins {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub async fn changed(&self) -> Result<Vec<(ServerId, Pin)>, StoreError> {
+    pub async fn changed(&self) -> Result<Vec<(SourceId, Pin)>, StoreError> {
         self.rows(
             "SELECT server_id, tool, hash, shown, hidden, 1 FROM changed_tools ORDER BY server_id, tool",
         )
         .await
     }
 
-    async fn rows(&self, query: &'static str) -> Result<Vec<(ServerId, Pin)>, StoreError> {
+    async fn rows(&self, query: &'static str) -> Result<Vec<(SourceId, Pin)>, StoreError> {
         self.database
             .run(move |connection| {
                 let mut rows = connection.prepare(query)?;
@@ -103,7 +103,7 @@ impl Pins {
                         let (tool, hash, shown) = (row.get(1)?, row.get(2)?, row.get(3)?);
                         Ok(Pin { tool, hash, shown, hidden: row.get(4)?, listed: row.get(5)? })
                     };
-                    match (ServerId::parse(&id), pin()) {
+                    match (SourceId::parse(&id), pin()) {
                         (Some(server_id), Ok(pin)) => all.push((server_id, pin)),
                         (_, pin) => {
                             let error: Option<rusqlite::Error> = pin.err();
@@ -124,7 +124,7 @@ impl Pins {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn put_many(&self, id: &ServerId, pins: Vec<Pin>) -> Result<(), StoreError> {
+    pub async fn put_many(&self, id: &SourceId, pins: Vec<Pin>) -> Result<(), StoreError> {
         let id = id.to_string();
         self.database
             .run(move |connection| {
@@ -154,7 +154,7 @@ impl Pins {
     /// When the database refuses.
     pub async fn set_listed(
         &self,
-        id: &ServerId,
+        id: &SourceId,
         flags: Vec<(String, bool)>,
         changed: Option<Vec<Pin>>,
     ) -> Result<(), StoreError> {
@@ -185,7 +185,7 @@ impl Pins {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn remove_server(&self, id: &ServerId) -> Result<(), StoreError> {
+    pub async fn remove_server(&self, id: &SourceId) -> Result<(), StoreError> {
         let id = id.to_string();
         self.database
             .run(move |connection| {
@@ -204,8 +204,8 @@ impl Pins {
 mod tests {
     use super::*;
 
-    fn id(text: &str) -> ServerId {
-        ServerId::parse(text).unwrap()
+    fn id(text: &str) -> SourceId {
+        SourceId::parse(text).unwrap()
     }
 
     fn pin(tool: &str, hash: u8) -> Pin {

@@ -13,6 +13,7 @@ use crate::codes::Code;
 use crate::field::{FromField, JsonObject, PutField};
 use crate::json::Json;
 use crate::server_id::ServerId;
+use crate::source_id::SourceId;
 
 const INTRODUCTION: &str = "\
 // The client protocol as types, message by message; docs/protocol.md says what they mean.
@@ -94,7 +95,7 @@ fn type_of(field: &FieldDoc) -> Option<String> {
 fn plain(kind: &str) -> Option<String> {
     let known = match kind {
         "string" | "boolean" | "number" => kind,
-        _ if kind == String::EXPECTED || kind == ServerId::EXPECTED => "string",
+        _ if [String::EXPECTED, ServerId::EXPECTED, SourceId::EXPECTED].contains(&kind) => "string",
         _ if kind == bool::EXPECTED => "boolean",
         _ if kind == u32::EXPECTED || kind == u64::EXPECTED => "number",
         _ if kind == <Vec<String>>::EXPECTED => "string[]",

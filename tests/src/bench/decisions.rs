@@ -7,7 +7,7 @@ use crate::host::{Question, Timed};
 use crate::options::Options;
 use crate::{Outcome, watchdog};
 use harbor_ipc_proto::json::Pieces;
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::grants::{DEFAULT_PROFILE, GrantType, Grants, Key, NewGrant, Verdict, profile};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
@@ -25,7 +25,7 @@ const DESCRIPTOR: usize = 650;
 
 /// The tools of one server, as the host keeps them.
 struct Listed {
-    server: ServerId,
+    server: SourceId,
     names: Vec<String>,
     descriptors: Rc<str>,
 }
@@ -83,7 +83,7 @@ fn key(origin: &str, scope: Scope) -> Outcome<Key> {
 /// All tools there are, by server.
 fn tools() -> Outcome<Vec<Listed>> {
     let of_server = |number| {
-        let server = ServerId::parse(&grants::server(number)).ok_or("no such server")?;
+        let server = SourceId::parse(&grants::server(number)).ok_or("no such server")?;
         let descriptors = vec!["x".repeat(DESCRIPTOR); TOOLS].join(",").into();
         Ok(Listed { server, names: (0..TOOLS).map(grants::tool).collect(), descriptors })
     };
@@ -122,7 +122,7 @@ fn lists(
         let views = [table.view(&list, None, 0), table.view(&call, None, 0)];
         let (mut pieces, mut found) = (Pieces::default(), 0);
         for Listed { server, names, descriptors } in tools {
-            let views = views.each_ref().map(|view| view.of_server(server));
+            let views = views.each_ref().map(|view| view.of_source(server));
             let seen = |name: &str| views.iter().all(|view| view.covers(name));
             for (at, _) in names.iter().enumerate().filter(|(_, name)| seen(name)) {
                 let start = at * (DESCRIPTOR + 1);

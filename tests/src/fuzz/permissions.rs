@@ -1,6 +1,6 @@
 //! Names that decide who may do what: origins, tools, lists of tools.
 
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::origin::{MAX_CLIENT, MAX_ORIGIN, Origin};
 use harbor_policy::tool_name::{Allowlist, MAX_ENTRIES, split};
 
@@ -76,7 +76,7 @@ fn tool_name(bytes: &[u8]) {
     let Ok((server, tool)) = split(&text) else { return };
     assert_eq!(format!("{server}/{tool}"), text);
     assert!(!tool.is_empty() && !tool.contains(char::is_control));
-    assert_eq!(ServerId::parse(server.as_str()), Some(server));
+    assert_eq!(SourceId::parse(server.as_str()), Some(server));
 }
 
 /// The entries are separated by zero bytes. A list covers what stands in it, and is what it says it is.

@@ -67,6 +67,7 @@ mod socket;
 mod sources;
 mod starts;
 mod status;
+mod tool_sources;
 mod top;
 mod traces;
 mod upgrading;

@@ -89,6 +89,31 @@ fn imports_go_down() {
     }
 }
 
+/// The road to a tool is one: whatever has tools is called in one place, with permit and slot in hand.
+#[test]
+fn one_place_calls_a_source() {
+    let gives_up = ".call(permit, slot,";
+    let calls: Vec<_> = sources("bridge/src")
+        .into_iter()
+        .flat_map(|(path, source)| {
+            let place = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+            let flat = source.split_whitespace().collect::<Vec<_>>().join(" ");
+            vec![
+                place;
+                flat.matches(gives_up).count() + flat.matches("Server::call(&self, permit, slot,").count()
+            ]
+        })
+        .collect();
+    // The one call of the seam, and behind it the server's own.
+    assert_eq!(calls, ["bridge/src/host/source.rs", "bridge/src/host/source.rs"]);
+    for (path, source) in sources("bridge/src") {
+        let place = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let is_below =
+            ["bridge/src/supervisor/", "bridge/src/link/"].iter().any(|room| place.starts_with(room));
+        assert!(is_below || !source.contains("link.call("), "{place}: a server is called through the host");
+    }
+}
+
 #[test]
 fn the_architecture_document_shows_these_rooms() {
     let document = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();

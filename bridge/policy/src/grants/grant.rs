@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 
 use crate::lifecycle::Millis;
 use crate::origin::Origin;
@@ -80,7 +80,7 @@ pub struct Tab {
 pub struct NewGrant {
     /// What it says.
     pub grant_type: GrantType,
-    /// The tools that it covers: all when absent, none when empty.
+    /// The tools that it covers: those of all servers when absent, none when empty.
     pub tools: Option<Allowlist>,
     /// The only tab that it covers; all when absent.
     pub tab: Option<Tab>,
@@ -124,7 +124,7 @@ pub struct Grant {
     pub expires_at: Option<u64>,
     /// The only tab that it covers; all when absent.
     pub tab: Option<Tab>,
-    /// The tools that it covers: all when absent, none when empty.
+    /// The tools that it covers: those of all servers when absent, none when empty.
     pub tools: Option<Allowlist>,
     /// When it ends by the clock that decides.
     pub(super) deadline: Option<Millis>,
@@ -136,9 +136,12 @@ impl Grant {
         self.tab.is_none() || self.tab.as_ref() == tab
     }
 
-    /// Whether it covers this tool.
-    pub(super) fn covers(&self, (server, tool): (&ServerId, &str)) -> bool {
-        self.tools.as_ref().is_none_or(|tools| tools.covers(server, tool))
+    /// Whether it covers this tool. A grant without a list is for all servers, and for no source of another kind.
+    pub(super) fn covers(&self, (source, tool): (&SourceId, &str)) -> bool {
+        match &self.tools {
+            None => source.kind() == SourceKind::Server,
+            Some(tools) => tools.covers(source, tool),
+        }
     }
 
     /// A grant replaces the one at its place, and a key's grants are sorted by it.

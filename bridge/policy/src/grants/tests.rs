@@ -6,8 +6,8 @@ mod model;
 
 const MINUTE: Millis = 60_000;
 
-fn id(text: &str) -> ServerId {
-    ServerId::parse(text).unwrap()
+fn id(text: &str) -> SourceId {
+    SourceId::parse(text).unwrap()
 }
 
 fn key(host: &str) -> Key {
@@ -270,4 +270,50 @@ fn a_permit_is_for_calling_tools() {
     assert_eq!(permit(&mut grants), None);
     grants.put(key.clone(), lasting(GrantType::Deny), 0, 0).unwrap();
     assert_eq!(permit(&mut grants), Some(Verdict::Denied));
+}
+
+#[test]
+fn a_grant_for_all_is_for_servers_and_for_no_source_of_another_kind() {
+    let others = ["browser", "browser:work", "page:example.com", "js:notes", "wasm:notes"];
+    let client = Key { origin: Origin::client("editor").unwrap(), ..key("a") };
+    for key in [key("a"), client] {
+        let mut grants = Grants::default();
+        grants.put(key.clone(), lasting(GrantType::AllowAlways), 0, 0).unwrap();
+        assert_eq!(word(&mut grants, &key, None, NOW, 1), "ALLOW_ALWAYS");
+        assert!(grants.view(&key, None, 1).of_source(&id("time")).covers("now"));
+        for other in others {
+            assert_eq!(word(&mut grants, &key, None, (other, "now"), 1), "tool not allowed", "{other}");
+            assert!(!grants.view(&key, None, 1).of_source(&id(other)).covers("now"), "{other}");
+        }
+    }
+}
+
+#[test]
+fn a_grant_that_names_a_source_covers_it_but_no_list_lets_a_page_drive_a_browser() {
+    let client = Key { origin: Origin::client("editor").unwrap(), ..key("a") };
+    let named = list(&["browser/*", "page:example.com/buy", "js:notes/*"]);
+    for (key, of_browser) in [(key("a"), "tool not allowed"), (client, "ALLOW_ALWAYS")] {
+        let mut grants = Grants::default();
+        let new = NewGrant { tools: named.clone(), ..lasting(GrantType::AllowAlways) };
+        grants.put(key.clone(), new, 0, 0).unwrap();
+        let mut said = |source, tool| word(&mut grants, &key, None, (source, tool), 1);
+        assert_eq!(said("browser", "browser_click"), of_browser);
+        assert_eq!(said("page:example.com", "buy"), "ALLOW_ALWAYS");
+        assert_eq!(said("page:example.com", "sell"), "tool not allowed");
+        assert_eq!(said("js:notes", "add"), "ALLOW_ALWAYS");
+        assert_eq!(said("time", "now"), "tool not allowed");
+        let view = grants.view(&key, None, 1);
+        assert_eq!(view.of_source(&id("browser")).covers("browser_click"), of_browser == "ALLOW_ALWAYS");
+    }
+}
+
+#[test]
+fn a_permit_names_its_kind_of_source() {
+    let (mut grants, key) = (Grants::default(), key("a"));
+    let new = NewGrant { tools: list(&["js:notes/*", "time/*"]), ..lasting(GrantType::AllowAlways) };
+    grants.put(key.clone(), new, 0, 0).unwrap();
+    let mut permit = |source| grants.permit(&key.origin, &key.profile, None, (&id(source), "x"), 1).unwrap();
+    let (of_runtime, of_server) = (permit("js:notes"), permit("time"));
+    assert!(of_runtime.is_for(SourceKind::Runtime) && !of_runtime.is_for(SourceKind::Server));
+    assert!(of_server.is_for(SourceKind::Server) && !of_server.is_for(SourceKind::Browser));
 }

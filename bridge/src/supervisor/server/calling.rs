@@ -29,6 +29,8 @@ pub enum Why {
     NotSent(Unavailable),
     /// It was sent, and lost.
     Lost(CallError),
+    /// It was not sent: the permit is for another kind of source.
+    NotPermitted,
 }
 
 /// The server does not run.

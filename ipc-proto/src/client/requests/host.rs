@@ -2,7 +2,7 @@
 
 use super::super::define_requests;
 use crate::field::JsonObject;
-use crate::server_id::ServerId;
+use crate::source_id::SourceId;
 
 define_requests! {
     /// Any request about permissions, and what is done for origins.
@@ -197,12 +197,12 @@ define_requests! {
     /// Lists the tools that have changed since they were first seen, or last accepted.
     "host_list_tool_changes" HostListToolChanges {
         /// Only of this server.
-        server_id: Option<ServerId>,
+        server_id: Option<SourceId>,
     }
     /// Accepts a tool as it is now: origins may use it again.
     "host_accept_tool_change" HostAcceptToolChange {
         /// The server.
-        server_id: ServerId,
+        server_id: SourceId,
         /// The tool, as the server names it.
         tool_name: String,
         /// The hash of what is accepted, as `host_list_tool_changes` gives it: a tool that has changed again meanwhile is

@@ -185,7 +185,7 @@ proptest! {
                 for tool in TOOLS {
                     let said = verdict(&mut grants, key, tab.as_ref(), Some(tool), now);
                     prop_assert_eq!(said, model.check(key, tab.as_ref(), Some(tool)), "{:?} {:?}", key, tool);
-                    prop_assert_eq!(view.of_server(&id(tool.0)).covers(tool.1), said == "granted");
+                    prop_assert_eq!(view.of_source(&id(tool.0)).covers(tool.1), said == "granted");
                 }
             }
             prop_assert!(is_sound(&grants));

@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 
 use harbor_ipc_proto::json::{Fields, put_str};
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_ipc_proto::via::{self, VIA};
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
@@ -204,7 +204,7 @@ impl Offer {
 
 fn offers(answer: &Members, only: Option<&Allowlist>) -> Vec<Offer> {
     let covered = |server: &str| {
-        let id = ServerId::parse(server);
+        let id = SourceId::parse(server);
         id.is_some_and(|id| only.is_none_or(|only| only.covers(&id, EVERY)))
     };
     let mut offers = Vec::new();
@@ -226,7 +226,7 @@ fn listed_tool(
 ) -> Option<Listed> {
     let fields = Fields::parse(descriptor.as_bytes()).ok()?;
     let text = |name| fields.get(name).and_then(|text| serde_json::from_str::<String>(text).ok());
-    let server = ServerId::parse(&text("serverId")?)?;
+    let server = SourceId::parse(&text("serverId")?)?;
     let tool = text("originalName")?;
     if only.is_some_and(|only| !only.covers(&server, &tool)) {
         return None;

@@ -1,7 +1,7 @@
 //! The bridge's frames: answers, refusals, and what it tells unasked.
 
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::super::directory::{Listed, Page, Target, page};
@@ -98,7 +98,7 @@ impl Machine {
     /// A server has written a message to its log.
     fn on_message(&mut self, push: &Members) {
         let is_let_in = |only: &Allowlist| {
-            ServerId::parse(&push.text("server_id")).is_some_and(|id| only.covers(&id, EVERY))
+            SourceId::parse(&push.text("server_id")).is_some_and(|id| only.covers(&id, EVERY))
         };
         if !self.only.as_ref().is_none_or(is_let_in) {
             return;

@@ -1,0 +1,217 @@
+//! The seam to whatever has tools: servers today; browsers, pages and runtimes by the same road.
+//!
+//! ```text
+//!  host ─► Sources ─ by id ─► ToolSource ◄── Server          (below a runner)
+//!                                        ◄── whatever is added while it lives: a guard takes it out again
+//! ```
+//!
+//! Owns the one place that calls a source ([`call`]): permit, slot, pin, limit, audit and counts are the host's, the same for
+//! every kind. Must never hold what only one kind has: that stays behind the trait.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::access::Permit;
+use harbor_policy::slots::Slot;
+
+use crate::link::{Answer, Audience, TimeLimit, ToolList};
+use crate::supervisor::{Server, Supervisor, Unavailable, Why};
+
+/// A future that a source gives.
+pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// How long a call may take where it does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DefaultTime {
+    /// The time without a sign of progress.
+    pub timeout: Duration,
+    /// Whether the person has set it for this source; then no setting of an origin changes it.
+    pub is_set: bool,
+}
+
+/// Something that has tools.
+pub trait ToolSource: Debug {
+    /// Its id; the same as long as it lives.
+    fn id(&self) -> SourceId;
+
+    /// Its name for people.
+    fn label(&self) -> String;
+
+    /// Its state as clients see it: `running`, or why it is not.
+    fn state(&self) -> &'static str;
+
+    /// Its tools as of now; none while it does not run, or has not listed them.
+    fn tools(&self) -> Option<Rc<ToolList>>;
+
+    /// Its tools as last listed, even if it has ended since.
+    fn known_tools(&self) -> Option<Rc<ToolList>>;
+
+    /// Whether its tools are being listed.
+    fn is_listing(&self) -> bool;
+
+    /// Whether it does not run, and the next call starts it.
+    fn wakes_on_demand(&self) -> bool;
+
+    /// Where it is while it does not run and no call starts it; none otherwise.
+    fn at_rest(&self) -> Option<Unavailable>;
+
+    /// How long a call may take.
+    fn default_time(&self) -> DefaultTime;
+
+    /// A place for one more open request; none when it has as many as it takes.
+    fn slot(&self) -> Option<Slot>;
+
+    /// Waits until it runs and its tools are listed; the time is taken off `limit`. The error says why it cannot be called.
+    fn ready<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>>;
+
+    /// Waits until a listing that is under way has ended, within a bound of its own; the time is taken off `limit`.
+    fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()>;
+
+    /// Asks it. Permit and slot are given up here; dropping the future, or the end of `limit`, cancels the call. The error
+    /// says why there is no answer.
+    fn call<'a>(
+        self: Rc<Self>,
+        permit: Permit,
+        slot: Slot,
+        operation: Operation<'a>,
+        limit: TimeLimit,
+        audience: Audience,
+    ) -> Answering<'a, Result<Answer, Why>>;
+}
+
+impl ToolSource for Server {
+    fn id(&self) -> SourceId {
+        SourceId::from(self.id())
+    }
+
+    fn label(&self) -> String {
+        self.label()
+    }
+
+    fn state(&self) -> &'static str {
+        self.state().as_str()
+    }
+
+    fn tools(&self) -> Option<Rc<ToolList>> {
+        self.tools()
+    }
+
+    fn known_tools(&self) -> Option<Rc<ToolList>> {
+        self.known_tools()
+    }
+
+    fn is_listing(&self) -> bool {
+        self.is_listing()
+    }
+
+    fn wakes_on_demand(&self) -> bool {
+        self.wakes_on_demand()
+    }
+
+    fn at_rest(&self) -> Option<Unavailable> {
+        self.at_rest()
+    }
+
+    fn default_time(&self) -> DefaultTime {
+        let is_set = self.definition().supervision.call_timeout_ms.is_some();
+        DefaultTime { timeout: self.settings().call_timeout, is_set }
+    }
+
+    fn slot(&self) -> Option<Slot> {
+        self.slot()
+    }
+
+    fn ready<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>> {
+        Box::pin(async move { Server::ready(&self, limit).await })
+    }
+
+    fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()> {
+        Box::pin(async move { Server::listed(&self, limit).await })
+    }
+
+    fn call<'a>(
+        self: Rc<Self>,
+        permit: Permit,
+        slot: Slot,
+        operation: Operation<'a>,
+        limit: TimeLimit,
+        audience: Audience,
+    ) -> Answering<'a, Result<Answer, Why>> {
+        Box::pin(async move { Server::call(&self, permit, slot, operation, limit, audience).await })
+    }
+}
+
+/// Calls a source. Nothing else does, and a permit for one kind is none for another.
+///
+/// # Errors
+/// Why there is no answer.
+pub(super) async fn call(
+    source: Rc<dyn ToolSource>,
+    (permit, slot): (Permit, Slot),
+    operation: Operation<'_>,
+    limit: TimeLimit,
+    audience: Audience,
+) -> Result<Answer, Why> {
+    match permit.is_for(source.id().kind()) {
+        true => source.call(permit, slot, operation, limit, audience).await,
+        false => Err(Why::NotPermitted),
+    }
+}
+
+/// All sources.
+#[derive(Debug)]
+pub struct Sources {
+    supervisor: Rc<Supervisor>,
+    others: RefCell<BTreeMap<SourceId, Rc<dyn ToolSource>>>,
+}
+
+/// A source is there as long as this is.
+#[derive(Debug)]
+pub struct Added {
+    sources: Rc<Sources>,
+    id: SourceId,
+}
+
+impl Drop for Added {
+    fn drop(&mut self) {
+        self.sources.others.borrow_mut().remove(&self.id);
+    }
+}
+
+impl Sources {
+    /// The servers of `supervisor`, and nothing else so far.
+    pub(super) fn new(supervisor: Rc<Supervisor>) -> Rc<Self> {
+        Rc::new(Self { supervisor, others: RefCell::default() })
+    }
+
+    /// The source with this id.
+    pub(super) fn get(&self, id: &SourceId) -> Option<Rc<dyn ToolSource>> {
+        match id.as_server() {
+            Some(server) => self.supervisor.get(&server).map(|server| server as _),
+            None => self.others.borrow().get(id).cloned(),
+        }
+    }
+
+    /// All of them: servers by id, then the others.
+    pub(super) fn all(&self) -> Vec<Rc<dyn ToolSource>> {
+        let servers = self.supervisor.all().into_iter().map(|server| server as _);
+        servers.chain(self.others.borrow().values().cloned()).collect()
+    }
+
+    /// Adds a source that is no server, until the guard is dropped. None where its id is a server's, or is taken.
+    pub(super) fn add(self: &Rc<Self>, source: Rc<dyn ToolSource>) -> Option<Added> {
+        let id = source.id();
+        let mut others = self.others.borrow_mut();
+        if id.as_server().is_some() || others.contains_key(&id) {
+            return None;
+        }
+        others.insert(id.clone(), source);
+        Some(Added { sources: self.clone(), id })
+    }
+}
