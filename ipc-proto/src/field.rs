@@ -1,14 +1,25 @@
 //! How single fields of client messages are read from JSON text and written to it.
 //!
-//! Owns the two traits and their implementations for the plain types. A field that does not fit becomes a
-//! [`FieldError`], which names the field and what was expected; a value is never echoed, it may be a secret.
+//! Owns the traits; `read` and `put` have the plain types. A field that does not fit becomes a [`FieldError`], which names
+//! the field and what was expected; a value is never echoed, it may be a secret.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use crate::json::{Json, Pieces, put_str, text_of};
-use crate::server_id::{self, ServerId};
-use crate::source_id::{self, SourceId};
+use crate::json::{Fields, Json, put_str, text_of};
+use crate::server_id::ServerId;
+use crate::source_id::SourceId;
+
+mod put;
+mod read;
+
+pub(crate) use put::room_of;
+
+/// A word of the protocol: the bridge writes one of its own and allocates nothing, a client reads any.
+pub type Word = Cow<'static, str>;
+
+/// A JSON object that is carried as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonObject(pub Json);
 
 /// A field that is missing or wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,13 +32,29 @@ pub struct FieldError {
     pub found: &'static str,
 }
 
-/// A type that can stand in a field of a request.
+/// A type that can be read from a field of a message.
 pub trait FromField: Sized {
     /// What the documentation and the errors call this type.
     const EXPECTED: &'static str;
 
+    /// What they call an array of it.
+    const EXPECTED_ARRAY: &'static str = "an array";
+
+    /// What they call an object whose values are of this type.
+    const EXPECTED_MAP: &'static str = "an object";
+
+    /// What they call an object whose values are arrays of it.
+    const EXPECTED_MAP_OF_ARRAYS: &'static str = "an object whose values are arrays";
+
     /// Reads the value from its text; `None` when it does not fit.
     fn from_text(text: &str) -> Option<Self>;
+
+    /// Of text that does not fit: the field inside it that is wrong, where it is one.
+    #[must_use]
+    fn wrong_inside(text: &str) -> Option<FieldError> {
+        let _ = text;
+        None
+    }
 
     /// The value of a field that is absent; `None` when it must be there.
     #[must_use]
@@ -48,10 +75,11 @@ pub fn read<T: FromField>(name: &'static str, text: Option<&str>) -> Result<T, F
         Some(text) => T::from_text(text),
         None => T::absent(),
     };
-    read.ok_or_else(|| {
-        let found = text.map_or("nothing", kind_of);
-        FieldError { field: name, expected: T::EXPECTED, found }
-    })
+    read.ok_or_else(|| text.and_then(T::wrong_inside).unwrap_or_else(|| wrong::<T>(name, text)))
+}
+
+fn wrong<T: FromField>(field: &'static str, text: Option<&str>) -> FieldError {
+    FieldError { field, expected: T::EXPECTED, found: text.map_or("nothing", kind_of) }
 }
 
 /// The kind of JSON value that `text` is.
@@ -69,71 +97,7 @@ pub fn kind_of(text: &str) -> &'static str {
     }
 }
 
-macro_rules! from_serde {
-    ($($type:ty = $expected:literal;)*) => {$(
-        impl FromField for $type {
-            const EXPECTED: &'static str = $expected;
-            fn from_text(text: &str) -> Option<Self> {
-                serde_json::from_str(text).ok()
-            }
-        }
-    )*};
-}
-
-impl FromField for String {
-    const EXPECTED: &'static str = "a string";
-    fn from_text(text: &str) -> Option<Self> {
-        text_of(text).map(Cow::into_owned)
-    }
-}
-
-from_serde! {
-    bool = "true or false";
-    u32 = "a whole number from 0 to 4294967295";
-    u64 = "a whole number, not negative";
-    Vec<String> = "an array of strings";
-    Vec<u64> = "an array of whole numbers, not negative";
-    BTreeMap<String, String> = "an object whose values are strings";
-    BTreeMap<String, Vec<String>> = "an object whose values are arrays of strings";
-}
-
-impl FromField for ServerId {
-    const EXPECTED: &'static str = server_id::RULE;
-    fn from_text(text: &str) -> Option<Self> {
-        Self::parse(&text_of(text)?)
-    }
-}
-
-impl FromField for SourceId {
-    const EXPECTED: &'static str = source_id::RULE;
-    fn from_text(text: &str) -> Option<Self> {
-        Self::parse(&text_of(text)?)
-    }
-}
-
-/// A JSON object that is carried as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JsonObject(pub Json);
-
-impl FromField for JsonObject {
-    const EXPECTED: &'static str = "an object";
-    fn from_text(text: &str) -> Option<Self> {
-        text.starts_with('{').then(|| Self(Json::from_valid(text.to_owned())))
-    }
-}
-
-impl<T: FromField> FromField for Option<T> {
-    const EXPECTED: &'static str = T::EXPECTED;
-    const OPTIONAL: bool = true;
-    fn from_text(text: &str) -> Option<Self> {
-        if text == "null" { Some(None) } else { T::from_text(text).map(Some) }
-    }
-    fn absent() -> Option<Self> {
-        Some(None)
-    }
-}
-
-/// A type that can stand in a field of a reply.
+/// A type that can be written into a field of a message.
 pub trait PutField {
     /// What the documentation calls this type.
     const TYPE: &'static str;
@@ -144,104 +108,88 @@ pub trait PutField {
     /// Appends the value as JSON.
     fn put(&self, out: &mut Vec<u8>);
 
+    /// At least as many bytes as [`Self::put`] appends. A request's frame is allocated once by it: memory that was given back
+    /// while it grew could keep a secret.
+    fn room(&self) -> usize;
+
     /// Whether the field is left out altogether.
     fn is_absent(&self) -> bool {
         false
     }
 }
 
-macro_rules! put_display {
-    ($($type:ty = $name:literal;)*) => {$(
-        impl PutField for $type {
-            const TYPE: &'static str = $name;
-            fn put(&self, out: &mut Vec<u8>) {
-                out.extend_from_slice(self.to_string().as_bytes());
-            }
-        }
-    )*};
-}
-
-put_display! { bool = "boolean"; u32 = "number"; u64 = "number"; i32 = "number"; i64 = "number"; }
-
-impl PutField for String {
-    const TYPE: &'static str = "string";
-    fn put(&self, out: &mut Vec<u8>) {
-        put_str(out, self);
-    }
-}
-
-impl PutField for &'static str {
-    const TYPE: &'static str = "string";
-    fn put(&self, out: &mut Vec<u8>) {
-        put_str(out, self);
-    }
-}
-
-impl PutField for Json {
-    const TYPE: &'static str = "JSON as its author wrote it";
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.as_str().as_bytes());
-    }
-}
-
-impl PutField for Pieces {
-    const TYPE: &'static str = Json::TYPE;
-    fn put(&self, out: &mut Vec<u8>) {
-        self.put(out);
-    }
-}
-
-impl<T: PutField> PutField for Option<T> {
-    const TYPE: &'static str = T::TYPE;
-    const MEMBER: &'static str = T::MEMBER;
-    fn put(&self, out: &mut Vec<u8>) {
-        match self {
-            Some(value) => value.put(out),
-            None => out.extend_from_slice(b"null"),
-        }
-    }
-    fn is_absent(&self) -> bool {
-        self.is_none()
-    }
-}
-
-impl<T: PutField> PutField for Vec<T> {
-    const TYPE: &'static str = "array";
-    const MEMBER: &'static str = T::TYPE;
-    fn put(&self, out: &mut Vec<u8>) {
-        out.push(b'[');
-        for (at, item) in self.iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            item.put(out);
-        }
-        out.push(b']');
-    }
-}
-
-impl<T: PutField> PutField for BTreeMap<String, T> {
-    const TYPE: &'static str = "object";
-    const MEMBER: &'static str = T::TYPE;
-    fn put(&self, out: &mut Vec<u8>) {
-        out.push(b'{');
-        for (at, (name, value)) in self.iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            put_str(out, name);
-            out.push(b':');
-            value.put(out);
-        }
-        out.push(b'}');
-    }
-}
-
-/// The fields of a reply, a push or an object inside one.
+/// The fields of a message or of an object inside one.
 pub trait PutFields {
     /// Appends `"name":value` pairs, separated by commas, each preceded by a comma when `first` is false.
     /// Returns whether nothing has been written yet.
     fn put_fields(&self, out: &mut Vec<u8>, first: bool) -> bool;
+
+    /// At least as many bytes as [`Self::put_fields`] appends.
+    fn fields_room(&self) -> usize;
+}
+
+/// A message, or an object inside one: what can be written can be read.
+pub trait Message: PutFields + Sized {
+    /// Of a request or a push its `type` on the wire, of a reply that of its request, of an object its name.
+    const TAG: &'static str;
+
+    /// Reads it from its fields; those that it does not know are passed over.
+    ///
+    /// # Errors
+    /// Which field is missing or wrong.
+    fn read(fields: &Fields<'_>) -> Result<Self, FieldError>;
+}
+
+/// A request, which says what answers it.
+pub trait Ask: Message {
+    /// What the bridge answers.
+    type Reply: Message;
+
+    /// The server that it is about, where it is about one.
+    fn server(&self) -> Option<&str>;
+
+    /// The profile of the origin that it is about, likewise.
+    fn profile(&self) -> Option<&str>;
+}
+
+/// A field that may name one server or one profile.
+pub(crate) trait NamesOne {
+    fn name(&self) -> Option<&str>;
+}
+
+impl NamesOne for ServerId {
+    fn name(&self) -> Option<&str> {
+        Some(self.as_str())
+    }
+}
+
+impl NamesOne for SourceId {
+    fn name(&self) -> Option<&str> {
+        Some(self.as_str())
+    }
+}
+
+impl NamesOne for String {
+    fn name(&self) -> Option<&str> {
+        Some(self)
+    }
+}
+
+impl<T: NamesOne> NamesOne for Option<T> {
+    fn name(&self) -> Option<&str> {
+        self.as_ref().and_then(NamesOne::name)
+    }
+}
+
+/// Reads a message from the text of its object.
+///
+/// # Errors
+/// Which field is missing or wrong; the whole, under its name, where the text is no object.
+pub fn read_object<T: Message>(text: &str) -> Result<T, FieldError> {
+    let fields = Fields::parse(text.as_bytes());
+    let fields =
+        fields.map_err(|_| FieldError { field: T::TAG, expected: "an object", found: kind_of(text) })?;
+    T::read(&fields)
 }
 
 /// Appends one `"name":value` pair unless the value is absent; see [`PutFields::put_fields`].
@@ -256,6 +204,11 @@ pub fn put_pair<T: PutField>(out: &mut Vec<u8>, first: bool, name: &str, value: 
     out.push(b':');
     value.put(out);
     false
+}
+
+/// At least as many bytes as [`put_pair`] appends.
+pub fn pair_room<T: PutField>(name: &str, value: &T) -> usize {
+    name.len() + "\"\":,".len() + value.room()
 }
 
 /// Appends `fields` as a JSON object.

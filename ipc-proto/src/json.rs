@@ -46,7 +46,7 @@ impl Json {
 const AROUND: usize = 64;
 
 /// A JSON array put together of texts that others hold: nothing is copied before it is sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Pieces(Vec<(Rc<str>, Range<usize>)>);
 
 impl Pieces {
@@ -61,10 +61,23 @@ impl Pieces {
         }
     }
 
+    /// At least as many bytes as [`Self::put`] appends.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.0.iter().map(|(_, part)| part.len().max("null".len()) + 1).sum::<usize>() + 2
+    }
+
+    /// The array as one text.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut out = Vec::new();
+        self.put(&mut out);
+        Json(String::from_utf8(out).unwrap_or_default())
+    }
+
     /// Appends the array.
     pub fn put(&self, out: &mut Vec<u8>) {
-        let length: usize = self.0.iter().map(|(_, part)| part.len() + 1).sum();
-        out.reserve(length + AROUND);
+        out.reserve(self.room() + AROUND);
         out.push(b'[');
         for (at, (text, part)) in self.0.iter().enumerate() {
             if at > 0 {
@@ -75,6 +88,15 @@ impl Pieces {
         out.push(b']');
     }
 }
+
+/// Equal are those that are the same array: what was put together of many texts is read back as one.
+impl PartialEq for Pieces {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
+    }
+}
+
+impl Eq for Pieces {}
 
 /// The text that a JSON string is; none where `json` is none, or is no text (half a surrogate pair).
 #[must_use]

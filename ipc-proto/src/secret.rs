@@ -1,6 +1,6 @@
 //! A text that only its server may see.
 //!
-//! Owns that the text shows itself to nobody by accident: it has no `Display`, its `Debug` hides it, nothing serialises it, it is
+//! Owns that the text shows itself to nobody by accident: it has no `Display`, its `Debug` hides it, only the frame of a request has it as JSON, it is
 //! compared in constant time, and its memory is overwritten when it is dropped. Must never be copied into a plain string but
 //! where it is used.
 
@@ -15,7 +15,8 @@ use bincode::{BorrowDecode, Encode};
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
-use crate::field::FromField;
+use crate::field::{FromField, PutField, room_of};
+use crate::json::put_str;
 
 /// A secret text.
 #[derive(Clone, Default)]
@@ -89,6 +90,16 @@ impl FromField for Secret {
     }
 }
 
+impl PutField for Secret {
+    const TYPE: &'static str = String::TYPE;
+    fn put(&self, out: &mut Vec<u8>) {
+        put_str(out, self.expose());
+    }
+    fn room(&self) -> usize {
+        room_of(self.expose())
+    }
+}
+
 /// Secret texts by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretMap(pub BTreeMap<String, Secret>);
@@ -97,6 +108,17 @@ impl FromField for SecretMap {
     const EXPECTED: &'static str = "an object whose values are strings";
     fn from_text(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok().map(Self)
+    }
+}
+
+impl PutField for SecretMap {
+    const TYPE: &'static str = <BTreeMap<String, Secret>>::TYPE;
+    const MEMBER: &'static str = <BTreeMap<String, Secret>>::MEMBER;
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+    }
+    fn room(&self) -> usize {
+        self.0.room()
     }
 }
 

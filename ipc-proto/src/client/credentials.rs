@@ -1,7 +1,7 @@
 //! What is told of a server's secrets: names, types and times, never a value.
 
 use super::define_sent;
-use crate::field::{FromField, PutField};
+use crate::field::{FromField, PutField, Word, room_of};
 use crate::json::put_str;
 
 /// How a server is given a secret.
@@ -52,6 +52,9 @@ impl PutField for CredentialType {
     fn put(&self, out: &mut Vec<u8>) {
         put_str(out, self.as_str());
     }
+    fn room(&self) -> usize {
+        room_of(self.as_str())
+    }
 }
 
 define_sent! {
@@ -77,9 +80,9 @@ define_sent! {
     /// Where secrets are kept. Says nothing of what there is.
     "SecretStore" SecretStoreView {
         /// What `config.toml` says: `file` or `keyring`.
-        store: &'static str,
+        store: Word,
         /// What has their key: `none` (the file is plain), `passphrase` or `keyring`.
-        encryption: &'static str,
+        encryption: Word,
         /// Whether they cannot be read at present.
         locked: bool,
         /// Whether `unlock_secrets` needs a passphrase.

@@ -3,6 +3,7 @@
 #![allow(non_snake_case, reason = "the fields' names are those on the wire")]
 
 use super::define_sent;
+use crate::field::Word;
 use crate::json::Json;
 
 define_sent! {
@@ -15,9 +16,9 @@ define_sent! {
         /// Which of its profiles.
         profile: String,
         /// What for.
-        scope: &'static str,
+        scope: Word,
         /// `ALLOW_ONCE`, `ALLOW_ALWAYS` or `DENY`.
-        grant_type: &'static str,
+        grant_type: Word,
         /// When it was made, in milliseconds since 1970.
         created_at: u64,
         /// When it ends, in milliseconds since 1970.
@@ -61,7 +62,7 @@ define_sent! {
         /// Its name for people.
         label: String,
         /// As in `Server`.
-        state: &'static str,
+        state: Word,
         /// How many of its tools the origin may use.
         tool_count: u32,
     }

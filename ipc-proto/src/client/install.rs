@@ -1,6 +1,7 @@
 //! What is shown of packages, upgrades and runtimes.
 
 use super::{SandboxSettings, SandboxSummary, ServerView, define_sent};
+use crate::field::Word;
 use crate::json::Json;
 
 define_sent! {
@@ -11,7 +12,7 @@ define_sent! {
         /// The server's id.
         server_id: String,
         /// `npm`, `pypi`, `git`, `binary`, `oci` or `remote`.
-        kind: &'static str,
+        kind: Word,
         /// The package; of git and of what is downloaded the address; the image; the URL without what stands behind `?`.
         name: String,
         /// What `install_server` takes for exactly this version.
@@ -143,7 +144,7 @@ define_sent! {
         /// What it may be; anything when empty.
         choices: Vec<String>,
         /// What a value has to be: `path`, `url`, `number` or `boolean`; any text when absent.
-        value_type: Option<&'static str>,
+        value_type: Option<Word>,
         /// A regular expression that the value of a secret has to match.
         pattern: Option<String>,
         /// What one looks like.
@@ -203,23 +204,23 @@ define_sent! {
     /// A program that was looked for.
     "Runtime" RuntimeView {
         /// `node`, `npm`, `npx`, `uv`, `python`, `docker`, `podman` or `git`.
-        name: &'static str,
+        name: Word,
         /// Where it is; absent when it was not found.
         path: Option<String>,
         /// How it was found: `PATH`, `the login shell`, `nvm`, `a usual prefix` or another one.
-        found_by: Option<&'static str>,
+        found_by: Option<Word>,
         /// What it says that its version is.
         version: Option<String>,
         /// Who needs it.
-        needed_for: &'static str,
+        needed_for: Word,
         /// How to get it; absent when it is there.
-        install_hint: Option<&'static str>,
+        install_hint: Option<Word>,
     }
     /// A directory that was looked at.
     "LookedIn" LookedIn {
         /// The directory.
         dir: String,
         /// How it is known.
-        found_by: &'static str,
+        found_by: Word,
     }
 }

@@ -1,6 +1,7 @@
 //! Objects about servers and AI clients that stand inside replies.
 
 use super::{ImageView, SandboxSummary, Supervision, define_sent};
+use crate::field::Word;
 use crate::json::Json;
 
 define_sent! {
@@ -23,7 +24,7 @@ define_sent! {
         /// The directory it runs in, where one was given.
         cwd: Option<String>,
         /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
-        state: &'static str,
+        state: Word,
         /// Since when, in milliseconds since 1970.
         since: u64,
         /// Whether it has not answered a probe while calls are open; many servers do one thing at a time.
@@ -55,7 +56,7 @@ define_sent! {
         /// runner) or `process_group` (what left its group is ended by its runner, by the bridge, or by the next
         /// start of the bridge) or `container` (the engine ends it; its runner, the bridge or the next start of the
         /// bridge has it removed). Known once it was started.
-        containment: Option<&'static str>,
+        containment: Option<Word>,
         /// Why it is not `pid_namespace`.
         containment_reason: Option<String>,
         /// The MCP revision that it speaks, once known.
@@ -76,7 +77,7 @@ define_sent! {
         /// Its URL; a query is left out.
         url: String,
         /// `http`, `sse` or `auto`.
-        transport_type: &'static str,
+        transport_type: Word,
         /// Names of the headers that go with each request.
         header_names: Vec<String>,
     }
@@ -85,7 +86,7 @@ define_sent! {
         /// One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`,
         /// `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `runner_lost`, `protocol_error`, or
         /// `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`.
-        cause: &'static str,
+        cause: Word,
         /// One sentence.
         message: String,
         /// Its exit code, where it had one.
@@ -132,7 +133,7 @@ define_sent! {
         /// Milliseconds since 1970.
         timestamp: u64,
         /// `stderr`, `stdout` (no MCP message), `mcp`, or `harbor` (about the server).
-        source: &'static str,
+        source: Word,
         /// MCP's level, for `mcp` lines.
         level: Option<String>,
         /// The text, cut at 8 KiB.

@@ -1,6 +1,7 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
 use super::{BridgeStatus, CatalogStatus, GrantView, HealthView, ServerStatus, StoreSizes, define_sent};
+use crate::field::Word;
 use crate::json::Json;
 
 define_sent! {
@@ -56,15 +57,15 @@ define_sent! {
         /// The server's id.
         server_id: String,
         /// The state before; the same as `new_state` when only `busy` changed.
-        old_state: Option<&'static str>,
+        old_state: Option<Word>,
         /// The state now.
-        new_state: &'static str,
+        new_state: Word,
         /// When, in milliseconds since 1970.
         timestamp: u64,
         /// Whether it has not answered a probe while calls are open.
         busy: bool,
         /// Why, where it ended or failed: one word, see `Exit`.
-        cause: Option<&'static str>,
+        cause: Option<Word>,
         /// The same as a sentence.
         message: Option<String>,
         /// Which restart is next or under way, counted since the last stable minute.
@@ -78,7 +79,7 @@ define_sent! {
     /// has not changed.
     "status_update" StatusUpdate {
         /// `server`: one server has changed; `bridge`: the bridge has, by its clients or its configuration; `catalog`: the catalog has; `numbers`: all, since it is time.
-        category: &'static str,
+        category: Word,
         /// When, in milliseconds since 1970.
         timestamp: u64,
         /// How it all is.
@@ -101,7 +102,7 @@ define_sent! {
         /// Milliseconds since 1970.
         timestamp: u64,
         /// As in `LogLine`.
-        source: &'static str,
+        source: Word,
         /// MCP's level, for `mcp` lines.
         level: Option<String>,
         /// The text, cut at 8 KiB.
@@ -119,7 +120,7 @@ define_sent! {
     /// A grant was made, taken back, or has ended; comes to clients that sent `host_watch`.
     "grant_changed" GrantChanged {
         /// `granted`, `revoked` or `expired`.
-        change: &'static str,
+        change: Word,
         /// The grant.
         grant: GrantView,
     }
@@ -132,7 +133,7 @@ define_sent! {
     /// The resources, or the prompts, of a server may have changed, likewise.
     "offers_changed" OffersChanged {
         /// `resources` (and their templates) or `prompts`.
-        kind: &'static str,
+        kind: Word,
         /// As in `tools_changed`.
         server_id: Option<String>,
     }

@@ -8,6 +8,7 @@ use super::{
     ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerView, StatsView, StatusView, ToolChange,
     UpgradeView, UsableServer, define_sent,
 };
+use crate::field::Word;
 use crate::json::{Json, Pieces};
 
 mod secrets;
@@ -22,7 +23,7 @@ define_sent! {
         /// The client protocol that the bridge speaks.
         protocol: u32,
         /// The bridge's build.
-        build: &'static str,
+        build: Word,
         /// The bridge's process id.
         pid: u32,
     }
@@ -31,9 +32,9 @@ define_sent! {
         /// The client protocol that the bridge speaks.
         protocol: u32,
         /// The bridge's version.
-        bridge_version: &'static str,
+        bridge_version: Word,
         /// The bridge's build.
-        build: &'static str,
+        build: Word,
         /// The bridge's process id.
         pid: u32,
         /// Whether larger answers will come as chunks.
@@ -305,9 +306,9 @@ define_sent! {
         /// Whether it may.
         granted: bool,
         /// By which type of grant.
-        grant_type: Option<&'static str>,
+        grant_type: Option<Word>,
         /// Why not: the code that a call would get.
-        code: Option<&'static str>,
+        code: Option<Word>,
         /// The same as a sentence.
         message: Option<String>,
     }
@@ -418,7 +419,7 @@ define_sent! {
         /// Whether it has got its first grants by this.
         granted: bool,
         /// What `mcp.firstUse` says: `all`, `ask` or `none`.
-        first_use: &'static str,
+        first_use: Word,
     }
     /// A page of the catalog.
     "catalog_get" CatalogGetResult {

@@ -4,7 +4,7 @@
 //! Owns that they are one list, and one type. Must never have two messages of one type: a test looks.
 
 use super::MessageDoc;
-use crate::field::FieldError;
+use crate::field::{FieldError, PutFields};
 use crate::json::Fields;
 
 mod catalog;
@@ -49,7 +49,31 @@ macro_rules! join {
             pub fn tag(&self) -> &'static str {
                 match self { $(Self::$category(request) => request.tag(),)* }
             }
+
+            pub(crate) fn fields(&self) -> &dyn PutFields {
+                match self { $(Self::$category(request) => request.fields(),)* }
+            }
+
+            /// The server that it is about, where it is about one.
+            #[must_use]
+            pub fn server(&self) -> Option<&str> {
+                match self { $(Self::$category(request) => request.server(),)* }
+            }
+
+            /// The profile of the origin that it is about, likewise.
+            #[must_use]
+            pub fn profile(&self) -> Option<&str> {
+                match self { $(Self::$category(request) => request.profile(),)* }
+            }
         }
+
+        $(
+            impl From<$name> for Request {
+                fn from(request: $name) -> Self {
+                    Self::$category(request)
+                }
+            }
+        )*
 
         const CATEGORIES: &[&[MessageDoc]] = &[$($name::ALL,)*];
     };

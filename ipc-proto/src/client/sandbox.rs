@@ -2,7 +2,7 @@
 //! what is shown of what holds it.
 
 use super::{define_sent, define_settings};
-use crate::field::{FromField, PutField};
+use crate::field::{FromField, PutField, Word, room_of};
 use crate::json::put_str;
 
 define_settings! {
@@ -75,6 +75,9 @@ macro_rules! words {
             fn put(&self, out: &mut Vec<u8>) {
                 put_str(out, self.as_str());
             }
+            fn room(&self) -> usize {
+                room_of(self.as_str())
+            }
         }
     };
 }
@@ -117,7 +120,7 @@ define_sent! {
         /// As its definition names it.
         reference: String,
         /// `podman` or `docker`; absent until one was found, unless its definition says which.
-        engine: Option<&'static str>,
+        engine: Option<Word>,
         /// The image's own id, by which it is run whatever the reference means by now; absent until it was found.
         id: Option<String>,
         /// What the registry calls it: `registry.example/name@sha256:…`; absent where none does.
@@ -126,11 +129,11 @@ define_sent! {
     /// What holds a server, in short.
     "SandboxSummary" SandboxSummary {
         /// `off`, `basic`, `standard` or `strict`.
-        level: &'static str,
+        level: Word,
         /// What of the kernel does it: `landlock 7, seccomp, namespaces`, or less.
         held_by: String,
         /// `none`, `loopback`, `hosts` or `all`.
-        network: &'static str,
+        network: Word,
         /// What the level asks for and this kernel cannot do, a sentence each.
         missing: Vec<String>,
         /// Ways in which this server may leave its sandbox or reach more than one would think, a sentence each.
@@ -160,9 +163,9 @@ define_sent! {
         /// The file or directory.
         path: String,
         /// `read` (list and execute too), `write` or `device`.
-        access: &'static str,
+        access: Word,
         /// Why: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`.
-        why: &'static str,
+        why: Word,
         /// Of what was granted by another name, that one: the way there has symbolic links on it.
         granted_as: Option<String>,
     }
@@ -176,7 +179,7 @@ define_sent! {
         /// The option of `harbor sandbox` that would allow it; absent where nothing does.
         allow: Option<String>,
         /// What to mind before it is given: a sentence, where it leads out of the sandbox.
-        mind: Option<&'static str>,
+        mind: Option<Word>,
         /// Why nothing does.
         never: Option<String>,
     }

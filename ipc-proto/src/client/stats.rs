@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::define_sent;
+use crate::field::Word;
 
 define_sent! {
     /// Objects of `host_get_stats`.
@@ -104,9 +105,9 @@ define_sent! {
         /// For whom.
         origin: String,
         /// About what.
-        scope: &'static str,
+        scope: Word,
         /// `allowed`, or the code of the refusal.
-        decision: &'static str,
+        decision: Word,
         /// How often.
         count: u64,
     }

@@ -4,6 +4,7 @@
 //! another [`STATUS_VERSION`]; a field that is added has not.
 
 use super::{AuditHealth, CallCounts, RateLimits, SecretStoreView, define_sent};
+use crate::field::Word;
 
 /// The version of these objects.
 pub const STATUS_VERSION: u32 = 1;
@@ -34,28 +35,28 @@ define_sent! {
     "Health" HealthView {
         /// `ok`; `degraded`: something does not work, and the rest does; `failing`: calls are refused, or what happens is not
         /// written down.
-        state: &'static str,
+        state: Word,
         /// What is wrong, the worst first; empty when nothing is.
         reasons: Vec<HealthReason>,
     }
     /// Something that is wrong.
     "HealthReason" HealthReason {
         /// `degraded` or `failing`.
-        state: &'static str,
+        state: Word,
         /// Which server has it, where it is one.
         server: Option<String>,
         /// A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete`,
         /// `config_refused` or `metrics_unavailable`.
-        code: &'static str,
+        code: Word,
         /// The same as a sentence.
         message: String,
     }
     /// The bridge.
     "BridgeStatus" BridgeStatus {
         /// Its version.
-        version: &'static str,
+        version: Word,
         /// Its build.
-        build: &'static str,
+        build: Word,
         /// Its process id.
         pid: u32,
         /// How long it has been there, in milliseconds.
@@ -82,7 +83,7 @@ define_sent! {
         secrets: SecretStoreView,
         /// What an AI client gets whose name is new: `all`, `ask` or `none`, as `mcp.firstUse` says; `closed`: nothing, since
         /// it was lost who had been here.
-        first_use: &'static str,
+        first_use: Word,
         /// Where metrics are served over HTTP, `127.0.0.1:9464`; absent where nowhere.
         metrics: Option<String>,
     }
@@ -109,7 +110,7 @@ define_sent! {
         /// A name for people.
         label: String,
         /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
-        state: &'static str,
+        state: Word,
         /// Since when, in milliseconds since 1970.
         since: u64,
         /// Whether it has not answered a probe while calls are open.
@@ -127,7 +128,7 @@ define_sent! {
         /// When it is tried again, in milliseconds since 1970.
         next_retry: Option<u64>,
         /// How it last ended without being told to, one word; also while it runs again.
-        last_cause: Option<&'static str>,
+        last_cause: Option<Word>,
         /// The same as a sentence.
         last_error: Option<String>,
         /// Calls that it is working on.
@@ -137,7 +138,7 @@ define_sent! {
         /// Its calls since the bridge began; absent when there were none.
         calls: Option<CallCounts>,
         /// The level of its sandbox; absent until it was started.
-        sandbox: Option<&'static str>,
+        sandbox: Option<Word>,
         /// What holds it, in short.
         sandbox_held_by: Option<String>,
         /// Lines that it has logged since the bridge began or its definition was changed: where the end of its log is.
@@ -168,17 +169,17 @@ define_sent! {
     "CatalogStatus" CatalogStatus {
         /// Of the worker: `off` (by the environment or the configuration), `stopped` (it is started when there is something to
         /// do), `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
-        state: &'static str,
+        state: Word,
         /// Its process id, while there is one.
         pid: Option<u32>,
         /// How often it was restarted since the bridge began.
         restarts: u32,
         /// What it does: `refreshing` or `enriching`; absent when nothing.
-        activity: Option<&'static str>,
+        activity: Option<Word>,
         /// The same as a sentence, while it does something.
         step: Option<String>,
         /// The file: `ok`, `missing`, `newer` (of a newer Harbor), `corrupt` or `unreadable`; absent until it was looked at.
-        file: Option<&'static str>,
+        file: Option<Word>,
         /// What is wrong with the file, a sentence.
         file_error: Option<String>,
         /// Entries that are not removed; absent until the file was looked at.

@@ -1,7 +1,7 @@
 //! How a server is supervised, as its definition says it. What is left out has the value that the text names.
 
 use super::define_settings;
-use crate::field::{FromField, PutField};
+use crate::field::{FromField, PutField, room_of};
 use crate::json::put_str;
 
 define_settings! {
@@ -81,6 +81,9 @@ impl PutField for RestartWhen {
     fn put(&self, out: &mut Vec<u8>) {
         put_str(out, self.as_str());
     }
+    fn room(&self) -> usize {
+        room_of(self.as_str())
+    }
 }
 
 /// How many restarts there may be in a row.
@@ -112,6 +115,9 @@ impl PutField for Attempts {
             Self::Most(most) => most.put(out),
             Self::Unlimited => put_str(out, "unlimited"),
         }
+    }
+    fn room(&self) -> usize {
+        room_of("unlimited")
     }
 }
 

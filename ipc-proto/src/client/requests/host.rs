@@ -8,7 +8,7 @@ define_requests! {
     /// Any request about permissions, and what is done for origins.
     HostRequest:
     /// Records what a person allows or forbids an origin. A DENY wins over whatever else is granted, until it is revoked.
-    "host_grant_permission" HostGrantPermission {
+    "host_grant_permission" HostGrantPermission -> HostGrantPermissionResult {
         /// The origin: `https://example.com`, or `client://NAME` for an AI client.
         origin: String,
         /// Which of the origin's profiles; `default` when absent.
@@ -25,7 +25,7 @@ define_requests! {
         allowed_tools: Option<Vec<String>>,
     }
     /// Takes grants back: of every type, or of one.
-    "host_revoke_permission" HostRevokePermission {
+    "host_revoke_permission" HostRevokePermission -> HostRevokePermissionResult {
         /// The origin.
         origin: String,
         /// As in `host_grant_permission`.
@@ -38,7 +38,7 @@ define_requests! {
         tab_id: Option<u64>,
     }
     /// Asks whether an origin may do something now.
-    "host_check_permission" HostCheckPermission {
+    "host_check_permission" HostCheckPermission -> HostCheckPermissionResult {
         /// The origin. An AI client may leave it out: it is its own.
         origin: Option<String>,
         /// As in `host_grant_permission`. An AI client has no profiles but `default`.
@@ -51,7 +51,7 @@ define_requests! {
         tool_name: Option<String>,
     }
     /// Lists the grants of one origin.
-    "host_get_permissions" HostGetPermissions {
+    "host_get_permissions" HostGetPermissions -> HostGetPermissionsResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// Only of this profile; of all when absent.
@@ -61,14 +61,14 @@ define_requests! {
     }
     /// Ends the grants that are bound to a tab: it was closed. Only those of the connection's own browser session, where it
     /// has named one.
-    "host_expire_tab_grants" HostExpireTabGrants {
+    "host_expire_tab_grants" HostExpireTabGrants -> HostExpireTabGrantsResult {
         /// The tab.
         tab_id: u64,
         /// Only grants of this profile.
         profile: Option<String>,
     }
     /// Lists the grants of all origins.
-    "host_list_all_permissions" HostListAllPermissions {
+    "host_list_all_permissions" HostListAllPermissions -> HostListAllPermissionsResult {
         /// Only of this profile.
         profile: Option<String>,
         /// Leaves out what is bound to another tab.
@@ -77,7 +77,7 @@ define_requests! {
     /// Lists the tools that an origin may know of: of servers that run, or will be started by a call. Needs the scope
     /// `mcp:tools.list`. A tool is listed when the grant covers it and, where there are grants for `mcp:tools.call` (of
     /// whatever tab), one of these does too, and a DENY of those leaves none; one that has changed since the person saw it is not, until it is accepted.
-    "host_list_tools" HostListTools {
+    "host_list_tools" HostListTools -> HostListToolsResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
@@ -88,7 +88,7 @@ define_requests! {
         server_ids: Option<Vec<String>>,
     }
     /// Lists the servers of which an origin may use a tool, with their state. Needs the scope `mcp:tools.list`.
-    "host_list_servers" HostListServers {
+    "host_list_servers" HostListServers -> HostListServersResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
@@ -99,7 +99,7 @@ define_requests! {
     /// Lists what running servers offer besides tools, of those servers all of whose tools an origin may use. Needs the scope
     /// `mcp:tools.list`. An AI client uses it by `mcp_read_resource`, `mcp_get_prompt`, `mcp_complete` and
     /// `mcp_subscribe_resource`, for which it needs `mcp:tools.call` for all tools of the server.
-    "host_list_offers" HostListOffers {
+    "host_list_offers" HostListOffers -> HostListOffersResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
@@ -111,7 +111,7 @@ define_requests! {
     }
     /// Calls a tool on behalf of an origin: permission, allowlist, the tool itself, limits, and only then the server. Needs
     /// the scope `mcp:tools.call`. On a timeout, a cancel or a vanished client the server gets `notifications/cancelled`.
-    "host_call_tool" HostCallTool {
+    "host_call_tool" HostCallTool -> HostCallToolResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
@@ -137,7 +137,7 @@ define_requests! {
     }
     /// Begins a run: a number of calls that an agent may make. It ends with its client, or when it is not used for
     /// `limits.runStaleSeconds`.
-    "host_create_run" HostCreateRun {
+    "host_create_run" HostCreateRun -> HostCreateRunResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
@@ -148,7 +148,7 @@ define_requests! {
         max_calls: Option<u32>,
     }
     /// Ends a run.
-    "host_end_run" HostEndRun {
+    "host_end_run" HostEndRun -> HostEndRunResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
@@ -159,7 +159,7 @@ define_requests! {
         run_id: String,
     }
     /// Says what is left of a run.
-    "host_get_run" HostGetRun {
+    "host_get_run" HostGetRun -> HostGetRunResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
@@ -171,7 +171,7 @@ define_requests! {
     }
     /// Counts and durations of calls and decisions since the bridge began, without any payload. With an origin, and always
     /// for an AI client, only what concerns it.
-    "host_get_stats" HostGetStats {
+    "host_get_stats" HostGetStats -> HostGetStatsResult {
         /// As in `host_check_permission`; all origins when the owner leaves it out.
         origin: Option<String>,
         /// Without meaning here.
@@ -181,12 +181,12 @@ define_requests! {
     }
     /// Begins (or ends) the pushes `grant_changed`, `tools_changed` and `tool_changed`. An AI client is told only what
     /// concerns itself.
-    "host_watch" HostWatch {
+    "host_watch" HostWatch -> HostWatchResult {
         /// False ends them; true when absent.
         watch: Option<bool>,
     }
     /// Gives the newest lines of the audit log that match, oldest first.
-    "host_get_audit" HostGetAudit {
+    "host_get_audit" HostGetAudit -> HostGetAuditResult {
         /// Only what was done on behalf of this origin, or by it; `owner` for the person.
         origin: Option<String>,
         /// Only what happened since, in milliseconds since 1970.
@@ -195,12 +195,12 @@ define_requests! {
         limit: Option<u64>,
     }
     /// Lists the tools that have changed since they were first seen, or last accepted.
-    "host_list_tool_changes" HostListToolChanges {
+    "host_list_tool_changes" HostListToolChanges -> HostListToolChangesResult {
         /// Only of this server.
         server_id: Option<SourceId>,
     }
     /// Accepts a tool as it is now: origins may use it again.
-    "host_accept_tool_change" HostAcceptToolChange {
+    "host_accept_tool_change" HostAcceptToolChange -> HostAcceptToolChangeResult {
         /// The server.
         server_id: SourceId,
         /// The tool, as the server names it.

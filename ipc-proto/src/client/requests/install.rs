@@ -13,7 +13,7 @@ define_requests! {
     /// Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that
     /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, its versions are locked, and it is not
     /// started. A plan runs no code of any package, unless `build`.
-    "install_server" InstallServer {
+    "install_server" InstallServer -> InstallServerResult {
         /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME`
         /// of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of
         /// an entry of the catalog or of what Harbor brings along. A repository is followed in what it says of its server, as
@@ -63,7 +63,7 @@ define_requests! {
     }
     /// Says what would be installed, in which ways, and what has to be filled in. Of a repository one commit is fetched and read;
     /// nothing of it runs, and nothing of it stays.
-    "resolve_server" ResolveServer {
+    "resolve_server" ResolveServer -> ResolveServerResult {
         /// As in `install_server`.
         source: String,
         /// As in `install_server`.
@@ -74,10 +74,10 @@ define_requests! {
         progress: Option<bool>,
     }
     /// Lists the servers that Harbor brings along.
-    "get_curated_list" GetCuratedList {}
+    "get_curated_list" GetCuratedList -> GetCuratedListResult {}
     /// Installs another version beside the present one, starts it with nothing of the person's (no secrets, variables, grants),
     /// and says how its tools differ. It is used once another request says `apply`; it goes when the client leaves before.
-    "upgrade_server" UpgradeServer {
+    "upgrade_server" UpgradeServer -> UpgradeServerResult {
         /// The server's id.
         server_id: ServerId,
         /// Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent.
@@ -96,26 +96,26 @@ define_requests! {
         progress: Option<bool>,
     }
     /// Goes back to the version before the last upgrade; done twice, it is as before.
-    "undo_upgrade" UndoUpgrade {
+    "undo_upgrade" UndoUpgrade -> UndoUpgradeResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// As `remove_server`, of a server with a package only.
-    "uninstall_server" UninstallServer {
+    "uninstall_server" UninstallServer -> UninstallServerResult {
         /// The server's id.
         server_id: ServerId,
         /// As in `remove_server`.
         data: Option<bool>,
     }
     /// Changes a server's arguments. One that runs is stopped and started again.
-    "update_server_args" UpdateServerArgs {
+    "update_server_args" UpdateServerArgs -> UpdateServerArgsResult {
         /// The server's id.
         server_id: ServerId,
         /// All of them.
         args: Vec<String>,
     }
     /// Lists the servers with a package, in their versions. `connect_server` and `disconnect_server` start and stop them.
-    "list_installed" ListInstalled {}
+    "list_installed" ListInstalled -> ListInstalledResult {}
     /// Looks for the programs that servers and installers need.
-    "check_runtimes" CheckRuntimes {}
+    "check_runtimes" CheckRuntimes -> CheckRuntimesResult {}
 }

@@ -8,42 +8,42 @@ define_requests! {
     /// Any request about what servers offer, by MCP.
     McpRequest:
     /// As `connect_server`, and answers with everything that the server offers.
-    "mcp_connect" McpConnect {
+    "mcp_connect" McpConnect -> McpConnectResult {
         /// The server's id.
         server_id: ServerId,
         /// As in `connect_server`.
         progress: Option<bool>,
     }
     /// As `disconnect_server`.
-    "mcp_disconnect" McpDisconnect {
+    "mcp_disconnect" McpDisconnect -> McpDisconnectResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Lists the servers that are running.
-    "mcp_list_connections" McpListConnections {}
+    "mcp_list_connections" McpListConnections -> McpListConnectionsResult {}
     /// Asks a server for its tools, all pages. Of one that was stopped, or has not been started yet, what is known of them.
-    "mcp_list_tools" McpListTools {
+    "mcp_list_tools" McpListTools -> McpListToolsResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Asks a running server for its resources, all pages.
-    "mcp_list_resources" McpListResources {
+    "mcp_list_resources" McpListResources -> McpListResourcesResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Asks a running server for its resource templates, all pages.
-    "mcp_list_resource_templates" McpListResourceTemplates {
+    "mcp_list_resource_templates" McpListResourceTemplates -> McpListResourceTemplatesResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Asks a running server for its prompts, all pages.
-    "mcp_list_prompts" McpListPrompts {
+    "mcp_list_prompts" McpListPrompts -> McpListPromptsResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Calls a tool. Ends in the server's result, or an error; on a timeout, a cancel or a vanished client
     /// the server gets `notifications/cancelled`.
-    "mcp_call_tool" McpCallTool {
+    "mcp_call_tool" McpCallTool -> McpCallToolResult {
         /// The server's id.
         server_id: ServerId,
         /// The tool's name, as the server gave it.
@@ -68,7 +68,7 @@ define_requests! {
         answers: Option<JsonObject>,
     }
     /// Reads a resource.
-    "mcp_read_resource" McpReadResource {
+    "mcp_read_resource" McpReadResource -> McpReadResourceResult {
         /// The server's id.
         server_id: ServerId,
         /// The resource's URI.
@@ -79,7 +79,7 @@ define_requests! {
         answers: Option<JsonObject>,
     }
     /// Gets a prompt.
-    "mcp_get_prompt" McpGetPrompt {
+    "mcp_get_prompt" McpGetPrompt -> McpGetPromptResult {
         /// The server's id.
         server_id: ServerId,
         /// The prompt's name.
@@ -92,7 +92,7 @@ define_requests! {
         answers: Option<JsonObject>,
     }
     /// Answers a question of a server: an `ask` push.
-    "mcp_answer" McpAnswer {
+    "mcp_answer" McpAnswer -> McpAnswerResult {
         /// The question's number.
         ask_id: u64,
         /// MCP's result.
@@ -101,7 +101,7 @@ define_requests! {
         error: Option<JsonObject>,
     }
     /// Asks for completions of a prompt's or a resource template's argument.
-    "mcp_complete" McpComplete {
+    "mcp_complete" McpComplete -> McpCompleteResult {
         /// The server's id.
         server_id: ServerId,
         /// MCP's `ref` object, passed on as it is.
@@ -112,33 +112,33 @@ define_requests! {
         context: Option<JsonObject>,
     }
     /// Subscribes to changes of a resource; they come as `resource_updated` pushes to this client.
-    "mcp_subscribe_resource" McpSubscribeResource {
+    "mcp_subscribe_resource" McpSubscribeResource -> McpSubscribeResourceResult {
         /// The server's id.
         server_id: ServerId,
         /// The resource's URI.
         uri: String,
     }
     /// Ends a subscription.
-    "mcp_unsubscribe_resource" McpUnsubscribeResource {
+    "mcp_unsubscribe_resource" McpUnsubscribeResource -> McpUnsubscribeResourceResult {
         /// The server's id.
         server_id: ServerId,
         /// The resource's URI.
         uri: String,
     }
     /// Sets how much the server logs by MCP.
-    "mcp_set_log_level" McpSetLogLevel {
+    "mcp_set_log_level" McpSetLogLevel -> McpSetLogLevelResult {
         /// The server's id.
         server_id: ServerId,
         /// `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.
         level: String,
     }
     /// Asks a running server whether it is alive.
-    "mcp_ping" McpPing {
+    "mcp_ping" McpPing -> McpPingResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Sends a request of MCP's tasks extension.
-    "mcp_task" McpTask {
+    "mcp_task" McpTask -> McpTaskResult {
         /// The server's id.
         server_id: ServerId,
         /// `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result` or `tasks/list`.
@@ -148,7 +148,7 @@ define_requests! {
     }
     /// An AI client begins to serve. One of whose name the bridge has neither heard before nor has a grant or a DENY gets
     /// `mcp:tools.list` and `mcp:tools.call` for good, where `mcp.firstUse` is `all`. Only with the role `mcp`.
-    "mcp_begin" McpBegin {
+    "mcp_begin" McpBegin -> McpBeginResult {
         /// Tools that it is for, `server/tool` or `server/*`. Absent: all.
         only: Option<Vec<String>>,
     }

@@ -9,7 +9,7 @@ define_requests! {
     OauthRequest:
     /// Begins an authorization: finds out whom the person has to be asked by. The one before, if it is still under way, is
     /// over. It ends with the connection that it came by, or after five minutes.
-    "oauth_start" OauthStart {
+    "oauth_start" OauthStart -> OauthStartResult {
         /// The server's id; it runs elsewhere.
         server_id: ServerId,
         /// As whom Harbor is known to the authorization server, where it cannot make itself known: a client id.
@@ -23,23 +23,23 @@ define_requests! {
     }
     /// Waits until the person has answered, and stores what they granted; the server is started with it. A `cancel` of this
     /// request ends the authorization.
-    "oauth_finish" OauthFinish {
+    "oauth_finish" OauthFinish -> OauthFinishResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Ends an authorization that is under way.
-    "oauth_cancel" OauthCancel {
+    "oauth_cancel" OauthCancel -> OauthCancelResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Says what the person has let Harbor do at a server.
-    "oauth_status" OauthStatus {
+    "oauth_status" OauthStatus -> OauthStatusResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Gives a grant back: the authorization server is told, where it can be, the tokens are deleted, and the server is
     /// stopped.
-    "oauth_revoke" OauthRevoke {
+    "oauth_revoke" OauthRevoke -> OauthRevokeResult {
         /// The server's id.
         server_id: ServerId,
     }

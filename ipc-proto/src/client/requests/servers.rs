@@ -10,7 +10,7 @@ define_requests! {
     /// Any request about servers: definitions, starts, stops.
     ServerRequest:
     /// Defines a server, or replaces the definition with this id (a running server is stopped first).
-    "add_server" AddServer {
+    "add_server" AddServer -> AddServerResult {
         /// The server's id.
         server_id: ServerId,
         /// The program to run: an absolute path, or a name to look up in PATH. Exactly one of `command` and `image`.
@@ -40,7 +40,7 @@ define_requests! {
         secrets: Option<Vec<String>>,
     }
     /// Defines a server that runs elsewhere, or replaces the definition with this id.
-    "add_remote_server" AddRemoteServer {
+    "add_remote_server" AddRemoteServer -> AddRemoteServerResult {
         /// The server's id.
         server_id: ServerId,
         /// Where it is: `https://…`, or `http://…` on this machine; without a name and password in it.
@@ -65,13 +65,13 @@ define_requests! {
         allow_http: Option<bool>,
     }
     /// Says what a server may do on this machine, as the next start has it.
-    "get_sandbox" GetSandbox {
+    "get_sandbox" GetSandbox -> GetSandboxResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Changes what a server may do on this machine. A running server is stopped and started again, unless
     /// nothing is different then.
-    "set_sandbox" SetSandbox {
+    "set_sandbox" SetSandbox -> SetSandboxResult {
         /// The server's id.
         server_id: ServerId,
         /// The settings to change, as in the object `sandbox` below; the others stay.
@@ -81,7 +81,7 @@ define_requests! {
     }
     /// Changes how a server is supervised, or its label. Nothing is restarted: a server that runs goes on, with all that
     /// does not belong to its start.
-    "set_supervision" SetSupervision {
+    "set_supervision" SetSupervision -> SetSupervisionResult {
         /// The server's id.
         server_id: ServerId,
         /// The settings to change, as in the object `supervision` below; the others stay.
@@ -93,22 +93,22 @@ define_requests! {
     }
     /// Stops a server and forgets its definition and its secrets. Its data directory stays, and is that of whatever is
     /// added with this id later.
-    "remove_server" RemoveServer {
+    "remove_server" RemoveServer -> RemoveServerResult {
         /// The server's id.
         server_id: ServerId,
         /// Whether the data directory is deleted too, also one that an earlier server with this id has left.
         data: Option<bool>,
     }
     /// Lists the definitions with the state of each server.
-    "list_servers" ListServers {}
+    "list_servers" ListServers -> ListServersResult {}
     /// Says of one server how it is, what is installed for it, and whether its next start could succeed: nothing is started.
-    "get_server_status" GetServerStatus {
+    "get_server_status" GetServerStatus -> GetServerStatusResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Starts a server and makes contact; does nothing when it is running. One that waits to be restarted is
     /// started at once, and its restarts count anew.
-    "connect_server" ConnectServer {
+    "connect_server" ConnectServer -> ConnectServerResult {
         /// The server's id.
         server_id: ServerId,
         /// Whether `progress` pushes are wanted: a `message` for each thing that happens until it runs.
@@ -118,7 +118,7 @@ define_requests! {
     }
     /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`, and nothing but a `connect_server` starts
     /// it again while this bridge runs.
-    "disconnect_server" DisconnectServer {
+    "disconnect_server" DisconnectServer -> DisconnectServerResult {
         /// The server's id.
         server_id: ServerId,
     }

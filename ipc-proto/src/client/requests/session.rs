@@ -7,7 +7,7 @@ define_requests! {
     SessionRequest:
     /// The first frame of a Harbor program on the local socket: proves by the token of `run/token` that it
     /// may speak to the bridge, and states its role, once. Not sent on `serve --stdio`.
-    "attach" Attach {
+    "attach" Attach -> AttachResult {
         /// The content of `$HARBOR_HOME/run/token`.
         token: String,
         /// `relay`, `mcp` or `cli`.
@@ -23,7 +23,7 @@ define_requests! {
     }
     /// Says who the client is and what it can take. Optional on a native-messaging port; without it
     /// frames are limited to 1 MiB and larger answers are errors.
-    "hello" Hello {
+    "hello" Hello -> HelloResult {
         /// The client protocol that the client speaks.
         protocol: Option<u32>,
         /// A name for logs.
@@ -36,15 +36,15 @@ define_requests! {
         browser_session: Option<String>,
     }
     /// Asks whether the bridge is alive.
-    "ping" Ping {
+    "ping" Ping -> PingResult {
         /// Text to send back.
         echo: Option<String>,
     }
     /// Ends an open request of this client. It is answered with the code `cancelled`, and the server is told.
-    "cancel" Cancel {
+    "cancel" Cancel -> CancelResult {
         /// The id of the request to end.
         target: String,
     }
     /// Ends the bridge: servers are stopped, open requests answered.
-    "shutdown" Shutdown {}
+    "shutdown" Shutdown -> ShutdownResult {}
 }

@@ -1,0 +1,288 @@
+//! The macros that define messages.
+//!
+//! Owns what each entry becomes. Must never know a message.
+//!
+//! ```text
+//!  "tag" Name { fields }  ─► struct Name, read, write, round trip       define_message
+//!     in define_requests! ─► + enum of the category, row, its reply     "tag" Name -> Reply { … }
+//!     in define_sent!     ─► + row                                      replies, pushes, objects
+//!     in define_settings! ─► + row, changes, a strict reader            all fields optional
+//! ```
+
+/// Defines a message's type, its reader and its writer.
+macro_rules! define_message {
+    ($(#[$meta:meta])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $name { $($(#[doc = $fdoc])* pub $field: $type,)* }
+
+        impl $crate::field::PutFields for $name {
+            fn put_fields(&self, out: &mut Vec<u8>, first: bool) -> bool {
+                $(let first = $crate::field::put_pair(out, first, stringify!($field), &self.$field);)*
+                let _ = &out;
+                first
+            }
+
+            fn fields_room(&self) -> usize {
+                0 $(+ $crate::field::pair_room(stringify!($field), &self.$field))*
+            }
+        }
+
+        impl $crate::field::PutField for $name {
+            const TYPE: &'static str = $tag;
+            fn put(&self, out: &mut Vec<u8>) {
+                $crate::field::put_object(out, self);
+            }
+            fn room(&self) -> usize {
+                $crate::field::PutFields::fields_room(self) + 2
+            }
+        }
+
+        impl $crate::field::Message for $name {
+            const TAG: &'static str = $tag;
+            fn read(fields: &$crate::json::Fields<'_>) -> Result<Self, $crate::field::FieldError> {
+                let _ = fields;
+                Ok(Self { $($field: $crate::field::read(stringify!($field), fields.get(stringify!($field)))?,)* })
+            }
+        }
+
+        impl $crate::field::FromField for $name {
+            const EXPECTED: &'static str = concat!("the object `", $tag, "`");
+            fn from_text(text: &str) -> Option<Self> {
+                $crate::field::read_object(text).ok()
+            }
+            fn wrong_inside(text: &str) -> Option<$crate::field::FieldError> {
+                if !text.starts_with('{') {
+                    return None;
+                }
+                $crate::field::read_object::<Self>(text).err()
+            }
+        }
+
+        #[cfg(test)]
+        impl $crate::client::round_trip::Sample for $name {
+            fn sample(dice: &mut $crate::client::round_trip::Dice) -> Self {
+                let _ = &dice;
+                Self { $($field: $crate::client::round_trip::Sample::sample(dice),)* }
+            }
+        }
+    };
+}
+pub(crate) use define_message;
+
+/// The text of a request's field if the field is `server_id`, else of what `$otherwise` gives.
+macro_rules! server_of {
+    ($request:ident server_id) => {
+        $crate::field::NamesOne::name(&$request.server_id)
+    };
+    ($request:ident $other:ident) => {
+        None
+    };
+}
+pub(crate) use server_of;
+
+/// Likewise of the field `profile`.
+macro_rules! profile_of {
+    ($request:ident profile) => {
+        $crate::field::NamesOne::name(&$request.profile)
+    };
+    ($request:ident $other:ident) => {
+        None
+    };
+}
+pub(crate) use profile_of;
+
+/// Defines the requests of a category: their types, the type of any of them and the rows of the documentation.
+macro_rules! define_requests {
+    ($(#[doc = $alldoc:literal])* $category:ident: $($(#[doc = $doc:literal])* $tag:literal $name:ident -> $reply:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
+        $(
+            $crate::client::define::define_message! {
+                $(#[doc = $doc])*
+                $tag $name { $($(#[doc = $fdoc])* $field: $type,)* }
+            }
+
+            impl $crate::field::Ask for $name {
+                type Reply = $crate::client::$reply;
+
+                fn server(&self) -> Option<&str> {
+                    let request = self;
+                    let _ = request;
+                    None $(.or($crate::client::define::server_of!(request $field)))*
+                }
+
+                fn profile(&self) -> Option<&str> {
+                    let request = self;
+                    let _ = request;
+                    None $(.or($crate::client::define::profile_of!(request $field)))*
+                }
+            }
+        )*
+
+        $(#[doc = $alldoc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "each variant's type carries the documentation")]
+        #[allow(clippy::large_enum_variant, reason = "one at a time is read, handed on and taken apart")]
+        pub enum $category { $($name($name),)* }
+
+        impl $category {
+            /// Builds the request of the type `tag`. `None`: there is no such type.
+            #[must_use]
+            pub fn parse(tag: &str, fields: &$crate::json::Fields<'_>) -> Option<Result<Self, $crate::field::FieldError>> {
+                Some(match tag {
+                    $($tag => <$name as $crate::field::Message>::read(fields).map(Self::$name),)*
+                    _ => return None,
+                })
+            }
+
+            /// The request's `type` on the wire.
+            #[must_use]
+            pub fn tag(&self) -> &'static str {
+                match self { $(Self::$name(_) => $tag,)* }
+            }
+
+            pub(crate) fn fields(&self) -> &dyn $crate::field::PutFields {
+                match self { $(Self::$name(request) => request,)* }
+            }
+
+            /// The server that it is about, where it is about one.
+            #[must_use]
+            pub fn server(&self) -> Option<&str> {
+                match self { $(Self::$name(request) => $crate::field::Ask::server(request),)* }
+            }
+
+            /// The profile of the origin that it is about, likewise.
+            #[must_use]
+            pub fn profile(&self) -> Option<&str> {
+                match self { $(Self::$name(request) => $crate::field::Ask::profile(request),)* }
+            }
+
+            /// All of them, in the order of the documentation.
+            pub const ALL: &'static [$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
+                tag: $tag,
+                doc: concat!($($doc, "\n"),*),
+                fields: &[$($crate::client::FieldDoc {
+                    name: stringify!($field),
+                    kind: <$type as $crate::field::FromField>::EXPECTED,
+                    member: "",
+                    optional: <$type as $crate::field::FromField>::OPTIONAL,
+                    doc: concat!($($fdoc, "\n"),*),
+                },)*],
+                #[cfg(test)]
+                round_trip: $crate::client::round_trip::round_trip::<$name>,
+            },)*];
+        }
+
+        $(
+            impl From<$name> for $crate::client::Request {
+                fn from(request: $name) -> Self {
+                    $category::$name(request).into()
+                }
+            }
+        )*
+    };
+}
+pub(crate) use define_requests;
+
+/// Defines what the bridge sends: types, readers, writers and the rows of the documentation under the name `$all`.
+macro_rules! define_sent {
+    ($(#[doc = $alldoc:literal])* $all:ident: $($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
+        $($crate::client::define::define_message! {
+            $(#[doc = $doc])*
+            $tag $name { $($(#[doc = $fdoc])* $field: $type,)* }
+        })*
+
+        $(#[doc = $alldoc])*
+        pub const $all: &[$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
+            tag: $tag,
+            doc: concat!($($doc, "\n"),*),
+            fields: &[$($crate::client::FieldDoc {
+                name: stringify!($field),
+                kind: <$type as $crate::field::PutField>::TYPE,
+                member: <$type as $crate::field::PutField>::MEMBER,
+                optional: $crate::client::is_option(stringify!($type)),
+                doc: concat!($($fdoc, "\n"),*),
+            },)*],
+            #[cfg(test)]
+            round_trip: $crate::client::round_trip::round_trip::<$name>,
+        },)*];
+    };
+}
+pub(crate) use define_sent;
+
+/// Defines an object of settings, all of them optional, that goes both ways: read from requests, kept as text,
+/// shown in replies. Its row of the documentation is `DOC`.
+macro_rules! define_settings {
+    ($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* }) => {
+        $crate::client::define::define_message! {
+            $(#[doc = $doc])*
+            #[derive(Default)]
+            $tag $name { $($(#[doc = $fdoc])* $field: Option<$type>,)* }
+        }
+
+        impl $name {
+            /// The row of the documentation.
+            pub const DOC: $crate::client::MessageDoc = $crate::client::MessageDoc {
+                tag: $tag,
+                doc: concat!($($doc, "\n"),*),
+                fields: &[$($crate::client::FieldDoc {
+                    name: stringify!($field),
+                    kind: <$type as $crate::field::FromField>::EXPECTED,
+                    member: "",
+                    optional: true,
+                    doc: concat!($($fdoc, "\n"),*),
+                },)*],
+                #[cfg(test)]
+                round_trip: $crate::client::round_trip::round_trip::<$name>,
+            };
+
+            /// Reads what a person set, from its text. Unknown fields are refused: a setting that is misspelt would
+            /// otherwise silently not hold.
+            ///
+            /// # Errors
+            /// Which field is wrong.
+            pub fn parse(text: &str) -> Result<Self, $crate::field::FieldError> {
+                let whole = |found| $crate::field::FieldError { field: $tag, expected: "an object", found };
+                let fields = $crate::json::Fields::parse(text.as_bytes())
+                    .map_err(|_| whole($crate::field::kind_of(text)))?;
+                const KNOWN: &[&str] = &[$(stringify!($field)),*];
+                if fields.twice().is_some() || !fields.names().all(|name| KNOWN.contains(&name)) {
+                    return Err($crate::field::FieldError {
+                        field: $tag,
+                        expected: concat!("only these fields, each once:" $(, " ", stringify!($field))*),
+                        found: "another one",
+                    });
+                }
+                $crate::field::Message::read(&fields)
+            }
+
+            /// These settings with what `changes` says instead.
+            #[must_use]
+            pub fn with(self, changes: Self) -> Self {
+                Self { $($field: changes.$field.or(self.$field),)* }
+            }
+
+            /// Has a setting go back to its default; false when there is none of this name.
+            pub fn reset(&mut self, name: &str) -> bool {
+                match name {
+                    $(stringify!($field) => self.$field = None,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+pub(crate) use define_settings;
+
+/// Whether a type's name says that a field of it may be left out; for the documentation tables.
+pub(crate) const fn is_option(name: &str) -> bool {
+    let (name, prefix) = (name.as_bytes(), b"Option");
+    let mut at = 0;
+    while at < prefix.len() {
+        if at >= name.len() || name[at] != prefix[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
