@@ -214,7 +214,7 @@ fn equal_in_constant_time(a: &[u8], b: &[u8]) -> bool {
 
 /// The frame that accepts an `attach`.
 pub(super) fn attached(envelope: &Envelope) -> Vec<u8> {
-    let reply = AttachResult { protocol: CLIENT_PROTOCOL, build: BUILD, pid: std::process::id() };
+    let reply = AttachResult { protocol: CLIENT_PROTOCOL, build: BUILD.into(), pid: std::process::id() };
     let mut out = Vec::new();
     put_frame(&mut out, |out| envelope.put_reply(out, "attach", &reply));
     out

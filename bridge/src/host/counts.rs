@@ -104,8 +104,8 @@ impl Host {
         decisions
             .map(|(origin, scope, decision, count)| DecisionCount {
                 origin: origin.to_owned(),
-                scope,
-                decision,
+                scope: scope.into(),
+                decision: decision.into(),
                 count,
             })
             .collect()

@@ -49,8 +49,8 @@ pub(super) fn view(key: &Key, grant: &Grant) -> GrantView {
     GrantView {
         origin: key.origin.to_string(),
         profile: key.profile.to_string(),
-        scope: key.scope.as_str(),
-        grant_type: grant.grant_type.as_str(),
+        scope: key.scope.as_str().into(),
+        grant_type: grant.grant_type.as_str().into(),
         created_at: grant.created_at,
         expires_at: grant.expires_at,
         tab_id: grant.tab.as_ref().map(|tab| tab.tab),

@@ -85,7 +85,7 @@ impl Host {
             (usable > 0).then(|| UsableServer {
                 server_id: server.id().to_string(),
                 label: server.label(),
-                state: server.state(),
+                state: server.state().into(),
                 tool_count: u32::try_from(usable).unwrap_or(u32::MAX),
             })
         });

@@ -205,7 +205,7 @@ impl Host {
 
 fn of_bridge(out: &mut Exposition, status: &StatusView) {
     let bridge = &status.bridge;
-    out.add(&BUILD, &[("version", bridge.version), ("build", bridge.build)], 1.0);
+    out.add(&BUILD, &[("version", &bridge.version), ("build", &bridge.build)], 1.0);
     for (family, number) in BRIDGE {
         number(status).into_iter().for_each(|value| out.add(family, &[], value));
     }
@@ -214,7 +214,7 @@ fn of_bridge(out: &mut Exposition, status: &StatusView) {
     }
     for reason in &status.health.reasons {
         let server = reason.server.as_deref().unwrap_or_default();
-        out.add(&REASON, &[("code", reason.code), ("server", server), ("state", reason.state)], 1.0);
+        out.add(&REASON, &[("code", &reason.code), ("server", server), ("state", &reason.state)], 1.0);
     }
     let clients = &bridge.clients;
     for (kind, number) in [("owner", clients.owner), ("extension", clients.extension), ("mcp", clients.mcp)] {
@@ -230,8 +230,8 @@ fn of_bridge(out: &mut Exposition, status: &StatusView) {
 
 fn of_servers(out: &mut Exposition, servers: &[ServerStatus]) {
     for server in servers {
-        let sandbox = server.sandbox.unwrap_or_default();
-        let labels = [("server", server.id.as_str()), ("label", &server.label), ("sandbox", sandbox)];
+        let sandbox = server.sandbox.as_deref().unwrap_or_default();
+        let labels = [("server", server.id.as_str()), ("label", &server.label), ("sandbox", &sandbox)];
         out.add(&SERVER, &labels, 1.0);
     }
     for server in servers {

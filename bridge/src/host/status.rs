@@ -76,12 +76,12 @@ impl Host {
         let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {
-            state: reason.health.as_str(),
+            state: reason.health.as_str().into(),
             server: reason.server,
-            code: reason.code,
+            code: reason.code.into(),
             message: reason.message,
         });
-        HealthView { state, reasons: shown.collect() }
+        HealthView { state: state.into(), reasons: shown.collect() }
     }
 
     /// The bridge.
@@ -90,8 +90,8 @@ impl Host {
         let (failing, unaudited) = self.trail.health();
         let measured = self.supervisor.measured();
         BridgeStatus {
-            version: env!("CARGO_PKG_VERSION"),
-            build: BUILD,
+            version: env!("CARGO_PKG_VERSION").into(),
+            build: BUILD.into(),
             pid: std::process::id(),
             uptime_ms: millis(presence.began.elapsed()),
             isolation: self.supervisor.is_isolated(),
@@ -107,7 +107,7 @@ impl Host {
             audit: AuditHealth { failing, unaudited },
             usage: measured.map(|measured| sample(&measured, &measured.bridge)),
             secrets: secret_store(self.supervisor.secrets().standing()),
-            first_use: self.first_use(),
+            first_use: self.first_use().into(),
             metrics: self.exporting.borrow().at.map(|at| at.to_string()),
         }
     }
@@ -133,7 +133,7 @@ impl Host {
         ServerStatus {
             id: server.id().to_string(),
             label: server.label().to_owned(),
-            state: status.state.as_str(),
+            state: status.state.as_str().into(),
             since: status.since,
             busy: status.busy,
             pid: status.pid,
@@ -142,12 +142,12 @@ impl Host {
             restarts: status.restarts,
             attempt: status.attempt,
             next_retry: status.next_retry,
-            last_cause: status.last_exit.as_ref().map(|report| report.cause),
+            last_cause: status.last_exit.as_ref().map(|report| report.cause).map(Into::into),
             last_error: status.last_exit.map(|report| report.message.clone()),
             in_flight: status.in_flight,
             queued: status.queued,
             calls: stats.server(server.id().as_str()).map(counts),
-            sandbox: confined.as_ref().map(|confined| confined.profile.level.as_str()),
+            sandbox: confined.as_ref().map(|confined| confined.profile.level.as_str()).map(Into::into),
             sandbox_held_by: confined.map(|confined| confined.profile.held_by.clone()),
             log_lines: status.log_lines,
             ipc_us: status.round_trip.map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
@@ -175,8 +175,8 @@ impl Host {
 pub fn secret_store(standing: Standing) -> SecretStoreView {
     let Standing { choice, form, is_locked, asks } = standing;
     SecretStoreView {
-        store: choice.as_str(),
-        encryption: form.as_str(),
+        store: choice.as_str().into(),
+        encryption: form.as_str().into(),
         locked: is_locked,
         asks,
         misplaced: form.misplaced(choice).map(ToOwned::to_owned),

@@ -79,14 +79,14 @@ pub(super) fn check(router: &Router, client: &Client, message: &HostCheckPermiss
     reply(match checked {
         Ok(by) => HostCheckPermissionResult {
             granted: true,
-            grant_type: Some(by.as_str()),
+            grant_type: Some(by.as_str().into()),
             code: None,
             message: None,
         },
         Err(error) => HostCheckPermissionResult {
             granted: false,
             grant_type: None,
-            code: Some(error.code.as_str()),
+            code: Some(error.code.as_str().into()),
             message: Some(error.message),
         },
     })

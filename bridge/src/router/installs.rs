@@ -335,7 +335,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
     };
     InstalledView {
         server_id: id.to_string(),
-        kind: package.ecosystem.as_str(),
+        kind: package.ecosystem.as_str().into(),
         name: name.to_owned(),
         source: format!("{}:{spec}", package.ecosystem.as_str()),
         version: lock.map(|lock| lock.version.clone()),

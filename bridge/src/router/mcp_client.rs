@@ -20,7 +20,7 @@ pub(super) async fn begin(router: &Rc<Router>, client: &Client, message: McpBegi
     let router = router.clone();
     to_the_end(async move {
         let granted = router.host.welcome(&asker, only).await?;
-        reply(McpBeginResult { granted, first_use: router.host.config.now().first_use.as_str() })
+        reply(McpBeginResult { granted, first_use: router.host.config.now().first_use.as_str().into() })
     })
     .await
 }

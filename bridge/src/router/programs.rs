@@ -22,18 +22,20 @@ pub(super) async fn runtimes(router: &Router) -> Handled {
 
 fn shown_runtimes(looked: &Looked, versions: Vec<Option<String>>) -> RuntimesView {
     let programs = looked.all().zip(versions).map(|((runtime, found), version)| RuntimeView {
-        name: runtime.name,
+        name: runtime.name.into(),
         path: found.map(|(path, _)| path.to_owned()),
-        found_by: found.map(|(_, how)| how),
+        found_by: found.map(|(_, how)| how).map(Into::into),
         version,
-        needed_for: runtime.needed_for,
-        install_hint: found.is_none().then_some(runtime.hint),
+        needed_for: runtime.needed_for.into(),
+        install_hint: found.is_none().then_some(runtime.hint.into()),
     });
     let has = |name: &str| looked.get(name).is_some();
     let can_install =
         lacks(has).filter(|(_, lack)| lack.is_empty()).map(|(kind, _)| kind.to_owned()).collect();
-    let place =
-        |place: &harbor_policy::runtimes::Place| LookedIn { dir: place.dir.clone(), found_by: place.how };
+    let place = |place: &harbor_policy::runtimes::Place| LookedIn {
+        dir: place.dir.clone(),
+        found_by: place.how.into(),
+    };
     RuntimesView {
         programs: programs.collect(),
         can_install,

@@ -144,9 +144,9 @@ fn unheld(
 ) -> SandboxView {
     SandboxView {
         summary: SandboxSummary {
-            level,
+            level: level.into(),
             held_by,
-            network: settings::network(&settings).as_str(),
+            network: settings::network(&settings).as_str().into(),
             missing: Vec::new(),
             warnings: Vec::new(),
         },
@@ -170,9 +170,9 @@ fn with_containment(server: &Server, mut summary: SandboxSummary) -> SandboxSumm
 /// What holds a server, in short.
 pub(super) fn summary(profile: &Profile) -> SandboxSummary {
     SandboxSummary {
-        level: profile.level.as_str(),
+        level: profile.level.as_str().into(),
         held_by: profile.held_by.clone(),
-        network: profile.network.as_str(),
+        network: profile.network.as_str().into(),
         missing: profile.missing.clone(),
         warnings: profile.warnings.clone(),
     }
@@ -205,7 +205,7 @@ fn place(place: &harbor_policy::sandbox::Place, facts: &Facts) -> SandboxPath {
     };
     let mut granted = facts.granted.iter().filter(|(given, real)| *real == place.path && given != real);
     let granted_as = granted.next().filter(|_| place.why == Why::Granted).map(|(given, _)| given.clone());
-    SandboxPath { path: place.path.clone(), access, why: why(place.why), granted_as }
+    SandboxPath { path: place.path.clone(), access: access.into(), why: why(place.why).into(), granted_as }
 }
 
 fn why(why: Why) -> &'static str {
@@ -226,7 +226,7 @@ fn denied(denied: &Denied) -> DeniedView {
         path: denied.path.clone(),
         write: denied.write,
         allow: denied.advice.as_ref().ok().map(|advice| advice.option.clone()),
-        mind: denied.advice.as_ref().ok().and_then(|advice| advice.mind),
+        mind: denied.advice.as_ref().ok().and_then(|advice| advice.mind).map(Into::into),
         never: denied.advice.as_ref().err().cloned(),
     }
 }

@@ -43,8 +43,8 @@ fn hello(router: &Router, client: &Client, message: &Hello) -> Handled {
     client.set_takes(max_frame, chunks);
     reply(HelloResult {
         protocol: CLIENT_PROTOCOL,
-        bridge_version: env!("CARGO_PKG_VERSION"),
-        build: BUILD,
+        bridge_version: env!("CARGO_PKG_VERSION").into(),
+        build: BUILD.into(),
         pid: std::process::id(),
         chunks,
         max_frame: max_frame as u64,

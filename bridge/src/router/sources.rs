@@ -139,7 +139,7 @@ impl Whole {
     fn shown(&self) -> InstalledView {
         InstalledView {
             server_id: self.id.to_string(),
-            kind: self.kind,
+            kind: self.kind.into(),
             name: self.name.clone(),
             source: self.source.clone(),
             version: None,

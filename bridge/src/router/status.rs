@@ -148,7 +148,7 @@ async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<News>, inte
 
 fn update(router: &Router, category: &'static str) -> StatusUpdate {
     StatusUpdate {
-        category,
+        category: category.into(),
         timestamp: wall_clock(),
         health: router.host.health(),
         bridge: None,

@@ -37,7 +37,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         args: definition.args.clone(),
         env_names: definition.env.keys().cloned().collect(),
         cwd: definition.cwd.clone(),
-        state: status.state.as_str(),
+        state: status.state.as_str().into(),
         since: status.since,
         busy: status.busy,
         pid: status.pid,
@@ -51,11 +51,13 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         last_exit: status.last_exit.as_deref().map(exit),
         queued: status.queued,
         late_answers: status.late_answers,
-        containment: contained.map(|held| match held.pid_namespace {
-            _ if server.has_image() => "container",
-            true => "pid_namespace",
-            false => "process_group",
-        }),
+        containment: contained
+            .map(|held| match held.pid_namespace {
+                _ if server.has_image() => "container",
+                true => "pid_namespace",
+                false => "process_group",
+            })
+            .map(Into::into),
         containment_reason: contained
             .filter(|held| !held.pid_namespace && !server.has_image())
             .map(|held| held.why.clone()),
@@ -71,7 +73,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
 fn remote(remote: &Remote) -> RemoteView {
     RemoteView {
         url: shown(&remote.url),
-        transport_type: remote.transport.as_str(),
+        transport_type: remote.transport.as_str().into(),
         header_names: remote.headers.keys().cloned().collect(),
     }
 }
@@ -84,7 +86,7 @@ pub(super) fn image_view(server: &Server) -> Option<ImageView> {
     let engine = pinned.as_ref().map(|pinned| pinned.engine).or(image.engine());
     Some(ImageView {
         reference: image.reference.clone(),
-        engine: engine.map(harbor_policy::container::Engine::as_str),
+        engine: engine.map(harbor_policy::container::Engine::as_str).map(Into::into),
         id: pinned.as_ref().map(|pinned| pinned.id.clone()),
         digest: pinned.and_then(|pinned| pinned.digest),
     })
@@ -92,7 +94,7 @@ pub(super) fn image_view(server: &Server) -> Option<ImageView> {
 
 fn exit(report: &EndReport) -> ExitView {
     ExitView {
-        cause: report.cause,
+        cause: report.cause.into(),
         message: report.message.clone(),
         exit_code: report.exit_code,
         signal: report.signal,
@@ -115,14 +117,14 @@ pub(super) fn connection_info(status: &Status) -> ConnectionInfo {
 }
 
 pub(super) fn event(change: &Change) -> ServerEvent {
-    let word = |state: State| state.as_str();
+    let word = |state: State| state.as_str().into();
     ServerEvent {
         server_id: change.server.to_string(),
         old_state: change.before.map(word),
-        new_state: change.now.map_or(REMOVED, word),
+        new_state: change.now.map_or(REMOVED.into(), word),
         timestamp: change.timestamp,
         busy: change.busy,
-        cause: change.report.as_ref().map(|report| report.cause),
+        cause: change.report.as_ref().map(|report| report.cause.into()),
         message: change.report.as_ref().map(|report| report.message.clone()),
         attempt: Some(change.attempt).filter(|attempt| *attempt > 0),
         next_retry: change.next_retry,
@@ -131,7 +133,12 @@ pub(super) fn event(change: &Change) -> ServerEvent {
 }
 
 pub(super) fn log_line(line: Line) -> LogLine {
-    LogLine { timestamp: line.timestamp, source: source(line.source), level: line.level, text: line.text }
+    LogLine {
+        timestamp: line.timestamp,
+        source: source(line.source).into(),
+        level: line.level,
+        text: line.text,
+    }
 }
 
 pub(super) fn log_push(server_id: &str, line: &Line) -> ServerLog {

@@ -145,7 +145,10 @@ pub fn tell_of_host(router: &Router, news: &News<'_>) {
         News::Grant { change, origin, grant } => {
             let interested =
                 watching.filter(|client| client.sender().own.as_ref().is_none_or(|own| *own == **origin));
-            send(interested, "grant_changed", || GrantChanged { change, grant: grant.clone() });
+            send(interested, "grant_changed", || GrantChanged {
+                change: (*change).into(),
+                grant: grant.clone(),
+            });
         }
         News::Tool(change) => {
             let owners = watching.filter(|client| client.sender().own.is_none());
@@ -173,7 +176,10 @@ fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {
 }
 
 fn offers_changed(clients: &[Rc<Client>], server: &ServerId, kind: &'static str) {
-    list_changed(clients, server, "offers_changed", |server_id| OffersChanged { kind, server_id });
+    list_changed(clients, server, "offers_changed", |server_id| OffersChanged {
+        kind: kind.into(),
+        server_id,
+    });
 }
 
 /// An AI client hears of it once it was allowed a list, and not whose it is.

@@ -64,7 +64,7 @@ pub(super) const fn settings() -> [&'static MessageDoc; 2] {
 }
 
 /// Objects that stand inside replies and pushes.
-pub(super) fn objects() -> impl Iterator<Item = &'static MessageDoc> {
+pub fn objects() -> impl Iterator<Item = &'static MessageDoc> {
     OBJECTS
         .iter()
         .chain(SANDBOX_OBJECTS)

@@ -10,12 +10,15 @@ use std::time::{Duration, Instant};
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::{self, DIAL_LIMIT, DialError, Role};
 use harbor_ipc_proto::CLIENT_PROTOCOL;
+use harbor_ipc_proto::client::answer::{Heard, request_frame};
+use harbor_ipc_proto::client::{Chunk, Hello, HelloResult, Progress};
+use harbor_ipc_proto::field::{Ask, Message};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 use zeroize::Zeroizing;
 
-use crate::ask::Ask;
+use crate::ask::Ask as Untyped;
 use crate::errors::Failure;
-use crate::reply::{Members, Pieces};
+use crate::reply::{Answer, Members, Pieces};
 
 /// The limit of requests that do not wait for a server.
 pub const QUICK: Duration = Duration::from_secs(30);
@@ -31,16 +34,24 @@ pub struct Client {
     /// The type of the pushes that are followed; all others are dropped.
     followed: Option<&'static str>,
     /// Those that came while an answer was waited for.
-    pushes: VecDeque<Members>,
-    /// What the bridge said about itself.
-    pub bridge: Members,
+    pushes: VecDeque<Vec<u8>>,
+    /// What the bridge said about itself, once it was greeted.
+    pub bridge: Option<HelloResult>,
+}
+
+/// A request on its way: what tells its answer from other messages, and its errors from others'.
+struct Sent<'a> {
+    id: String,
+    tag: &'a str,
+    server: Option<&'a str>,
+    profile: Option<&'a str>,
 }
 
 /// What a frame of the bridge means to the open request.
-enum Heard {
-    Answer(Members),
-    Progress(Members),
-    Push(Members),
+enum Meaning {
+    Answer(Vec<u8>),
+    Progress(Vec<u8>),
+    Push(Vec<u8>),
     /// A piece of something, with more to come.
     Piece,
 }
@@ -61,71 +72,136 @@ impl Client {
     /// A client on an attached stream.
     pub fn over(stream: UnixStream) -> Self {
         let decoder = FrameDecoder::new(MAX_CLIENT_FRAME);
-        let (followed, pushes, bridge) = (None, VecDeque::new(), Members::default());
-        Self { stream, decoder, next_id: 1, followed, pushes, bridge }
+        Self { stream, decoder, next_id: 1, followed: None, pushes: VecDeque::new(), bridge: None }
     }
 
     fn greet(&mut self) -> Result<(), Failure> {
-        let hello = Ask::new("hello")
-            .number("protocol", CLIENT_PROTOCOL.into())
-            .text("client", "harbor")
-            .flag("chunks", true)
-            .number("max_frame", MAX_CLIENT_FRAME as u64);
-        self.bridge = self.request(&hello, QUICK)?;
+        let hello = Hello {
+            protocol: Some(CLIENT_PROTOCOL),
+            client: Some("harbor".into()),
+            chunks: Some(true),
+            max_frame: Some(MAX_CLIENT_FRAME as u64),
+            browser_session: None,
+        };
+        self.bridge = Some(self.ask(&hello, QUICK)?.into_value());
         Ok(())
     }
 
     /// Asks, and waits for the answer.
-    pub fn request(&mut self, ask: &Ask, limit: Duration) -> Result<Members, Failure> {
-        self.request_with_progress(ask, limit, &mut |_| {})
+    pub fn ask<A: Ask>(&mut self, ask: &A, limit: Duration) -> Result<Answer<A::Reply>, Failure> {
+        self.ask_with_progress(ask, limit, &mut |_| {})
     }
 
     /// Asks, and hands on the progress until the answer comes.
-    pub fn request_with_progress(
+    pub fn ask_with_progress<A: Ask>(
         &mut self,
-        ask: &Ask,
+        ask: &A,
         limit: Duration,
-        on_progress: &mut dyn FnMut(&Members),
-    ) -> Result<Members, Failure> {
-        let until = Instant::now() + limit;
+        on_progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Answer<A::Reply>, Failure> {
+        let id = self.next_id();
+        let frame = request_frame(&id, ask);
+        let sent = Sent { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
+        let answer = self.exchange(&sent, &frame, limit, &mut |frame| {
+            on_progress(&*Answer::<Progress>::parse(frame)?);
+            Ok(())
+        })?;
+        Answer::parse(answer)
+    }
+
+    /// Asks for something that begins pushes of the type `P`; [`Self::next`] gives them.
+    pub fn follow_all<P: Message, A: Ask>(&mut self, ask: &A) -> Result<Answer<A::Reply>, Failure> {
+        // From before the request on: the first push may be here before the answer is.
+        self.followed = Some(P::TAG);
+        self.ask(ask, QUICK)
+    }
+
+    /// Waits for the next push of the type `P`, which is followed, as long as it takes.
+    pub fn next<P: Message>(&mut self) -> Result<Answer<P>, Failure> {
+        Answer::parse(self.next_frame()?)
+    }
+
+    fn next_id(&mut self) -> String {
         let id = self.next_id.to_string();
         self.next_id += 1;
-        // It may have a secret in it.
-        self.write(&Zeroizing::new(ask.to_frame(&id)), limit)?;
+        id
+    }
+
+    /// Sends a request, and waits for the frame of its answer.
+    fn exchange(
+        &mut self,
+        sent: &Sent<'_>,
+        frame: &[u8],
+        limit: Duration,
+        on_progress: &mut dyn FnMut(Vec<u8>) -> Result<(), Failure>,
+    ) -> Result<Vec<u8>, Failure> {
+        let until = Instant::now() + limit;
+        self.write(frame, limit)?;
         let mut pieces = Pieces::default();
         loop {
             let frame = self.read_frame(Some(until)).map_err(|error| lost(&error, limit))?;
-            match hear(frame, ask, &id, &mut pieces)? {
-                Heard::Answer(answer) => return Ok(answer),
-                Heard::Progress(progress) => on_progress(&progress),
-                Heard::Push(push) => self.keep(push),
-                Heard::Piece => {}
+            match sent.hear(frame, &mut pieces)? {
+                Meaning::Answer(answer) => return Ok(answer),
+                Meaning::Progress(progress) => on_progress(progress)?,
+                Meaning::Push(push) => self.keep(push)?,
+                Meaning::Piece => {}
             }
         }
     }
 
-    /// Asks for something that begins pushes of the type `tag`; [`Self::next_push`] gives them.
-    pub fn follow(&mut self, ask: &Ask, tag: &'static str) -> Result<Members, Failure> {
-        // From before the request on: the first push may be here before the answer is.
-        self.followed = Some(tag);
-        self.request(ask, QUICK)
-    }
-
-    /// Waits for the next push of the type that is followed, as long as it takes.
-    pub fn next_push(&mut self) -> Result<Members, Failure> {
+    fn next_frame(&mut self) -> Result<Vec<u8>, Failure> {
         loop {
             if let Some(push) = self.pushes.pop_front() {
                 return Ok(push);
             }
             let frame = self.read_frame(None).map_err(|_| Failure::Ended)?;
-            self.keep(Members::parse(&frame).ok_or(NO_OBJECT)?);
+            self.keep(frame)?;
         }
     }
 
-    fn keep(&mut self, push: Members) {
-        if self.followed.is_some_and(|tag| push.text("type") == tag) {
+    fn keep(&mut self, push: Vec<u8>) -> Result<(), Failure> {
+        let tag = Heard::parse(&push).map_err(|_| NO_OBJECT)?.tag;
+        if self.followed.is_some_and(|followed| tag == followed) {
             self.pushes.push_back(push);
         }
+        Ok(())
+    }
+
+    /// Asks by the older way.
+    pub fn request(&mut self, ask: &Untyped, limit: Duration) -> Result<Members, Failure> {
+        self.request_with_progress(ask, limit, &mut |_| {})
+    }
+
+    /// Asks by the older way, and hands on the progress.
+    pub fn request_with_progress(
+        &mut self,
+        ask: &Untyped,
+        limit: Duration,
+        on_progress: &mut dyn FnMut(&Members),
+    ) -> Result<Members, Failure> {
+        let id = self.next_id();
+        let frame = Zeroizing::new(ask.to_frame(&id));
+        let (server, profile) = (ask.server.as_deref(), ask.profile.as_deref());
+        let answer =
+            self.exchange(&Sent { id, tag: ask.tag, server, profile }, &frame, limit, &mut |frame| {
+                on_progress(&Members::parse(&frame).ok_or(NO_OBJECT)?);
+                Ok(())
+            })?;
+        let mut answer = Members::parse(&answer).ok_or(NO_OBJECT)?;
+        answer.remove("type");
+        answer.remove("request_id");
+        Ok(answer)
+    }
+
+    /// Follows by the older way.
+    pub fn follow(&mut self, ask: &Untyped, tag: &'static str) -> Result<Members, Failure> {
+        self.followed = Some(tag);
+        self.request(ask, QUICK)
+    }
+
+    /// The next push by the older way.
+    pub fn next_push(&mut self) -> Result<Members, Failure> {
+        Members::parse(&self.next_frame()?).ok_or(NO_OBJECT)
     }
 
     /// Waits until the bridge closes the connection; whether it did.
@@ -174,29 +250,27 @@ impl Client {
     }
 }
 
-fn hear(frame: Vec<u8>, ask: &Ask, id: &str, pieces: &mut Pieces) -> Result<Heard, Failure> {
-    let mut message = Members::parse(&frame).ok_or(NO_OBJECT)?;
-    drop(frame);
-    let (tag, to) = (message.text("type"), message.text("request_id"));
-    let mine = to == id;
-    match tag.as_str() {
+impl Sent<'_> {
+    fn hear(&self, frame: Vec<u8>, pieces: &mut Pieces) -> Result<Meaning, Failure> {
+        let heard = Heard::parse(&frame).map_err(|_| NO_OBJECT)?;
+        let mine = heard.request_id == self.id;
         // An error without an id is about a frame that the bridge could not read; only ours can be that.
-        "error" if mine || to.is_empty() => {
-            let error = Members::parse(message.raw("error").unwrap_or_default().as_bytes());
-            Err(error.unwrap_or_default().into_refusal(ask))
+        if let Some(refusal) = heard.refusal().filter(|_| mine || heard.request_id.is_empty()) {
+            return Err(Failure::refusal(refusal?, self.server, self.profile));
         }
-        "chunk" if mine => match pieces.add(&message)? {
-            Some(whole) => hear(whole, ask, id, &mut Pieces::default()),
-            None => Ok(Heard::Piece),
-        },
-        "progress" if mine => Ok(Heard::Progress(message)),
-        tag if mine && tag.strip_suffix("_result") == Some(ask.tag) => {
-            message.remove("type");
-            message.remove("request_id");
-            Ok(Heard::Answer(message))
+        if mine && heard.is::<Chunk>() {
+            return match pieces.add(&heard.read()?)? {
+                Some(whole) => self.hear(whole, &mut Pieces::default()),
+                None => Ok(Meaning::Piece),
+            };
         }
-        _ if mine => Err(Failure::Garbled("an answer of the wrong type")),
-        _ => Ok(Heard::Push(message)),
+        let (is_progress, is_answer) = (heard.is::<Progress>(), heard.answers_to(self.tag));
+        match (mine, is_progress, is_answer) {
+            (true, true, _) => Ok(Meaning::Progress(frame)),
+            (true, _, true) => Ok(Meaning::Answer(frame)),
+            (true, ..) => Err(Failure::Garbled("an answer of the wrong type")),
+            (false, ..) => Ok(Meaning::Push(frame)),
+        }
     }
 }
 
@@ -214,18 +288,19 @@ mod tests {
     use crate::commands::rig::serve;
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
+    use harbor_ipc_proto::client::{Ping, ToolsChanged};
     use std::thread;
 
     const PONG: &str = r#"{"type":"ping_result","request_id":"1","timestamp":5}"#;
 
     /// Asks a bridge that answers with these frames, and gives the answer and the progress.
-    fn ask(frames: &[&str]) -> (Result<String, Failure>, Vec<String>) {
+    fn ask(frames: &[&str]) -> (Result<String, Failure>, Vec<Option<String>>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let answers = vec![frames.join("\n")];
         let bridge = thread::spawn(move || serve(theirs, &answers));
         let mut progress = Vec::new();
         let answer = Client::over(ours)
-            .request_with_progress(&Ask::new("ping"), QUICK, &mut |push| progress.push(push.to_json()));
+            .ask_with_progress(&Ping { echo: None }, QUICK, &mut |push| progress.push(push.message.clone()));
         bridge.join().unwrap();
         (answer.map(|answer| answer.to_json()), progress)
     }
@@ -233,24 +308,29 @@ mod tests {
     #[test]
     fn only_the_answer_to_the_request_is_taken() {
         let other = PONG.replace("\"1\"", "\"0\"");
-        let push = r#"{"progress":1,"request_id":"1","type":"progress"}"#;
+        let push = r#"{"progress":1,"request_id":"1","type":"progress","message":"half"}"#;
         let foreign = push.replace("\"1\"", "\"9\"");
         let (answer, progress) = ask(&[&other, r#"{"type":"resource_updated"}"#, push, &foreign, PONG]);
-        assert_eq!((answer.unwrap().as_str(), progress), ("{\"timestamp\":5}", vec![push.to_owned()]));
+        assert_eq!(
+            (answer.unwrap().as_str(), progress),
+            ("{\"timestamp\":5}", vec![Some("half".to_owned())])
+        );
     }
 
     #[test]
     fn pushes_that_are_followed_are_kept_in_their_order_until_the_bridge_ends() {
-        let push = |n: u32| format!(r#"{{"n":{n},"type":"server_event"}}"#);
+        let push = |n: u32| format!(r#"{{"type":"tools_changed","server_id":"{n}"}}"#);
         let answers =
             vec![[&push(1), r#"{"type":"other"}"#, PONG, r#"{"type":"other"}"#, &push(2)].join("\n")];
         let (ours, theirs) = UnixStream::pair().unwrap();
         let bridge = thread::spawn(move || serve(theirs, &answers));
         let mut client = Client::over(ours);
-        assert_eq!(client.follow(&Ask::new("ping"), "server_event").unwrap().to_json(), "{\"timestamp\":5}");
-        assert_eq!(client.next_push().unwrap().to_json(), push(1));
-        assert_eq!(client.next_push().unwrap().to_json(), push(2));
-        assert!(matches!(client.next_push(), Err(Failure::Ended)));
+        let answer = client.follow_all::<ToolsChanged, _>(&Ping { echo: None }).unwrap();
+        assert_eq!((answer.timestamp, answer.to_json().as_str()), (5, "{\"timestamp\":5}"));
+        for server in ["1", "2"] {
+            assert_eq!(client.next::<ToolsChanged>().unwrap().server_id.as_deref(), Some(server));
+        }
+        assert!(matches!(client.next::<ToolsChanged>(), Err(Failure::Ended)));
         bridge.join().unwrap();
     }
 
@@ -284,12 +364,16 @@ mod tests {
         assert!(matches!(ask(&["7"]).0, Err(Failure::Garbled(_))));
         assert!(matches!(ask(&[&PONG.replace("ping_", "pong_")]).0, Err(Failure::Garbled(_))));
         assert!(matches!(ask(&[]).0, Err(Failure::Lost)));
+        let Err(Failure::Unreadable(wrong)) = ask(&[&PONG.replace('5', "\"secret\"")]).0 else {
+            panic!("read")
+        };
+        assert_eq!((wrong.field, wrong.found), ("timestamp", "a string"));
     }
 
     #[test]
     fn a_bridge_that_hangs_is_given_up() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
-        let failure = Client::over(ours).request(&Ask::new("ping"), Duration::from_millis(20)).unwrap_err();
+        let failure = Client::over(ours).ask(&Ping { echo: None }, Duration::from_millis(20)).unwrap_err();
         assert!(matches!(failure, Failure::Slow(0)));
     }
 }

@@ -6,8 +6,9 @@ use std::io;
 use std::process::ExitCode;
 
 use harbor_bridge::front::dial::DialError;
+use harbor_ipc_proto::client::answer;
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::put_pair;
+use harbor_ipc_proto::field::{FieldError, put_pair};
 use harbor_ipc_proto::json::Json;
 use harbor_policy::package::binary::SAID;
 
@@ -266,6 +267,13 @@ fn is_elsewhere(cause: &str) -> bool {
     matches!(cause, "unreachable" | "unauthorized" | "session_lost" | "forbidden" | "tls" | "no_mcp")
 }
 
+/// What is said of a message that is not the protocol.
+fn of_another_version(what: &str) -> String {
+    format!(
+        "the bridge sent {what}; if it is of another version, end it with `harbor shutdown` and try again"
+    )
+}
+
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -285,12 +293,20 @@ pub enum Failure {
     Slow(u64),
     /// What came is not the protocol.
     Garbled(&'static str),
+    /// A message came without a field that it must have, or with another kind of value in it.
+    Unreadable(FieldError),
     /// The result could not be read or written.
     Io(&'static str, io::Error),
     /// Whoever reads our stdout has seen enough.
     Unread,
     /// Everything has been said already.
     Said(Exit),
+}
+
+impl From<FieldError> for Failure {
+    fn from(error: FieldError) -> Self {
+        Self::Unreadable(error)
+    }
 }
 
 impl From<DialError> for Failure {
@@ -316,10 +332,34 @@ impl Failure {
         Self::Refused(Box::new(Refusal { code, message, details: None, server, profile: None }))
     }
 
+    /// An error of the bridge, about what was asked.
+    pub fn refusal(heard: answer::Refusal, server: Option<&str>, profile: Option<&str>) -> Self {
+        let answer::Refusal { code, message, details } = heard;
+        let (server, profile) = (server.map(str::to_owned), profile.map(str::to_owned));
+        Self::Refused(Box::new(Refusal {
+            code,
+            message,
+            details: details.map(Json::into_string),
+            server,
+            profile,
+        }))
+    }
+
+    /// The same about this server, where nobody has said yet which one it is about.
+    #[must_use]
+    pub fn about(mut self, server: &str) -> Self {
+        if let Self::Refused(refusal) = &mut self {
+            refusal.server.get_or_insert_with(|| server.to_owned());
+        }
+        self
+    }
+
     pub fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
-            Self::Dial(_) | Self::Lost | Self::Ended | Self::Garbled(_) => Exit::NoBridge,
+            Self::Dial(_) | Self::Lost | Self::Ended | Self::Garbled(_) | Self::Unreadable(_) => {
+                Exit::NoBridge
+            }
             Self::Refused(refusal) => refusal.exit(),
             Self::Nothing(..) => Exit::NotFound,
             Self::Slow(_) => Exit::TimedOut,
@@ -348,9 +388,10 @@ impl Failure {
             Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
             Self::Ended => "the bridge has ended, and nothing more will come; run the command again".into(),
             Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
-            Self::Garbled(what) => format!(
-                "the bridge sent {what}; if it is of another version, end it with `harbor shutdown` and try again"
-            ),
+            Self::Garbled(what) => of_another_version(what),
+            Self::Unreadable(FieldError { field, expected, found }) => {
+                of_another_version(&format!("a message whose field `{field}` is {found}, not {expected}"))
+            }
             Self::Io(what, error) => format!("cannot {what}: {error}"),
             Self::Unread | Self::Said(_) => return None,
         })
@@ -364,7 +405,7 @@ impl Failure {
             Self::Refused(refusal) => (refusal.code.as_str(), refusal.details.clone()),
             Self::Nothing(..) => (Code::NotFound.as_str(), None),
             Self::Slow(_) => (Code::ToolTimeout.as_str(), None),
-            Self::Garbled(_) => (Code::ProtocolError.as_str(), None),
+            Self::Garbled(_) | Self::Unreadable(_) => (Code::ProtocolError.as_str(), None),
             Self::Ended => (Code::BridgeUnreachable.as_str(), None),
             Self::Lost | Self::Io(..) => (Code::Internal.as_str(), None),
             Self::Unread | Self::Said(_) => return None,

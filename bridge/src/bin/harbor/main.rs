@@ -19,6 +19,7 @@ mod content;
 mod diff;
 mod errors;
 mod help;
+mod id;
 mod media;
 mod pretty;
 mod reply;

@@ -3,9 +3,13 @@
 //! Owns reading them. Must never read a payload into values and write it again: numbers and order would change.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use harbor_ipc_proto::client::Chunk;
+use harbor_ipc_proto::client::answer::Heard;
+use harbor_ipc_proto::field::Message;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -107,28 +111,71 @@ impl Members {
     }
 }
 
+/// A message of the bridge, and the text that it came as: `--json` prints also what this version does not know.
+#[derive(Debug)]
+pub struct Answer<T> {
+    value: T,
+    frame: Vec<u8>,
+}
+
+impl<T: Message> Answer<T> {
+    /// Reads a frame.
+    pub fn parse(frame: Vec<u8>) -> Result<Self, Failure> {
+        let heard = Heard::parse(&frame).map_err(|_| Failure::Garbled("a frame that is no JSON object"))?;
+        let value = heard.read()?;
+        Ok(Self { value, frame })
+    }
+}
+
+impl<T> Answer<T> {
+    /// What was read, without the text.
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// Its members as they came, but for those of the envelope.
+    pub fn members(&self) -> Members {
+        let mut members = Members::parse(&self.frame).unwrap_or_default();
+        members.remove("type");
+        members.remove("request_id");
+        members
+    }
+
+    /// What `--json` prints.
+    pub fn to_json(&self) -> String {
+        self.members().to_json()
+    }
+}
+
+impl<T> Deref for Answer<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
 /// Puts the pieces of one answer together.
 #[derive(Debug, Default)]
 pub struct Pieces {
     bytes: Vec<u8>,
-    next: u64,
+    next: u32,
 }
 
 impl Pieces {
     /// Takes a `chunk` push; gives the whole answer with the last one.
-    pub fn add(&mut self, chunk: &Members) -> Result<Option<Vec<u8>>, Failure> {
-        if chunk.value("seq").as_u64() != Some(self.next) {
+    pub fn add(&mut self, chunk: &Chunk) -> Result<Option<Vec<u8>>, Failure> {
+        if chunk.seq != self.next {
             return Err(Failure::Garbled("a piece of an answer out of its order"));
         }
         self.next += 1;
         STANDARD
-            .decode_vec(chunk.text("data"), &mut self.bytes)
+            .decode_vec(&chunk.data, &mut self.bytes)
             .map_err(|_| Failure::Garbled("a piece of an answer that is no base64"))?;
         if self.bytes.len() > MAX_ANSWER {
             return Err(Failure::Garbled("an answer without an end"));
         }
-        let last = chunk.value("last") == true;
-        Ok(last.then(|| std::mem::take(self).bytes))
+        Ok(chunk.last.then(|| std::mem::take(self).bytes))
     }
 }
 
@@ -136,10 +183,8 @@ impl Pieces {
 mod tests {
     use super::*;
 
-    fn chunk(seq: u64, last: bool, data: &str) -> Members {
-        let text =
-            format!(r#"{{"type":"chunk","seq":{seq},"last":{last},"data":"{}"}}"#, STANDARD.encode(data));
-        Members::parse(text.as_bytes()).unwrap()
+    fn chunk(seq: u32, last: bool, data: &str) -> Chunk {
+        Chunk { request_id: "1".into(), seq, last, data: STANDARD.encode(data) }
     }
 
     #[test]
@@ -155,9 +200,8 @@ mod tests {
     fn pieces_that_do_not_fit_are_refused() {
         let mut pieces = Pieces::default();
         assert!(pieces.add(&chunk(1, false, "")).is_err());
-        let bad = Members::parse(br#"{"seq":0,"last":true,"data":"?"}"#).unwrap();
+        let bad = Chunk { data: "?".into(), ..chunk(0, true, "") };
         assert!(Pieces::default().add(&bad).is_err());
-        assert!(Pieces::default().add(&Members::default()).is_err());
     }
 
     #[test]

@@ -33,12 +33,13 @@ impl Keeper {
         };
         let last_error = self.told.last_error.borrow().clone().or_else(|| summary.and_then(in_the_file));
         CatalogStatus {
-            state: if off { "off" } else { self.state().as_str() },
+            state: if off { "off".into() } else { self.state().as_str().into() },
             pid: self.worker.borrow().as_ref().map(Worker::pid),
             restarts: self.told.restarts.get(),
-            activity,
+            activity: activity.map(Into::into),
             step: self.told.step.borrow().clone().filter(|_| activity.is_some()),
-            file: found.as_ref().map(|found| found.as_ref().map_or_else(CatalogError::cause, |_| "ok")),
+            file: (found.as_ref().map(|found| found.as_ref().map_or_else(CatalogError::cause, |_| "ok")))
+                .map(Into::into),
             // That there is none yet is nothing wrong.
             file_error: wrong.filter(|wrong| **wrong != CatalogError::Missing).map(ToString::to_string),
             entries: summary.map(|summary| summary.entries),

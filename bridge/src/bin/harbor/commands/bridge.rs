@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::DialError;
+use harbor_ipc_proto::client::{Ping, Shutdown};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
-use super::print;
-use crate::ask::Ask;
+use super::print_answer;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::screen::{Screen, Status};
@@ -36,10 +36,13 @@ pub fn show_version(screen: &mut Screen) -> Result<(), Failure> {
 
 pub fn ping(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let asked = Instant::now();
-    let answer = client.request(&Ask::new("ping"), QUICK)?;
+    let answer = client.ask(&Ping { echo: None }, QUICK)?;
     let took = asked.elapsed().as_secs_f64() * 1000.0;
-    let (build, pid) = (client.bridge.text("build"), client.bridge.value("pid"));
-    print(screen, &answer, |_| format!("the bridge (build {build}, process {pid}) answered in {took:.2} ms"))
+    let (build, pid) =
+        client.bridge.as_ref().map(|bridge| (bridge.build.as_ref(), bridge.pid)).unwrap_or_default();
+    print_answer(screen, &answer, |_| {
+        format!("the bridge (build {build}, process {pid}) answered in {took:.2} ms")
+    })
 }
 
 pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
@@ -57,7 +60,7 @@ pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
 fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Result<(), Failure> {
     let _status = Status::new("stopping the servers …");
     let until = Instant::now() + END;
-    match client.request(&Ask::new("shutdown"), QUICK) {
+    match client.ask(&Shutdown {}, QUICK) {
         // It may be gone before its answer is.
         Ok(_) | Err(Failure::Lost) => {}
         Err(failure) => return Err(failure),

@@ -49,7 +49,7 @@ use crate::consent;
 use crate::errors::Failure;
 use crate::help;
 use crate::media::Shelf;
-use crate::reply::Members;
+use crate::reply::{Answer, Members};
 use crate::screen::Screen;
 
 /// Runs a command. What can be found wrong without the bridge is found before one is started.
@@ -153,6 +153,19 @@ fn print(
     screen: &mut Screen,
     answer: &Members,
     describe: impl FnOnce(&Members) -> String,
+) -> Result<(), Failure> {
+    match screen.json {
+        true => screen.json(&answer.to_json())?,
+        false => screen.text(&describe(answer))?,
+    }
+    Ok(())
+}
+
+/// The same of a typed answer.
+fn print_answer<T>(
+    screen: &mut Screen,
+    answer: &Answer<T>,
+    describe: impl FnOnce(&T) -> String,
 ) -> Result<(), Failure> {
     match screen.json {
         true => screen.json(&answer.to_json())?,

@@ -1,14 +1,22 @@
 //! A bridge on the other end of a socket pair, which answers with prepared frames. For tests.
+//!
+//! A test writes of an answer what it is about: what else the message must have is added, empty.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::thread;
 
+use harbor_ipc_proto::client::docs::objects;
 use harbor_ipc_proto::client::envelope::Incoming;
+use harbor_ipc_proto::client::{FieldDoc, MessageDoc, PUSHES, REPLIES, SECRET_REPLIES};
+use harbor_ipc_proto::field::{Message, PutField as _, read_object};
 use harbor_ipc_proto::frame::{HEADER, put_frame};
+use harbor_ipc_proto::json::Json;
+use serde_json::value::RawValue;
 
 use crate::client::Client;
 use crate::errors::{Exit, Failure};
+use crate::reply::Members;
 use crate::screen::Screen;
 use crate::screen::tests::Paper;
 
@@ -55,11 +63,79 @@ pub fn serve(mut stream: UnixStream, answers: &[String]) -> Vec<String> {
         asked.push(request);
         let mut frames = Vec::new();
         for text in answer.lines() {
-            put_frame(&mut frames, |out| out.extend_from_slice(text.as_bytes()));
+            put_frame(&mut frames, |out| out.extend_from_slice(complete(text).as_bytes()));
         }
         stream.write_all(&frames).unwrap();
     }
     asked
+}
+
+/// A message of the bridge with all that it must have.
+pub fn complete(text: &str) -> String {
+    let Some(message) = Members::parse(text.as_bytes()) else { return text.to_owned() };
+    let tag: String = message.raw("type").and_then(|tag| serde_json::from_str(tag).ok()).unwrap_or_default();
+    let mut replies = REPLIES.iter().chain(SECRET_REPLIES);
+    let message = match tag.strip_suffix("_result") {
+        Some(tag) => replies.find(|reply| reply.tag == tag),
+        None => PUSHES.iter().find(|push| push.tag == tag),
+    };
+    message.map_or_else(|| text.to_owned(), |doc| filled(doc, text))
+}
+
+/// An object inside messages, by its name, with all that it must have.
+pub fn complete_object(name: &str, text: &str) -> String {
+    objects().find(|object| object.tag == name).map_or_else(|| text.to_owned(), |doc| filled(doc, text))
+}
+
+/// A typed message, of which a test wrote what it is about.
+pub fn typed<T: Message>(text: &str) -> T {
+    let mut docs = REPLIES.iter().chain(SECRET_REPLIES).chain(PUSHES).chain(objects());
+    let text = docs.find(|doc| doc.tag == T::TAG).map_or_else(|| text.to_owned(), |doc| filled(doc, text));
+    read_object(&text).unwrap()
+}
+
+fn filled(doc: &MessageDoc, text: &str) -> String {
+    let Some(mut members) = Members::parse(text.as_bytes()) else { return text.to_owned() };
+    for field in doc.fields {
+        match members.raw(field.name).map(str::to_owned) {
+            Some(value) => members.insert(field.name, filled_value(field, &value)),
+            None if field.optional => {}
+            None => members.insert(field.name, empty(field)),
+        }
+    }
+    members.to_json()
+}
+
+fn filled_value(field: &FieldDoc, value: &str) -> String {
+    let each = |item: &RawValue| complete_object(field.member, item.get());
+    match field.kind {
+        "array" => {
+            let items: Vec<Box<RawValue>> = serde_json::from_str(value).unwrap_or_default();
+            format!("[{}]", items.iter().map(|item| each(item)).collect::<Vec<_>>().join(","))
+        }
+        "object" => {
+            let mut items = Members::parse(value.as_bytes()).unwrap_or_default();
+            let names: Vec<_> = items.names().map(str::to_owned).collect();
+            for name in names {
+                let item = complete_object(field.member, items.raw(&name).unwrap());
+                items.insert(&name, item);
+            }
+            items.to_json()
+        }
+        kind => complete_object(kind, value),
+    }
+}
+
+fn empty(field: &FieldDoc) -> String {
+    match field.kind {
+        "string" if field.name == "credential_type" => "\"api_key\"".into(),
+        "string" => "\"\"".into(),
+        "number" => "0".into(),
+        "boolean" => "false".into(),
+        "array" => "[]".into(),
+        Json::TYPE => "null".into(),
+        kind => complete_object(kind, "{}"),
+    }
 }
 
 fn read_frame(stream: &mut UnixStream) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The bridge's frames: answers, refusals, and what it tells unasked.
 
+use harbor_ipc_proto::client::Chunk;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::tool_name::{Allowlist, EVERY};
@@ -13,7 +14,7 @@ use super::super::{lazy, write};
 use super::{Link, Machine, OWN, Out};
 use crate::ask::Ask;
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::reply::{Answer, Members};
 
 impl Machine {
     /// The bridge has written a frame.
@@ -25,7 +26,10 @@ impl Machine {
         // What it gets at its beginning is no change.
         let is_up = self.link == Link::Up;
         match tag.as_str() {
-            "chunk" => self.on_piece(&id, &message),
+            "chunk" => match Answer::<Chunk>::parse(frame.to_vec()) {
+                Ok(piece) => self.on_piece(&id, &piece),
+                Err(failure) => self.on_refusal(&id, failure),
+            },
             "progress" => self.on_progress(&id, &message),
             "ask" => self.on_question(&message),
             "tools_changed" if is_up => self.tell_of(Change::Tools),
@@ -49,7 +53,7 @@ impl Machine {
         }
     }
 
-    fn on_piece(&mut self, id: &str, piece: &Members) {
+    fn on_piece(&mut self, id: &str, piece: &Chunk) {
         match self.pieces.entry(id.to_owned()).or_default().add(piece) {
             Ok(None) => {}
             Ok(Some(whole)) => {
