@@ -21,6 +21,16 @@ pub type Word = Cow<'static, str>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonObject(pub Json);
 
+impl JsonObject {
+    /// The object with these fields.
+    #[must_use]
+    pub fn written(fields: &dyn PutFields) -> Self {
+        let mut text = Vec::new();
+        put_object(&mut text, fields);
+        Self(Json::from_valid(String::from_utf8(text).unwrap_or_default()))
+    }
+}
+
 /// A field that is missing or wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
@@ -64,6 +74,9 @@ pub trait FromField: Sized {
 
     /// Whether the field may be left out.
     const OPTIONAL: bool = false;
+
+    /// Whether `null` stands for a field that is absent. Of a payload it is the payload.
+    const NULL_IS_NOTHING: bool = true;
 }
 
 /// Reads the field `name` whose text is `text`.

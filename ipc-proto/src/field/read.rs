@@ -63,6 +63,7 @@ impl FromField for SourceId {
 
 impl FromField for Json {
     const EXPECTED: &'static str = Self::TYPE;
+    const NULL_IS_NOTHING: bool = false;
     fn from_text(text: &str) -> Option<Self> {
         Some(Self::from_valid(text.to_owned()))
     }
@@ -91,7 +92,7 @@ impl<T: FromField> FromField for Option<T> {
     const EXPECTED: &'static str = T::EXPECTED;
     const OPTIONAL: bool = true;
     fn from_text(text: &str) -> Option<Self> {
-        if text == "null" { Some(None) } else { T::from_text(text).map(Some) }
+        if T::NULL_IS_NOTHING && text == "null" { Some(None) } else { T::from_text(text).map(Some) }
     }
     fn wrong_inside(text: &str) -> Option<FieldError> {
         T::wrong_inside(text)

@@ -14,11 +14,9 @@ use harbor_ipc_proto::client::answer::{Heard, request_frame};
 use harbor_ipc_proto::client::{Chunk, Hello, HelloResult, Progress};
 use harbor_ipc_proto::field::{Ask, Message};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
-use zeroize::Zeroizing;
 
-use crate::ask::Ask as Untyped;
 use crate::errors::Failure;
-use crate::reply::{Answer, Members, Pieces};
+use crate::reply::{Answer, Pieces};
 
 /// The limit of requests that do not wait for a server.
 pub const QUICK: Duration = Duration::from_secs(30);
@@ -110,7 +108,7 @@ impl Client {
     }
 
     /// Asks for something that begins pushes of the type `P`; [`Self::next`] gives them.
-    pub fn follow_all<P: Message, A: Ask>(&mut self, ask: &A) -> Result<Answer<A::Reply>, Failure> {
+    pub fn follow<P: Message, A: Ask>(&mut self, ask: &A) -> Result<Answer<A::Reply>, Failure> {
         // From before the request on: the first push may be here before the answer is.
         self.followed = Some(P::TAG);
         self.ask(ask, QUICK)
@@ -165,43 +163,6 @@ impl Client {
             self.pushes.push_back(push);
         }
         Ok(())
-    }
-
-    /// Asks by the older way.
-    pub fn request(&mut self, ask: &Untyped, limit: Duration) -> Result<Members, Failure> {
-        self.request_with_progress(ask, limit, &mut |_| {})
-    }
-
-    /// Asks by the older way, and hands on the progress.
-    pub fn request_with_progress(
-        &mut self,
-        ask: &Untyped,
-        limit: Duration,
-        on_progress: &mut dyn FnMut(&Members),
-    ) -> Result<Members, Failure> {
-        let id = self.next_id();
-        let frame = Zeroizing::new(ask.to_frame(&id));
-        let (server, profile) = (ask.server.as_deref(), ask.profile.as_deref());
-        let answer =
-            self.exchange(&Sent { id, tag: ask.tag, server, profile }, &frame, limit, &mut |frame| {
-                on_progress(&Members::parse(&frame).ok_or(NO_OBJECT)?);
-                Ok(())
-            })?;
-        let mut answer = Members::parse(&answer).ok_or(NO_OBJECT)?;
-        answer.remove("type");
-        answer.remove("request_id");
-        Ok(answer)
-    }
-
-    /// Follows by the older way.
-    pub fn follow(&mut self, ask: &Untyped, tag: &'static str) -> Result<Members, Failure> {
-        self.followed = Some(tag);
-        self.request(ask, QUICK)
-    }
-
-    /// The next push by the older way.
-    pub fn next_push(&mut self) -> Result<Members, Failure> {
-        Members::parse(&self.next_frame()?).ok_or(NO_OBJECT)
     }
 
     /// Waits until the bridge closes the connection; whether it did.
@@ -325,7 +286,7 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let bridge = thread::spawn(move || serve(theirs, &answers));
         let mut client = Client::over(ours);
-        let answer = client.follow_all::<ToolsChanged, _>(&Ping { echo: None }).unwrap();
+        let answer = client.follow::<ToolsChanged, _>(&Ping { echo: None }).unwrap();
         assert_eq!((answer.timestamp, answer.to_json().as_str()), (5, "{\"timestamp\":5}"));
         for server in ["1", "2"] {
             assert_eq!(client.next::<ToolsChanged>().unwrap().server_id.as_deref(), Some(server));

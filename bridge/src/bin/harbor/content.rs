@@ -3,8 +3,8 @@
 //! Owns which parts of it are shown, and how. Must never fail: what it does not know is shown as JSON.
 
 use crate::media::{Media, Shelf};
+use crate::payload::Payload;
 use crate::pretty::pretty;
-use crate::reply::Members;
 use crate::table::flatten;
 
 /// A tool's answer.
@@ -18,7 +18,7 @@ pub struct Content {
 /// Renders a CallToolResult: texts as they are, other kinds in a word, and the structured content when there
 /// is no text. What is no text goes to the shelf.
 pub fn render(result: &str, shelf: &mut Shelf) -> Content {
-    let members = Members::parse(result.as_bytes()).unwrap_or_default();
+    let members = Payload::parse(result.as_bytes()).unwrap_or_default();
     let items = members.objects("content");
     let mut lines: Vec<String> = items.iter().map(|item| render_item(item, shelf)).collect();
     let has_text = items.iter().any(|item| item.text("type") == "text");
@@ -32,16 +32,16 @@ pub fn render(result: &str, shelf: &mut Shelf) -> Content {
 
 /// The same without its text, for whoever shows the result as it is: only whether the tool says that it failed.
 pub fn only_judge(result: &str) -> Content {
-    let members = Members::parse(result.as_bytes()).unwrap_or_default();
+    let members = Payload::parse(result.as_bytes()).unwrap_or_default();
     Content { text: String::new(), is_error: is_error(&members) }
 }
 
-fn is_error(result: &Members) -> bool {
+fn is_error(result: &Payload) -> bool {
     result.value("isError") == true
 }
 
 /// Renders a content block, as it stands in results and in prompts.
-pub fn render_item(item: &Members, shelf: &mut Shelf) -> String {
+pub fn render_item(item: &Payload, shelf: &mut Shelf) -> String {
     let kind = item.text("type");
     match kind.as_str() {
         "text" => item.text_or_json("text"),

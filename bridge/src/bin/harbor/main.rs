@@ -11,7 +11,6 @@
 //! `commands/native_host`).
 
 mod args;
-mod ask;
 mod client;
 mod commands;
 mod consent;
@@ -21,6 +20,7 @@ mod errors;
 mod help;
 mod id;
 mod media;
+mod payload;
 mod pretty;
 mod reply;
 mod screen;

@@ -17,7 +17,7 @@ use harbor_ipc_proto::json::Json;
 
 use crate::content::bracket;
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
+use crate::payload::Payload;
 use crate::screen::remark;
 
 /// The files are the person's alone, and so is a directory that is made for them.
@@ -54,13 +54,13 @@ enum Body {
 
 impl Media {
     /// An `image` or `audio` block.
-    pub fn of_block(block: &Members) -> Self {
+    pub fn of_block(block: &Payload) -> Self {
         let body = Body::Base64(block.text("data"));
         Self { kind: block.text("type"), uri: String::new(), mime: block.text("mimeType"), body }
     }
 
     /// The contents of a resource.
-    pub fn of_resource(resource: &Members) -> Self {
+    pub fn of_resource(resource: &Payload) -> Self {
         let body = match resource.raw("blob") {
             Some(_) => Body::Base64(resource.text("blob")),
             None => Body::Text(resource.text("text")),

@@ -24,7 +24,7 @@ pub struct NewAuth {
     /// Whether what proves the client is asked for.
     pub has_secret: bool,
     pub scopes: Vec<String>,
-    pub port: Option<u64>,
+    pub port: Option<u32>,
 }
 
 /// What goes with a new authorization only.
@@ -55,7 +55,7 @@ impl Words {
         }
         let port = self.option("--port").map(|text| {
             let port = text.parse::<u16>().ok().filter(|port| *port > 0);
-            port.map(u64::from).ok_or_else(|| format!("--port {text}: use a port from 1 to 65535"))
+            port.map(u32::from).ok_or_else(|| format!("--port {text}: use a port from 1 to 65535"))
         });
         Ok(Auth::Begin(Box::new(NewAuth {
             server,

@@ -4,10 +4,8 @@
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_policy::sandbox::hint::shell;
-use serde_json::Value;
 
 use super::Words;
-use crate::reply::Members;
 use crate::table::flatten;
 
 /// What `harbor sandbox` is to do.
@@ -115,19 +113,27 @@ fn setting(name: &str) -> Result<String, String> {
 }
 
 /// Settings, as the bridge shows them, as they are typed for `harbor sandbox`.
-pub fn options_of(settings: &Members) -> String {
-    let mut words = Vec::new();
-    for (option, field) in SETTINGS {
-        match settings.value(field) {
-            Value::Array(entries) => {
-                let entries = entries.iter().filter_map(Value::as_str);
-                words.extend(entries.map(|entry| format!("--{option} {}", shell(&flatten(entry)))));
-            }
-            Value::Bool(true) => words.push(format!("--{option}")),
-            Value::String(word) => words.push(format!("--{option} {word}")),
-            Value::Number(number) => words.push(format!("--{option} {number}")),
-            Value::Bool(false) | Value::Null | Value::Object(_) => {}
-        }
-    }
-    words.join(" ")
+pub fn options_of(settings: &SandboxSettings) -> String {
+    let word = |option: &str, word: Option<&str>| word.map(|word| format!("--{option} {word}"));
+    let list = |option: &str, entries: &Option<Vec<String>>| {
+        let entries = entries.iter().flatten().map(|entry| format!("--{option} {}", shell(&flatten(entry))));
+        Some(entries.collect::<Vec<_>>().join(" ")).filter(|words| !words.is_empty())
+    };
+    let number = |option: &str, number: Option<u64>| number.map(|number| format!("--{option} {number}"));
+    let said = [
+        word("sandbox", settings.level.map(Level::as_str)),
+        (settings.required == Some(true)).then(|| "--required".to_owned()),
+        list("read", &settings.read),
+        list("write", &settings.write),
+        list("socket", &settings.sockets),
+        word("network", settings.network.map(NetworkKind::as_str)),
+        list("host", &settings.hosts),
+        number("memory", settings.memory_mb),
+        number("processes", settings.processes),
+        number("open-files", settings.open_files),
+        number("file-size", settings.file_size_mb),
+        number("disk", settings.disk_mb),
+        number("nice", settings.nice),
+    ];
+    said.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

@@ -5,100 +5,147 @@
 use std::env;
 use std::path::{self, Component, Path, PathBuf};
 
-use harbor_ipc_proto::client::{SandboxSettings, Supervision};
+use harbor_ipc_proto::client::{
+    AddRemoteServer, AddRemoteServerResult, AddServer, AddServerResult, ConnectServerResult, SandboxSettings,
+    ServerView, Supervision,
+};
+use harbor_ipc_proto::field::JsonObject;
 
+use super::remote::Spoken;
+use super::sandbox::settings;
 use super::servers::{self, STOP};
-use super::{print, remarks, remote, sandbox, unseen};
+use super::{remarks, unseen};
 use crate::args::{Definition, options_of};
-use crate::ask::Ask;
 use crate::client::Client;
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::payload::Payload;
+use crate::reply::Answer;
 use crate::screen::{Screen, Status, remark};
 
 pub fn current_dir() -> Result<PathBuf, Failure> {
     env::current_dir().map_err(|error| Failure::Io("find the current directory", error))
 }
 
-/// The request for a definition that was typed in the directory `here`.
-pub fn ask(definition: &Definition, here: &Path) -> Result<Ask, Failure> {
-    let mut ask = match &definition.remote {
-        Some(remote) => remote::ask(definition, remote),
-        None => program(definition, here)?,
-    };
-    for (name, said) in [("image", &definition.image), ("engine", &definition.engine)] {
-        if let Some(said) = said {
-            ask = ask.text(name, said);
-        }
-    }
-    if let Some(cwd) = &definition.cwd {
-        ask = ask.text("cwd", &absolute(cwd, here)?);
-    }
-    if let Some(label) = &definition.label {
-        ask = ask.text("label", label);
-    }
-    if !definition.env.is_empty() {
-        ask = ask.map("env", &definition.env);
-    }
-    if !definition.roots.is_empty() {
-        let roots: Result<Vec<_>, _> = definition.roots.iter().map(|root| file_uri(root, here)).collect();
-        ask = ask.list("roots", &roots?);
-    }
-    if definition.supervision != Supervision::default() {
-        ask = ask.object("supervision", &definition.supervision);
-    }
-    if definition.sandbox != SandboxSettings::default() {
-        ask = ask.object("sandbox", &sandbox::settings(&definition.sandbox, here)?);
-    }
-    if !definition.secrets.is_empty() {
-        ask = ask.list("secrets", &definition.secrets);
-    }
-    Ok(if definition.as_is { ask.flag("as_is", true) } else { ask })
+/// A definition on its way: of a program or an image, or of a server elsewhere.
+#[derive(Debug)]
+pub enum Adding {
+    Here(AddServer),
+    Elsewhere(AddRemoteServer),
 }
 
-fn program(definition: &Definition, here: &Path) -> Result<Ask, Failure> {
-    let ask = Ask::about("add_server", &definition.name).list("args", &definition.args);
-    // A bare name is looked up in PATH; everything else is a path.
+/// What became of it.
+pub struct Added {
+    server: ServerView,
+    replaced: bool,
+    old_data: Option<String>,
+    old_sandbox: Option<SandboxSettings>,
+    /// The whole answer, for `--json`.
+    shown: Payload,
+}
+
+/// The request for a definition that was typed in the directory `here`.
+pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
+    let server_id = server_id(&definition.name)?;
+    let (label, env) = (definition.label.clone(), some(&definition.env, definition.env.is_empty()));
+    let roots: Result<Vec<_>, _> = definition.roots.iter().map(|root| file_uri(root, here)).collect();
+    let roots = Some(roots?).filter(|roots| !roots.is_empty());
+    let supervision = supervision(&definition.supervision);
+    if let Some(remote) = &definition.remote {
+        let Spoken { transport_type, headers, allow_private, allow_http } = Spoken::of(remote);
+        return Ok(Adding::Elsewhere(AddRemoteServer {
+            server_id,
+            url: remote.url.clone(),
+            transport_type,
+            headers,
+            env,
+            label,
+            roots,
+            supervision,
+            allow_private,
+            allow_http,
+        }));
+    }
+    Ok(Adding::Here(AddServer {
+        server_id,
+        command: command(definition, here)?,
+        image: definition.image.clone(),
+        engine: definition.engine.clone(),
+        args: Some(definition.args.clone()),
+        env,
+        cwd: definition.cwd.as_ref().map(|cwd| absolute(cwd, here)).transpose()?,
+        label,
+        roots,
+        supervision,
+        as_is: definition.as_is.then_some(true),
+        sandbox: sandbox(&definition.sandbox, here)?,
+        secrets: some(&definition.secrets, definition.secrets.is_empty()),
+    }))
+}
+
+/// A bare name is looked up in PATH; everything else is a path. An image has no command.
+fn command(definition: &Definition, here: &Path) -> Result<Option<String>, Failure> {
     Ok(match definition.command.contains('/') {
-        _ if definition.image.is_some() => ask,
-        true => ask.text("command", &absolute(&definition.command, here)?),
-        false => ask.text("command", &definition.command),
+        _ if definition.image.is_some() => None,
+        true => Some(absolute(&definition.command, here)?),
+        false => Some(definition.command.clone()),
     })
+}
+
+/// What was said, where something was.
+pub fn some<T: Clone>(said: &T, is_empty: bool) -> Option<T> {
+    (!is_empty).then(|| said.clone())
+}
+
+/// How it is supervised, where something was said of that.
+pub fn supervision(said: &Supervision) -> Option<JsonObject> {
+    (*said != Supervision::default()).then(|| JsonObject::written(said))
+}
+
+/// What it may do, where something was said of that.
+pub fn sandbox(said: &SandboxSettings, here: &Path) -> Result<Option<JsonObject>, Failure> {
+    let is_said = *said != SandboxSettings::default();
+    is_said.then(|| Ok(JsonObject::written(&settings(said, here)?))).transpose()
 }
 
 pub fn run(
     client: &mut Client,
     definition: &Definition,
-    ask: &Ask,
+    ask: &Adding,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let name = &definition.name;
     let mut added = define(client, name, ask)?;
     // Also where the result is JSON, and before the server runs: it may well be an old trap.
-    remarks::on_old_data(name, &added);
+    remarks::on_old_data(name, added.old_data.as_deref());
     old_sandbox(name, &added).iter().for_each(|text| remark(text));
     relative(definition, &current_dir()?).iter().for_each(|text| remark(text));
     if !screen.json {
-        let verb = if added.value("replaced") == true { "replaced" } else { "added" };
+        let verb = if added.replaced { "replaced" } else { "added" };
         screen.text(&format!("{verb} {name}"))?;
         // Before the start, which may be the installation: that can take minutes.
-        tell_package(screen, &added)?;
+        tell_package(screen, &added.server)?;
     }
     if definition.start {
         let connected = start(client, name)?;
         if !screen.json {
-            if added.object("server").raw("package").is_none() {
-                tell_package(screen, &connected)?;
+            if added.server.package.is_none() {
+                tell_package(screen, &connected.server)?;
             }
-            remarks::on_image(name, &connected.object("server"));
+            remarks::on_image(&connected.server);
             servers::tell(client, name, &connected, screen)?;
-            remarks::on_sandbox(&connected.object("server"));
+            remarks::on_sandbox(&connected.server);
             return tell_unseen(definition, screen);
         }
-        added.insert("connection", connected.to_json());
+        added.shown.insert("connection", connected.to_json());
     }
-    print(screen, &added, |_| format!("start it with `harbor start {name}`"))?;
-    if screen.json { Ok(()) } else { tell_unseen(definition, screen) }
+    match screen.json {
+        true => Ok(screen.json(&added.shown.to_json())?),
+        false => {
+            screen.text(&format!("start it with `harbor start {name}`"))?;
+            tell_unseen(definition, screen)
+        }
+    }
 }
 
 fn tell_unseen(definition: &Definition, screen: &mut Screen) -> Result<(), Failure> {
@@ -109,8 +156,8 @@ fn tell_unseen(definition: &Definition, screen: &mut Screen) -> Result<(), Failu
 }
 
 /// What the definition that was replaced allowed, and how it is allowed again.
-fn old_sandbox(name: &str, added: &Members) -> Option<String> {
-    let options = options_of(&added.object("old_sandbox"));
+fn old_sandbox(name: &str, added: &Added) -> Option<String> {
+    let options = options_of(added.old_sandbox.as_ref()?);
     (!options.is_empty()).then(|| {
         format!("{name}: what its earlier sandbox settings said is gone; `harbor sandbox {name} {options}` says it again")
     })
@@ -127,22 +174,35 @@ fn relative(definition: &Definition, here: &Path) -> Option<String> {
 }
 
 /// A running server of this name is stopped first.
-fn define(client: &mut Client, name: &str, ask: &Ask) -> Result<Members, Failure> {
+pub fn define(client: &mut Client, name: &str, ask: &Adding) -> Result<Added, Failure> {
     let _status = Status::new(&format!("storing {name} …"));
-    client.request(ask, STOP)
+    Ok(match ask {
+        Adding::Here(ask) => {
+            let answer = client.ask(ask, STOP)?;
+            let shown = answer.members();
+            let AddServerResult { server, replaced, old_data, old_sandbox } = answer.into_value();
+            Added { server, replaced, old_data, old_sandbox, shown }
+        }
+        Adding::Elsewhere(ask) => {
+            let answer = client.ask(ask, STOP)?;
+            let shown = answer.members();
+            let AddRemoteServerResult { server, replaced } = answer.into_value();
+            Added { server, replaced, old_data: None, old_sandbox: None, shown }
+        }
+    })
 }
 
 /// Says which package is installed, if the command was recognised as one.
-fn tell_package(screen: &mut Screen, answer: &Members) -> Result<(), Failure> {
-    match answer.object("server").text("package") {
-        package if package.is_empty() => Ok(()),
-        package => {
+fn tell_package(screen: &mut Screen, server: &ServerView) -> Result<(), Failure> {
+    match &server.package {
+        None => Ok(()),
+        Some(package) => {
             Ok(screen.text(&format!("its package: {package}, installed and then run without npx or uvx"))?)
         }
     }
 }
 
-fn start(client: &mut Client, name: &str) -> Result<Members, Failure> {
+fn start(client: &mut Client, name: &str) -> Result<Answer<ConnectServerResult>, Failure> {
     servers::connect(client, name).map_err(|mut failure| {
         if let Failure::Refused(refusal) = &mut failure {
             let stays = format!("the definition of {name} stays; `harbor start {name}` tries again");
@@ -180,12 +240,10 @@ fn file_uri(path: &str, here: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command;
+    use super::super::rig::{command, complete_object, typed};
     use super::*;
     use crate::errors::Exit;
-    use harbor_ipc_proto::client::envelope::Incoming;
-    use harbor_ipc_proto::client::{Attempts, Request, RestartWhen, ServerRequest};
-    use harbor_ipc_proto::frame::HEADER;
+    use harbor_ipc_proto::client::{Attempts, RestartWhen};
 
     const ADDED: &str = r#"{"type":"add_server_result","request_id":"1","replaced":false,"server":{"a":{}}}"#;
 
@@ -198,14 +256,11 @@ mod tests {
         Definition { name: "time".into(), command: command.into(), start: true, ..Definition::default() }
     }
 
-    fn asked(definition: &Definition) -> harbor_ipc_proto::client::AddServer {
-        let frame = ask(definition, Path::new("/here")).unwrap().to_frame("1");
-        let Request::Server(ServerRequest::AddServer(request)) =
-            Incoming::parse(&frame[HEADER..]).unwrap().request
-        else {
-            panic!()
-        };
-        request
+    fn asked(definition: &Definition) -> AddServer {
+        match ask(definition, Path::new("/here")).unwrap() {
+            Adding::Here(request) => request,
+            Adding::Elsewhere(_) => panic!(),
+        }
     }
 
     #[test]
@@ -262,7 +317,12 @@ mod tests {
         let ran = add(true, true, &[ADDED, CONNECTED]);
         assert_eq!(
             ran.printed,
-            "{\"connection\":{\"server\":{\"tool_count\":2}},\"replaced\":false,\"server\":{\"a\":{}}}\n"
+            format!(
+                "{{\"connection\":{{\"connection_info\":{},\"server\":{}}},\"replaced\":false,\"server\":{}}}\n",
+                complete_object("ConnectionInfo", "{}"),
+                complete_object("Server", r#"{"tool_count":2}"#),
+                complete_object("Server", r#"{"a":{}}"#)
+            )
         );
     }
 
@@ -288,7 +348,12 @@ mod tests {
     fn a_server_may_stay_stopped() {
         let told = format!("added time\nstart it with `harbor start time`\n{UNSEEN}");
         assert_eq!(add(false, false, &[ADDED]).printed, told);
-        assert_eq!(add(true, false, &[ADDED]).printed, "{\"replaced\":false,\"server\":{\"a\":{}}}\n");
+        let server = complete_object("Server", r#"{"a":{}}"#);
+        assert_eq!(
+            add(true, false, &[ADDED]).printed,
+            format!("{{\"replaced\":false,\"server\":{server}}}\n"),
+            "also what this version does not know"
+        );
     }
 
     #[test]
@@ -306,10 +371,17 @@ mod tests {
 
     #[test]
     fn what_a_replaced_definition_allowed_is_told_as_it_is_typed() {
-        let added = |old: &str| Members::parse(format!(r#"{{"replaced":true{old}}}"#).as_bytes()).unwrap();
-        assert_eq!(old_sandbox("s", &added("")), None);
-        let old = r#","old_sandbox":{"level":"strict","required":true,"write":["/a","/b c"],"hosts":["*.x.org"],"memory_mb":64}"#;
-        let said = old_sandbox("s", &added(old)).unwrap();
+        let added = |old_sandbox: Option<&str>| Added {
+            server: typed("{}"),
+            replaced: true,
+            old_data: None,
+            old_sandbox: old_sandbox.map(|old| SandboxSettings::parse(old).unwrap()),
+            shown: Payload::default(),
+        };
+        assert_eq!(old_sandbox("s", &added(None)), None);
+        let old =
+            r#"{"level":"strict","required":true,"write":["/a","/b c"],"hosts":["*.x.org"],"memory_mb":64}"#;
+        let said = old_sandbox("s", &added(Some(old))).unwrap();
         let options = "--sandbox strict --required --write /a --write '/b c' --host '*.x.org' --memory 64";
         assert!(said.contains(&format!("`harbor sandbox s {options}`")), "{said}");
     }

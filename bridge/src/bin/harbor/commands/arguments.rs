@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
 use harbor_ipc_proto::json::Json;
 use serde_json::value::RawValue;
@@ -14,7 +15,7 @@ use crate::args::{Argument, Arguments, Value};
 use crate::errors::Failure;
 
 /// The object for a tool; `None` when there was nothing.
-pub fn given(arguments: &Arguments) -> Result<Option<Json>, Failure> {
+pub fn given(arguments: &Arguments) -> Result<Option<JsonObject>, Failure> {
     match arguments {
         Arguments::Nothing => Ok(None),
         Arguments::Json(text) => object(text.trim()).map(Some),
@@ -30,19 +31,19 @@ pub fn given(arguments: &Arguments) -> Result<Option<Json>, Failure> {
 }
 
 /// The text of a JSON object, as it was typed.
-fn object(text: &str) -> Result<Json, Failure> {
+fn object(text: &str) -> Result<JsonObject, Failure> {
     let wrong = |what: String| Failure::Usage(format!("the arguments are no JSON object: {what}"));
     serde_json::from_str::<&RawValue>(text).map_err(|error| wrong(error.to_string()))?;
     match text.starts_with('{') {
-        true => Ok(Json::from_valid(text.to_owned())),
+        true => Ok(JsonObject(Json::from_valid(text.to_owned()))),
         false => Err(wrong("they must start with {".into())),
     }
 }
 
 /// The object of these words.
-pub fn built(words: &[Argument]) -> Result<Json, Failure> {
+pub fn built(words: &[Argument]) -> Result<JsonObject, Failure> {
     let members: Result<Vec<_>, Failure> = words.iter().map(member).collect();
-    Ok(Json::from_valid(format!("{{{}}}", members?.join(","))))
+    Ok(JsonObject(Json::from_valid(format!("{{{}}}", members?.join(",")))))
 }
 
 fn member(argument: &Argument) -> Result<String, Failure> {
@@ -88,7 +89,7 @@ mod tests {
             argument("t", Value::File(path.to_str().unwrap().into())),
         ];
         let text = r#"{"z\"":"a\nb","n":12345678901234567890.10,"t":"line\n\"quoted\""}"#;
-        assert_eq!(given(&Arguments::Words(words.to_vec())).unwrap().unwrap().as_str(), text);
+        assert_eq!(given(&Arguments::Words(words.to_vec())).unwrap().unwrap().0.as_str(), text);
         assert_eq!(given(&Arguments::Nothing).unwrap(), None);
     }
 
@@ -115,6 +116,6 @@ mod tests {
             assert!(matches!(given(&Arguments::Json(text.into())), Err(Failure::Usage(_))), "{text}");
         }
         let object = given(&Arguments::Json(" {\"b\":1.0,\"a\":2} ".into())).unwrap().unwrap();
-        assert_eq!(object.as_str(), "{\"b\":1.0,\"a\":2}");
+        assert_eq!(object.0.as_str(), "{\"b\":1.0,\"a\":2}");
     }
 }

@@ -3,55 +3,49 @@
 //! Owns how a line of the log is shown. With `--json` a line stays as it is in the file. Must never keep quiet about what
 //! is not in the log.
 
+use harbor_ipc_proto::client::HostGetAudit;
+
 use super::{count, grants};
 use crate::args::Audit;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::payload::{Payload, items};
 use crate::screen::{Screen, remark};
 use crate::table::Table;
 use crate::when::to_the_second;
 
 pub fn show(client: &mut Client, audit: &Audit, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&ask(audit), QUICK)?;
+    let answer = client.ask(&ask(audit), QUICK)?;
     if screen.json {
-        for line in answer.raws("records") {
+        for line in items(&answer.records) {
             screen.text(line.get())?;
         }
     } else {
-        match answer.objects("records") {
-            records if records.is_empty() => remark("the audit log has no such lines"),
-            records => screen.table(&tabulate(&records))?,
+        let lines = items(&answer.records);
+        let records =
+            lines.iter().filter_map(|line| Payload::parse(line.get().as_bytes())).collect::<Vec<_>>();
+        match records.is_empty() {
+            true => remark("the audit log has no such lines"),
+            false => screen.table(&tabulate(&records))?,
         }
     }
-    warn(&answer);
+    warn(answer.failing, answer.unaudited);
     Ok(())
 }
 
-fn ask(audit: &Audit) -> Ask {
-    let mut ask = Ask::new("host_get_audit");
-    if let Some(origin) = &audit.origin {
-        ask = ask.text("origin", origin);
-    }
-    if let Some(since) = audit.since {
-        ask = ask.number("since", since);
-    }
-    match audit.limit {
-        Some(limit) => ask.number("limit", limit),
-        None => ask,
-    }
+fn ask(audit: &Audit) -> HostGetAudit {
+    HostGetAudit { origin: audit.origin.clone(), since: audit.since, limit: audit.limit }
 }
 
 /// Says on stderr what the log lacks, if anything.
-pub fn warn(health: &Members) {
-    warnings(health).iter().for_each(|warning| remark(warning));
+pub fn warn(failing: bool, unaudited: u64) {
+    warnings(failing, unaudited).iter().for_each(|warning| remark(warning));
 }
 
-fn warnings(health: &Members) -> Vec<String> {
-    let failing = (health.value("failing") == true)
-        .then(|| "harbor: the audit log cannot be written at present; is the disk full?".to_owned());
-    let unaudited = health.number("unaudited").filter(|lines| *lines > 0);
+fn warnings(failing: bool, unaudited: u64) -> Vec<String> {
+    let failing =
+        failing.then(|| "harbor: the audit log cannot be written at present; is the disk full?".to_owned());
+    let unaudited = Some(unaudited).filter(|lines| *lines > 0);
     let unaudited = unaudited.map(|lines| {
         let lines = count(usize::try_from(lines).unwrap_or(usize::MAX), "line");
         format!("harbor: {lines} could not be written to the audit log since the bridge began")
@@ -61,7 +55,7 @@ fn warnings(health: &Members) -> Vec<String> {
 
 const HEADER: &[&str] = &["TIME", "EVENT", "BY", "ORIGIN", "WHAT", "DECISION", "MS", "BYTES IN", "BYTES OUT"];
 
-fn tabulate(records: &[Members]) -> Table {
+fn tabulate(records: &[Payload]) -> Table {
     let mut table = Table::new(HEADER).without(&["BYTES OUT", "BYTES IN", "BY", "MS"]).evenly();
     for record in records {
         table.add([
@@ -80,7 +74,7 @@ fn tabulate(records: &[Members]) -> Table {
 }
 
 /// `time/now`, `docs: resources/read`, or `mcp:tools.call always: time/*`; of a message that was refused as such its type.
-fn what(record: &Members) -> String {
+fn what(record: &Payload) -> String {
     let (server, tool) = (record.text("server"), record.text("tool"));
     if !server.is_empty() {
         return match (record.text("key"), tool.as_str(), record.text("message")) {
@@ -96,12 +90,17 @@ fn what(record: &Members) -> String {
     };
     let word = Some(record.text("grant_type")).filter(|grant| !grant.is_empty());
     let word = word.map(|grant| format!(" {}", grants::word(&grant))).unwrap_or_default();
-    let tools = grants::tools(record).map(|tools| format!(": {}", grants::shorten(Some(tools))));
+    let tools = allowed_tools(record).map(|tools| format!(": {}", grants::shorten(Some(tools))));
     format!("{scope}{word}{}", tools.unwrap_or_default())
 }
 
+/// The tools that a grant is for; `None`: all.
+fn allowed_tools(record: &Payload) -> Option<Vec<String>> {
+    serde_json::from_str(record.raw("allowed_tools")?).ok()
+}
+
 /// `allowed`, or why not, or how it failed; with how many lines it stands for.
-fn decision(record: &Members) -> String {
+fn decision(record: &Payload) -> String {
     let decision = match record.text("code") {
         code if code.is_empty() => or_dash(record.text("decision")),
         code => code,
@@ -109,7 +108,7 @@ fn decision(record: &Members) -> String {
     record.number("count").map_or(decision.clone(), |count| format!("{decision} ×{count}"))
 }
 
-fn number(record: &Members, name: &str) -> String {
+fn number(record: &Payload, name: &str) -> String {
     record.number(name).map_or_else(|| "-".into(), |number| number.to_string())
 }
 
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_line_says_how_many_it_stands_for() {
-        let decided = |record: &str| decision(&Members::parse(record.as_bytes()).unwrap());
+        let decided = |record: &str| decision(&Payload::parse(record.as_bytes()).unwrap());
         assert_eq!(decided(r#"{"event":"refused","decision":"denied","count":940}"#), "denied ×940");
         assert_eq!(decided(r#"{"event":"revoke"}"#), "-");
     }
@@ -162,8 +161,8 @@ mod tests {
     #[test]
     fn a_message_that_was_refused_is_named() {
         let record = r#"{"event":"refused","message":"add_server","decision":"denied","code":"ERR_PERMISSION_DENIED"}"#;
-        assert_eq!(what(&Members::parse(record.as_bytes()).unwrap()), "add_server");
-        assert_eq!(what(&Members::default()), "");
+        assert_eq!(what(&Payload::parse(record.as_bytes()).unwrap()), "add_server");
+        assert_eq!(what(&Payload::default()), "");
     }
 
     #[test]
@@ -181,10 +180,9 @@ mod tests {
 
     #[test]
     fn what_the_log_lacks_is_said() {
-        let warned = |json: &str| warnings(&Members::parse(json.as_bytes()).unwrap());
-        assert_eq!(warned(r#"{"failing":false,"unaudited":0}"#), [""; 0]);
+        assert_eq!(warnings(false, 0), [""; 0]);
         assert_eq!(
-            warned(r#"{"failing":true,"unaudited":1}"#),
+            warnings(true, 1),
             [
                 "harbor: the audit log cannot be written at present; is the disk full?",
                 "harbor: 1 line could not be written to the audit log since the bridge began"

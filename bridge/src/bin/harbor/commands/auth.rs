@@ -5,15 +5,15 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use harbor_ipc_proto::client::{AuthorizationView, OauthFinish, OauthRevoke, OauthStart, OauthStatus};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::remote::{is_exposed, parse};
 
 use super::{print, secrets, servers};
 use crate::args::{Auth, NewAuth};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::id::server_id;
 use crate::screen::{Screen, remark};
 use crate::when::{now, until, utc};
 
@@ -57,19 +57,14 @@ pub fn begin(
     secret: Option<Secret>,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let mut ask = Ask::about("oauth_start", &new.server).list("scopes", &new.scopes);
-    if let Some(id) = &new.client_id {
-        ask = ask.text("client_id", id);
-    }
-    if let Some(secret) = &secret {
-        ask = ask.text("client_secret", secret.expose());
-    }
-    if let Some(port) = new.port {
-        ask = ask.number("redirect_port", port);
-    }
-    let started = client.request(&ask, DISCOVERY);
-    ask.wipe();
-    let url = started?.text("authorization_url");
+    let ask = OauthStart {
+        server_id: server_id(&new.server)?,
+        client_id: new.client_id.clone(),
+        client_secret: secret,
+        scopes: Some(new.scopes.clone()),
+        redirect_port: new.port,
+    };
+    let url = client.ask(&ask, DISCOVERY)?.into_value().authorization_url;
     let is_safe = parse(&url).is_ok_and(|url| !is_exposed(&url));
     if !is_safe {
         return Err(Failure::Garbled("a page that is not safe to open"));
@@ -78,13 +73,16 @@ pub fn begin(
     if new.opens && !open(&url) {
         remark("no browser could be opened from here: open it yourself, on this machine");
     }
-    let finished = client.request(&Ask::about("oauth_finish", &new.server), PERSON)?;
-    let authorization = finished.object("authorization");
+    let finished = client.ask(&OauthFinish { server_id: ask.server_id }, PERSON)?;
     if !screen.json {
-        screen.text(&format!("Harbor is let in at {}: {}", new.server, rights(&authorization)))?;
+        screen.text(&format!("Harbor is let in at {}: {}", new.server, rights(&finished.authorization)))?;
     }
-    let mut connected = servers::connect(client, &new.server)?;
-    connected.insert("authorization", authorization.to_json());
+    let connected = servers::connect(client, &new.server)?;
+    if screen.json {
+        let mut shown = connected.members();
+        shown.insert("authorization", finished.part("authorization").to_json());
+        return Ok(screen.json(&shown.to_json())?);
+    }
     servers::tell(client, &new.server, &connected, screen)
 }
 
@@ -98,35 +96,35 @@ fn open(url: &str) -> bool {
     })
 }
 
-fn rights(authorization: &Members) -> String {
-    match authorization.strings("scopes") {
-        scopes if scopes.is_empty() => "the server says for what".into(),
+fn rights(authorization: &AuthorizationView) -> String {
+    match authorization.scopes.as_slice() {
+        [] => "the server says for what".into(),
         scopes => scopes.join(" "),
     }
 }
 
 fn status(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::about("oauth_status", server), QUICK)?;
+    let answer = client.ask(&OauthStatus { server_id: server_id(server)? }, QUICK)?;
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }
-    if answer.raw("authorization").is_none() {
+    let Some(authorization) = &answer.authorization else {
         let next = format!("`harbor auth {server}` asks you");
         return Err(Failure::Nothing(format!("Harbor is not let in at {server}"), next));
-    }
-    Ok(screen.text(&described(server, &answer.object("authorization"), now()))?)
+    };
+    Ok(screen.text(&described(server, authorization, now()))?)
 }
 
-fn described(server: &str, authorization: &Members, now: u64) -> String {
-    let ends = match (authorization.number("expires_at"), authorization.value("renews") == true) {
+fn described(server: &str, authorization: &AuthorizationView, now: u64) -> String {
+    let ends = match (authorization.expires_at, authorization.renews) {
         (_, true) => "is renewed by itself".into(),
-        (_, false) if authorization.value("is_expired") == true => {
+        (_, false) if authorization.is_expired => {
             format!("has ended: `harbor auth {server}` asks you again")
         }
         (Some(at), false) => format!("ends {}", until(at, now)),
         (None, false) => "ends when the server says so".into(),
     };
-    let is_over = authorization.value("renews") != true && authorization.value("is_expired") == true;
+    let is_over = !authorization.renews && authorization.is_expired;
     format!(
         "{server}: Harbor {} let in\n\
          by        {}\n\
@@ -135,25 +133,24 @@ fn described(server: &str, authorization: &Members, now: u64) -> String {
          since     {}\n\
          the token {ends}",
         if is_over { "was" } else { "is" },
-        authorization.text("issuer"),
-        authorization.text("client_id"),
+        authorization.issuer,
+        authorization.client_id,
         rights(authorization),
-        utc(authorization.number("granted_at").unwrap_or_default()).chars().take(16).collect::<String>()
-            + "Z",
+        utc(authorization.granted_at).chars().take(16).collect::<String>() + "Z",
     )
 }
 
 fn revoke(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::about("oauth_revoke", server), REVOCATION)?;
-    if answer.value("revoked") == false {
+    let answer = client.ask(&OauthRevoke { server_id: server_id(server)? }, REVOCATION)?;
+    if !answer.revoked {
         let next = format!("`harbor auth {server}` lets it in");
         return Err(Failure::Nothing(format!("Harbor is not let in at {server}"), next));
     }
     print(screen, &answer, |_| format!("Harbor is not let in at {server} any more; it is stopped"))?;
-    if answer.value("told") == false {
+    if !answer.told {
         remark(&format!(
             "the tokens are deleted here, but there they may go on to hold: {}",
-            answer.text("why")
+            answer.why.as_deref().unwrap_or_default()
         ));
     }
     Ok(())

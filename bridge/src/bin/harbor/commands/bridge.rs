@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
-use super::print_answer;
+use super::print;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::screen::{Screen, Status};
@@ -40,9 +40,7 @@ pub fn ping(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let took = asked.elapsed().as_secs_f64() * 1000.0;
     let (build, pid) =
         client.bridge.as_ref().map(|bridge| (bridge.build.as_ref(), bridge.pid)).unwrap_or_default();
-    print_answer(screen, &answer, |_| {
-        format!("the bridge (build {build}, process {pid}) answered in {took:.2} ms")
-    })
+    print(screen, &answer, |_| format!("the bridge (build {build}, process {pid}) answered in {took:.2} ms"))
 }
 
 pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {

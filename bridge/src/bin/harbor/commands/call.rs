@@ -6,18 +6,20 @@
 
 use std::time::Duration;
 
+use harbor_ipc_proto::client::{HostCallTool, McpCallTool, Progress};
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
 use harbor_policy::suggest::hint;
 
 use super::{arguments, progress, remarks, servers, tools};
 use crate::args::Call;
-use crate::ask::Ask;
 use crate::client::Client;
 use crate::content::{only_judge, render};
 use crate::errors::{Exit, Failure, Refusal};
+use crate::id::server_id;
 use crate::media::Shelf;
-use crate::reply::Members;
+use crate::payload::Payload;
 use crate::screen::{Screen, Status, remark};
 
 /// The most that a call, or a definition, may ask for: what holds when nothing was typed.
@@ -29,31 +31,44 @@ const QUEUE_WAIT: Duration = Duration::from_secs(600);
 /// The bridge ends a call in time; this is how much later we give the bridge up.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// The request: the owner's own, or one on behalf of an origin.
+#[derive(Debug)]
+pub enum Calling {
+    Own(McpCallTool),
+    Origins(HostCallTool),
+}
+
 /// The request, its arguments checked; whether it reports progress is for the person to see.
-pub fn ask(call: &Call, shows_progress: bool) -> Result<Ask, Failure> {
+pub fn ask(call: &Call, shows_progress: bool) -> Result<Calling, Failure> {
     Shelf::check(call.save.as_deref())?;
     let given = arguments::given(&call.arguments)?;
-    let (mut ask, name) = match &call.asker {
-        None => {
-            let ask = Ask::about("mcp_call_tool", &call.server).text("tool_name", &call.tool);
-            (ask.flag("unless_stopped", true), "arguments")
-        }
-        Some(asker) => {
-            let tool = format!("{}/{}", call.server, call.tool);
-            (Ask::on_behalf("host_call_tool", asker).text("tool_name", &tool), "args")
-        }
-    };
-    ask.server = Some(call.server.clone());
-    if let Some(arguments) = given {
-        ask = ask.json(name, arguments);
-    }
-    if let Some(timeout) = call.timeout {
-        ask = ask.number("timeout_ms", millis(timeout));
-    }
-    if let Some(most) = call.max_timeout {
-        ask = ask.number("max_timeout_ms", millis(most));
-    }
-    Ok(if shows_progress { ask.flag("progress", true) } else { ask })
+    let (timeout_ms, max_timeout_ms) = (call.timeout.map(millis), call.max_timeout.map(millis));
+    let progress = shows_progress.then_some(true);
+    Ok(match &call.asker {
+        None => Calling::Own(McpCallTool {
+            server_id: server_id(&call.server)?,
+            tool_name: call.tool.clone(),
+            arguments: given,
+            timeout_ms,
+            max_timeout_ms,
+            progress,
+            task: None,
+            unless_stopped: Some(true),
+            answers: None,
+        }),
+        Some(asker) => Calling::Origins(HostCallTool {
+            origin: Some(asker.origin.to_string()),
+            profile: asker.profile.clone(),
+            tab_id: None,
+            tool_name: format!("{}/{}", call.server, call.tool),
+            args: given,
+            timeout_ms,
+            max_timeout_ms,
+            run_id: None,
+            progress,
+            answers: None,
+        }),
+    })
 }
 
 /// Whether anybody sees how far a call is.
@@ -65,29 +80,29 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> Result<(), Failure> {
-    let mut answer = match reach(client, call, ask, shows_progress(screen)) {
+pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen) -> Result<(), Failure> {
+    let Called { result, mut shown } = match reach(client, call, ask, shows_progress(screen)) {
         Err(Failure::Refused(refusal)) if refusal.is(Code::ToolNotFound) => {
             return Err(Failure::Refused(Box::new(with_hint(client, call, *refusal))));
         }
         other => other?,
     };
     let mut shelf = Shelf::new(call.save.as_deref(), &call.tool);
-    let result = answer.raw("result").unwrap_or_default();
+    let result = result.as_str();
     // Programs get it as it is.
     let is_laid_out = !screen.json || shelf.saves();
     let content = if is_laid_out { render(result, &mut shelf) } else { only_judge(result) };
     if shelf.saves() {
-        answer.insert("saved", shelf.to_json());
+        shown.insert("saved", shelf.to_json());
     }
-    show(&answer, &content.text, screen)?;
+    show(&shown, &content.text, screen)?;
     let closed = shelf.close(screen.json);
     match content.is_error {
         true if screen.json => Err(Failure::Said(Exit::ToolFailed)),
         true => {
             remark("harbor: the tool reported an error");
             if call.asker.is_none() {
-                remarks::on_refusals(client, &call.server, answer.raw("result").unwrap_or_default());
+                remarks::on_refusals(client, &call.server, result);
             }
             Err(Failure::Said(Exit::ToolFailed))
         }
@@ -96,7 +111,7 @@ pub fn run(client: &mut Client, call: &Call, ask: &Ask, screen: &mut Screen) -> 
 }
 
 /// Calls. A server that was found stopped is started, and called then: the first call was never sent to it.
-fn reach(client: &mut Client, call: &Call, ask: &Ask, shown: bool) -> Result<Members, Failure> {
+fn reach(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result<Called, Failure> {
     match send(client, call, ask, shown) {
         Err(Failure::Refused(refusal)) if call.asker.is_none() && refusal.found_it_stopped() => {
             servers::connect(client, &call.server)?;
@@ -106,11 +121,29 @@ fn reach(client: &mut Client, call: &Call, ask: &Ask, shown: bool) -> Result<Mem
     }
 }
 
-fn send(client: &mut Client, call: &Call, ask: &Ask, shown: bool) -> Result<Members, Failure> {
+/// What came of a call.
+struct Called {
+    /// As its server wrote it.
+    result: Json,
+    /// The whole answer, for `--json`.
+    shown: Payload,
+}
+
+fn send(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result<Called, Failure> {
     let mut status = shown.then(|| Status::new(&format!("calling {} …", call.tool)));
-    client.request_with_progress(ask, limit(call, shown), &mut |push| {
+    let limit = limit(call, shown);
+    let on_progress = &mut |push: &Progress| {
         status.iter_mut().for_each(|status| status.show(&progress::line(&call.tool, push)));
-    })
+    };
+    match ask {
+        Calling::Own(ask) => client
+            .ask_with_progress(ask, limit, on_progress)
+            .map(|answer| Called { shown: answer.members(), result: answer.into_value().result }),
+        Calling::Origins(ask) => client
+            .ask_with_progress(ask, limit, on_progress)
+            .map(|answer| Called { shown: answer.members(), result: answer.into_value().result }),
+    }
+    .map_err(|failure| failure.about(&call.server))
 }
 
 /// When we give the bridge up that was asked for something else than a tool.
@@ -128,7 +161,8 @@ fn limit(call: &Call, progress: bool) -> Duration {
 
 /// The refusal, with the tool that was probably meant.
 fn with_hint(client: &mut Client, call: &Call, refusal: Refusal) -> Refusal {
-    let listed = tools::ask(client, &call.server).map(|answer| tools::read(&answer).0).unwrap_or_default();
+    let listed =
+        tools::ask(client, &call.server).map(|answer| tools::read(&answer.tools).0).unwrap_or_default();
     let names: Vec<_> = listed.iter().map(|tool| tool.text("name")).collect();
     // It may have come meanwhile.
     let others = names.iter().map(String::as_str).filter(|name| *name != call.tool);
@@ -136,7 +170,7 @@ fn with_hint(client: &mut Client, call: &Call, refusal: Refusal) -> Refusal {
     Refusal { message: format!("{}{hint}", refusal.message), ..refusal }
 }
 
-fn show(answer: &Members, text: &str, screen: &mut Screen) -> Result<(), Failure> {
+fn show(answer: &Payload, text: &str, screen: &mut Screen) -> Result<(), Failure> {
     match screen.json {
         true => screen.json(&answer.to_json())?,
         false if text.is_empty() => {}

@@ -5,13 +5,20 @@
 
 use std::time::Duration;
 
+use harbor_ipc_proto::client::{
+    CatalogChanges, CatalogDetails, CatalogEntry, CatalogEntryGet, CatalogGet, CatalogGetResult,
+    CatalogRefresh, CatalogRefreshResult, CatalogSearch, CatalogSearchResult, CatalogStatus,
+    CatalogStatusGet, CatalogStatusResult,
+};
+use harbor_ipc_proto::json::Json;
+
 use super::changes::quoted;
 use super::{count, print, progress};
 use crate::args::{CatalogWanted, PageWanted};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
+use crate::payload::{Payload, items};
+use crate::reply::Answer;
 use crate::screen::{Screen, Status, remark};
 use crate::table::{fit, flatten};
 use crate::when;
@@ -28,31 +35,62 @@ const REFRESH: Duration = Duration::from_secs(3600);
 pub fn run(client: &mut Client, wanted: &CatalogWanted, screen: &mut Screen) -> Result<(), Failure> {
     match wanted {
         CatalogWanted::List(page) => {
-            let ask = paged(Ask::new("catalog_get"), page, screen.json);
-            let ask = if page.featured { ask.flag("featured", true) } else { ask };
-            let ask = page.source.iter().fold(ask, |ask, source| ask.text("source", source));
-            show_page(client, &ask, ("list", page), screen)
+            let ask = CatalogGet {
+                cursor: page.cursor.clone(),
+                limit: limit(page, screen.json),
+                featured: page.featured.then_some(true),
+                source: page.source.clone(),
+                include_removed: None,
+            };
+            let answer = client.ask(&ask, QUICK)?;
+            if let (true, Some(source)) = (answer.entries.is_empty(), &page.source) {
+                is_source(client, source)?;
+            }
+            show_page(&answer, &Page::of_list(&answer), ("list", page), screen)
         }
         CatalogWanted::Search(words, page) => {
-            let ask = paged(Ask::new("catalog_search").text("query", words), page, screen.json);
-            show_page(client, &ask, (&format!("search {}", quoted(words)), page), screen)
+            let (cursor, limit) = (page.cursor.clone(), limit(page, screen.json));
+            let answer = client.ask(&CatalogSearch { query: words.clone(), cursor, limit }, QUICK)?;
+            if let (true, Some(source)) = (answer.entries.is_empty(), &page.source) {
+                is_source(client, source)?;
+            }
+            show_page(&answer, &Page::found(&answer), (&format!("search {}", quoted(words)), page), screen)
         }
         CatalogWanted::Show(id) => {
-            let answer = client.request(&Ask::new("catalog_entry").text("id", id), QUICK)?;
-            print(screen, &answer, |answer| details(&answer.object("details")))
+            let answer = client.ask(&CatalogEntryGet { id: id.clone() }, QUICK)?;
+            print(screen, &answer, |answer| details(&answer.details))
         }
         CatalogWanted::Refresh(full) => refresh(client, *full, screen),
         CatalogWanted::Status => {
-            let answer = client.request(&Ask::new("catalog_status"), QUICK)?;
+            let answer = client.ask(&CatalogStatusGet {}, QUICK)?;
             print(screen, &answer, |answer| state(answer, when::now()))
         }
     }
 }
 
-fn paged(ask: Ask, page: &PageWanted, json: bool) -> Ask {
-    let limit = page.limit.or((!json).then_some(PAGE));
-    let ask = limit.into_iter().fold(ask, |ask, limit| ask.number("limit", limit));
-    page.cursor.iter().fold(ask, |ask, cursor| ask.text("cursor", cursor))
+fn limit(page: &PageWanted, json: bool) -> Option<u64> {
+    page.limit.or((!json).then_some(PAGE))
+}
+
+/// A page, listed or found.
+struct Page<'a> {
+    entries: &'a [CatalogEntry],
+    next_cursor: Option<&'a str>,
+    total: Option<u64>,
+    snapshot: Option<&'a str>,
+}
+
+impl<'a> Page<'a> {
+    fn of_list(answer: &'a CatalogGetResult) -> Self {
+        let CatalogGetResult { entries, next_cursor, total, snapshot, .. } = answer;
+        let (next_cursor, snapshot) = (next_cursor.as_deref(), snapshot.as_deref());
+        Self { entries, next_cursor, total: Some(*total), snapshot }
+    }
+
+    fn found(answer: &'a CatalogSearchResult) -> Self {
+        let CatalogSearchResult { entries, next_cursor, total, snapshot, .. } = answer;
+        Self { entries, next_cursor: next_cursor.as_deref(), total: *total, snapshot: snapshot.as_deref() }
+    }
 }
 
 /// The options of a page that the next one has, too.
@@ -65,8 +103,8 @@ fn options(page: &PageWanted) -> String {
 
 /// Nothing is of a source that there is not, and that is to be said.
 fn is_source(client: &mut Client, source: &str) -> Result<(), Failure> {
-    let sources = client.request(&Ask::new("catalog_status"), QUICK)?.objects("sources");
-    let ids: Vec<_> = sources.iter().map(|source| flatten(&source.text("id"))).collect();
+    let answer = client.ask(&CatalogStatusGet {}, QUICK)?;
+    let ids: Vec<_> = answer.sources.iter().map(|source| flatten(&source.id)).collect();
     if ids.is_empty() || ids.iter().any(|id| id == source) {
         return Ok(());
     }
@@ -74,111 +112,111 @@ fn is_source(client: &mut Client, source: &str) -> Result<(), Failure> {
     Err(Failure::Nothing(what, format!("there are {}", ids.join(", "))))
 }
 
-fn show_page(
-    client: &mut Client,
-    ask: &Ask,
+fn show_page<T>(
+    answer: &Answer<T>,
+    shown: &Page<'_>,
     (typed, page): (&str, &PageWanted),
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let answer = client.request(ask, QUICK)?;
-    let entries = answer.objects("entries");
-    if let (true, Some(source)) = (entries.is_empty(), &page.source) {
-        is_source(client, source)?;
-    }
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }
-    for entry in &entries {
+    for entry in shown.entries {
         screen.text(&in_short(entry))?;
     }
-    if entries.is_empty() {
+    if shown.entries.is_empty() {
         remark("nothing was found");
     }
-    let cursor = answer.text("next_cursor");
-    if !cursor.is_empty() {
-        let of = answer.number("total").map(|total| format!(" of {total}")).unwrap_or_default();
-        let (options, cursor) = (options(page), flatten(&cursor));
-        remark(&format!("{}{of}; more: harbor catalog {typed}{options} --cursor {cursor}", entries.len()));
+    if let Some(cursor) = shown.next_cursor {
+        let of = shown.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let (number, options, cursor) = (shown.entries.len(), options(page), flatten(cursor));
+        remark(&format!("{number}{of}; more: harbor catalog {typed}{options} --cursor {cursor}"));
     }
-    snapshot(&answer).iter().for_each(|text| remark(text));
+    shown.snapshot.map(snapshot).iter().for_each(|text| remark(text));
     Ok(())
 }
 
 /// What is said while no source was reached.
-fn snapshot(answer: &Members) -> Option<String> {
-    let date = answer.text("snapshot");
-    (!date.is_empty())
-        .then(|| format!("curated entries of {}; the registry has not been reached yet", flatten(&date)))
+fn snapshot(date: &str) -> String {
+    format!("curated entries of {}; the registry has not been reached yet", flatten(date))
 }
 
 /// `00ff…  name  npm, remote  1234 stars`, and what it says about itself.
-fn in_short(entry: &Members) -> String {
-    let kinds = entry.strings("kinds").join(", ");
-    let stars =
-        entry.number("stars").map(|stars| count(usize::try_from(stars).unwrap_or(usize::MAX), "star"));
-    let gone = entry.number("removed_at").map(|_| "removed".to_owned());
-    let status = Some(entry.text("status")).filter(|status| status != "active" && !status.is_empty());
-    let featured = (entry.value("featured") == true).then(|| "featured".to_owned());
+fn in_short(entry: &CatalogEntry) -> String {
+    let kinds = entry.kinds.join(", ");
+    let stars = entry.stars.map(|stars| count(usize::try_from(stars).unwrap_or(usize::MAX), "star"));
+    let gone = entry.removed_at.map(|_| "removed".to_owned());
+    let status = Some(entry.status.clone()).filter(|status| status != "active" && !status.is_empty());
+    let featured = entry.featured.then(|| "featured".to_owned());
     let facts = [Some(kinds).filter(|kinds| !kinds.is_empty()), stars, featured, status, gone];
     let facts: Vec<_> = facts.into_iter().flatten().map(|fact| flatten(&fact)).collect();
-    let name = flatten(&entry.text("name"));
-    let first = format!("{}  {}  {}", flatten(&entry.text("id")), fit(&name, Some(40)), facts.join(", "));
-    let (title, description) = (entry.text("title"), entry.text("description"));
-    let said = flatten(if description.is_empty() { &title } else { &description });
+    let name = flatten(&entry.name);
+    let first = format!("{}  {}  {}", flatten(&entry.id), fit(&name, Some(40)), facts.join(", "));
+    let title = entry.title.as_deref().unwrap_or_default();
+    let said = flatten(if entry.description.is_empty() { title } else { &entry.description });
     let lines = [fit(first.trim_end(), Some(WIDTH)), format!("    {}", fit(&said, Some(WIDTH - 4)))];
     lines.iter().map(|line| line.trim_end()).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn details(details: &Members) -> String {
-    let entry = details.object("entry");
-    let day =
-        |name: &str| details.number(name).or(entry.number(name)).map(|at| when::utc(at)[..10].to_owned());
-    let number = |name: &str| entry.number(name).map(|number| number.to_string());
-    let of =
-        |members: &Members, name: &str| Some(flatten(&members.text(name))).filter(|text| !text.is_empty());
+fn details(details: &CatalogDetails) -> String {
+    let entry = &details.entry;
+    let day = |at: Option<u64>| at.map(|at| when::utc(at)[..10].to_owned());
+    let number = |number: Option<u64>| number.map(|number| number.to_string());
+    let text = |text: &str| Some(flatten(text)).filter(|text| !text.is_empty());
+    let of = |said: &Option<String>| text(said.as_deref().unwrap_or_default());
+    let tags: Vec<String> = serde_json::from_str(details.tags.as_str()).unwrap_or_default();
     let rows = [
-        ("id", of(&entry, "id")),
-        ("name", of(&entry, "name")),
-        ("title", of(&entry, "title")),
-        ("source", of(&entry, "source")),
-        ("version", of(&entry, "version")),
-        ("status", of(&entry, "status").filter(|status| status != "active")),
-        ("repository", of(details, "repository")),
-        ("website", of(details, "website")),
-        ("tags", Some(flatten(&details.strings("tags").join(", "))).filter(|tags| !tags.is_empty())),
-        ("stars", number("stars")),
-        ("downloads", number("downloads")),
-        ("published", day("published_at")),
-        ("updated", day("updated_at")),
-        ("last commit", day("last_commit_at")),
-        ("removed", day("removed_at")),
+        ("id", text(&entry.id)),
+        ("name", text(&entry.name)),
+        ("title", of(&entry.title)),
+        ("source", text(&entry.source)),
+        ("version", of(&entry.version)),
+        ("status", text(&entry.status).filter(|status| status != "active")),
+        ("repository", of(&details.repository)),
+        ("website", of(&details.website)),
+        ("tags", text(&tags.join(", "))),
+        ("stars", number(entry.stars)),
+        ("downloads", number(entry.downloads)),
+        ("published", day(details.published_at)),
+        ("updated", day(entry.updated_at)),
+        ("last commit", day(details.last_commit_at)),
+        ("removed", day(entry.removed_at)),
     ];
     let rows = rows.into_iter().filter_map(|(name, value)| Some(format!("{name:<12} {}", value?)));
-    let packages = details.objects("packages").into_iter().map(|package| ("package", had(&package)));
-    let remotes = details.objects("remotes").into_iter().map(|remote| ("remote", reached(&remote)));
+    let packages = objects(&details.packages).into_iter().map(|package| ("package", had(&package)));
+    let remotes = objects(&details.remotes).into_iter().map(|remote| ("remote", reached(&remote)));
     let ways = packages.chain(remotes).map(|(name, value)| format!("{name:<12} {value}"));
     let install = Some(installing(details)).filter(|said| !said.is_empty());
     let install = install.map(|said| format!("{:<12} {said}", "install"));
-    let description = of(&entry, "description").map(|text| format!("\n{text}"));
+    let description = text(&entry.description).map(|text| format!("\n{text}"));
     rows.chain(ways).chain(install).chain(description).collect::<Vec<_>>().join("\n")
 }
 
+/// The objects of a list as its author wrote it; none where one of them is none.
+fn objects(list: &Json) -> Vec<Payload> {
+    items(list)
+        .iter()
+        .map(|item| Payload::parse(item.get().as_bytes()))
+        .collect::<Option<_>>()
+        .unwrap_or_default()
+}
+
 /// The command that installs it, if it says how it can be had.
-fn installing(details: &Members) -> String {
-    let entry = details.object("entry");
-    let ways = details.objects("packages").len() + details.objects("remotes").len();
+fn installing(details: &CatalogDetails) -> String {
+    let entry = &details.entry;
+    let ways = objects(&details.packages).len() + objects(&details.remotes).len();
     // What Harbor brings along has a name of its own.
-    let id = if entry.text("source") == "curated" { entry.text("name") } else { entry.text("id") };
+    let id = if entry.source == "curated" { &entry.name } else { &entry.id };
     match ways {
-        _ if entry.number("removed_at").is_some() => String::new(),
+        _ if entry.removed_at.is_some() => String::new(),
         0 => String::new(),
-        1 => format!("harbor install {}", flatten(&id)),
-        many => format!("harbor install {}, with --package 1 to {many} as they are listed", flatten(&id)),
+        1 => format!("harbor install {}", flatten(id)),
+        many => format!("harbor install {}, with --package 1 to {many} as they are listed", flatten(id)),
     }
 }
 
 /// `npm @scope/name 1.2.3, stdio`, and the variables that it wants.
-fn had(package: &Members) -> String {
+fn had(package: &Payload) -> String {
     let transport = package.object("transport").text("type");
     let words = [package.text("registryType"), package.text("identifier"), package.text("version")];
     let words: Vec<_> = words.iter().map(|word| flatten(word)).filter(|word| !word.is_empty()).collect();
@@ -189,15 +227,15 @@ fn had(package: &Members) -> String {
     [Some(words.join(" ")), transport, variables].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn reached(remote: &Members) -> String {
+fn reached(remote: &Payload) -> String {
     format!("{} {}", flatten(&remote.text("type")), flatten(&remote.text("url"))).trim().to_owned()
 }
 
 fn refresh(client: &mut Client, full: bool, screen: &mut Screen) -> Result<(), Failure> {
     let shown = !screen.json && Status::is_visible();
-    let ask = Ask::new("catalog_refresh").flag("full", full).flag("progress", shown);
+    let ask = CatalogRefresh { full: Some(full), progress: Some(shown) };
     let mut status = shown.then(|| Status::new("refreshing the catalog …"));
-    let answer = client.request_with_progress(&ask, REFRESH, &mut |push| {
+    let answer = client.ask_with_progress(&ask, REFRESH, &mut |push| {
         status.iter_mut().for_each(|status| status.show(&progress::line("catalog", push)));
     });
     drop(status);
@@ -205,7 +243,7 @@ fn refresh(client: &mut Client, full: bool, screen: &mut Screen) -> Result<(), F
     let failed = failures(&answer);
     print(screen, &answer, refreshed)?;
     failed.iter().for_each(|text| remark(text));
-    let asked = answer.objects("sources").into_iter().filter(|source| source.text("id") != CURATED).count();
+    let asked = answer.sources.iter().filter(|source| source.id != CURATED).count();
     // Where there is no source but what Harbor brings along, none can fail.
     if failed.is_empty() || failed.len() < asked { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
 }
@@ -213,63 +251,51 @@ fn refresh(client: &mut Client, full: bool, screen: &mut Screen) -> Result<(), F
 /// The source that nobody is asked for.
 const CURATED: &str = "curated";
 
-fn refreshed(answer: &Members) -> String {
-    let changes = answer.object("changes");
-    let words =
-        [("added", "new"), ("updated", "changed"), ("removed", "removed"), ("restored", "back again")];
-    let changed = words.iter().filter_map(|(name, word)| {
-        let number = changes.number(name).filter(|number| *number > 0)?;
-        Some(format!("{number} {word}"))
-    });
-    let changed: Vec<_> = changed.collect();
+fn refreshed(answer: &CatalogRefreshResult) -> String {
+    let CatalogChanges { added, updated, removed, restored } = answer.changes;
+    let words = [(added, "new"), (updated, "changed"), (removed, "removed"), (restored, "back again")];
+    let changed = words.iter().filter(|(number, _)| *number > 0);
+    let changed: Vec<_> = changed.map(|(number, word)| format!("{number} {word}")).collect();
     let changed = if changed.is_empty() { "nothing has changed".into() } else { changed.join(", ") };
-    let entries = answer.number("entries").unwrap_or_default();
-    let lines = [format!("{entries} entries: {changed}")].into_iter().chain(snapshot(answer));
+    let lines = [format!("{} entries: {changed}", answer.entries)].into_iter();
+    let lines = lines.chain(answer.snapshot.as_deref().map(snapshot));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Why sources could not be fetched.
-fn failures(answer: &Members) -> Vec<String> {
-    let failed = answer.objects("sources").into_iter().filter(|source| source.raw("error").is_some());
-    failed
-        .map(|source| format!("{} failed: {}", flatten(&source.text("id")), flatten(&source.text("error"))))
-        .collect()
+fn failures(answer: &CatalogRefreshResult) -> Vec<String> {
+    let failed = answer.sources.iter().filter_map(|source| Some((&source.id, source.error.as_ref()?)));
+    failed.map(|(id, error)| format!("{} failed: {}", flatten(id), flatten(error))).collect()
 }
 
-fn state(answer: &Members, now: u64) -> String {
-    let catalog = answer.object("catalog");
-    let mut lines = vec![format!("catalog  {}", headline(&catalog, now))];
-    let worker = match (catalog.number("pid"), catalog.text("step")) {
-        (Some(pid), step) if !step.is_empty() => format!(", process {pid}, {}", flatten(&step)),
+fn state(answer: &CatalogStatusResult, now: u64) -> String {
+    let catalog = &answer.catalog;
+    let mut lines = vec![format!("catalog  {}", headline(catalog, now))];
+    let worker = match (catalog.pid, &catalog.step) {
+        (Some(pid), Some(step)) => format!(", process {pid}, {}", flatten(step)),
         (Some(pid), _) => format!(", process {pid}"),
         _ => String::new(),
     };
-    lines.push(format!("worker   {}{worker}", catalog.text("state")));
-    let next =
-        catalog.number("next_refresh").map_or_else(|| "on request only".into(), |at| when::until(at, now));
+    lines.push(format!("worker   {}{worker}", catalog.state));
+    let next = catalog.next_refresh.map_or_else(|| "on request only".into(), |at| when::until(at, now));
     lines.push(format!("next     {next}"));
-    for source in answer.objects("sources") {
-        let tried = source.number("last_success").map(|at| format!(", {}", when::ago(at, now)));
-        let error = source.text("error");
-        let error = if error.is_empty() { String::new() } else { format!(": {}", flatten(&error)) };
-        let (id, entries) = (flatten(&source.text("id")), source.number("entries").unwrap_or_default());
+    for source in &answer.sources {
+        let tried = source.last_success.map(|at| format!(", {}", when::ago(at, now)));
+        let error = source.error.as_ref().map(|error| format!(": {}", flatten(error))).unwrap_or_default();
+        let (id, entries) = (flatten(&source.id), source.entries);
         lines.push(format!("source   {id}: {entries} entries{}{error}", tried.unwrap_or_default()));
     }
-    let error = catalog.text("last_error");
-    if !error.is_empty() {
-        lines.push(format!("error    {}", flatten(&error)));
-    }
+    lines.extend(catalog.last_error.as_ref().map(|error| format!("error    {}", flatten(error))));
     lines.join("\n")
 }
 
 /// `12345 entries, refreshed 5 min ago`, or why there are none; also in `harbor status`.
-pub fn headline(catalog: &Members, now: u64) -> String {
-    let wrong = catalog.text("file_error");
-    if !wrong.is_empty() {
-        return flatten(&wrong);
+pub fn headline(catalog: &CatalogStatus, now: u64) -> String {
+    if let Some(wrong) = &catalog.file_error {
+        return flatten(wrong);
     }
-    let Some(entries) = catalog.number("entries") else { return "none yet".into() };
-    let age = match (catalog.number("last_refresh"), snapshot(catalog)) {
+    let Some(entries) = catalog.entries else { return "none yet".into() };
+    let age = match (catalog.last_refresh, catalog.snapshot.as_deref().map(snapshot)) {
         (_, Some(snapshot)) => snapshot,
         (Some(at), None) => format!("refreshed {}", when::ago(at, now)),
         (None, None) => "never refreshed".into(),
@@ -279,24 +305,20 @@ pub fn headline(catalog: &Members, now: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command;
+    use super::super::rig::{command, typed};
     use super::*;
 
     const ENTRY: &str = r#"{"id":"00ff00ff00ff00ff","source":"registry","name":"io.github.x/time\u001b[2J\u202e","description":"Tells\nthe time","status":"deprecated","kinds":["npm","remote"],"featured":true,"stars":1}"#;
 
-    fn parsed(json: &str) -> Members {
-        Members::parse(json.as_bytes()).unwrap()
-    }
-
     #[test]
     fn an_entry_is_two_harmless_lines_within_80_places() {
         assert_eq!(
-            in_short(&parsed(ENTRY)),
+            in_short(&typed(ENTRY)),
             "00ff00ff00ff00ff  io.github.x/time\\u{1b}[2J\\u{202e}  npm, remote, 1 star, featu…\n    Tells the time"
         );
         let long =
             format!(r#"{{"id":"1","name":"{}","description":"{}"}}"#, "n".repeat(200), "d ".repeat(200));
-        assert!(in_short(&parsed(&long)).lines().all(|line| line.chars().count() <= WIDTH));
+        assert!(in_short(&typed(&long)).lines().all(|line| line.chars().count() <= WIDTH));
     }
 
     #[test]
@@ -309,7 +331,7 @@ mod tests {
         let ran = command(false, &[&answer], |client, screen| run(client, &wanted, screen));
         assert_eq!(
             ran.asked,
-            [r#"{"type":"catalog_search","request_id":"1","query":"a b","limit":20,"cursor":"x"}"#]
+            [r#"{"type":"catalog_search","request_id":"1","query":"a b","cursor":"x","limit":20}"#]
         );
         assert_eq!(ran.printed.lines().count(), 2);
         let ran = command(true, &[&answer], |client, screen| run(client, &wanted, screen));
@@ -318,7 +340,7 @@ mod tests {
 
     #[test]
     fn all_about_one_is_told_in_lines() {
-        let text = details(&parsed(&format!(
+        let text = details(&typed(&format!(
             r#"{{"entry":{ENTRY},"packages":[{{"registryType":"npm","identifier":"@x/time","version":"1.0","transport":{{"type":"stdio"}},"environmentVariables":[{{"name":"KEY"}}]}}],"remotes":[{{"type":"sse","url":"https://x"}}],"tags":["a","b"],"repository":"https://r","first_seen_at":1,"last_seen_at":1}}"#
         )));
         let lines: Vec<_> = text.lines().collect();
@@ -342,10 +364,10 @@ mod tests {
         };
         let (some, all) = (answer(""), answer(r#","error":"late""#));
         assert_eq!(
-            refreshed(&parsed(&some)),
+            refreshed(&typed(&some)),
             "9 entries: 3 new, 1 removed\ncurated entries of 2026-11-01; the registry has not been reached yet"
         );
-        assert_eq!(failures(&parsed(&all)), ["registry failed: no route", "list failed: late"]);
+        assert_eq!(failures(&typed(&all)), ["registry failed: no route", "list failed: late"]);
         for (answer, exit) in [(some, Exit::Done), (all, Exit::Failed)] {
             let ran = command(false, &[&answer], |client, screen| refresh(client, false, screen));
             assert_eq!(ran.exit, exit);
@@ -383,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_state_is_told() {
-        let answer = parsed(
+        let answer = typed(
             r#"{"catalog":{"state":"running","pid":7,"step":"registry: page 2","entries":9,"last_refresh":1000,"next_refresh":601000,"last_error":"x\u0007"},"sources":[{"id":"registry","entries":8,"last_success":1000}]}"#,
         );
         assert_eq!(
@@ -391,7 +413,7 @@ mod tests {
             "catalog  9 entries, refreshed just now\nworker   running, process 7, registry: page 2\n\
              next     00:10Z (in 10 min)\nsource   registry: 8 entries, just now\nerror    x\\u{7}"
         );
-        assert_eq!(headline(&parsed(r#"{"file_error":"broken"}"#), 0), "broken");
-        assert_eq!(headline(&Members::default(), 0), "none yet");
+        assert_eq!(headline(&typed(r#"{"file_error":"broken"}"#), 0), "broken");
+        assert_eq!(headline(&typed("{}"), 0), "none yet");
     }
 }

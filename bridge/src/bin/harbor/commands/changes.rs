@@ -2,59 +2,58 @@
 //!
 //! Owns how a change is shown. Must never accept what was not shown: what is accepted is named by its hash.
 
+use harbor_ipc_proto::client::{HostAcceptToolChange, HostListToolChanges, ToolChange};
+use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
 use serde_json::json;
 
 use super::print;
 use crate::args::Accept;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::diff;
 use crate::errors::Failure;
+use crate::id::server_id;
+use crate::payload::Payload;
 use crate::pretty::pretty;
-use crate::reply::Members;
 use crate::screen::{Screen, remark, reveal};
 
 /// What a tool says of itself, as far as it is compared.
 pub const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 pub fn show(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&ask(server), QUICK)?;
-    let changes = answer.objects("changes");
-    if !screen.json && changes.is_empty() {
+    let answer = client.ask(&ask(server)?, QUICK)?;
+    if !screen.json && answer.changes.is_empty() {
         remark("no tool has changed");
         return Ok(());
     }
-    print(screen, &answer, |_| {
+    print(screen, &answer, |answer| {
         let shown = |change| format!("{}\n{}\n", describe(change), how_to_accept(change));
-        changes.iter().map(shown).collect::<Vec<_>>().join("\n")
+        answer.changes.iter().map(shown).collect::<Vec<_>>().join("\n")
     })
 }
 
-fn ask(server: Option<&str>) -> Ask {
-    match server {
-        Some(server) => Ask::about("host_list_tool_changes", server),
-        None => Ask::new("host_list_tool_changes"),
-    }
+fn ask(server: Option<&str>) -> Result<HostListToolChanges, Failure> {
+    Ok(HostListToolChanges { server_id: server.map(server_id).transpose()? })
 }
 
 /// The tool, what there is to know of it, and what is different.
-fn describe(change: &Members) -> String {
-    let mut lines = vec![match change.value("blocked") == true {
-        true => format!("{}: has changed; origins cannot use it until you accept it", name(change)),
-        false => format!("{}: has changed; origins go on using it", name(change)),
+fn describe(change: &ToolChange) -> String {
+    let name = name(&change.server_id, &change.tool_name);
+    let mut lines = vec![match change.blocked {
+        true => format!("{name}: has changed; origins cannot use it until you accept it"),
+        false => format!("{name}: has changed; origins go on using it"),
     }];
-    if change.value("hidden_characters") == true {
+    if change.hidden_characters {
         lines.push("  warning: its texts have hidden or control characters; they are written out here, as in \\u{202e}".into());
     }
-    lines.extend(differences(change));
+    lines.extend(differences(&change.before, &change.after));
     lines.join("\n")
 }
 
 /// What is different, part by part.
-pub fn differences(change: &Members) -> Vec<String> {
+pub fn differences(before: &Json, after: &Json) -> Vec<String> {
     let mut lines = Vec::new();
-    let (before, after) = (change.object("before"), change.object("after"));
+    let (before, after) = (Payload::of(before), Payload::of(after));
     for part in PARTS {
         let [before, after] = texts([before.raw(part), after.raw(part)]);
         let differs = diff::lines(before.as_deref(), after.as_deref());
@@ -67,8 +66,8 @@ pub fn differences(change: &Members) -> Vec<String> {
 }
 
 /// `server/tool`, harmless to look at.
-fn name(change: &Members) -> String {
-    reveal(&format!("{}/{}", change.text("server_id"), change.text("tool_name"))).replace(['\n', '\t'], " ")
+fn name(server: &str, tool: &str) -> String {
+    reveal(&format!("{server}/{tool}")).replace(['\n', '\t'], " ")
 }
 
 /// Texts as they are. As JSON where one is something else: `"5"` is not 5.
@@ -81,10 +80,11 @@ fn texts(raws: [Option<&str>; 2]) -> [Option<String>; 2] {
 
 /// The command that accepts what is shown, and nothing that comes later. A name that cannot be typed as it looks is
 /// accepted with its server.
-fn how_to_accept(change: &Members) -> String {
-    let (server, name) = (change.text("server_id"), name(change));
-    match name == format!("{server}/{}", change.text("tool_name")) {
-        true => format!("accept it: harbor accept {} {}", quoted(&name), change.text("tool_hash")),
+fn how_to_accept(change: &ToolChange) -> String {
+    let ToolChange { server_id: server, tool_name, tool_hash, .. } = change;
+    let name = name(server, tool_name);
+    match name == format!("{server}/{tool_name}") {
+        true => format!("accept it: harbor accept {} {tool_hash}", quoted(&name)),
         false => format!("accept it, and all that has changed of its server: harbor accept {server}"),
     }
 }
@@ -97,16 +97,18 @@ pub fn quoted(word: &str) -> String {
 
 pub fn accept(client: &mut Client, accept: &Accept, screen: &mut Screen) -> Result<(), Failure> {
     let mut accepted = Vec::new();
-    for change in chosen(client, accept)? {
-        // Where a hash was typed, the person has looked at it before.
-        if !screen.json && accept.hash.is_none() {
-            screen.text(&describe(&change))?;
+    for Chosen { tool, hash, shown } in chosen(client, accept)? {
+        if let Some(shown) = shown.filter(|_| !screen.json) {
+            screen.text(&shown)?;
         }
-        let (tool, hash) = (change.text("tool_name"), change.text("tool_hash"));
-        let ask = Ask::about("host_accept_tool_change", &accept.server);
-        client.request(&ask.text("tool_name", &tool).text("tool_hash", &hash), QUICK)?;
+        let ask = HostAcceptToolChange {
+            server_id: server_id(&accept.server)?,
+            tool_name: tool.clone(),
+            tool_hash: hash.clone(),
+        };
+        client.ask(&ask, QUICK)?;
         if !screen.json {
-            screen.text(&format!("accepted {}", name(&change)))?;
+            screen.text(&format!("accepted {}", name(&accept.server, &tool)))?;
         }
         accepted.push(json!({ "server_id": accept.server, "tool_name": tool, "tool_hash": hash }));
     }
@@ -116,26 +118,36 @@ pub fn accept(client: &mut Client, accept: &Accept, screen: &mut Screen) -> Resu
     Ok(())
 }
 
+/// What is to be accepted.
+struct Chosen {
+    tool: String,
+    hash: String,
+    /// What the person has to see of it first.
+    shown: Option<String>,
+}
+
 /// The changes that are meant, as they are now.
-fn chosen(client: &mut Client, accept: &Accept) -> Result<Vec<Members>, Failure> {
+fn chosen(client: &mut Client, accept: &Accept) -> Result<Vec<Chosen>, Failure> {
     let server = &accept.server;
     if let (Some(tool), Some(hash)) = (&accept.tool, &accept.hash) {
-        let typed = json!({ "server_id": server, "tool_name": tool, "tool_hash": hash });
-        return Ok(Members::parse(typed.to_string().as_bytes()).into_iter().collect());
+        // Where a hash was typed, the person has looked at it before.
+        return Ok(vec![Chosen { tool: tool.clone(), hash: hash.clone(), shown: None }]);
     }
-    let changes = client.request(&ask(Some(server)), QUICK)?.objects("changes");
-    let names: Vec<_> = changes.iter().map(|change| change.text("tool_name")).collect();
-    let meant = |name: &str| accept.tool.as_ref().is_none_or(|tool| tool == name);
-    let chosen: Vec<_> =
-        changes.into_iter().zip(&names).filter(|(_, name)| meant(name)).map(|(change, _)| change).collect();
+    let changes = client.ask(&ask(Some(server))?, QUICK)?.into_value().changes;
+    let meant = |change: &&ToolChange| accept.tool.as_ref().is_none_or(|tool| *tool == change.tool_name);
+    let chosen = changes.iter().filter(meant).map(|change| Chosen {
+        tool: change.tool_name.clone(),
+        hash: change.tool_hash.clone(),
+        shown: accept.hash.is_none().then(|| describe(change)),
+    });
+    let chosen: Vec<_> = chosen.collect();
     if !chosen.is_empty() {
         return Ok(chosen);
     }
+    let names = changes.iter().map(|change| change.tool_name.as_str());
     let what = match &accept.tool {
         None => format!("no tool of {server} has changed"),
-        Some(tool) => {
-            format!("{server} has no changed tool {tool}{}", hint(tool, names.iter().map(String::as_str)))
-        }
+        Some(tool) => format!("{server} has no changed tool {tool}{}", hint(tool, names)),
     };
     Err(Failure::Nothing(what, "`harbor tools --changed` shows what has changed".into()))
 }

@@ -21,7 +21,6 @@ pub use self::file::{Found, failed};
 use self::undo::Note;
 use super::unseen;
 use crate::args::{Clients, Install, Uninstall};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::screen::{Screen, remark, reveal};
@@ -184,8 +183,8 @@ fn tell_installed(
 /// What a new AI client gets: as the bridge that runs has it, else as config.toml has it.
 fn first_use(paths: &Paths) -> String {
     let asked = Client::connect_running(paths).ok().flatten().and_then(|mut client| {
-        let status = client.request(&Ask::new("status"), QUICK).ok()?.object("status");
-        Some(status.object("bridge").text("first_use"))
+        let answer = client.ask(&harbor_ipc_proto::client::Status { fresh: None }, QUICK).ok()?.into_value();
+        Some(answer.status.bridge.first_use.into_owned())
     });
     let written = || config::read(&paths.config_file()).map(|host| host.first_use).unwrap_or(FirstUse::All);
     asked.filter(|word| !word.is_empty()).unwrap_or_else(|| written().as_str().to_owned())

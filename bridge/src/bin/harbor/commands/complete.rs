@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::foreign::CLIENTS;
+use harbor_ipc_proto::client::{GetCredentialStatus, HostListAllPermissions, ListServers};
 use harbor_policy::scope::Scope;
 
 use super::tools;
 use crate::args::Wanted;
-use crate::ask::Ask;
 use crate::client::Client;
 use crate::errors::Failure;
+use crate::id::server_id;
 use crate::screen::Screen;
 
 /// Longer nobody waits for a word.
@@ -49,8 +50,9 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
         Wanted::Keys(server) => keys(client, server)?,
         Wanted::Arguments(target) => arguments(client, target)?,
         Wanted::Origins => {
-            let grants = client.request(&Ask::new("host_list_all_permissions"), PATIENCE)?.objects("grants");
-            let mut origins: Vec<_> = grants.iter().map(|grant| grant.text("origin")).collect();
+            let ask = HostListAllPermissions { profile: None, tab_id: None };
+            let grants = client.ask(&ask, PATIENCE)?.into_value().grants;
+            let mut origins: Vec<_> = grants.into_iter().map(|grant| grant.origin).collect();
             origins.retain(|origin| is_harmless(origin));
             origins.sort_unstable();
             origins.dedup();
@@ -59,7 +61,7 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
         Wanted::Tools(begun) => match begun.split_once('/') {
             None => servers(client)?.into_iter().map(|server| format!("{server}/")).collect(),
             Some((server, _)) => {
-                let (tools, _) = tools::read(&client.request(&tools::request(server), PATIENCE)?);
+                let (tools, _) = tools::read(&client.ask(&tools::request(server)?, PATIENCE)?.tools);
                 let names = tools.iter().map(|tool| tool.text("name")).filter(|name| is_harmless(name));
                 names.map(|name| format!("{server}/{name}")).collect()
             }
@@ -70,21 +72,22 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
 /// `name=` of each argument that the tool's schema names.
 fn arguments(client: &mut Client, target: &str) -> Result<Vec<String>, Failure> {
     let Some((server, name)) = target.split_once('/') else { return Ok(Vec::new()) };
-    let (tools, _) = tools::read(&client.request(&tools::request(server), PATIENCE)?);
+    let (tools, _) = tools::read(&client.ask(&tools::request(server)?, PATIENCE)?.tools);
     let tool = tools.iter().find(|tool| tool.text("name") == name);
     let properties = tool.map(|tool| tool.object("inputSchema").object("properties")).unwrap_or_default();
     Ok(properties.names().filter(|name| is_harmless(name)).map(|name| format!("{name}=")).collect())
 }
 
 fn servers(client: &mut Client) -> Result<Vec<String>, Failure> {
-    let servers = client.request(&Ask::new("list_servers"), PATIENCE)?.objects("servers");
-    Ok(servers.iter().map(|server| server.text("server_id")).filter(|name| is_harmless(name)).collect())
+    let servers = client.ask(&ListServers {}, PATIENCE)?.into_value().servers;
+    Ok(servers.into_iter().map(|server| server.server_id).filter(|name| is_harmless(name)).collect())
 }
 
 /// Those that are set, and those that are needed.
 fn keys(client: &mut Client, server: &str) -> Result<Vec<String>, Failure> {
-    let status = client.request(&Ask::about("get_credential_status", server), PATIENCE)?.object("status");
-    let names = status.strings("missing").into_iter().chain(status.strings("configured"));
+    let ask = GetCredentialStatus { server_id: server_id(server)? };
+    let status = client.ask(&ask, PATIENCE)?.into_value().status;
+    let names = status.missing.into_iter().chain(status.configured);
     Ok(names.filter(|name| is_harmless(name)).collect())
 }
 

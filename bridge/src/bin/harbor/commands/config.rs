@@ -5,31 +5,27 @@
 use std::path::{Path, PathBuf};
 
 use harbor_bridge::config::{Paths, file};
+use harbor_ipc_proto::client::{GetConfig, GetConfigResult};
 use serde_json::json;
 
 use super::print;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
 use crate::screen::{Screen, remark};
 
 pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::new("get_config"), QUICK)?;
-    let refused = answer.text("refused");
+    let answer = client.ask(&GetConfig {}, QUICK)?;
     print(screen, &answer, describe)?;
-    if !refused.is_empty() {
+    if let Some(refused) = &answer.refused {
         remark(&format!("config.toml as it is now is not in force: {refused}"));
     }
     Ok(())
 }
 
 /// A file that could be put in place as it is: what switches the environment has comes first, as comments.
-fn describe(answer: &Members) -> String {
-    let environment = answer.value("environment");
-    let switches = environment.as_object().into_iter().flatten();
-    let switches = switches.map(|(name, value)| format!("# {name}={}\n", value.as_str().unwrap_or_default()));
-    format!("{}{}", switches.collect::<String>(), answer.text("config").trim_end())
+fn describe(answer: &GetConfigResult) -> String {
+    let switches = answer.environment.iter().map(|(name, value)| format!("# {name}={value}\n"));
+    format!("{}{}", switches.collect::<String>(), answer.config.trim_end())
 }
 
 pub fn check(paths: &Paths, file: Option<&Path>, screen: &mut Screen) -> Result<(), Failure> {

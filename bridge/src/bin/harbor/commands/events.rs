@@ -4,64 +4,65 @@
 
 use std::collections::BTreeMap;
 
+use harbor_ipc_proto::client::{ServerEvent, ServerView, WatchServers};
+
 use super::{follow, restarts};
-use crate::ask::Ask;
 use crate::client::Client;
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::reply::Answer;
 use crate::screen::Screen;
 use crate::table::flatten;
 use crate::when::{ahead, utc};
 
 /// How many restarts each server's definition allows, as far as we were told.
-type Limits = BTreeMap<String, Option<u64>>;
+type Limits = BTreeMap<String, Option<u32>>;
 
 pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.follow(&Ask::new("watch_servers"), "server_event")?;
-    let servers = answer.objects("servers");
-    let mut limits: Limits =
-        servers.iter().map(|server| (server.text("server_id"), restarts::limit(server))).collect();
-    follow::each(client, |event| {
+    let answer = client.follow::<ServerEvent, _>(&WatchServers { watch: None })?;
+    let limit = |server: &ServerView| (server.server_id.clone(), restarts::limit(&server.supervision));
+    let mut limits: Limits = answer.servers.iter().map(limit).collect();
+    follow::each(client, |event: Answer<ServerEvent>| {
         // A new definition, which may say another limit than the one that we know.
-        if event.raw("old_state").is_none() {
-            limits.remove(&event.text("server_id"));
+        if event.old_state.is_none() {
+            limits.remove(&event.server_id);
         }
-        follow::line(screen, &event, || describe(&event, &limits))
+        follow::line(screen, &event.members(), || describe(&event, &limits))
     })
 }
 
-fn describe(event: &Members, limits: &Limits) -> String {
-    let (time, name) = (event.value("timestamp").as_u64().unwrap_or_default(), event.text("server_id"));
-    let message = Some(flatten(&event.text("message"))).filter(|message| !message.is_empty());
+fn describe(event: &ServerEvent, limits: &Limits) -> String {
+    let (time, name) = (event.timestamp, &event.server_id);
+    let message = event.message.as_deref().map(flatten).filter(|message| !message.is_empty());
     let message = message.map(|message| format!(": {message}")).unwrap_or_default();
-    let limit = limits.get(&name).copied().flatten();
+    let limit = limits.get(name).copied().flatten();
     let restart = restart(event, limit, time).map(|restart| format!(" ({restart})")).unwrap_or_default();
     format!("{} {name}: {}{message}{restart}", utc(time), change(event))
 }
 
 /// `running → crashed`; a server that is new was nothing before.
-fn change(event: &Members) -> String {
-    let (old, new, busy) = (event.text("old_state"), event.text("new_state"), event.value("busy") == true);
+fn change(event: &ServerEvent) -> String {
+    let (old, new, busy) =
+        (event.old_state.as_deref().unwrap_or_default(), event.new_state.as_ref(), event.busy);
     let with = |state: &str, busy: bool| if busy { format!("{state} (busy)") } else { state.to_owned() };
-    match old.as_str() {
+    match old {
         "" => format!("added → {new}"),
         // Only `busy` has changed.
-        old if old == new => format!("{} → {}", with(old, !busy), with(&new, busy)),
-        old => format!("{old} → {}", with(&new, busy)),
+        old if old == new => format!("{} → {}", with(old, !busy), with(new, busy)),
+        old => format!("{old} → {}", with(new, busy)),
     }
 }
 
 /// The restart that this is about: one that is to come, or the one under way.
-fn restart(event: &Members, limit: Option<u64>, time: u64) -> Option<String> {
-    let attempt = event.value("attempt").as_u64()?;
-    let retry = event.value("next_retry").as_u64().map(|retry| ahead(retry, time));
-    let under_way = matches!(event.text("new_state").as_str(), "installing" | "starting");
-    (attempt > 0 && (retry.is_some() || under_way)).then(|| restarts::phrase(event, limit, retry))
+fn restart(event: &ServerEvent, limit: Option<u32>, time: u64) -> Option<String> {
+    let attempt = event.attempt?;
+    let retry = event.next_retry.map(|retry| ahead(retry, time));
+    let under_way = matches!(event.new_state.as_ref(), "installing" | "starting");
+    (attempt > 0 && (retry.is_some() || under_way)).then(|| restarts::phrase(attempt, limit, retry))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command;
+    use super::super::rig::{command, typed};
     use super::*;
     use crate::errors::Exit;
     use crate::screen::tests::Paper;
@@ -71,7 +72,7 @@ mod tests {
 
     fn line(event: &str) -> String {
         let limits = Limits::from([("time".into(), Some(3)), ("x".into(), None)]);
-        let line = describe(&Members::parse(event.as_bytes()).unwrap(), &limits);
+        let line = describe(&typed(event), &limits);
         line.strip_prefix("1970-01-01 00:00:01.000Z ").unwrap().to_owned()
     }
 

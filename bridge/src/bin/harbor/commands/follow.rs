@@ -2,25 +2,26 @@
 //!
 //! Owns how a followed line leaves. Must never hold one back: whoever reads a pipe wants it now.
 
+use harbor_ipc_proto::field::Message;
+
 use crate::client::Client;
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::payload::Payload;
+use crate::reply::Answer;
 use crate::screen::Screen;
 
 /// Hands on push after push. It ends with the bridge or with a reader that has left; Ctrl-C ends the process.
-pub fn each(
+pub fn each<P: Message>(
     client: &mut Client,
-    mut tell: impl FnMut(Members) -> Result<(), Failure>,
+    mut tell: impl FnMut(Answer<P>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     loop {
-        let mut push = client.next_push()?;
-        push.remove("type");
-        tell(push)?;
+        tell(client.next()?)?;
     }
 }
 
 /// Prints one line: `text`, or with `--json` the object, which also people get on one line here.
-pub fn line(screen: &mut Screen, object: &Members, text: impl FnOnce() -> String) -> Result<(), Failure> {
+pub fn line(screen: &mut Screen, object: &Payload, text: impl FnOnce() -> String) -> Result<(), Failure> {
     match screen.json {
         true => screen.text(&object.to_json())?,
         false => screen.text(&text())?,
@@ -36,7 +37,7 @@ mod tests {
     #[test]
     fn an_object_stays_on_one_line_for_people_too() {
         let paper = Paper::default();
-        let object = Members::parse(br#"{"a":{"b":1}}"#).unwrap();
+        let object = Payload::parse(br#"{"a":{"b":1}}"#).unwrap();
         for json in [true, false] {
             line(&mut paper.screen(json, true), &object, || "text".into()).unwrap();
         }

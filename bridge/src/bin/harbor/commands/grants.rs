@@ -4,16 +4,18 @@
 
 use std::collections::BTreeSet;
 
+use harbor_ipc_proto::client::{
+    GrantView, HostGetPermissions, HostGrantPermission, HostGrantPermissionResult, HostListAllPermissions,
+    HostRevokePermission, ListServers,
+};
 use harbor_policy::grants::DEFAULT_PROFILE;
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
 use super::print;
 use crate::args::{Grant, Revoke};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
 use crate::screen::{Screen, remark};
 use crate::table::Table;
 use crate::when;
@@ -22,17 +24,18 @@ use crate::when;
 const NAMED: usize = 3;
 
 pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&ask_to_grant(grant), QUICK)?;
+    let answer = client.ask(&ask_to_grant(grant), QUICK)?;
     let now = when::now();
-    print(screen, &answer, |answer| sentence(&answer.object("grant"), now))?;
+    print(screen, &answer, |answer| sentence(&answer.grant, now))?;
     if let Some(warning) = warning(&answer) {
         remark(&warning);
     }
     let servers = named_servers(grant.tools.as_deref().unwrap_or_default());
     if !servers.is_empty()
         // The grant is made; where this cannot be had, nothing is said.
-        && let Ok(defined) = client.request(&Ask::new("list_servers"), QUICK)
+        && let Ok(defined) = client.ask(&ListServers {}, QUICK)
     {
+        let defined: Vec<_> = defined.servers.iter().map(|server| server.server_id.as_str()).collect();
         undefined(&servers, &defined).iter().for_each(|text| remark(text));
     }
     Ok(())
@@ -44,9 +47,8 @@ fn named_servers(patterns: &[String]) -> BTreeSet<&str> {
 }
 
 /// Says which servers there are not. It may be a slip, or the server may come later.
-fn undefined(servers: &BTreeSet<&str>, defined: &Members) -> Vec<String> {
-    let defined: Vec<_> = defined.objects("servers").iter().map(|server| server.text("server_id")).collect();
-    let names = || defined.iter().map(String::as_str);
+fn undefined(servers: &BTreeSet<&str>, defined: &[&str]) -> Vec<String> {
+    let names = || defined.iter().copied();
     let missing = servers.iter().filter(|server| !names().any(|name| name == **server));
     missing
         .map(|server| {
@@ -55,40 +57,38 @@ fn undefined(servers: &BTreeSet<&str>, defined: &Members) -> Vec<String> {
         .collect()
 }
 
-fn ask_to_grant(grant: &Grant) -> Ask {
-    let ask = Ask::on_behalf("host_grant_permission", &grant.asker)
-        .text("scope", grant.scope.as_str())
-        .text("grant_type", grant.grant_type.as_str());
-    let ask = match grant.expires_at {
-        Some(expires_at) => ask.number("expires_at", expires_at),
-        None => ask,
-    };
-    match &grant.tools {
-        Some(tools) => ask.list("allowed_tools", tools),
-        None => ask,
+fn ask_to_grant(grant: &Grant) -> HostGrantPermission {
+    HostGrantPermission {
+        origin: grant.asker.origin.to_string(),
+        profile: grant.asker.profile.clone(),
+        scope: grant.scope.as_str().to_owned(),
+        grant_type: Some(grant.grant_type.as_str().to_owned()),
+        tab_id: None,
+        expires_at: grant.expires_at,
+        allowed_tools: grant.tools.clone(),
     }
 }
 
 /// `https://example.com may mcp:tools.call: time/*, always`.
-fn sentence(grant: &Members, now: u64) -> String {
-    let (who, scope) = (who(grant), grant.text("scope"));
-    let tools = match tools(grant) {
+fn sentence(grant: &GrantView, now: u64) -> String {
+    let (who, scope) = (who(grant), &grant.scope);
+    let tools = match &grant.allowed_tools {
         None => String::new(),
         Some(tools) if tools.is_empty() => ": no tools".into(),
         Some(tools) => format!(": {}", tools.join(", ")),
     };
-    let until = grant.number("expires_at").map(|end| format!(" until {}", when::until(end, now)));
-    match word(&grant.text("grant_type")) {
+    let until = grant.expires_at.map(|end| format!(" until {}", when::until(end, now)));
+    match word(&grant.grant_type) {
         "deny" => format!("{who} may not {scope}"),
         word => format!("{who} may {scope}{tools}, {word}{}", until.unwrap_or_default()),
     }
 }
 
 /// `https://example.com (profile work)`.
-fn who(grant: &Members) -> String {
-    match grant.text("profile") {
-        profile if is_default(&profile) => grant.text("origin"),
-        profile => format!("{} (profile {profile})", grant.text("origin")),
+fn who(grant: &GrantView) -> String {
+    match grant.profile.as_str() {
+        profile if is_default(profile) => grant.origin.clone(),
+        profile => format!("{} (profile {profile})", grant.origin),
     }
 }
 
@@ -97,14 +97,14 @@ fn is_default(profile: &str) -> bool {
 }
 
 /// What was just allowed is not, while a DENY stands.
-fn warning(answer: &Members) -> Option<String> {
-    let grant = answer.object("grant");
-    if answer.value("denied") != true || word(&grant.text("grant_type")) == "deny" {
+fn warning(answer: &HostGrantPermissionResult) -> Option<String> {
+    let grant = &answer.grant;
+    if !answer.denied || word(&grant.grant_type) == "deny" {
         return None;
     }
-    let profile = Some(grant.text("profile")).filter(|profile| !is_default(profile));
+    let profile = Some(&grant.profile).filter(|profile| !is_default(profile));
     let profile = profile.map(|profile| format!(" --profile {profile:?}")).unwrap_or_default();
-    let (origin, scope) = (grant.text("origin"), grant.text("scope"));
+    let (origin, scope) = (&grant.origin, &grant.scope);
     Some(format!(
         "harbor: a DENY stands, and nothing of this is allowed until `harbor revoke {origin} {scope} --deny{profile}` \
          takes it away"
@@ -113,16 +113,18 @@ fn warning(answer: &Members) -> Option<String> {
 
 pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Result<(), Failure> {
     let Revoke { asker, scope, grant_type } = revoke;
-    let ask = Ask::on_behalf("host_revoke_permission", asker).text("scope", scope.as_str());
-    let ask = match grant_type {
-        Some(grant_type) => ask.text("grant_type", grant_type.as_str()),
-        None => ask,
+    let ask = HostRevokePermission {
+        origin: asker.origin.to_string(),
+        profile: asker.profile.clone(),
+        scope: scope.as_str().to_owned(),
+        grant_type: grant_type.map(|grant_type| grant_type.as_str().to_owned()),
+        tab_id: None,
     };
-    let answer = client.request(&ask, QUICK)?;
+    let answer = client.ask(&ask, QUICK)?;
     let (origin, scope) = (asker.origin.as_str(), scope.as_str());
     let of = asker.profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
     let what = grant_type.map(|grant_type| word(grant_type.as_str()));
-    if answer.value("revoked") == false {
+    if !answer.revoked {
         let what = what.map(|word| format!(" ({word})")).unwrap_or_default();
         let message = format!("{origin}{of} has no grant for {scope}{what}: nothing was revoked");
         return Err(Failure::Nothing(message, format!("`harbor grants {origin}` shows what it may")));
@@ -131,17 +133,29 @@ pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Resu
 }
 
 pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
-    let ask = match origin {
-        Some(origin) => Ask::new("host_get_permissions").text("origin", origin.as_str()),
-        None => Ask::new("host_list_all_permissions"),
-    };
-    let answer = client.request(&ask, QUICK)?;
-    if screen.json {
-        return Ok(screen.json(&answer.to_json())?);
+    match origin {
+        Some(origin) => {
+            let ask = HostGetPermissions { origin: Some(origin.to_string()), profile: None, tab_id: None };
+            let answer = client.ask(&ask, QUICK)?;
+            if screen.json {
+                return Ok(screen.json(&answer.to_json())?);
+            }
+            show(&answer.grants, Some(origin), screen)
+        }
+        None => {
+            let answer = client.ask(&HostListAllPermissions { profile: None, tab_id: None }, QUICK)?;
+            if screen.json {
+                return Ok(screen.json(&answer.to_json())?);
+            }
+            show(&answer.grants, None, screen)
+        }
     }
-    match answer.objects("grants") {
-        grants if grants.is_empty() => remark(&none(origin)),
-        grants => screen.table(&tabulate(&grants, when::now()))?,
+}
+
+fn show(grants: &[GrantView], origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
+    match grants {
+        [] => remark(&none(origin)),
+        grants => screen.table(&tabulate(grants, when::now()))?,
     }
     Ok(())
 }
@@ -154,9 +168,9 @@ fn none(origin: Option<&Origin>) -> String {
 }
 
 /// Profiles and tabs have a column only where there are any.
-fn tabulate(grants: &[Members], now: u64) -> Table {
-    let profiles = grants.iter().any(|grant| !is_default(&grant.text("profile")));
-    let tabs = grants.iter().any(|grant| grant.raw("tab_id").is_some());
+fn tabulate(grants: &[GrantView], now: u64) -> Table {
+    let profiles = grants.iter().any(|grant| !is_default(&grant.profile));
+    let tabs = grants.iter().any(|grant| grant.tab_id.is_some());
     let all = [
         ("ORIGIN", true),
         ("PROFILE", profiles),
@@ -169,15 +183,15 @@ fn tabulate(grants: &[Members], now: u64) -> Table {
     let header: Vec<_> = all.iter().filter(|(_, shown)| *shown).map(|(name, _)| *name).collect();
     let mut table = Table::new(&header);
     for grant in grants {
-        let tab = grant.number("tab_id").map_or_else(|| "-".into(), |tab| tab.to_string());
-        let until = grant.number("expires_at").map_or_else(|| "-".into(), |end| when::until(end, now));
+        let tab = grant.tab_id.map_or_else(|| "-".into(), |tab| tab.to_string());
+        let until = grant.expires_at.map_or_else(|| "-".into(), |end| when::until(end, now));
         let cells = [
-            grant.text("origin"),
-            grant.text("profile"),
-            grant.text("scope"),
-            word(&grant.text("grant_type")).into(),
+            grant.origin.clone(),
+            grant.profile.clone(),
+            grant.scope.to_string(),
+            word(&grant.grant_type).into(),
             tab,
-            shorten(tools(grant)),
+            shorten(grant.allowed_tools.clone()),
             until,
         ];
         table.add(cells.into_iter().zip(all).filter(|(_, (_, shown))| *shown).map(|(cell, _)| cell));
@@ -193,11 +207,6 @@ pub fn shorten(tools: Option<Vec<String>>) -> String {
         Some(tools) if tools.len() <= NAMED + 1 => tools.join(", "),
         Some(tools) => format!("{} and {} more", tools[..NAMED].join(", "), tools.len() - NAMED),
     }
-}
-
-/// The tools that a grant is for; `None`: all.
-pub fn tools(grant: &Members) -> Option<Vec<String>> {
-    serde_json::from_str(grant.raw("allowed_tools")?).ok()
 }
 
 /// A type of grant as it is typed.

@@ -17,7 +17,7 @@ use harbor_bridge::config::Paths;
 use harbor_bridge::foreign::{
     AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, fills_of, launch, named, server_id,
 };
-use harbor_ipc_proto::client::{CredentialType, Supervision};
+use harbor_ipc_proto::client::{CredentialType, ListServers, ServerView, SetCredential, Supervision};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{is_secret_name, wrong_key, wrong_value};
 use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private, shown};
@@ -25,13 +25,12 @@ use serde_json::Value;
 
 use super::add;
 use super::clients::{Found, failed, place};
-use super::servers::{self, STOP};
+use super::servers;
 use crate::args::{Definition, Import, Remote, Source};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
-use crate::screen::{Screen, Status, remark};
+use crate::id;
+use crate::screen::{Screen, remark};
 
 /// A file with servers.
 struct Origin {
@@ -82,7 +81,7 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
     let (mut outcomes, mut asked) = (Vec::new(), false);
     if servers.iter().any(|server| server.launch.is_ok()) {
         let mut client = Client::connect(paths)?;
-        let mut known = known(&client.request(&Ask::new("list_servers"), QUICK)?);
+        let mut known = known(&client.ask(&ListServers {}, QUICK)?.servers);
         asked = risks::ask(&servers, |server| here(server, &known).is_none(), wanted)?;
         for server in &servers {
             outcomes.push(take_over(&mut client, server, &mut known, wanted, asked)?);
@@ -214,18 +213,21 @@ impl Shown {
     }
 }
 
-fn known(answer: &Members) -> Vec<Shown> {
-    let one = |server: &Members| Shown {
-        id: server.text("server_id"),
-        command: server.text("command"),
-        image: server.object("image").text("reference"),
-        args: server.strings("args"),
-        env_names: plain(server.strings("env_names").into_iter()),
-        cwd: server.value("cwd").as_str().map(str::to_owned),
-        url: server.object("remote").text("url"),
-        header_names: plain(server.object("remote").strings("header_names").into_iter()),
+fn known(servers: &[ServerView]) -> Vec<Shown> {
+    let one = |server: &ServerView| {
+        let remote = server.remote.as_ref();
+        Shown {
+            id: server.server_id.clone(),
+            command: server.command.clone(),
+            image: server.image.as_ref().map(|image| image.reference.clone()).unwrap_or_default(),
+            args: server.args.clone(),
+            env_names: plain(server.env_names.iter().cloned()),
+            cwd: server.cwd.clone(),
+            url: remote.map(|remote| remote.url.clone()).unwrap_or_default(),
+            header_names: plain(remote.into_iter().flat_map(|remote| remote.header_names.iter().cloned())),
+        }
     };
-    answer.objects("servers").iter().map(one).collect()
+    servers.iter().map(one).collect()
 }
 
 /// What is secret by its name is kept apart, and in no definition.
@@ -269,9 +271,7 @@ fn take_over(
         return Ok(Outcome::WouldBe);
     }
     let (definition, secrets) = (definition(server, launch), secrets_of(launch));
-    let status = Status::new(&format!("storing {} …", server.id));
-    let added = add::ask(&definition, Path::new("/")).and_then(|ask| client.request(&ask, STOP));
-    drop(status);
+    let added = add::ask(&definition, Path::new("/")).and_then(|ask| add::define(client, &server.id, &ask));
     // Nothing starts it before it has them.
     let kept = added.and_then(|_| keep(client, &server.id, &secrets));
     let outcome = match kept {
@@ -312,13 +312,15 @@ fn keep(
     secrets: &[(&String, CredentialType, Secret)],
 ) -> Result<(), Failure> {
     for (key, kind, value) in secrets {
-        let ask = Ask::about("set_credential", server)
-            .text("key", key)
-            .text("value", value.expose())
-            .text("credential_type", kind.as_str());
-        let answer = client.request(&ask, QUICK);
-        ask.wipe();
-        answer?;
+        let ask = SetCredential {
+            server_id: id::server_id(server)?,
+            key: (*key).clone(),
+            value: value.clone(),
+            credential_type: Some(*kind),
+            username: None,
+            expires_at: None,
+        };
+        client.ask(&ask, QUICK)?;
     }
     Ok(())
 }

@@ -10,21 +10,26 @@ mod runs;
 
 use std::collections::BTreeMap;
 
-use harbor_ipc_proto::client::{SandboxSettings, Supervision};
-use harbor_ipc_proto::secret::Secret;
+use harbor_ipc_proto::client::{
+    CheckRuntimes, InstallServer, InstallServerResult, InstalledView, RuntimesView,
+};
+use harbor_ipc_proto::field::Ask;
+use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
 pub use self::plan::vouched;
 pub use self::runs::word;
+use super::remote::Spoken;
 use super::servers::START;
-use super::{add, auth, count, print, remarks, remote, sandbox, secrets, unseen};
+use super::{add, auth, count, print, remarks, secrets, unseen};
 use crate::args::{NewAuth, Package};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::payload::Payload;
+use crate::reply::Answer;
 use crate::screen::{Screen, Status, remark};
 use crate::table::{Table, flatten};
 
@@ -62,29 +67,30 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     if wanted.dry_run {
         return dry_run(client, complete, screen);
     }
-    let mut plan = planned(client, complete.on(ask(wanted)?))?;
+    let mut plan = planned(client, complete.on(ask(wanted)?))?.into_value().installed;
     if needs_build(&plan) {
         confirm(wanted.yes, &describe_build(&plan), "Run it?", NOTHING_INSTALLED, screen)?;
-        plan = planned(client, ask(wanted)?.text("planned", &plan.text("planned")).flag("build", true))?;
+        let built = InstallServer { planned: plan.planned, build: Some(true), ..ask(wanted)? };
+        plan = planned(client, built)?.into_value().installed;
     }
     confirm(wanted.yes, &described(&plan), "Install it?", NOTHING_INSTALLED, screen)?;
-    let name = plan.text("server_id");
+    let name = plan.server_id.clone();
     let values = match wanted.yes {
         true => secrets::values(&name, &wanted.definition.secrets)?,
         false => entry::ask_for(secrets, &name)?,
     };
-    let answer = under_way(client, "installing", as_planned(complete, &plan, &values)?)?;
-    print(screen, &answer, |answer| describe_installed(&answer.object("installed")))?;
+    let answer = under_way(client, "installing", &as_planned(complete, &plan, &values)?)?;
+    print(screen, &answer, |answer| describe_installed(&answer.installed))?;
     // Also where the result is JSON: it may well be an old trap.
-    remarks::on_old_data(&name, &plan);
+    remarks::on_old_data(&name, plan.old_data.as_deref());
     if !screen.json {
         let unseen = unseen::once_added(&name, &wanted.definition.supervision);
         unseen.iter().try_for_each(|text| screen.text(text))?;
-        remarks::on_summary(&name, &plan.object("sandbox"));
-        remarks::on_image(&name, &answer.object("installed").object("server"));
+        remarks::on_summary(&name, plan.sandbox.as_ref());
+        answer.installed.server.iter().for_each(remarks::on_image);
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
         later.for_each(|secret| remark(&secret.told_later(&name)));
-        if needs_authorization(&answer.object("installed")) && !wanted.yes && consent::ask("Do that now?")? {
+        if needs_authorization(&answer.installed) && !wanted.yes && consent::ask("Do that now?")? {
             return auth::begin(
                 client,
                 &NewAuth { server: name, opens: true, ..NewAuth::default() },
@@ -97,47 +103,50 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
 }
 
 /// Whether it waits for its person.
-fn needs_authorization(installed: &Members) -> bool {
-    installed.value("needs_authorization") == true
+fn needs_authorization(installed: &InstalledView) -> bool {
+    installed.needs_authorization == Some(true)
 }
 
 /// Exactly what was shown, with its secrets.
 fn as_planned(
     complete: &entry::Complete,
-    plan: &Members,
+    plan: &InstalledView,
     values: &BTreeMap<String, Secret>,
-) -> Result<Ask, Failure> {
-    let ask = ask(&complete.package)?;
-    let ask = match plan.raw("planned") {
-        Some(_) => ask.text("planned", &plan.text("planned")),
+) -> Result<InstallServer, Failure> {
+    let secret_values = (!values.is_empty()).then(|| SecretMap(values.clone()));
+    let ask = InstallServer { secret_values, progress: Some(true), ..ask(&complete.package)? };
+    Ok(match &plan.planned {
+        Some(planned) => InstallServer { planned: Some(planned.clone()), ..ask },
         // What has no versions is what was read of its repository.
         None => complete.on(ask),
-    };
-    Ok(if values.is_empty() { ask } else { ask.secrets("secret_values", values) })
+    })
 }
 
 /// Says what would be installed. Nobody is asked, and nothing is kept.
 fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen) -> Result<(), Failure> {
     let entry::Complete { package: wanted, about, .. } = complete;
-    let refused = about.as_ref().filter(|about| about.raw("way").is_none());
+    let refused = about.as_ref().map(|about| &about.entry).filter(|entry| entry.way.is_none());
     let plan = match refused {
         Some(_) => None,
-        None => Some(planned(client, complete.on(ask(wanted)?).flag("incomplete", true))?),
+        None => {
+            let ask = InstallServer { incomplete: Some(true), ..complete.on(ask(wanted)?) };
+            Some(planned(client, ask)?)
+        }
     };
     if screen.json {
-        let mut all = Members::default();
-        about.iter().for_each(|about| all.insert("server", about.to_json()));
-        plan.iter().for_each(|plan| all.insert("installed", plan.to_json()));
+        let mut all = Payload::default();
+        about.iter().for_each(|about| all.insert("server", about.shown.to_json()));
+        plan.iter().for_each(|plan| all.insert("installed", plan.part("installed").to_json()));
         screen.json(&all.to_json())?;
     } else {
-        let described = match &plan {
+        let described = match plan.as_ref().map(|plan| &plan.installed) {
             Some(plan) if needs_build(plan) => Some(describe_build(plan)),
             Some(plan) => Some(described(plan)),
             None => None,
         };
         let said = about
             .iter()
-            .map(|about| plan::describe_source(about, wanted))
+            .map(|about| plan::describe_source(&about.entry, wanted))
             .chain(described)
             .collect::<Vec<_>>();
         screen.text(&said.join("\n"))?;
@@ -160,13 +169,13 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
 }
 
 /// What would be installed.
-fn planned(client: &mut Client, ask: Ask) -> Result<Members, Failure> {
-    Ok(under_way(client, "looking it up", ask.flag("plan", true))?.object("installed"))
+fn planned(client: &mut Client, ask: InstallServer) -> Result<Answer<InstallServerResult>, Failure> {
+    under_way(client, "looking it up", &InstallServer { plan: Some(true), progress: Some(true), ..ask })
 }
 
 /// Whether a plan says that code of the package must run.
-pub fn needs_build(plan: &Members) -> bool {
-    plan.value("needs_build") == true
+fn needs_build(plan: &InstalledView) -> bool {
+    plan.needs_build == Some(true)
 }
 
 /// Shows something and asks, where `--yes` has not answered already.
@@ -198,53 +207,44 @@ fn show(screen: &mut Screen, shown: &str) -> Result<(), Failure> {
 }
 
 /// Asks for something that takes a while, and shows how far it is.
-pub fn under_way(client: &mut Client, what: &str, ask: Ask) -> Result<Members, Failure> {
+pub fn under_way<A: Ask>(client: &mut Client, what: &str, ask: &A) -> Result<Answer<A::Reply>, Failure> {
     let mut status = Status::new(&format!("{what} …"));
-    let ask = ask.flag("progress", true);
-    let answer = client.request_with_progress(&ask, START, &mut |push| status.show(&push.text("message")));
-    // There may be secrets in it.
-    ask.wipe();
-    answer
+    client.ask_with_progress(ask, START, &mut |push| status.show(push.message.as_deref().unwrap_or_default()))
 }
 
-fn ask(wanted: &Package) -> Result<Ask, Failure> {
+fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
     let definition = &wanted.definition;
-    let mut ask = Ask::new("install_server").text("source", &wanted.source);
-    if !definition.name.is_empty() {
-        ask = ask.text("server_id", &definition.name);
-    }
-    if let Some(way) = wanted.way {
-        ask = ask.number("package", way);
-    }
-    if !wanted.inputs.is_empty() {
-        ask = ask.lists("inputs", &wanted.inputs);
-    }
-    if !definition.secrets.is_empty() {
-        ask = ask.list("secrets", &definition.secrets);
-    }
-    ask = remote::spoken(ask, &wanted.elsewhere);
-    if !definition.args.is_empty() {
-        ask = ask.list("args", &definition.args);
-    }
-    if let Some(label) = &definition.label {
-        ask = ask.text("label", label);
-    }
-    if !definition.env.is_empty() {
-        ask = ask.map("env", &definition.env);
-    }
-    if definition.supervision != Supervision::default() {
-        ask = ask.object("supervision", &definition.supervision);
-    }
-    if definition.sandbox != SandboxSettings::default() {
-        ask = ask.object("sandbox", &sandbox::settings(&definition.sandbox, &add::current_dir()?)?);
-    }
-    Ok(ask)
+    let Spoken { transport_type, headers, allow_private, allow_http } = Spoken::of(&wanted.elsewhere);
+    let name = Some(&definition.name).filter(|name| !name.is_empty());
+    Ok(InstallServer {
+        source: wanted.source.clone(),
+        manifest: None,
+        package: wanted.way,
+        inputs: add::some(&wanted.inputs, wanted.inputs.is_empty()),
+        server_id: name.map(|name| server_id(name)).transpose()?,
+        args: add::some(&definition.args, definition.args.is_empty()),
+        env: add::some(&definition.env, definition.env.is_empty()),
+        label: definition.label.clone(),
+        supervision: add::supervision(&definition.supervision),
+        sandbox: add::sandbox(&definition.sandbox, &add::current_dir()?)?,
+        secrets: add::some(&definition.secrets, definition.secrets.is_empty()),
+        secret_values: None,
+        headers,
+        transport_type,
+        allow_private,
+        allow_http,
+        plan: None,
+        incomplete: None,
+        planned: None,
+        build: None,
+        progress: None,
+    })
 }
 
 /// A plan, and whose files it would get.
-fn described(plan: &Members) -> String {
+fn described(plan: &InstalledView) -> String {
     let described = plan::describe(plan);
-    match flatten(&plan.text("old_data")) {
+    match flatten(plan.old_data.as_deref().unwrap_or_default()) {
         none if none.is_empty() => described,
         left => format!(
             "{described}\nmind       an earlier server of this name, whoever published it, left files in {left}: they become \
@@ -254,17 +254,16 @@ fn described(plan: &Members) -> String {
 }
 
 /// What is known of a package that has to be built to know more.
-fn describe_build(plan: &Members) -> String {
-    let version = Some(plan.text("version")).filter(|version| !version.is_empty());
-    let version = version.map(|version| format!(" {}", word(&version))).unwrap_or_default();
-    let package = format!("package    {}{version} ({})", word(&plan.text("name")), plan.text("kind"));
-    format!("server     {}\n{package}\n{BUILDS}", plan.text("server_id"))
+fn describe_build(plan: &InstalledView) -> String {
+    let version = plan.version.as_ref().map(|version| format!(" {}", word(version))).unwrap_or_default();
+    let package = format!("package    {}{version} ({})", word(&plan.name), plan.kind);
+    format!("server     {}\n{package}\n{BUILDS}", plan.server_id)
 }
 
-fn describe_installed(installed: &Members) -> String {
-    let (name, tools) = (installed.text("server_id"), installed.strings("tools"));
-    let what = format!("{} {}", installed.text("name"), installed.text("version"));
-    let missing = installed.strings("missing");
+fn describe_installed(installed: &InstalledView) -> String {
+    let (name, tools) = (&installed.server_id, installed.tools.as_deref().unwrap_or_default());
+    let what = format!("{} {}", installed.name, installed.version.as_deref().unwrap_or_default());
+    let missing = installed.missing.as_deref().unwrap_or_default();
     let done = if missing.is_empty() { "installed" } else { "defined" };
     let mut lines = vec![format!("{done} {name}: {}", what.trim_end())];
     if !missing.is_empty() {
@@ -272,7 +271,7 @@ fn describe_installed(installed: &Members) -> String {
         let set = set.collect::<Vec<_>>().join(" and ");
         lines.push(format!("nothing of it is installed or started before it has {}", missing.join(", ")));
         lines.push(format!("{set} asks for it, `harbor start {name}` does both then"));
-        if installed.raw("version").is_some() {
+        if installed.version.is_some() {
             lines.push("what was found out is locked: exactly that is installed".into());
         }
         return lines.join("\n");
@@ -298,43 +297,38 @@ fn describe_installed(installed: &Members) -> String {
 }
 
 pub fn runtimes(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::new("check_runtimes"), QUICK)?;
+    let answer = client.ask(&CheckRuntimes {}, QUICK)?;
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }
-    let (looked, mut table) =
-        (answer.object("runtimes"), Table::new(&["PROGRAM", "VERSION", "FOUND BY", "WHERE"]));
-    for program in looked.objects("programs") {
-        let or = |name: &str, other: &str| match program.text(name) {
-            text if text.is_empty() => other.to_owned(),
-            text => text,
-        };
-        let missing = format!("not found; {}", program.text("install_hint"));
-        table.add([program.text("name"), or("version", "-"), or("found_by", "-"), or("path", &missing)]);
+    let RuntimesView { programs, can_install, looked_in } = &answer.runtimes;
+    let mut table = Table::new(&["PROGRAM", "VERSION", "FOUND BY", "WHERE"]);
+    for program in programs {
+        let or = |text: Option<&str>, other: &str| text.unwrap_or(other).to_owned();
+        let missing = format!("not found; {}", program.install_hint.as_deref().unwrap_or_default());
+        table.add([
+            program.name.to_string(),
+            or(program.version.as_deref(), "-"),
+            or(program.found_by.as_deref(), "-"),
+            or(program.path.as_deref(), &missing),
+        ]);
     }
     screen.table(&table)?;
-    let kinds = looked.strings("can_install");
-    screen.text(&format!("can be installed here: {}", kinds.join(", ")))?;
-    let programs = looked.objects("programs");
-    let has = |name: &str| programs.iter().any(|one| one.text("name") == name && one.raw("path").is_some());
-    for (kind, lack) in lacks(has).filter(|(kind, _)| !kinds.iter().any(|known| known == kind)) {
+    screen.text(&format!("can be installed here: {}", can_install.join(", ")))?;
+    let has = |name: &str| programs.iter().any(|one| one.name == name && one.path.is_some());
+    for (kind, lack) in lacks(has).filter(|(kind, _)| !can_install.iter().any(|known| known == kind)) {
         screen.text(&format!("not {kind}: it needs {lack}"))?;
     }
-    let missing = looked.objects("programs").iter().any(|program| program.raw("path").is_none());
-    if missing {
-        let places = looked.objects("looked_in");
-        let dirs: Vec<_> = places
-            .iter()
-            .map(|place| format!("  {}  ({})", place.text("dir"), place.text("found_by")))
-            .collect();
-        screen.text(&format!("looked in, in this order:\n{}", dirs.join("\n")))?;
+    if programs.iter().any(|program| program.path.is_none()) {
+        let dirs = looked_in.iter().map(|place| format!("  {}  ({})", place.dir, place.found_by));
+        screen.text(&format!("looked in, in this order:\n{}", dirs.collect::<Vec<_>>().join("\n")))?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command as run;
+    use super::super::rig::{command as run, typed};
     use super::*;
 
     const PLAN: &str = r#"{"type":"install_server_result","request_id":"1","installed":{"server_id":"time","kind":"pypi","name":"mcp-server-time","version":"1.2","integrity":"sha256:aa","packages":3,"planned":"7","sandbox":{"level":"standard","network":"all"}}}"#;
@@ -367,13 +361,13 @@ mod tests {
         let (plan, done) =
             (PLAN.replace("\"1\"", "\"2\""), DONE.replace("\"request_id\":\"2\"", "\"request_id\":\"3\""));
         let ran = run(false, &[needs, &plan, &done], |c, s| install(c, &package(), s));
-        assert!(ran.asked[1].contains(r#""planned":"6","build":true,"plan":true"#), "{:?}", ran.asked);
+        assert!(ran.asked[1].contains(r#""plan":true,"planned":"6","build":true"#), "{:?}", ran.asked);
         assert!(
             ran.asked[2].contains(r#""planned":"7""#) && !ran.asked[2].contains("build"),
             "{:?}",
             ran.asked
         );
-        let shown = describe_build(&Members::parse(needs.as_bytes()).unwrap().object("installed"));
+        let shown = describe_build(&typed::<InstallServerResult>(needs).installed);
         assert!(
             shown.starts_with("server     time\npackage    https://h/r abc (git)\ncode of the package"),
             "{shown}"

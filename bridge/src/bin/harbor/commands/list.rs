@@ -2,29 +2,28 @@
 //!
 //! Owns what of a server is shown, and how it fits into 80 places.
 
+use harbor_ipc_proto::client::{ListServers, ServerView};
 use harbor_policy::telltale::telltales;
 
 use super::remote;
 use super::{remarks, restarts};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
 use crate::screen::{Screen, remark};
 use crate::table::{Table, flatten};
 use crate::when;
 
 pub fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::new("list_servers"), QUICK)?;
+    let answer = client.ask(&ListServers {}, QUICK)?;
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }
-    let servers = answer.objects("servers");
+    let servers = &answer.servers;
     if servers.is_empty() {
         remark("no servers yet; add one with `harbor add NAME -- COMMAND ARGS…`");
         return Ok(());
     }
-    screen.table(&tabulate(&servers))?;
+    screen.table(&tabulate(servers))?;
     let now = when::now();
     let notes: Vec<_> = servers.iter().flat_map(|server| notes(server, now)).collect();
     if !notes.is_empty() {
@@ -35,39 +34,39 @@ pub fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
 }
 
 /// What does not fit into its row: why it last ended, and when it is tried again.
-fn notes(server: &Members, now: u64) -> Vec<String> {
-    let name = server.text("server_id");
-    let error = flatten(&server.text("last_error"));
+fn notes(server: &ServerView, now: u64) -> Vec<String> {
+    let name = &server.server_id;
+    let error = flatten(server.last_error.as_deref().unwrap_or_default());
     let mut notes = Vec::new();
     if !error.is_empty() {
-        let exit = server.object("last_exit");
-        let then = exit.value("timestamp").as_u64().map(|then| when::ago(then, now));
-        let about: Vec<_> =
-            [exit.text("cause")].into_iter().filter(|cause| !cause.is_empty()).chain(then).collect();
+        let exit = server.last_exit.as_ref();
+        let about = exit.map(|exit| [exit.cause.to_string(), when::ago(exit.timestamp, now)]);
+        let about: Vec<_> = about.into_iter().flatten().filter(|about| !about.is_empty()).collect();
         let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
         notes.push(format!("{name}: last error: {error}{about}"));
     }
     notes.extend(sandbox(server).map(|what| format!("{name}: {what}")));
-    if server.text("state") == "crashed" {
-        let retry = server.value("next_retry").as_u64().map(|retry| when::ahead(retry, now));
-        notes.push(format!("{name}: {}", restarts::phrase(server, restarts::limit(server), retry)));
+    if server.state == "crashed" {
+        let retry = server.next_retry.map(|retry| when::ahead(retry, now));
+        let limit = restarts::limit(&server.supervision);
+        notes.push(format!("{name}: {}", restarts::phrase(server.attempt, limit, retry)));
     }
     notes
 }
 
 /// What is to be known of its sandbox at first sight: that there is none, or that it is not whole.
-fn sandbox(server: &Members) -> Option<String> {
-    let sandbox = server.object("sandbox");
-    match sandbox.text("level").as_str() {
-        level @ ("off" | "basic") if server.raw("image").is_some() => Some(format!(
+fn sandbox(server: &ServerView) -> Option<String> {
+    let sandbox = server.sandbox.as_ref()?;
+    match sandbox.level.as_ref() {
+        level @ ("off" | "basic") if server.image.is_some() => Some(format!(
             "its sandbox is at the level {level}: only the engine's own settings hold its container"
         )),
         level @ ("off" | "basic") => {
             Some(format!("its sandbox is at the level {level}: it can do all that you can"))
         }
-        _ if sandbox.raws("missing").is_empty() => None,
+        _ if sandbox.missing.is_empty() => None,
         _ => {
-            let name = server.text("server_id");
+            let name = &server.server_id;
             Some(format!(
                 "its sandbox is not whole on this machine: `harbor sandbox {name}` says what is missing"
             ))
@@ -75,22 +74,21 @@ fn sandbox(server: &Members) -> Option<String> {
     }
 }
 
-fn tabulate(servers: &[Members]) -> Table {
-    let label =
-        |server: &Members| Some(server.text("label")).filter(|label| *label != server.text("server_id"));
+fn tabulate(servers: &[ServerView]) -> Table {
+    let label = |server: &ServerView| Some(server.label.clone()).filter(|label| *label != server.server_id);
     let labelled = servers.iter().filter_map(label).any(|label| !label.is_empty());
     let mut table = Table::new(match labelled {
         true => &["SERVER", "LABEL", "STATE", "TOOLS", "PID", "RESTARTS", "COMMAND"],
         false => &["SERVER", "STATE", "TOOLS", "PID", "RESTARTS", "COMMAND"],
     });
     for server in servers {
-        let mut cells = vec![server.text("server_id")];
+        let mut cells = vec![server.server_id.clone()];
         cells.extend(labelled.then(|| label(server).unwrap_or_default()));
         cells.extend([
-            state(server),
-            number(server, "tool_count"),
-            number(server, "pid"),
-            number(server, "restarts"),
+            state(&server.state, server.busy, 0, server.queued),
+            number(server.tool_count),
+            number(server.pid),
+            number(Some(server.restarts)),
             command(server),
         ]);
         table.add(cells);
@@ -99,42 +97,34 @@ fn tabulate(servers: &[Members]) -> Table {
 }
 
 /// `running (busy, 2 open, 3 queued)`.
-pub fn state(server: &Members) -> String {
-    let number = |name: &str, what: &str| {
-        server.number(name).filter(|number| *number > 0).map(|number| format!("{number} {what}"))
-    };
-    let busy = (server.value("busy") == true).then(|| "busy".to_owned());
-    let more: Vec<_> =
-        [busy, number("in_flight", "open"), number("queued", "queued")].into_iter().flatten().collect();
-    let state = server.text("state");
-    if more.is_empty() { state } else { format!("{state} ({})", more.join(", ")) }
+pub fn state(state: &str, busy: bool, open: u32, queued: u32) -> String {
+    let number = |number: u32, what: &str| (number > 0).then(|| format!("{number} {what}"));
+    let busy = busy.then(|| "busy".to_owned());
+    let more: Vec<_> = [busy, number(open, "open"), number(queued, "queued")].into_iter().flatten().collect();
+    if more.is_empty() { state.to_owned() } else { format!("{state} ({})", more.join(", ")) }
 }
 
-fn number(server: &Members, name: &str) -> String {
-    server.value(name).as_u64().map_or_else(|| "-".into(), |number| number.to_string())
+fn number(number: Option<u32>) -> String {
+    number.map_or_else(|| "-".into(), |number| number.to_string())
 }
 
 /// As one would type it in a shell, nearly: enough to recognise it.
-fn command(server: &Members) -> String {
+fn command(server: &ServerView) -> String {
     if let Some(url) = remote::shown(server) {
         return url;
     }
-    let args = server.strings("args");
+    let args = &server.args;
     let mut words = vec![program(server)];
     words.extend(args.iter().map(|arg| quoted(arg)));
     // Who shows a list to others shows no key with it; --json has the whole definition.
-    telltales(&args).iter().for_each(|told| words[1 + told.at] = "…".into());
+    telltales(args).iter().for_each(|told| words[1 + told.at] = "…".into());
     words.join(" ")
 }
 
 /// What it starts: a command, or an image and who runs it.
-fn program(server: &Members) -> String {
-    let image = server.object("image");
-    match image.text("reference") {
-        none if none.is_empty() => quoted(&server.text("command")),
-        reference if image.raw("engine").is_none() => format!("image {reference}"),
-        reference => format!("{} {reference}", image.text("engine")),
-    }
+fn program(server: &ServerView) -> String {
+    let Some(image) = &server.image else { return quoted(&server.command) };
+    format!("{} {}", image.engine.as_deref().unwrap_or("image"), image.reference)
 }
 
 fn quoted(word: &str) -> String {
@@ -144,7 +134,7 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command as run;
+    use super::super::rig::{command as run, complete_object, typed};
     use super::*;
 
     const TIME: &str = r#"{"server_id":"time","label":"time","command":"/usr/bin/uvx","args":["x y","z"],"state":"running","pid":7,"tool_count":2,"restarts":1,"busy":false,"queued":0}"#;
@@ -154,7 +144,7 @@ mod tests {
     fn a_server_without_a_whole_sandbox_is_noted() {
         let with = |sandbox: &str| {
             let server = format!(r#"{{"server_id":"x","sandbox":{sandbox}}}"#);
-            notes(&Members::parse(server.as_bytes()).unwrap(), 0)
+            notes(&typed(&server), 0)
         };
         let whole = r#"{"level":"standard","missing":[]}"#;
         assert_eq!((with(whole), with("null")), (Vec::new(), Vec::new()));
@@ -188,18 +178,14 @@ mod tests {
              files   My files  failed   -      -    0         node\n\nfiles: last error: boom\n"
         );
         let ran = run(true, &[&listed(TIME)], list);
-        assert_eq!(ran.printed, format!("{{\"servers\":[{TIME}]}}\n"));
+        assert_eq!(ran.printed, format!("{{\"servers\":[{}]}}\n", complete_object("Server", TIME)));
         assert_eq!(run(false, &[&listed("")], list).printed, "");
-    }
-
-    fn members(json: &str) -> Members {
-        Members::parse(json.as_bytes()).unwrap()
     }
 
     #[test]
     fn an_image_is_shown_with_who_runs_it() {
         let shown =
-            |image: &str| command(&members(&format!(r#"{{"command":"","args":["a b"],"image":{image}}}"#)));
+            |image: &str| command(&typed(&format!(r#"{{"command":"","args":["a b"],"image":{image}}}"#)));
         assert_eq!(shown(r#"{"reference":"mcp/time","engine":"podman"}"#), "podman mcp/time 'a b'");
         assert_eq!(shown(r#"{"reference":"mcp/time"}"#), "image mcp/time 'a b'");
     }
@@ -207,13 +193,13 @@ mod tests {
     #[test]
     fn no_key_is_in_a_list() {
         let server = r#"{"command":"node","args":["x.js","--token","sk-abcdef1234567890","--port","80"]}"#;
-        assert_eq!(command(&members(server)), "node x.js --token … --port 80");
+        assert_eq!(command(&typed(server)), "node x.js --token … --port 80");
     }
 
     #[test]
     fn notes_say_why_it_ended_and_when_it_is_tried_again() {
         let now = 1_000_000;
-        let notes = |json: &str| notes(&members(json), now);
+        let notes = |json: &str| notes(&typed(json), now);
         let crashed = r#"{"server_id":"x","state":"crashed","attempt":2,"next_retry":1003500,"last_error":"it\nexited",
             "last_exit":{"cause":"exited","timestamp":880000},"supervision":{SETTINGS}}"#;
         for (settings, restart) in [
@@ -233,16 +219,15 @@ mod tests {
 
     #[test]
     fn calls_that_wait_are_part_of_the_state() {
-        let state = |json: &str| state(&members(json));
-        assert_eq!(state(r#"{"state":"running","busy":true,"queued":0}"#), "running (busy)");
-        assert_eq!(state(r#"{"state":"running","busy":true,"queued":3}"#), "running (busy, 3 queued)");
-        assert_eq!(state(r#"{"state":"starting","queued":1}"#), "starting (1 queued)");
+        assert_eq!(state("running", true, 0, 0), "running (busy)");
+        assert_eq!(state("running", true, 2, 3), "running (busy, 2 open, 3 queued)");
+        assert_eq!(state("starting", false, 0, 1), "starting (1 queued)");
     }
 
     #[test]
     fn eighty_places_leave_room_for_the_command() {
         let row = r#"{"server_id":"filesystem","command":"/usr/bin/node","args":["index.js","a-long-argument"],"state":"running","busy":true,"pid":1234567,"tool_count":14,"restarts":12}"#;
-        let lines = tabulate(&[members(row)]).lines(Some(80));
+        let lines = tabulate(&[typed(row)]).lines(Some(80));
         assert_eq!(
             lines,
             [

@@ -2,68 +2,73 @@
 //!
 //! Owns how a line looks.
 
+use harbor_ipc_proto::client::{LogLine, McpGetLogs, ServerLog};
+
 use super::{follow, print};
 use crate::args::Logs;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::reply::Answer;
 use crate::screen::{Screen, disarm, remark};
 use crate::when::utc;
 
 pub fn show(client: &mut Client, logs: &Logs, screen: &mut Screen) -> Result<(), Failure> {
-    let ask = ask(logs);
+    let ask = ask(logs)?;
     if logs.follow {
         return go_on(client, &ask, &logs.server, screen);
     }
-    let answer = client.request(&ask, QUICK)?;
-    if !screen.json && answer.objects("logs").is_empty() {
+    let answer = client.ask(&ask, QUICK)?;
+    if !screen.json && answer.logs.is_empty() {
         remark(&format!("{} has logged nothing", logs.server));
         return Ok(());
     }
-    print(screen, &answer, |answer| {
-        answer.objects("logs").iter().map(describe).collect::<Vec<_>>().join("\n")
-    })
+    print(screen, &answer, |answer| answer.logs.iter().map(describe).collect::<Vec<_>>().join("\n"))
 }
 
-fn ask(logs: &Logs) -> Ask {
-    let mut ask = Ask::about("mcp_get_logs", &logs.server);
-    if let Some(lines) = logs.lines {
-        ask = ask.number("limit", lines);
-    }
-    if logs.follow { ask.flag("follow", true) } else { ask }
+fn ask(logs: &Logs) -> Result<McpGetLogs, Failure> {
+    let follow = logs.follow.then_some(true);
+    Ok(McpGetLogs { server_id: server_id(&logs.server)?, limit: logs.lines, follow })
 }
 
-fn go_on(client: &mut Client, ask: &Ask, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.follow(ask, "server_log")?;
-    for line in answer.objects("logs") {
-        follow::line(screen, &line, || describe(&line))?;
+fn go_on(client: &mut Client, ask: &McpGetLogs, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.follow::<ServerLog, _>(ask)?;
+    for (line, shown) in answer.logs.iter().zip(answer.parts("logs")) {
+        follow::line(screen, &shown, || describe(line))?;
     }
-    follow::each(client, |mut line| {
-        if line.text("server_id") != server {
+    follow::each(client, |line: Answer<ServerLog>| {
+        if line.server_id != server {
             return Ok(());
         }
         // So that all lines look the same to a program, those of the answer and those that came later.
-        line.remove("server_id");
-        follow::line(screen, &line, || describe(&line))
+        let mut shown = line.members();
+        shown.remove("server_id");
+        follow::line(screen, &shown, || describe(&line_of(&line)))
     })
 }
 
-fn describe(line: &Members) -> String {
-    let time = utc(line.value("timestamp").as_u64().unwrap_or_default());
-    let source = match line.text("level") {
-        level if level.is_empty() => line.text("source"),
-        level => format!("{} {level}", line.text("source")),
+fn line_of(pushed: &ServerLog) -> LogLine {
+    let ServerLog { timestamp, source, level, text, .. } = pushed.clone();
+    LogLine { timestamp, source, level, text }
+}
+
+fn describe(line: &LogLine) -> String {
+    let time = utc(line.timestamp);
+    let source = match line.level.as_deref().unwrap_or_default() {
+        "" => line.source.to_string(),
+        level => format!("{} {level}", line.source),
     };
     // In a pipe too: whoever looks at the log later has a terminal. A line of its own for what is on one line only, so
     // that no server can write what looks like another line of the log.
-    let text = disarm(line.text("text").trim_end()).replace('\n', "\n    ");
+    let text = disarm(line.text.trim_end()).replace('\n', "\n    ");
     format!("{time} {source}: {text}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::rig::{command, error};
+    use harbor_ipc_proto::field::read_object;
+
     use super::*;
     use crate::errors::Exit;
     use crate::screen::tests::Paper;
@@ -71,7 +76,7 @@ mod tests {
     #[test]
     fn no_server_can_write_what_looks_like_another_line() {
         let forged = r#"{"timestamp":0,"source":"mcp","level":"info","text":"a\n2026-01-01 00:00:00.000Z harbor: \u001b[1mall is well\u202e"}"#;
-        let line = describe(&Members::parse(forged.as_bytes()).unwrap());
+        let line = describe(&read_object(forged).unwrap());
         assert_eq!(
             line,
             "1970-01-01 00:00:00.000Z mcp info: a\n    2026-01-01 00:00:00.000Z harbor: \\u{1b}[1mall is well\\u{202e}"

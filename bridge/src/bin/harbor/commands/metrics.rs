@@ -2,15 +2,15 @@
 //!
 //! Owns nothing of the text: it is the bridge's.
 
+use harbor_ipc_proto::client::GetMetrics;
 use serde_json::json;
 
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
 use crate::screen::Screen;
 
 pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let text = client.request(&Ask::new("get_metrics"), QUICK)?.text("text");
+    let text = client.ask(&GetMetrics {}, QUICK)?.into_value().text;
     match screen.json {
         true => screen.json(&json!({"metrics": text}).to_string())?,
         false => screen.text(&text)?,

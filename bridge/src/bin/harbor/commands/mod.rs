@@ -49,7 +49,7 @@ use crate::consent;
 use crate::errors::Failure;
 use crate::help;
 use crate::media::Shelf;
-use crate::reply::{Answer, Members};
+use crate::reply::Answer;
 use crate::screen::Screen;
 
 /// Runs a command. What can be found wrong without the bridge is found before one is started.
@@ -149,20 +149,7 @@ fn paths() -> Result<Paths, DialError> {
 }
 
 /// Prints an answer: as JSON, or as the text that `describe` makes of it.
-fn print(
-    screen: &mut Screen,
-    answer: &Members,
-    describe: impl FnOnce(&Members) -> String,
-) -> Result<(), Failure> {
-    match screen.json {
-        true => screen.json(&answer.to_json())?,
-        false => screen.text(&describe(answer))?,
-    }
-    Ok(())
-}
-
-/// The same of a typed answer.
-fn print_answer<T>(
+fn print<T>(
     screen: &mut Screen,
     answer: &Answer<T>,
     describe: impl FnOnce(&T) -> String,

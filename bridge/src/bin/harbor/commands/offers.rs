@@ -5,40 +5,55 @@
 
 use std::time::Duration;
 
+use harbor_ipc_proto::client::{
+    McpGetPrompt, McpListConnections, McpListPrompts, McpListResourceTemplates, McpListResources,
+    McpReadResource,
+};
+use harbor_ipc_proto::field::Ask;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
+
 use super::{arguments, call, print};
 use crate::args::{Prompt, Reading};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::content::{bracket, render_item};
 use crate::errors::Failure;
+use crate::id::server_id;
 use crate::media::{Media, Shelf};
-use crate::reply::Members;
+use crate::payload::{Payload, items};
+use crate::reply::Answer;
 use crate::screen::{Screen, Status, remark};
 use crate::table::{Table, flatten};
 
 /// A server may list in pages.
 const LIST: Duration = Duration::from_secs(65);
 
+/// What a server offers of a kind.
+pub struct Offered {
+    lists: Vec<Json>,
+    shown: Payload,
+}
+
 /// One kind of things that servers offer.
 pub struct Kind {
     name: &'static str,
-    /// The requests, and the member of each answer that is the list.
-    lists: &'static [(&'static str, &'static str)],
+    /// Asks a server for them: what it offers, in lists, and the whole for `--json`.
+    ask: fn(&mut Client, ServerId) -> Result<Offered, Failure>,
     header: &'static [&'static str],
     /// The row of one, behind its server's name; `None` when it is none of them.
-    row: fn(&Members) -> Option<Vec<String>>,
+    row: fn(&Payload) -> Option<Vec<String>>,
 }
 
 pub const RESOURCES: Kind = Kind {
     name: "resources",
-    lists: &[("mcp_list_resources", "resources"), ("mcp_list_resource_templates", "resource_templates")],
+    ask: resources,
     header: &["SERVER", "URI", "TYPE", "DESCRIPTION"],
     row: resource,
 };
 
 pub const PROMPTS: Kind = Kind {
     name: "prompts",
-    lists: &[("mcp_list_prompts", "prompts")],
+    ask: prompts,
     header: &["SERVER", "PROMPT", "ARGUMENTS", "DESCRIPTION"],
     row: prompt,
 };
@@ -53,11 +68,11 @@ pub fn list(
     let mut table = Table::new(kind.header);
     let failed = match server {
         Some(server) => {
-            let answer = ask(client, kind, server)?;
+            let offered = ask(client, kind, server)?;
             if screen.json {
-                return print(screen, &answer, |_| String::new());
+                return Ok(screen.json(&offered.shown.to_json())?);
             }
-            tabulate(&mut table, kind, server, &answer);
+            tabulate(&mut table, kind, server, &offered);
             None
         }
         None => of_all(client, kind, &mut table, screen)?,
@@ -77,18 +92,18 @@ fn of_all(
     table: &mut Table,
     screen: &mut Screen,
 ) -> Result<Option<Failure>, Failure> {
-    let running = client.request(&Ask::new("mcp_list_connections"), QUICK)?.objects("connections");
+    let running = client.ask(&McpListConnections {}, QUICK)?.into_value().connections;
     let (mut failed, mut entries) = (None, Vec::new());
-    for server in running.iter().map(|connection| connection.text("server_id")) {
+    for server in running.into_iter().map(|connection| connection.server_id) {
         let mut entry = match ask(client, kind, &server) {
-            Ok(answer) => {
-                tabulate(table, kind, &server, &answer);
-                answer
+            Ok(offered) => {
+                tabulate(table, kind, &server, &offered);
+                offered.shown
             }
             Err(failure) => {
                 remark(&format!("harbor: {server}: {}", failure.message().unwrap_or_default()));
                 failed.get_or_insert(failure.exit());
-                failure.json().and_then(|json| Members::parse(json.as_bytes())).unwrap_or_default()
+                failure.json().and_then(|json| Payload::parse(json.as_bytes())).unwrap_or_default()
             }
         };
         entry.insert("server_id", serde_json::Value::from(server).to_string());
@@ -100,34 +115,44 @@ fn of_all(
     Ok(failed.map(Failure::Said))
 }
 
-/// What a server offers of a kind, in one object.
-fn ask(client: &mut Client, kind: &Kind, server: &str) -> Result<Members, Failure> {
+fn ask(client: &mut Client, kind: &Kind, server: &str) -> Result<Offered, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
-    let mut all = Members::default();
-    for (tag, list) in kind.lists {
-        let answer = client.request(&Ask::about(tag, server), LIST)?;
-        all.insert(list, answer.raw(list).unwrap_or("[]").to_owned());
-    }
-    Ok(all)
+    (kind.ask)(client, server_id(server)?)
 }
 
-fn tabulate(table: &mut Table, kind: &Kind, server: &str, answer: &Members) {
-    let items = kind.lists.iter().flat_map(|(_, list)| answer.raws(list));
-    let read = items.filter_map(|item| Members::parse(item.get().as_bytes()));
+fn resources(client: &mut Client, server_id: ServerId) -> Result<Offered, Failure> {
+    let plain = client.ask(&McpListResources { server_id: server_id.clone() }, LIST)?;
+    let templates = client.ask(&McpListResourceTemplates { server_id }, LIST)?;
+    let (resources, templates) = (plain.into_value().resources, templates.into_value().resource_templates);
+    let mut shown = Payload::default();
+    shown.insert("resources", resources.as_str().to_owned());
+    shown.insert("resource_templates", templates.as_str().to_owned());
+    Ok(Offered { lists: vec![resources, templates], shown })
+}
+
+fn prompts(client: &mut Client, server_id: ServerId) -> Result<Offered, Failure> {
+    let answer = client.ask(&McpListPrompts { server_id }, LIST)?;
+    let shown = answer.members();
+    Ok(Offered { lists: vec![answer.into_value().prompts], shown })
+}
+
+fn tabulate(table: &mut Table, kind: &Kind, server: &str, offered: &Offered) {
+    let items = offered.lists.iter().flat_map(items);
+    let read = items.filter_map(|item| Payload::parse(item.get().as_bytes()));
     for cells in read.filter_map(|item| (kind.row)(&item)) {
         table.add([server.to_owned()].into_iter().chain(cells));
     }
 }
 
 /// Also a template, whose URI has names in braces.
-fn resource(item: &Members) -> Option<Vec<String>> {
+fn resource(item: &Payload) -> Option<Vec<String>> {
     let uri = first(item, &["uri", "uriTemplate"]);
     (!uri.is_empty()).then(|| vec![uri, item.text("mimeType"), described(item)])
 }
 
-fn prompt(item: &Members) -> Option<Vec<String>> {
+fn prompt(item: &Payload) -> Option<Vec<String>> {
     let name = item.text("name");
-    let argument = |argument: &Members| match argument.value("required") == true {
+    let argument = |argument: &Payload| match argument.value("required") == true {
         true => argument.text("name"),
         false => format!("[{}]", argument.text("name")),
     };
@@ -136,34 +161,40 @@ fn prompt(item: &Members) -> Option<Vec<String>> {
 }
 
 /// The first line of what it says about itself.
-fn described(item: &Members) -> String {
+fn described(item: &Payload) -> String {
     let text = first(item, &["description", "title", "name"]);
     text.trim().lines().next().unwrap_or_default().to_owned()
 }
 
-fn first(item: &Members, names: &[&str]) -> String {
+fn first(item: &Payload, names: &[&str]) -> String {
     names.iter().map(|name| item.text(name)).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 /// Reads a resource: texts are printed, or all of it is written to files.
 pub fn read(client: &mut Client, reading: &Reading, screen: &mut Screen) -> Result<(), Failure> {
-    let ask = Ask::about("mcp_read_resource", &reading.server).text("uri", &reading.uri);
-    let mut answer = wait(client, &ask, &reading.uri)?;
-    let contents = answer.object("resource").objects("contents");
+    let ask = McpReadResource {
+        server_id: server_id(&reading.server)?,
+        uri: reading.uri.clone(),
+        timeout_ms: None,
+        answers: None,
+    };
+    let answer = wait(client, &ask, &reading.uri)?;
+    let contents = Payload::of(&answer.resource).objects("contents");
     let mut shelf = Shelf::new(reading.save.as_deref(), last_part(&reading.uri));
     let lines: Vec<_> = contents.iter().map(|item| content(item, &mut shelf)).collect();
+    let mut shown = answer.members();
     if shelf.saves() {
-        answer.insert("saved", shelf.to_json());
+        shown.insert("saved", shelf.to_json());
     }
     match screen.json {
-        true => screen.json(&answer.to_json())?,
+        true => screen.json(&shown.to_json())?,
         false if lines.is_empty() => remark("the resource is empty"),
         false => screen.text(&lines.join("\n"))?,
     }
     shelf.close(screen.json)
 }
 
-fn content(item: &Members, shelf: &mut Shelf) -> String {
+fn content(item: &Payload, shelf: &mut Shelf) -> String {
     match item.raw("text") {
         Some(_) if !shelf.saves() => item.text("text"),
         _ => shelf.put(&Media::of_resource(item)),
@@ -177,23 +208,31 @@ fn last_part(uri: &str) -> &str {
 }
 
 /// The request for a prompt, its arguments read.
-pub fn prompt_ask(wanted: &Prompt) -> Result<Ask, Failure> {
-    let ask = Ask::about("mcp_get_prompt", &wanted.server).text("prompt_name", &wanted.name);
-    Ok(match wanted.arguments.is_empty() {
-        true => ask,
-        false => ask.json("arguments", arguments::built(&wanted.arguments)?),
+pub fn prompt_ask(wanted: &Prompt) -> Result<McpGetPrompt, Failure> {
+    let arguments = &wanted.arguments;
+    Ok(McpGetPrompt {
+        server_id: server_id(&wanted.server)?,
+        prompt_name: wanted.name.clone(),
+        arguments: (!arguments.is_empty()).then(|| arguments::built(arguments)).transpose()?,
+        timeout_ms: None,
+        answers: None,
     })
 }
 
 /// Gets a prompt, and prints its messages.
-pub fn get(client: &mut Client, wanted: &Prompt, ask: &Ask, screen: &mut Screen) -> Result<(), Failure> {
+pub fn get(
+    client: &mut Client,
+    wanted: &Prompt,
+    ask: &McpGetPrompt,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let answer = wait(client, ask, &wanted.name)?;
-    print(screen, &answer, |answer| messages(&answer.object("prompt")))
+    print(screen, &answer, |answer| messages(&Payload::of(&answer.prompt)))
 }
 
-fn messages(prompt: &Members) -> String {
+fn messages(prompt: &Payload) -> String {
     let mut shelf = Shelf::default();
-    let message = |message: &Members| {
+    let message = |message: &Payload| {
         let role = flatten(&message.text("role"));
         let content = message.object("content");
         let text = match message.raw("content") {
@@ -205,9 +244,9 @@ fn messages(prompt: &Members) -> String {
     prompt.objects("messages").iter().map(message).collect::<Vec<_>>().join("\n\n")
 }
 
-fn wait(client: &mut Client, ask: &Ask, what: &str) -> Result<Members, Failure> {
+fn wait<A: Ask>(client: &mut Client, ask: &A, what: &str) -> Result<Answer<A::Reply>, Failure> {
     let _status = Status::new(&format!("asking for {} …", flatten(what)));
-    client.request(ask, call::longest())
+    client.ask(ask, call::longest())
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 //!
 //! Owns the line. Must never trust a number or a text: they are the server's.
 
-use crate::reply::Members;
+use harbor_ipc_proto::client::Progress;
+use harbor_ipc_proto::json::Json;
+use serde_json::Value;
+
 use crate::table::{fit, flatten};
 
 /// The places of the bar.
@@ -12,16 +15,17 @@ const BAR: usize = 20;
 const NAME: usize = 24;
 
 /// What the line says of a `progress` push, for the tool of this name.
-pub fn line(tool: &str, progress: &Members) -> String {
-    let done = progress.value("progress").as_f64();
-    let total = progress.value("total").as_f64().filter(|total| *total > 0.0);
+pub fn line(tool: &str, progress: &Progress) -> String {
+    let number = |json: &Json| serde_json::from_str::<Value>(json.as_str()).ok()?.as_f64();
+    let done = number(&progress.progress);
+    let total = progress.total.as_ref().and_then(number).filter(|total| *total > 0.0);
+    let message = progress.message.as_deref().unwrap_or_default();
     let how_far = match (done, total) {
         (Some(done), Some(total)) => bar(done / total),
         (Some(done), None) => fit(&done.to_string(), Some(NAME)),
         (None, _) => "…".into(),
     };
-    let line =
-        format!("{} {how_far}  {}", fit(&flatten(tool), Some(NAME)), flatten(&progress.text("message")));
+    let line = format!("{} {how_far}  {}", fit(&flatten(tool), Some(NAME)), flatten(message));
     line.trim_end().to_owned()
 }
 
@@ -33,12 +37,14 @@ fn bar(part: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use harbor_ipc_proto::field::read_object;
     use proptest::prelude::*;
 
+    use super::super::rig::typed;
     use super::*;
 
     fn told(json: &str) -> String {
-        line("convert", &Members::parse(json.as_bytes()).unwrap())
+        line("convert", &typed(json))
     }
 
     #[test]
@@ -62,7 +68,7 @@ mod tests {
             told(r#"{"progress":"x","message":"\u001b[2J\u202eevil\r\nline\u200b"}"#),
             "convert …  \\u{1b}[2J\\u{202e}evil  line\\u{200b}"
         );
-        let long = line(&"x".repeat(90), &Members::default());
+        let long = line(&"x".repeat(90), &typed("{}"));
         assert_eq!(long, format!("{}… …", "x".repeat(23)));
     }
 
@@ -70,7 +76,9 @@ mod tests {
         #[test]
         fn any_numbers_are_survived(progress: f64, total: f64) {
             let text = format!(r#"{{"progress":{progress:e},"total":{total:e}}}"#);
-            line("t", &Members::parse(text.as_bytes()).unwrap_or_default());
+            if let Ok(progress) = read_object::<Progress>(&text) {
+                line("t", &progress);
+            }
         }
     }
 }

@@ -5,15 +5,17 @@
 
 use std::time::Duration;
 
+use harbor_ipc_proto::client::{DeniedView, GetSandbox, ImageView, ListServers, SandboxSummary, ServerView};
 use harbor_ipc_proto::hidden::has_hidden;
+use harbor_ipc_proto::json::Json;
 use harbor_policy::sandbox::hint::{is_about, may_be_about};
 use serde_json::Value;
 
 use super::changes::PARTS;
 use super::{count, grants, tools};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::payload::Payload;
 use crate::screen::remark;
 use crate::table::flatten;
 
@@ -21,11 +23,11 @@ use crate::table::flatten;
 const LOOK: Duration = Duration::from_secs(10);
 
 /// `time: 2 tools have changed since you first saw them`, of a server as `list_servers` shows it.
-pub fn changed(server: &Members) -> Option<String> {
-    let number = server.number("changed_tools").filter(|number| *number > 0)?;
+pub fn changed(server: &ServerView) -> Option<String> {
+    let number = server.changed_tools.filter(|number| *number > 0)?;
     let tools = count(usize::try_from(number).unwrap_or(usize::MAX), "tool");
     let (have, them) = if number == 1 { ("has", "it") } else { ("have", "them") };
-    let name = server.text("server_id");
+    let name = &server.server_id;
     Some(format!(
         "{name}: {tools} {have} changed since you first saw {them}: `harbor tools --changed {name}`"
     ))
@@ -33,25 +35,24 @@ pub fn changed(server: &Members) -> Option<String> {
 
 /// Says which of the servers that are meant have changed tools.
 pub fn on_changes(client: &mut Client, is_meant: impl Fn(&str) -> bool) {
-    let Ok(answer) = client.request(&Ask::new("list_servers"), QUICK) else { return };
-    let servers = answer.objects("servers");
-    let meant = servers.iter().filter(|server| is_meant(&server.text("server_id")));
+    let Ok(answer) = client.ask(&ListServers {}, QUICK) else { return };
+    let meant = answer.servers.iter().filter(|server| is_meant(&server.server_id));
     meant.filter_map(changed).for_each(|text| remark(&text));
 }
 
 /// Says what is to be known of the tools of a server that runs, by the answer to `connect_server`.
-pub fn on_start(client: &mut Client, server: &str, answer: &Members) {
-    let shown = answer.object("server");
-    changed(&shown).iter().for_each(|text| remark(text));
-    if shown.number("tool_count") != Some(0)
-        && let Ok(listed) = client.request(&tools::request(server), LOOK)
+pub fn on_start(client: &mut Client, server: &str, shown: &ServerView) {
+    changed(shown).iter().for_each(|text| remark(text));
+    if shown.tool_count != Some(0)
+        && let Ok(request) = tools::request(server)
+        && let Ok(listed) = client.ask(&request, LOOK)
     {
-        hidden(server, &listed).iter().for_each(|text| remark(text));
+        hidden(server, &listed.tools).iter().for_each(|text| remark(text));
     }
 }
 
 /// Says which of a server's tools have texts with hidden characters.
-fn hidden(server: &str, listed: &Members) -> Option<String> {
+fn hidden(server: &str, listed: &Json) -> Option<String> {
     let (tools, _) = tools::read(listed);
     let hide = tools.iter().filter(|tool| hides(tool));
     let names: Vec<_> = hide.map(|tool| flatten(&tool.text("name"))).collect();
@@ -62,7 +63,7 @@ fn hidden(server: &str, listed: &Members) -> Option<String> {
 }
 
 /// Whether a tool has hidden characters. What cannot be looked through counts as if it had.
-fn hides(tool: &Members) -> bool {
+fn hides(tool: &Payload) -> bool {
     let texts = ["name"].into_iter().chain(PARTS).filter_map(|part| tool.raw(part));
     texts.map(serde_json::from_str).any(|value| !value.is_ok_and(|value| is_open(&value)))
 }
@@ -79,23 +80,23 @@ fn is_open(value: &Value) -> bool {
 
 /// Says what of its sandbox this kernel cannot hold, and what it may reach that one would not think, of a server that has
 /// just been added.
-pub fn on_sandbox(server: &Members) {
-    on_summary(&server.text("server_id"), &server.object("sandbox"));
+pub fn on_sandbox(server: &ServerView) {
+    on_summary(&server.server_id, server.sandbox.as_ref());
 }
 
 /// The same of the summary alone.
-pub fn on_summary(name: &str, sandbox: &Members) {
-    let sentences = ["missing", "warnings"].iter().flat_map(|list| sandbox.strings(list));
-    sentences.for_each(|sentence| remark(&format!("{name}: {}", flatten(&sentence))));
+pub fn on_summary(name: &str, sandbox: Option<&SandboxSummary>) {
+    let sentences = sandbox.into_iter().flat_map(|sandbox| sandbox.missing.iter().chain(&sandbox.warnings));
+    sentences.for_each(|sentence| remark(&format!("{name}: {}", flatten(sentence))));
 }
 
 /// Says that a new server gets the files of an earlier one.
-pub fn on_old_data(server: &str, answer: &Members) {
-    old_data(server, answer).into_iter().for_each(|text| remark(&text));
+pub fn on_old_data(server: &str, directory: Option<&str>) {
+    old_data(server, directory).into_iter().for_each(|text| remark(&text));
 }
 
-fn old_data(server: &str, answer: &Members) -> Option<String> {
-    let directory = Some(flatten(&answer.text("old_data"))).filter(|directory| !directory.is_empty())?;
+fn old_data(server: &str, directory: Option<&str>) -> Option<String> {
+    let directory = directory.map(flatten).filter(|directory| !directory.is_empty())?;
     Some(format!(
         "{server}: an earlier server of this name left files in {directory}, which is the home of this one; \
          `harbor remove {server} --data` removes it with them"
@@ -103,36 +104,37 @@ fn old_data(server: &str, answer: &Members) -> Option<String> {
 }
 
 /// Says by what an image is run from now on.
-pub fn on_image(server: &str, shown: &Members) {
-    pinned(server, &shown.object("image")).into_iter().for_each(|text| remark(&text));
+pub fn on_image(server: &ServerView) {
+    let image = server.image.as_ref();
+    image.and_then(|image| pinned(&server.server_id, image)).into_iter().for_each(|text| remark(&text));
 }
 
-fn pinned(server: &str, image: &Members) -> Option<String> {
-    let known = ["digest", "id"].into_iter().map(|name| image.text(name)).find(|name| !name.is_empty())?;
-    let (reference, engine) = (image.text("reference"), image.text("engine"));
+fn pinned(server: &str, image: &ImageView) -> Option<String> {
+    let known = [&image.digest, &image.id].into_iter().flatten().find(|name| !name.is_empty())?;
+    let (reference, engine) = (&image.reference, image.engine.as_deref().unwrap_or_default());
     Some(format!("{server}: {engine} runs {reference} as {known}, whatever that name means later"))
 }
 
 /// Says that an image stays, and how it goes.
-pub fn on_kept_image(server: &str, image: &Members) {
-    kept_image(server, image).into_iter().for_each(|text| remark(&text));
+pub fn on_kept_image(server: &str, image: Option<&ImageView>) {
+    image.and_then(|image| kept_image(server, image)).into_iter().for_each(|text| remark(&text));
 }
 
-fn kept_image(server: &str, image: &Members) -> Option<String> {
-    let (engine, id) = (image.text("engine"), image.text("id"));
-    let reference = image.text("reference");
+fn kept_image(server: &str, image: &ImageView) -> Option<String> {
+    let (engine, id) = (image.engine.as_deref().unwrap_or_default(), image.id.as_deref().unwrap_or_default());
+    let reference = &image.reference;
     (!id.is_empty()).then(|| {
         format!("{server}: its image {reference} stays in {engine}; `{engine} image rm {id}` deletes it")
     })
 }
 
 /// Says where the files of a removed server are.
-pub fn on_kept_data(server: &str, with_data: bool, answer: &Members) {
-    kept_data(server, with_data, answer).into_iter().for_each(|text| remark(&text));
+pub fn on_kept_data(server: &str, with_data: bool, directory: Option<&str>) {
+    kept_data(server, with_data, directory).into_iter().for_each(|text| remark(&text));
 }
 
-fn kept_data(server: &str, with_data: bool, answer: &Members) -> Option<String> {
-    let directory = Some(flatten(&answer.text("data"))).filter(|directory| !directory.is_empty())?;
+fn kept_data(server: &str, with_data: bool, directory: Option<&str>) -> Option<String> {
+    let directory = directory.map(flatten).filter(|directory| !directory.is_empty())?;
     Some(match with_data {
         true => format!("{server}: not all of its data could be deleted; what is left is in {directory}"),
         false => format!(
@@ -144,28 +146,29 @@ fn kept_data(server: &str, with_data: bool, answer: &Members) -> Option<String> 
 
 /// Says how what a server was refused could be allowed: of all that is spoken of in `text`.
 pub fn on_refusals(client: &mut Client, server: &str, text: &str) {
-    let Ok(answer) = client.request(&Ask::about("get_sandbox", server), QUICK) else { return };
-    let denied = answer.object("sandbox").objects("denied");
+    let Ok(server_id) = server_id(server) else { return };
+    let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK) else { return };
     // It may be JSON.
     let text = text.replace("\\n", "\n");
-    meant(&denied, &text)
+    meant(&answer.sandbox.denied, &text)
         .into_iter()
         .filter_map(|denied| refused(server, denied))
         .for_each(|text| remark(&text));
 }
 
 /// The refusals that a text names; else those that it may be about, of which nobody says which.
-fn meant<'a>(denied: &'a [Members], text: &str) -> Vec<&'a Members> {
+fn meant<'a>(denied: &'a [DeniedView], text: &str) -> Vec<&'a DeniedView> {
     let of = |is_meant: fn(&str, &str) -> bool| {
-        denied.iter().filter(|denied| is_meant(text, &denied.text("path"))).collect::<Vec<_>>()
+        denied.iter().filter(|denied| is_meant(text, &denied.path)).collect::<Vec<_>>()
     };
     let named = of(is_about);
     if named.is_empty() { of(may_be_about) } else { named }
 }
 
-fn refused(server: &str, denied: &Members) -> Option<String> {
-    let text = |name: &str| flatten(&denied.text(name));
-    let (path, allow, mind, never) = (text("path"), text("allow"), text("mind"), text("never"));
+fn refused(server: &str, denied: &DeniedView) -> Option<String> {
+    let text = |text: Option<&str>| flatten(text.unwrap_or_default());
+    let (path, allow) = (flatten(&denied.path), text(denied.allow.as_deref()));
+    let (mind, never) = (text(denied.mind.as_deref()), text(denied.never.as_deref()));
     match (allow.is_empty(), mind.is_empty(), never.is_empty()) {
         (true, _, true) => None,
         (true, ..) => Some(format!("its sandbox refused {path}: {never}")),
@@ -187,15 +190,12 @@ pub fn left_out(server: &str, items: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rig::typed;
     use super::*;
-
-    fn members(json: &str) -> Members {
-        Members::parse(json.as_bytes()).unwrap()
-    }
 
     #[test]
     fn changed_tools_are_counted_with_the_command_that_shows_them() {
-        let said = |number: &str| changed(&members(&format!(r#"{{"server_id":"time"{number}}}"#)));
+        let said = |number: &str| changed(&typed(&format!(r#"{{"server_id":"time"{number}}}"#)));
         assert_eq!(
             said(r#","changed_tools":1"#).unwrap(),
             "time: 1 tool has changed since you first saw it: `harbor tools --changed time`"
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn tools_that_hide_something_are_named_wherever_it_is() {
-        let said = |tools: &str| hidden("time", &members(&format!(r#"{{"tools":[{tools}]}}"#)));
+        let said = |tools: &str| hidden("time", &Json::from_valid(format!("[{tools}]")));
         let hiding = [
             r#"{"name":"a\u200b"}"#,
             r#"{"name":"b","description":"x\u202ey"}"#,
@@ -230,19 +230,19 @@ mod tests {
 
     #[test]
     fn what_earlier_servers_left_is_named_with_what_deletes_it() {
-        let (none, kept) = (members("{}"), members(r#"{"data":"/h/data","old_data":"/h/data"}"#));
-        assert_eq!((old_data("time", &none), kept_data("time", false, &none)), (None, None));
+        let kept = Some("/h/data");
+        assert_eq!((old_data("time", None), kept_data("time", false, None)), (None, None));
         assert_eq!(
-            old_data("time", &kept).unwrap(),
+            old_data("time", kept).unwrap(),
             "time: an earlier server of this name left files in /h/data, which is the home of this one; \
              `harbor remove time --data` removes it with them"
         );
         assert_eq!(
-            kept_data("time", false, &kept).unwrap(),
+            kept_data("time", false, kept).unwrap(),
             "time: its data stay in /h/data, for the next server of this name; `harbor remove time --data` deletes them"
         );
         assert_eq!(
-            kept_data("time", true, &kept).unwrap(),
+            kept_data("time", true, kept).unwrap(),
             "time: not all of its data could be deleted; what is left is in /h/data"
         );
     }
@@ -250,9 +250,9 @@ mod tests {
     #[test]
     fn a_refusal_of_the_proxy_is_of_the_host_that_is_named_or_of_any() {
         let denied = ["the host a.example", "the host b.example:8080", "/x"];
-        let denied = denied.map(|path| members(&format!(r#"{{"path":"{path}"}}"#)));
+        let denied = denied.map(|path| typed::<DeniedView>(&format!(r#"{{"path":"{path}"}}"#)));
         let meant =
-            |text: &str| meant(&denied, text).iter().map(|denied| denied.text("path")).collect::<Vec<_>>();
+            |text: &str| meant(&denied, text).iter().map(|denied| denied.path.as_str()).collect::<Vec<_>>();
         assert_eq!(meant("HTTP Error 403: Forbidden"), ["the host a.example", "the host b.example:8080"]);
         assert_eq!(meant("http://b.example/: 403 Forbidden"), ["the host b.example:8080"]);
         assert!(meant("no").is_empty());

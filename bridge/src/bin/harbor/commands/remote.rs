@@ -1,32 +1,31 @@
 //! Servers that run elsewhere, on the command line: the request that defines one, and how one is shown.
 
-use crate::args::{Definition, Remote};
-use crate::ask::Ask;
-use crate::reply::Members;
+use std::collections::BTreeMap;
 
-/// The request for a definition, behind which come the fields that every definition has.
-pub fn ask(definition: &Definition, remote: &Remote) -> Ask {
-    spoken(Ask::about("add_remote_server", &definition.name).text("url", &remote.url), remote)
+use harbor_ipc_proto::client::ServerView;
+
+use crate::args::Remote;
+
+/// How a server elsewhere is spoken to, as requests have it: only what was said.
+pub struct Spoken {
+    pub transport_type: Option<String>,
+    pub headers: Option<BTreeMap<String, String>>,
+    pub allow_private: Option<bool>,
+    pub allow_http: Option<bool>,
 }
 
-/// A request with how a server is spoken to.
-pub fn spoken(mut ask: Ask, remote: &Remote) -> Ask {
-    if let Some(transport) = &remote.transport {
-        ask = ask.text("transport_type", transport);
-    }
-    if !remote.headers.is_empty() {
-        ask = ask.map("headers", &remote.headers);
-    }
-    for (name, allowed) in [("allow_private", remote.allow_private), ("allow_http", remote.allow_http)] {
-        if allowed {
-            ask = ask.flag(name, true);
+impl Spoken {
+    pub fn of(remote: &Remote) -> Self {
+        Self {
+            transport_type: remote.transport.as_deref().map(str::to_owned),
+            headers: Some(remote.headers.clone()).filter(|headers| !headers.is_empty()),
+            allow_private: remote.allow_private.then_some(true),
+            allow_http: remote.allow_http.then_some(true),
         }
     }
-    ask
 }
 
 /// Where a server of `list_servers` is, if that is elsewhere.
-pub fn shown(server: &Members) -> Option<String> {
-    let url = server.object("remote").text("url");
-    (!url.is_empty()).then_some(url)
+pub fn shown(server: &ServerView) -> Option<String> {
+    server.remote.as_ref().map(|remote| remote.url.clone())
 }

@@ -12,11 +12,12 @@ use harbor_ipc_proto::client::{FieldDoc, MessageDoc, PUSHES, REPLIES, SECRET_REP
 use harbor_ipc_proto::field::{Message, PutField as _, read_object};
 use harbor_ipc_proto::frame::{HEADER, put_frame};
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::members::{Malformed, Members};
 use serde_json::value::RawValue;
 
 use crate::client::Client;
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
+use crate::payload::Payload;
 use crate::screen::Screen;
 use crate::screen::tests::Paper;
 
@@ -72,7 +73,7 @@ pub fn serve(mut stream: UnixStream, answers: &[String]) -> Vec<String> {
 
 /// A message of the bridge with all that it must have.
 pub fn complete(text: &str) -> String {
-    let Some(message) = Members::parse(text.as_bytes()) else { return text.to_owned() };
+    let Some(message) = Payload::parse(text.as_bytes()) else { return text.to_owned() };
     let tag: String = message.raw("type").and_then(|tag| serde_json::from_str(tag).ok()).unwrap_or_default();
     let mut replies = REPLIES.iter().chain(SECRET_REPLIES);
     let message = match tag.strip_suffix("_result") {
@@ -87,6 +88,19 @@ pub fn complete_object(name: &str, text: &str) -> String {
     objects().find(|object| object.tag == name).map_or_else(|| text.to_owned(), |doc| filled(doc, text))
 }
 
+/// An answer to `host_list_tools` whose tools have all that they must have, too.
+pub fn complete_tools(text: &str) -> String {
+    let Ok(mut members) = in_order(text) else { return text.to_owned() };
+    if text.contains("\"host_list_tools_result\"")
+        && let Some((_, tools)) = members.iter_mut().find(|(name, _)| name == "tools")
+    {
+        let items: Vec<Box<RawValue>> = serde_json::from_str(tools).unwrap_or_default();
+        let items = items.iter().map(|tool| complete_object("ToolDescriptor", tool.get()));
+        *tools = format!("[{}]", items.collect::<Vec<_>>().join(","));
+    }
+    object(&members)
+}
+
 /// A typed message, of which a test wrote what it is about.
 pub fn typed<T: Message>(text: &str) -> T {
     let mut docs = REPLIES.iter().chain(SECRET_REPLIES).chain(PUSHES).chain(objects());
@@ -94,16 +108,28 @@ pub fn typed<T: Message>(text: &str) -> T {
     read_object(&text).unwrap()
 }
 
+/// The object as it was written, with what it lacks at its end.
 fn filled(doc: &MessageDoc, text: &str) -> String {
-    let Some(mut members) = Members::parse(text.as_bytes()) else { return text.to_owned() };
+    let Ok(mut members) = in_order(text) else { return text.to_owned() };
     for field in doc.fields {
-        match members.raw(field.name).map(str::to_owned) {
-            Some(value) => members.insert(field.name, filled_value(field, &value)),
+        match members.iter_mut().find(|(name, _)| name == field.name) {
+            Some((_, value)) => *value = filled_value(field, value),
             None if field.optional => {}
-            None => members.insert(field.name, empty(field)),
+            None => members.push((field.name.to_owned(), empty(field))),
         }
     }
-    members.to_json()
+    object(&members)
+}
+
+fn in_order(text: &str) -> Result<Vec<(String, String)>, Malformed> {
+    Members::of(text)
+        .map(|member| member.map(|(name, value)| (name.into_owned(), value.to_owned())))
+        .collect()
+}
+
+fn object(members: &[(String, String)]) -> String {
+    let member = |(name, value): &(String, String)| format!("{}:{value}", Json::string(name).as_str());
+    format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
 }
 
 fn filled_value(field: &FieldDoc, value: &str) -> String {
@@ -114,13 +140,9 @@ fn filled_value(field: &FieldDoc, value: &str) -> String {
             format!("[{}]", items.iter().map(|item| each(item)).collect::<Vec<_>>().join(","))
         }
         "object" => {
-            let mut items = Members::parse(value.as_bytes()).unwrap_or_default();
-            let names: Vec<_> = items.names().map(str::to_owned).collect();
-            for name in names {
-                let item = complete_object(field.member, items.raw(&name).unwrap());
-                items.insert(&name, item);
-            }
-            items.to_json()
+            let mut members = in_order(value).unwrap_or_default();
+            members.iter_mut().for_each(|(_, value)| *value = complete_object(field.member, value));
+            object(&members)
         }
         kind => complete_object(kind, value),
     }

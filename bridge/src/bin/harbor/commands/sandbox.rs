@@ -4,46 +4,52 @@
 
 use std::path::Path;
 
-use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
+use harbor_ipc_proto::client::{
+    GetSandbox, NetworkKind, SandboxPath, SandboxSettings, SandboxView, SetSandbox, SetSandboxResult,
+};
+use harbor_ipc_proto::field::JsonObject;
 use harbor_policy::sandbox::paths::clean;
 
-use super::add::{absolute, current_dir};
-use super::print;
+use super::add::{absolute, current_dir, some};
 use super::servers::STOP;
 use crate::args::Sandbox;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::reply::Answer;
 use crate::screen::{Screen, remark};
 use crate::table::flatten;
 
 pub fn run(client: &mut Client, wanted: &Sandbox, screen: &mut Screen) -> Result<(), Failure> {
-    let shown = client.request(&Ask::about("get_sandbox", &wanted.server), QUICK)?;
+    let shown = client.ask(&GetSandbox { server_id: server_id(&wanted.server)? }, QUICK)?;
     if !wanted.changes_something() {
-        return show(&shown, wanted.explain, screen);
+        return print_prose(&shown, &shown.sandbox, wanted.explain, screen);
     }
-    let before = shown.object("sandbox");
-    let change = Change::of(wanted, &before, &current_dir()?)?;
+    let change = Change::of(wanted, &shown.sandbox, &current_dir()?)?;
     change.remarks.iter().for_each(|text| remark(text));
-    let changed = client.request(&change.ask, STOP)?;
+    let changed = client.ask(&change.ask, STOP)?;
     if !screen.json {
-        remark(&outcome(&wanted.server, &before.object("settings"), &changed));
+        remark(&outcome(&wanted.server, &shown.sandbox.settings, &changed));
     }
-    show(&changed, wanted.explain, screen)
+    print_prose(&changed, &changed.sandbox, wanted.explain, screen)
 }
 
-fn show(answer: &Members, explain: bool, screen: &mut Screen) -> Result<(), Failure> {
+fn print_prose<T>(
+    answer: &Answer<T>,
+    sandbox: &SandboxView,
+    explain: bool,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     match screen.json {
-        true => print(screen, answer, |_| String::new()),
-        false => Ok(screen.prose(&describe(&answer.object("sandbox"), explain))?),
+        true => Ok(screen.json(&answer.to_json())?),
+        false => Ok(screen.prose(&describe(sandbox, explain))?),
     }
 }
 
 /// What a change has led to.
-fn outcome(server: &str, before: &Members, changed: &Members) -> String {
-    let same = changed.object("sandbox").object("settings").to_json() == before.to_json();
-    match changed.value("restarting") == true {
+fn outcome(server: &str, before: &SandboxSettings, changed: &SetSandboxResult) -> String {
+    let same = changed.sandbox.settings == *before;
+    match changed.restarting {
         true => format!("{server} is being restarted with this"),
         false if same => "nothing changed".into(),
         false => format!("it holds from the next start on: `harbor start {server}`"),
@@ -52,7 +58,7 @@ fn outcome(server: &str, before: &Members, changed: &Members) -> String {
 
 /// What is asked of the bridge, and what is to be said about it.
 struct Change {
-    ask: Ask,
+    ask: SetSandbox,
     remarks: Vec<String>,
 }
 
@@ -63,11 +69,10 @@ struct Forgotten {
 
 impl Forgotten {
     /// As they were typed in the directory `here`; what is shown of a grant is its place, which may have another name.
-    fn of(typed: &[String], sandbox: &Members, here: &Path) -> Result<Self, Failure> {
-        let places = sandbox.objects("paths");
+    fn of(typed: &[String], sandbox: &SandboxView, here: &Path) -> Result<Self, Failure> {
         let named = |path: &str| {
-            let of = places.iter().filter(|place| place.text("path") == path);
-            of.map(|place| place.text("granted_as")).find(|name| !name.is_empty())
+            let mut of = sandbox.paths.iter().filter(|place| place.path == path);
+            of.find_map(|place| place.granted_as.clone())
         };
         let forms = typed.iter().zip(absolutes(typed, here)?).map(|(word, path)| {
             let path = clean(&path).unwrap_or(path);
@@ -90,11 +95,11 @@ impl Forgotten {
 
 impl Change {
     /// For what was typed in the directory `here`, where `sandbox` is what holds.
-    fn of(wanted: &Sandbox, sandbox: &Members, here: &Path) -> Result<Self, Failure> {
-        let (before, settings) = (sandbox.object("settings"), settings(&wanted.changes, here)?);
+    fn of(wanted: &Sandbox, sandbox: &SandboxView, here: &Path) -> Result<Self, Failure> {
+        let (before, settings) = (&sandbox.settings, settings(&wanted.changes, here)?);
         let forgotten = Forgotten::of(&wanted.forgotten, sandbox, here)?;
-        let list = |name: &str, added: Option<Vec<String>>| {
-            let there = before.strings(name);
+        let list = |name: &str, there: &Option<Vec<String>>, added: Option<Vec<String>>| {
+            let there = there.clone().unwrap_or_default();
             let kept =
                 if wanted.reset.iter().any(|reset| reset == name) { Vec::new() } else { there.clone() };
             let mut now: Vec<String> = kept.into_iter().filter(|entry| !forgotten.has(entry)).collect();
@@ -105,14 +110,19 @@ impl Change {
             }
             (now != there).then_some(now)
         };
-        let lists = ["read", "write", "sockets", "hosts"].map(|name| before.strings(name)).concat();
+        let lists = [&before.read, &before.write, &before.sockets, &before.hosts];
+        let lists: Vec<_> = lists.into_iter().flatten().flatten().cloned().collect();
         let mut remarks: Vec<_> = forgotten.unknown(&lists).collect();
         let leaves_hosts = match settings.network {
             Some(kind) => kind != NetworkKind::Hosts,
             None => wanted.reset.iter().any(|reset| reset == "network"),
         };
         // Whoever wants another network does not want these hosts any more.
-        let hosts = if leaves_hosts { Some(Vec::new()) } else { list("hosts", settings.hosts.clone()) };
+        let hosts = if leaves_hosts {
+            Some(Vec::new())
+        } else {
+            list("hosts", &before.hosts, settings.hosts.clone())
+        };
         let mut network = settings.network;
         if network.is_none() && !leaves_hosts && hosts.as_ref().is_some_and(Vec::is_empty) {
             // Without any host there is no such network, and taking one back gives nothing else.
@@ -121,15 +131,18 @@ impl Change {
                 .push("no host is left: it has no network from now on; `--network all` gives it all".into());
         }
         let settings = SandboxSettings {
-            read: list("read", settings.read),
-            write: list("write", settings.write),
-            sockets: list("sockets", settings.sockets),
+            read: list("read", &before.read, settings.read),
+            write: list("write", &before.write, settings.write),
+            sockets: list("sockets", &before.sockets, settings.sockets),
             hosts,
             network,
             ..settings
         };
-        let ask = Ask::about("set_sandbox", &wanted.server).object("sandbox", &settings);
-        let ask = if wanted.reset.is_empty() { ask } else { ask.list("reset", &wanted.reset) };
+        let ask = SetSandbox {
+            server_id: server_id(&wanted.server)?,
+            sandbox: JsonObject::written(&settings),
+            reset: some(&wanted.reset, wanted.reset.is_empty()),
+        };
         Ok(Self { ask, remarks })
     }
 }
@@ -156,27 +169,24 @@ fn absolutes(paths: &[String], here: &Path) -> Result<Vec<String>, Failure> {
     paths.iter().map(one).collect()
 }
 
-pub fn describe(sandbox: &Members, explain: bool) -> String {
-    let summary = sandbox.object("summary");
-    if summary.text("level") == "remote" {
-        return summary.text("held_by");
+pub fn describe(sandbox: &SandboxView, explain: bool) -> String {
+    let summary = &sandbox.summary;
+    if summary.level == "remote" {
+        return summary.held_by.clone();
     }
     let mut lines = vec![
-        format!("level    {}", summary.text("level")),
-        format!("held by  {}", summary.text("held_by")),
-        format!("network  {}", network(sandbox, &summary)),
+        format!("level    {}", summary.level),
+        format!("held by  {}", summary.held_by),
+        format!("network  {}", network(sandbox)),
     ];
-    let limits = sandbox.strings("limits");
-    if !limits.is_empty() {
-        lines.push(format!("limits   {}", limits.join(", ")));
+    if !sandbox.limits.is_empty() {
+        lines.push(format!("limits   {}", sandbox.limits.join(", ")));
     }
-    let refused = sandbox.text("refused");
-    if !refused.is_empty() {
-        lines.push(format!("\nit does not start: {}", flatten(&refused)));
+    if let Some(refused) = &sandbox.refused {
+        lines.push(format!("\nit does not start: {}", flatten(refused)));
     }
     lines.extend(places(sandbox, explain));
-    for (title, name) in [("not held here", "missing"), ("mind", "warnings")] {
-        let all = summary.strings(name);
+    for (title, all) in [("not held here", &summary.missing), ("mind", &summary.warnings)] {
         if !all.is_empty() {
             lines.push(format!("\n{title}"));
             lines.extend(all.iter().map(|line| format!("  {}", flatten(line))));
@@ -184,68 +194,64 @@ pub fn describe(sandbox: &Members, explain: bool) -> String {
     }
     lines.extend(denied(sandbox));
     if explain {
-        lines.push(format!("\nenvironment\n  {}", sandbox.strings("env_names").join(" ")));
-        lines.push(format!("\nsettings\n  {}", sandbox.raw("settings").unwrap_or_default()));
+        lines.push(format!("\nenvironment\n  {}", sandbox.env_names.join(" ")));
+        lines.push(format!("\nsettings\n  {}", JsonObject::written(&sandbox.settings).0.as_str()));
     }
     lines.join("\n")
 }
 
-fn network(sandbox: &Members, summary: &Members) -> String {
-    let hosts = sandbox.object("settings").strings("hosts");
-    match summary.text("network").as_str() {
-        "hosts" => format!("hosts: {}", hosts.join(", ")),
+fn network(sandbox: &SandboxView) -> String {
+    match sandbox.summary.network.as_ref() {
+        "hosts" => format!("hosts: {}", sandbox.settings.hosts.as_deref().unwrap_or_default().join(", ")),
         word => word.to_owned(),
     }
 }
 
 /// What it may reach. System files are many and the same for all: they are shown on request.
-fn places(sandbox: &Members, explain: bool) -> Vec<String> {
-    let all = sandbox.objects("paths");
+fn places(sandbox: &SandboxView, explain: bool) -> Vec<String> {
+    let all = &sandbox.paths;
     let mut lines = Vec::new();
     for (title, access) in [("may write", "write"), ("may read and execute", "read"), ("devices", "device")] {
-        let wanted =
-            |place: &&Members| place.text("access") == access && (explain || place.text("why") != "system");
+        let wanted = |place: &&SandboxPath| place.access == access && (explain || place.why != "system");
         let shown: Vec<_> = all.iter().filter(wanted).collect();
         if !shown.is_empty() {
             lines.push(format!("\n{title}"));
-            let line = |place: &&Members| format!("  {}  ({})", flatten(&place.text("path")), why(place));
+            let line = |place: &&SandboxPath| format!("  {}  ({})", flatten(&place.path), why(place));
             lines.extend(shown.iter().map(line));
         }
     }
-    let hidden = sandbox.strings("hidden");
+    let hidden = &sandbox.hidden;
     if explain && !hidden.is_empty() {
         lines.push(format!("\nlooks empty, but for the above\n  {}", hidden.join("\n  ")));
     }
-    if !explain && all.iter().any(|place| place.text("why") == "system") {
+    if !explain && all.iter().any(|place| place.why == "system") {
         lines.push("  and files of the system (--explain lists them)".into());
     }
     lines
 }
 
 /// `granted as /home/me/link`: why it may be reached.
-fn why(place: &Members) -> String {
-    match place.text("granted_as") {
-        name if name.is_empty() => place.text("why"),
-        name => format!("granted as {}", flatten(&name)),
+fn why(place: &SandboxPath) -> String {
+    match &place.granted_as {
+        None => place.why.to_string(),
+        Some(name) => format!("granted as {}", flatten(name)),
     }
 }
 
-fn denied(sandbox: &Members) -> Vec<String> {
-    let all = sandbox.objects("denied");
+fn denied(sandbox: &SandboxView) -> Vec<String> {
+    let all = &sandbox.denied;
     if all.is_empty() {
         return Vec::new();
     }
     let mut lines = vec!["\nit was refused".to_owned()];
     for denied in all {
-        let what = if denied.value("write") == true { "write" } else { "read" };
-        let advice = match (denied.text("allow"), denied.text("never")) {
-            (allow, _) if !allow.is_empty() => match denied.text("mind") {
-                mind if mind.is_empty() => format!("{allow} allows it"),
-                mind => format!("{allow} allows it ({mind})"),
-            },
-            (_, never) => never,
+        let what = if denied.write { "write" } else { "read" };
+        let advice = match (&denied.allow, &denied.mind) {
+            (Some(allow), None) => format!("{allow} allows it"),
+            (Some(allow), Some(mind)) => format!("{allow} allows it ({mind})"),
+            (None, _) => denied.never.clone().unwrap_or_default(),
         };
-        let path = flatten(&denied.text("path"));
+        let path = flatten(&denied.path);
         // What is no path says itself what it was for.
         let refused = if path.starts_with('/') { format!("to {what} {path}") } else { path };
         lines.push(format!("  {refused}: {}", flatten(&advice)));
@@ -255,7 +261,9 @@ fn denied(sandbox: &Members) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command;
+    use harbor_ipc_proto::client::answer::request_frame;
+
+    use super::super::rig::{command, typed};
     use super::*;
 
     const SHOWN: &str = r#"{"type":"get_sandbox_result","request_id":"1","sandbox":{"settings":{"read":["/a"],"hosts":["x.org"]},"summary":{"level":"standard","held_by":"landlock 7, seccomp, namespaces","network":"all","missing":[],"warnings":["it reaches the LAN"]},"paths":[{"path":"/usr","access":"read","why":"system"},{"path":"/a","access":"read","why":"granted"},{"path":"/d","access":"write","why":"data"}],"hidden":["/home/me"],"limits":["64 MiB of memory","8 processes and threads"],"env_names":["PATH"],"denied":[{"path":"/b","write":false,"allow":"--read /b"}]}}"#;
@@ -275,9 +283,9 @@ mod tests {
 
     /// What is asked for, and what is said.
     fn asked(wanted: &Sandbox, sandbox: &str) -> (String, Vec<String>) {
-        let sandbox = Members::parse(sandbox.as_bytes()).unwrap();
+        let sandbox = typed(sandbox);
         let change = Change::of(wanted, &sandbox, Path::new("/here")).unwrap();
-        let frame = change.ask.to_frame("1");
+        let frame = request_frame("1", &change.ask);
         let text = String::from_utf8_lossy(&frame[4..]).into_owned();
         (text[text.find("\"sandbox\":").unwrap()..].to_owned(), change.remarks)
     }
@@ -325,9 +333,9 @@ mod tests {
     #[test]
     fn it_is_said_what_a_change_has_led_to() {
         let told = |restarting: bool, settings: &str| {
-            let before = Members::parse(br#"{"read":["/a"]}"#).unwrap();
+            let before = SandboxSettings::parse(r#"{"read":["/a"]}"#).unwrap();
             let answer = format!(r#"{{"restarting":{restarting},"sandbox":{{"settings":{settings}}}}}"#);
-            outcome("x", &before, &Members::parse(answer.as_bytes()).unwrap())
+            outcome("x", &before, &typed(&answer))
         };
         assert_eq!(told(true, "{}"), "x is being restarted with this");
         assert_eq!(told(false, "{}"), "it holds from the next start on: `harbor start x`");

@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::time::Duration;
 
-use harbor_ipc_proto::client::CredentialType;
+use harbor_ipc_proto::client::{
+    CredentialStatus, CredentialType, CredentialView, DeleteCredential, GetCredentialStatus, ListCredentials,
+    SetCredential, ValidateCredentials, ValidateCredentialsResult,
+};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_value};
@@ -17,10 +20,10 @@ use zeroize::Zeroizing;
 
 use super::{count, print};
 use crate::args::{Keeping, NewSecret, Secrets};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::payload::Payload;
 use crate::screen::{Screen, remark};
 use crate::table::Table;
 use crate::when::{now, until, utc};
@@ -113,36 +116,32 @@ pub fn run(
         }
         (Secrets::Check(server), _) => check(client, server, screen),
         (Secrets::Remove { server, key }, _) => remove(client, server, key, screen),
-        (Secrets::Set(new), Some(value)) => set(client, new, &value, screen),
+        (Secrets::Set(new), Some(value)) => set(client, new, value, screen),
         (Secrets::Set(new), None) => {
             // Nobody types a value for a file that cannot be opened.
-            client.request(&Ask::about("list_credentials", &new.server), PATIENT)?;
-            one(new)?.map_or(Ok(()), |value| set(client, new, &value, screen))
+            client.ask(&ListCredentials { server_id: Some(server_id(&new.server)?) }, PATIENT)?;
+            one(new)?.map_or(Ok(()), |value| set(client, new, value, screen))
         }
         (Secrets::Keep(wanted), passphrase) => keeping::run(client, *wanted, passphrase, screen),
     }
 }
 
-fn set(client: &mut Client, new: &NewSecret, value: &Secret, screen: &mut Screen) -> Result<(), Failure> {
-    let mut ask = Ask::about("set_credential", &new.server)
-        .text("key", &new.key)
-        .text("value", value.expose())
-        .text("credential_type", new.kind.as_str());
-    if let Some(username) = &new.username {
-        ask = ask.text("username", username);
-    }
-    if let Some(at) = new.expires_at {
-        ask = ask.number("expires_at", at);
-    }
-    let answer = client.request(&ask, PATIENT);
-    ask.wipe();
-    let answer = answer?;
+fn set(client: &mut Client, new: &NewSecret, value: Secret, screen: &mut Screen) -> Result<(), Failure> {
+    let ask = SetCredential {
+        server_id: server_id(&new.server)?,
+        key: new.key.clone(),
+        value,
+        credential_type: Some(new.kind),
+        username: new.username.clone(),
+        expires_at: new.expires_at,
+    };
+    let answer = client.ask(&ask, PATIENT)?;
     print(screen, &answer, |answer| {
         let what = format!("{} of {} is stored", new.key, new.server);
-        if answer.value("starts") == true {
+        if answer.starts {
             return format!("{what}; {} waited for it and is being started", new.server);
         }
-        match answer.value("running") == true {
+        match answer.running {
             true => format!("{what}; `harbor restart {}` has it used", new.server),
             false => what,
         }
@@ -150,48 +149,48 @@ fn set(client: &mut Client, new: &NewSecret, value: &Secret, screen: &mut Screen
 }
 
 fn remove(client: &mut Client, server: &str, key: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::about("delete_credential", server).text("key", key), QUICK)?;
-    if answer.value("deleted") == false {
+    let ask = DeleteCredential { server_id: server_id(server)?, key: key.to_owned() };
+    let answer = client.ask(&ask, QUICK)?;
+    if !answer.deleted {
         let next = format!("`harbor secrets list {server}` shows what it has");
         return Err(Failure::Nothing(format!("{server} has no secret {key}"), next));
     }
-    print(screen, &answer, |answer| match answer.value("running") == true {
+    print(screen, &answer, |answer| match answer.running {
         true => format!("{key} of {server} is removed; it has it until `harbor restart {server}`"),
         false => format!("{key} of {server} is removed"),
     })
 }
 
 fn list(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
-    let ask =
-        server.map_or_else(|| Ask::new("list_credentials"), |server| Ask::about("list_credentials", server));
-    let answer = client.request(&ask, QUICK)?;
+    let ask = ListCredentials { server_id: server.map(server_id).transpose()? };
+    let answer = client.ask(&ask, QUICK)?;
     if screen.json {
         return Ok(screen.json(&answer.to_json())?);
     }
-    match answer.objects("credentials") {
-        all if all.is_empty() => {
+    match answer.credentials.as_slice() {
+        [] => {
             let of = server.map(|server| format!(" of {server}")).unwrap_or_default();
             remark(&format!("there are no secrets{of}; `harbor secrets set NAME KEY` stores one"));
             Ok(())
         }
-        all => Ok(screen.table(&tabulate(&all, now()))?),
+        all => Ok(screen.table(&tabulate(all, now()))?),
     }
 }
 
-fn tabulate(all: &[Members], now: u64) -> Table {
+fn tabulate(all: &[CredentialView], now: u64) -> Table {
     let mut table = Table::new(&["SERVER", "KEY", "TYPE", "USERNAME", "SET", "EXPIRES"]);
     for secret in all {
-        let expires = match secret.number("expires_at") {
+        let expires = match secret.expires_at {
             None => "-".into(),
-            Some(_) if secret.value("is_expired") == true => "expired".into(),
+            Some(_) if secret.is_expired => "expired".into(),
             Some(at) => until(at, now),
         };
         table.add([
-            secret.text("server_id"),
-            secret.text("key"),
-            secret.text("credential_type"),
-            if secret.value("has_username") == true { "yes".into() } else { "-".into() },
-            utc(secret.number("set_at").unwrap_or_default()).chars().take(16).collect::<String>() + "Z",
+            secret.server_id.clone(),
+            secret.key.clone(),
+            secret.credential_type.as_str().to_owned(),
+            if secret.has_username { "yes".into() } else { "-".into() },
+            utc(secret.set_at).chars().take(16).collect::<String>() + "Z",
             expires,
         ]);
     }
@@ -200,32 +199,32 @@ fn tabulate(all: &[Members], now: u64) -> Table {
 
 /// What is wrong with a server's secrets is this command's failure.
 fn check(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let found = client.request(&Ask::about("validate_credentials", server), QUICK)?;
-    let valid = found.value("valid") == true;
+    let found = client.ask(&ValidateCredentials { server_id: server_id(server)? }, QUICK)?;
     // A file that cannot be read is among what was found.
-    let status = match client.request(&Ask::about("get_credential_status", server), QUICK) {
-        Ok(answer) => answer.object("status"),
-        Err(Failure::Refused(refusal)) if refusal.is(Code::Internal) => Members::default(),
+    let status = match client.ask(&GetCredentialStatus { server_id: server_id(server)? }, QUICK) {
+        Ok(answer) => Some(answer),
+        Err(Failure::Refused(refusal)) if refusal.is(Code::Internal) => None,
         Err(other) => return Err(other),
     };
     if screen.json {
-        let mut whole = found;
+        let mut whole = found.members();
+        let status = status.map_or_else(Payload::default, |status| status.part("status"));
         whole.insert("status", status.to_json());
         screen.json(&whole.to_json())?;
     } else {
-        screen.text(&findings(server, &found, &status))?;
+        screen.text(&findings(server, &found, status.as_ref().map(|answer| &answer.status)))?;
     }
-    if valid { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
+    if found.valid { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
 }
 
-fn findings(server: &str, found: &Members, status: &Members) -> String {
-    let mut lines: Vec<_> = found.strings("errors").iter().map(|error| format!("wrong: {error}")).collect();
-    lines.extend(found.strings("warnings").iter().map(|warning| format!("mind: {warning}")));
-    if let Some(key) = status.strings("missing").first() {
+fn findings(server: &str, found: &ValidateCredentialsResult, status: Option<&CredentialStatus>) -> String {
+    let mut lines: Vec<_> = found.errors.iter().map(|error| format!("wrong: {error}")).collect();
+    lines.extend(found.warnings.iter().map(|warning| format!("mind: {warning}")));
+    if let Some(key) = status.and_then(|status| status.missing.first()) {
         lines.push(format!("`harbor secrets set {server} {key}` asks for it"));
     }
-    if found.value("valid") == true {
-        let set = status.strings("configured").len();
+    if found.valid {
+        let set = status.map_or(0, |status| status.configured.len());
         lines.insert(0, format!("{server} has {}, and all that it needs", count(set, "secret")));
     }
     lines.join("\n")
@@ -235,7 +234,6 @@ fn findings(server: &str, found: &Members, status: &Members) -> String {
 mod tests {
     use super::super::rig::command;
     use super::*;
-    use harbor_ipc_proto::client::CredentialType;
 
     #[test]
     fn a_secret_is_stored_and_never_shown() {
@@ -249,7 +247,7 @@ mod tests {
         let value = || Secret::new("hunter\"2".into());
         let answer =
             r#"{"type":"set_credential_result","request_id":"1","credential":{"key":"K"},"running":true}"#;
-        let ran = command(false, &[answer], |c, s| set(c, &new, &value(), s));
+        let ran = command(false, &[answer], |c, s| set(c, &new, value(), s));
         assert_eq!(ran.printed, "K of a is stored; `harbor restart a` has it used\n");
         assert_eq!(
             ran.asked,
@@ -258,9 +256,9 @@ mod tests {
             ]
         );
         let waited = answer.replace(r#""running":true"#, r#""running":false,"starts":true"#);
-        let ran = command(false, &[&waited], |c, s| set(c, &new, &value(), s));
+        let ran = command(false, &[&waited], |c, s| set(c, &new, value(), s));
         assert_eq!(ran.printed, "K of a is stored; a waited for it and is being started\n");
-        let ran = command(true, &[answer], |c, s| set(c, &new, &value(), s));
+        let ran = command(true, &[answer], |c, s| set(c, &new, value(), s));
         assert!(!ran.printed.contains("hunter"), "{}", ran.printed);
     }
 

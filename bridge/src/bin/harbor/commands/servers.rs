@@ -4,15 +4,18 @@
 
 use std::time::Duration;
 
+use harbor_ipc_proto::client::{
+    ConnectServer, ConnectServerResult, DisconnectServer, GetSandbox, Progress, RemoveServer, ServerView,
+};
 use harbor_ipc_proto::codes::Code;
 
 use super::{count, print, remarks};
 use crate::args::Removal;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::reply::Answer;
 use crate::screen::{Screen, Status, remark};
 use crate::table::flatten;
 
@@ -24,15 +27,14 @@ pub const STOP: Duration = Duration::from_secs(2 * 60 + 10);
 
 pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Result<(), Failure> {
     let (server, with_data) = (&removal.server, removal.data == Some(true));
-    let ask = Ask::about("remove_server", server);
-    let answer = client.request(&if with_data { ask.flag("data", true) } else { ask }, STOP)?;
-    if answer.value("removed") == false {
+    let ask = RemoveServer { server_id: server_id(server)?, data: with_data.then_some(true) };
+    let answer = client.ask(&ask, STOP)?;
+    if !answer.removed {
         let data = if with_data { ", nor data of one" } else { "" };
         return Err(Failure::refused(Code::NotFound, format!("there is no server {server}{data}"), server));
     }
-    let all = with_data && answer.raw("data").is_none();
-    let secrets =
-        answer.number("secrets").and_then(|secrets| usize::try_from(secrets).ok()).unwrap_or_default();
+    let all = with_data && answer.data.is_none();
+    let secrets = usize::try_from(answer.secrets).unwrap_or_default();
     let what = match (all, secrets) {
         (true, 0) => " and its data".to_owned(),
         (false, 0) => String::new(),
@@ -40,14 +42,14 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         (false, some) => format!(" and its {}", count(some, "secret")),
     };
     print(screen, &answer, |_| format!("removed {server}{what}"))?;
-    if answer.raw("secrets_left").is_some() {
-        remark(&format!("{server}: secrets that it had are still on disk: {}", answer.text("secrets_left")));
+    if let Some(left) = &answer.secrets_left {
+        remark(&format!("{server}: secrets that it had are still on disk: {left}"));
     }
-    remarks::on_kept_image(server, &answer.object("image"));
+    remarks::on_kept_image(server, answer.image.as_ref());
     match removal.data {
-        None if !screen.json => remove_data(client, server, &answer, screen),
+        None if !screen.json => remove_data(client, server, answer.data.as_deref(), screen),
         _ => {
-            remarks::on_kept_data(server, with_data, &answer);
+            remarks::on_kept_data(server, with_data, answer.data.as_deref());
             Ok(())
         }
     }
@@ -57,20 +59,20 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
 fn remove_data(
     client: &mut Client,
     server: &str,
-    answer: &Members,
+    data: Option<&str>,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let directory = flatten(&answer.text("data"));
+    let directory = flatten(data.unwrap_or_default());
     let can_ask = !directory.is_empty() && consent::is_possible("").is_ok();
     if !can_ask || !consent::ask(&format!("Its data are in {directory}. Delete them, too?"))? {
-        remarks::on_kept_data(server, false, answer);
+        remarks::on_kept_data(server, false, data);
         return Ok(());
     }
-    let answer = client.request(&Ask::about("remove_server", server).flag("data", true), STOP)?;
-    if answer.raw("data").is_none() {
+    let answer = client.ask(&RemoveServer { server_id: server_id(server)?, data: Some(true) }, STOP)?;
+    if answer.data.is_none() {
         screen.text("they are deleted")?;
     }
-    remarks::on_kept_data(server, true, &answer);
+    remarks::on_kept_data(server, true, answer.data.as_deref());
     Ok(())
 }
 
@@ -80,17 +82,22 @@ pub fn start(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(
 }
 
 /// Says that a server runs, and what is to be known of its tools.
-pub fn tell(client: &mut Client, server: &str, answer: &Members, screen: &mut Screen) -> Result<(), Failure> {
-    print(screen, answer, |answer| running(server, answer))?;
+pub fn tell(
+    client: &mut Client,
+    server: &str,
+    answer: &Answer<ConnectServerResult>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    print(screen, answer, |answer| running(server, &answer.server))?;
     if !screen.json {
-        remarks::on_start(client, server, answer);
+        remarks::on_start(client, server, &answer.server);
     }
     Ok(())
 }
 
 /// Starts a server unless it runs, and shows what happens until it does.
-pub fn connect(client: &mut Client, server: &str) -> Result<Members, Failure> {
-    ask_to_run(client, server, &connect_ask(server, Status::is_visible()))
+pub fn connect(client: &mut Client, server: &str) -> Result<Answer<ConnectServerResult>, Failure> {
+    ask_to_run(client, server, &connect_ask(server, Status::is_visible())?)
 }
 
 /// Says, of a server that did not start, what its sandbox has to do with it.
@@ -98,36 +105,40 @@ fn tell_refusals(client: &mut Client, server: &str, failure: &Failure) {
     if let Failure::Refused(refusal) = failure {
         let tail = refusal.details.as_deref().unwrap_or_default();
         remarks::on_refusals(client, server, &format!("{} {tail}", refusal.message));
-        if let Ok(answer) = client.request(&Ask::about("get_sandbox", server), QUICK) {
-            remarks::on_summary(server, &answer.object("sandbox").object("summary"));
+        if let Ok(server_id) = server_id(server)
+            && let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK)
+        {
+            remarks::on_summary(server, Some(&answer.sandbox.summary));
         }
     }
 }
 
-fn ask_to_run(client: &mut Client, server: &str, ask: &Ask) -> Result<Members, Failure> {
+fn ask_to_run(
+    client: &mut Client,
+    server: &str,
+    ask: &ConnectServer,
+) -> Result<Answer<ConnectServerResult>, Failure> {
     let mut status = Status::new(&format!("starting {server} …"));
-    let started = client.request_with_progress(ask, START, &mut |push| status.show(&news(server, push)));
+    let started = client.ask_with_progress(ask, START, &mut |push| status.show(&news(server, push)));
     drop(status);
     started.inspect_err(|failure| tell_refusals(client, server, failure))
 }
 
-fn connect_ask(server: &str, progress: bool) -> Ask {
-    let ask = Ask::about("connect_server", server);
-    if progress { ask.flag("progress", true) } else { ask }
+fn connect_ask(server: &str, progress: bool) -> Result<ConnectServer, Failure> {
+    Ok(ConnectServer { server_id: server_id(server)?, progress: progress.then_some(true), restart: None })
 }
 
 /// `time: restart 2 of 3 in 4 s`; empty when the bridge says nothing.
-fn news(server: &str, progress: &Members) -> String {
-    match progress.text("message") {
-        message if message.is_empty() => message,
+fn news(server: &str, progress: &Progress) -> String {
+    match progress.message.as_deref().unwrap_or_default() {
+        "" => String::new(),
         message => format!("{server}: {message}"),
     }
 }
 
-/// What is said of a server when `connect_server` was answered.
-fn running(server: &str, answer: &Members) -> String {
-    let tools = answer.object("server").value("tool_count").as_u64();
-    match tools.and_then(|tools| usize::try_from(tools).ok()) {
+/// What is said of a server that runs.
+fn running(server: &str, shown: &ServerView) -> String {
+    match shown.tool_count.and_then(|tools| usize::try_from(tools).ok()) {
         Some(0) => format!("{server} is running and offers no tools"),
         Some(tools) => format!("{server} is running: {} (`harbor tools {server}`)", count(tools, "tool")),
         None => format!("{server} is running"),
@@ -135,25 +146,24 @@ fn running(server: &str, answer: &Members) -> String {
 }
 
 pub fn stop(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = disconnect(client, server)?;
+    let status = Status::new(&format!("stopping {server} …"));
+    let answer = client.ask(&DisconnectServer { server_id: server_id(server)? }, STOP)?;
+    drop(status);
     print(screen, &answer, |_| format!("{server} is stopped"))
 }
 
 /// Also a server that does not run is started: whoever asks for a restart wants it to run.
 pub fn restart(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let ask = connect_ask(server, Status::is_visible()).flag("restart", true);
+    let ask = ConnectServer { restart: Some(true), ..connect_ask(server, Status::is_visible())? };
     let answer = ask_to_run(client, server, &ask)?;
     tell(client, server, &answer, screen)
 }
 
-fn disconnect(client: &mut Client, server: &str) -> Result<Members, Failure> {
-    let _status = Status::new(&format!("stopping {server} …"));
-    client.request(&Ask::about("disconnect_server", server), STOP)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::rig::{command as run, error};
+    use harbor_ipc_proto::client::answer::request_frame;
+
+    use super::super::rig::{command as run, complete_object, error, typed};
     use super::*;
     use crate::errors::Exit;
 
@@ -166,19 +176,17 @@ mod tests {
         let ran = run(false, &[&answer], |c, s| start(c, "time", s));
         assert_eq!(ran.printed, "time is running: 2 tools (`harbor tools time`)\n");
         assert!(ran.asked[0].starts_with(CONNECT), "{}", ran.asked[0]);
-        let answer = |json: &str| Members::parse(json.as_bytes()).unwrap();
-        let none = answer(r#"{"server":{"tool_count":0}}"#);
-        assert_eq!(running("x", &none), "x is running and offers no tools");
-        assert_eq!(running("x", &answer("{}")), "x is running");
+        assert_eq!(running("x", &typed(r#"{"tool_count":0}"#)), "x is running and offers no tools");
+        assert_eq!(running("x", &typed("{}")), "x is running");
     }
 
     #[test]
     fn whoever_sees_the_status_line_asks_for_progress() {
-        let frame = |progress| connect_ask("time", progress).to_frame("1");
+        let frame = |progress| request_frame("1", &connect_ask("time", progress).unwrap());
         let text = |progress| String::from_utf8(frame(progress)[4..].to_vec()).unwrap();
         assert_eq!(text(false), format!("{CONNECT}}}"));
         assert_eq!(text(true), format!("{CONNECT},\"progress\":true}}"));
-        let line = |json: &str| news("time", &Members::parse(json.as_bytes()).unwrap());
+        let line = |json: &str| news("time", &typed(json));
         assert_eq!(
             line(r#"{"progress":2,"message":"restart 2 of 3 in 4 s"}"#),
             "time: restart 2 of 3 in 4 s"
@@ -206,7 +214,8 @@ mod tests {
             ran.asked[0]
         );
         let ran = run(true, &[&started], |c, s| restart(c, "time", s));
-        assert_eq!(ran.printed, format!("{{\"server\":{TIME}}}\n"));
+        let server = complete_object("Server", TIME);
+        assert!(ran.printed.ends_with(&format!("\"server\":{server}}}\n")), "{}", ran.printed);
         let ran = run(false, &[&error("not_found")], |c, s| restart(c, "time", s));
         assert_eq!((ran.exit, ran.asked.len()), (Exit::NotFound, 1));
     }

@@ -2,45 +2,45 @@
 //!
 //! Owns how it is shown. Must never judge what is allowed, nor restart what runs.
 
-use harbor_ipc_proto::client::Supervision;
+use harbor_ipc_proto::client::{ServerView, SetSupervision};
+use harbor_ipc_proto::field::JsonObject;
 
-use super::print;
+use super::{add, print};
 use crate::args::{Set, supervision_option};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::payload::Payload;
 use crate::screen::{Screen, remark};
 use crate::table::flatten;
 
 pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&ask(wanted), QUICK)?;
-    print(screen, &answer, |answer| describe(&answer.object("server")))?;
+    let answer = client.ask(&ask(wanted)?, QUICK)?;
+    print(screen, &answer, |answer| describe(&answer.server))?;
     if !screen.json && wanted.changes_something() {
-        later(&wanted.server, &answer).iter().for_each(|text| remark(text));
+        later(&wanted.server, &answer.next_start).iter().for_each(|text| remark(text));
     }
     Ok(())
 }
 
 /// Without a change it asks for none, and is answered with what holds.
-fn ask(wanted: &Set) -> Ask {
-    let mut ask = Ask::about("set_supervision", &wanted.server);
-    if wanted.changes != Supervision::default() {
-        ask = ask.object("supervision", &wanted.changes);
-    }
-    if let Some(label) = &wanted.label {
-        ask = ask.text("label", label);
-    }
-    if wanted.reset.is_empty() { ask } else { ask.list("reset", &wanted.reset) }
+fn ask(wanted: &Set) -> Result<SetSupervision, Failure> {
+    Ok(SetSupervision {
+        server_id: server_id(&wanted.server)?,
+        supervision: add::supervision(&wanted.changes),
+        reset: add::some(&wanted.reset, wanted.reset.is_empty()),
+        label: wanted.label.clone(),
+    })
 }
 
-fn describe(server: &Members) -> String {
-    let said = server.object("supervision");
-    let starts = |field: &str| if said.value(field) == true { "yes" } else { "no" };
+fn describe(server: &ServerView) -> String {
+    let starts = |said: Option<bool>| if said == Some(true) { "yes" } else { "no" };
+    // By name, as they are typed.
+    let said = Payload::of(&JsonObject::written(&server.supervision).0);
     let mut lines = vec![
-        format!("label       {}", flatten(&server.text("label"))),
-        format!("lazy        {}", starts("lazy")),
-        format!("auto-start  {}", starts("auto_start")),
+        format!("label       {}", flatten(&server.label)),
+        format!("lazy        {}", starts(server.supervision.lazy)),
+        format!("auto-start  {}", starts(server.supervision.auto_start)),
     ];
     let others = said.names().filter(|name| !matches!(*name, "lazy" | "auto_start"));
     let others = others.filter_map(|name| Some((supervision_option(name)?, said.raw(name)?)));
@@ -73,15 +73,16 @@ fn millis(ms: u64) -> String {
 }
 
 /// What the server that runs goes on with as it was.
-fn later(name: &str, answer: &Members) -> Option<String> {
-    let options: Vec<_> =
-        answer.strings("next_start").iter().filter_map(|field| supervision_option(field)).collect();
+fn later(name: &str, next_start: &[String]) -> Option<String> {
+    let options: Vec<_> = next_start.iter().filter_map(|field| supervision_option(field)).collect();
     let those = options.join(", ");
     (!options.is_empty()).then(|| format!("{those}: from the next start on: `harbor restart {name}`"))
 }
 
 #[cfg(test)]
 mod tests {
+    use harbor_ipc_proto::client::Supervision;
+
     use super::super::rig::command;
     use super::*;
 
@@ -97,9 +98,8 @@ mod tests {
             "label       The x\nlazy        yes\nauto-start  no\nbeyond the defaults (`harbor help set`)\n  \
              --eof-grace 1.5\n  --restart on-crash\n  --restart-delays 0.1,2\n"
         );
-        let answer = Members::parse(ANSWER.as_bytes()).unwrap();
         let said = "--eof-grace: from the next start on: `harbor restart x`";
-        assert_eq!(later("x", &answer).as_deref(), Some(said));
+        assert_eq!(later("x", &["eof_grace_ms".into()]).as_deref(), Some(said));
     }
 
     #[test]
@@ -108,7 +108,7 @@ mod tests {
         let wanted =
             Set { server: "x".into(), changes, label: Some("L".into()), reset: vec!["restart".into()] };
         let ran = command(true, &[ANSWER], |client, screen| run(client, &wanted, screen));
-        let asked = r#"{"type":"set_supervision","request_id":"1","server_id":"x","supervision":{"lazy":true},"label":"L","reset":["restart"]}"#;
+        let asked = r#"{"type":"set_supervision","request_id":"1","server_id":"x","supervision":{"lazy":true},"reset":["restart"],"label":"L"}"#;
         assert_eq!(ran.asked, [asked]);
     }
 }

@@ -2,43 +2,38 @@
 //!
 //! Owns how counts are shown. Must never add them up itself: the bridge counts.
 
+use std::collections::BTreeMap;
+
+use harbor_ipc_proto::client::{CallCounts, DecisionCount, HostGetStats, StatsView};
 use harbor_policy::origin::Origin;
 
 use super::audit;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
-use crate::reply::Members;
 use crate::screen::{Screen, remark};
 use crate::table::Table;
 
 pub fn show(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
-    let ask = match origin {
-        Some(origin) => Ask::new("host_get_stats").text("origin", origin.as_str()),
-        None => Ask::new("host_get_stats"),
-    };
-    let answer = client.request(&ask, QUICK)?;
-    let stats = answer.object("stats");
+    let ask = HostGetStats { origin: origin.map(ToString::to_string), profile: None, tab_id: None };
+    let answer = client.ask(&ask, QUICK)?;
     match screen.json {
         true => screen.json(&answer.to_json())?,
-        false => show_tables(&stats, origin, screen)?,
+        false => show_tables(&answer.stats, origin, screen)?,
     }
-    audit::warn(&stats.object("audit"));
+    if let Some(audit) = &answer.stats.audit {
+        audit::warn(audit.failing, audit.unaudited);
+    }
     Ok(())
 }
 
-fn show_tables(stats: &Members, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
-    let calls = stats.object("calls");
-    let failures = failures(&calls);
+fn show_tables(stats: &StatsView, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
+    let failures = failures(&stats.calls);
     let origins = match origin {
-        Some(origin) => vec![(origin.to_string(), calls)],
-        None => stats.named_objects("callsByOrigin"),
+        Some(origin) => BTreeMap::from([(origin.to_string(), stats.calls.clone())]),
+        None => stats.callsByOrigin.clone().unwrap_or_default(),
     };
-    let tables = [
-        counts("TOOL", &stats.named_objects("callsByTool")),
-        counts("ORIGIN", &origins),
-        decided(&stats.objects("decisions")),
-    ];
+    let tools = stats.callsByTool.clone().unwrap_or_default();
+    let tables = [counts("TOOL", &tools), counts("ORIGIN", &origins), decided(&stats.decisions)];
     let mut shown = false;
     for table in tables.iter().filter(|table| !table.is_empty()) {
         if shown {
@@ -55,59 +50,52 @@ fn show_tables(stats: &Members, origin: Option<&Origin>, screen: &mut Screen) ->
     Ok(())
 }
 
-fn counts(of_what: &'static str, of: &[(String, Members)]) -> Table {
+fn counts(of_what: &'static str, of: &BTreeMap<String, CallCounts>) -> Table {
     let mut table =
         Table::new(&[of_what, "CALLS", "FAILED", "TOOL ERRORS", "P50 MS", "P99 MS", "BYTES IN", "BYTES OUT"])
             .without(&["BYTES IN", "BYTES OUT", "P50 MS"]);
     for (name, counts) in of {
-        let duration = counts.object("durationUs");
         table.add([
             name.clone(),
-            number(counts, "calls"),
-            number(counts, "failures"),
-            number(counts, "toolErrors"),
-            millis(&duration, "p50"),
-            millis(&duration, "p99"),
-            number(counts, "bytesIn"),
-            number(counts, "bytesOut"),
+            counts.calls.to_string(),
+            counts.failures.to_string(),
+            counts.toolErrors.to_string(),
+            millis(counts.durationUs.p50),
+            millis(counts.durationUs.p99),
+            counts.bytesIn.to_string(),
+            counts.bytesOut.to_string(),
         ]);
     }
     table
 }
 
-fn decided(decisions: &[Members]) -> Table {
+fn decided(decisions: &[DecisionCount]) -> Table {
     let mut table = Table::new(&["ORIGIN", "SCOPE", "DECISION", "COUNT"]);
     for decision in decisions {
         table.add([
-            decision.text("origin"),
-            decision.text("scope"),
-            decision.text("decision"),
-            number(decision, "count"),
+            decision.origin.clone(),
+            decision.scope.to_string(),
+            decision.decision.to_string(),
+            decision.count.to_string(),
         ]);
     }
     table
 }
 
 /// `2 ERR_TOOL_TIMEOUT, 1 ERR_TOOL_FAILED`.
-fn failures(calls: &Members) -> String {
-    let by_code = calls.value("failuresByCode");
-    let each = by_code.as_object().into_iter().flatten();
+fn failures(calls: &CallCounts) -> String {
+    let each = calls.failuresByCode.iter();
     each.map(|(code, count)| format!("{count} {code}")).collect::<Vec<_>>().join(", ")
 }
 
-fn number(of: &Members, name: &str) -> String {
-    of.number(name).map_or_else(|| "-".into(), |number| number.to_string())
-}
-
 /// Microseconds as milliseconds.
-pub fn millis(of: &Members, name: &str) -> String {
-    let micros = of.number(name);
-    micros.map_or_else(|| "-".into(), |micros| format!("{}.{}", micros / 1000, micros % 1000 / 100))
+pub fn millis(micros: u64) -> String {
+    format!("{}.{}", micros / 1000, micros % 1000 / 100)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::{command, error};
+    use super::super::rig::{command, complete_object, error};
     use super::*;
     use crate::errors::Exit;
 
@@ -141,7 +129,7 @@ mod tests {
         );
         assert_eq!(ran.asked, [r#"{"type":"host_get_stats","request_id":"1"}"#]);
         let ran = command(true, &[&answer(&stats())], |c, s| show(c, None, s));
-        assert_eq!(ran.printed, format!("{{\"stats\":{}}}\n", stats()));
+        assert_eq!(ran.printed, format!("{{\"stats\":{}}}\n", complete_object("Stats", &stats())));
     }
 
     #[test]

@@ -3,15 +3,19 @@
 //! Owns how the status looks to people; programs get the bridge's own object. Must never measure: the bridge does.
 
 use harbor_bridge::config::Paths;
+use harbor_ipc_proto::client::{
+    CallCounts, CatalogStatus, ClientCounts, GetServerStatus, GetServerStatusResult, Health, HealthView,
+    InstalledView, ServerStatus, ServerView, Status, StatusUpdate, StatusView, SubscribeStatus, UsageSample,
+};
 
 use super::list::state;
 use super::stats::millis;
 use super::{catalog, count, follow};
 use crate::args::StatusWanted;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
+use crate::id::server_id;
+use crate::reply::Answer;
 use crate::screen::{Screen, remark};
 use crate::table::{Table, flatten};
 use crate::when;
@@ -26,26 +30,22 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
     if wanted.follow {
         return follow_it(client, screen);
     }
-    let ask = Ask::new("status");
-    let answer = client.request(&if wanted.fresh { ask.flag("fresh", true) } else { ask }, QUICK)?;
-    let status = answer.object("status");
+    let answer = client.ask(&Status { fresh: wanted.fresh.then_some(true) }, QUICK)?;
     if screen.json {
-        return Ok(screen.json(&status.to_json())?);
+        return Ok(screen.json(&answer.part("status").to_json())?);
     }
-    screen.prose(&headlines(&status))?;
-    let servers = status.objects("servers");
+    screen.prose(&headlines(&answer.status))?;
+    let servers = &answer.status.servers;
     if !servers.is_empty() {
         screen.text("")?;
-        screen.table(&tabulate(&servers))?;
+        screen.table(&tabulate(servers))?;
     }
-    let oldest = servers.iter().filter_map(|server| server.object("usage").number("age_ms")).max();
+    let oldest = servers.iter().filter_map(|server| Some(server.usage.as_ref()?.age_ms)).max();
     if let Some(age) = oldest.filter(|age| *age >= OLD_MS) {
         let age = when::lasting(age);
         remark(&format!("memory, processor and files were measured {age} ago; --fresh measures them now"));
     }
-    if !wanted.fresh
-        && servers.iter().any(|server| server.raw("usage").is_none() && server.raw("pid").is_some())
-    {
+    if !wanted.fresh && servers.iter().any(|server| server.usage.is_none() && server.pid.is_some()) {
         remark("memory, processor and files are measured with --fresh");
     }
     Ok(())
@@ -53,62 +53,62 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
 
 /// One server: how it is, and what keeps it from its next start.
 fn of_one(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.request(&Ask::about("get_server_status", server), QUICK)?;
+    let answer = client.ask(&GetServerStatus { server_id: server_id(server)? }, QUICK)?;
     match screen.json {
         true => Ok(screen.json(&answer.to_json())?),
         false => Ok(screen.prose(&describe_one(&answer))?),
     }
 }
 
-fn describe_one(answer: &Members) -> String {
-    let (server, package) = (answer.object("server"), answer.object("package"));
+fn describe_one(answer: &GetServerStatusResult) -> String {
+    let (server, package) = (&answer.server, answer.package.as_ref());
     let mut lines = vec![
-        format!("server     {}", flatten(&server.text("server_id"))),
-        format!("state      {}", flatten(&server.text("state"))),
+        format!("server     {}", flatten(&server.server_id)),
+        format!("state      {}", flatten(&server.state)),
     ];
-    let installed = flatten(&format!("{} {}", package.text("name"), package.text("version")));
-    lines.extend(
-        (!installed.is_empty()).then(|| format!("package    {installed} ({})", package.text("kind"))),
-    );
-    let (remote, image) = (server.object("remote").text("url"), server.object("image").text("reference"));
-    lines.extend((!remote.is_empty()).then(|| format!("elsewhere  {}", flatten(&remote))));
-    lines.extend((!image.is_empty()).then(|| format!("image      {}", flatten(&image))));
-    let locked = lost(&server, &package).or_else(|| locked(&server, &package));
+    lines.extend(package.map(|package| {
+        let version = package.version.as_deref().unwrap_or_default();
+        format!("package    {} ({})", flatten(&format!("{} {version}", package.name)), package.kind)
+    }));
+    lines.extend(server.remote.as_ref().map(|remote| format!("elsewhere  {}", flatten(&remote.url))));
+    lines.extend(server.image.as_ref().map(|image| format!("image      {}", flatten(&image.reference))));
+    let locked = lost(server, package).or_else(|| locked(server, package));
     lines.extend(locked.map(|locked| format!("locked     {locked}")));
-    let last = flatten(&server.text("last_error"));
-    lines.extend((!last.is_empty()).then(|| format!("last end   {last}")));
-    lines.push(match answer.value("can_start") == true {
+    lines.extend(server.last_error.as_ref().map(|last| format!("last end   {}", flatten(last))));
+    lines.push(match answer.can_start {
         true => "start      nothing is known that keeps it from starting".into(),
-        false => format!("start      not as it is: {}", flatten(&answer.text("why_not"))),
+        false => {
+            format!("start      not as it is: {}", flatten(answer.why_not.as_deref().unwrap_or_default()))
+        }
     });
     lines.join("\n")
 }
 
 /// That nobody knows any more which version was locked: no start takes another one by itself.
-fn lost(server: &Members, package: &Members) -> Option<String> {
-    let (name, why) = (flatten(&server.text("server_id")), flatten(&package.text("lost")));
-    package.raw("lost")?;
+fn lost(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
+    let (name, why) = (flatten(&server.server_id), flatten(package?.lost.as_ref()?));
     Some(format!(
         "which version is lost ({why}); `harbor upgrade {name}` takes the newest one, and `--to` another"
     ))
 }
 
 /// Which version, or image, each start runs; nothing of what is neither.
-fn locked(server: &Members, package: &Members) -> Option<String> {
-    let (name, image) = (flatten(&server.text("server_id")), server.object("image"));
+fn locked(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
+    let name = flatten(&server.server_id);
     let first = "nothing yet: what its first start finds".to_owned();
-    if image.raw("reference").is_some() {
-        let known = ["digest", "id"].into_iter().find(|known| image.raw(known).is_some());
-        return Some(known.map_or(first, |known| flatten(&image.text(known))));
+    if let Some(image) = &server.image {
+        let known = image.digest.as_ref().or(image.id.as_ref());
+        return Some(known.map_or(first, |known| flatten(known)));
     }
-    package.raw("name")?;
-    let (hash, packages) = (flatten(&package.text("integrity")), package.number("packages").unwrap_or(1));
+    let package = package?;
+    let hash = flatten(package.integrity.as_deref().unwrap_or_default());
+    let packages = package.packages.unwrap_or(1);
     let others = usize::try_from(packages.saturating_sub(1)).unwrap_or(usize::MAX);
     let all = match others {
         0 => hash,
         others => format!("{hash}, and {} with it", count(others, "package")),
     };
-    Some(match (package.raw("version"), package.raw("installed_at")) {
+    Some(match (&package.version, package.installed_at) {
         (None, _) => first,
         (Some(_), None) => format!("{all}; not installed yet: `harbor start {name}` installs exactly that"),
         (Some(_), Some(_)) => all,
@@ -117,145 +117,151 @@ fn locked(server: &Members, package: &Members) -> Option<String> {
 
 /// With `--json` the first line is the whole status, and each later one what has changed.
 fn follow_it(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.follow(&Ask::new("subscribe_status"), "status_update")?;
-    let status = answer.object("status");
-    follow::line(screen, &status, || headlines(&status))?;
-    follow::each(client, |update| follow::line(screen, &update, || describe(&update)))
+    let ask = SubscribeStatus { subscribe: None, interval_ms: None };
+    let answer = client.follow::<StatusUpdate, _>(&ask)?;
+    follow::line(screen, &answer.part("status"), || headlines(&answer.status))?;
+    follow::each(client, |update: Answer<StatusUpdate>| {
+        follow::line(screen, &update.members(), || describe(&update))
+    })
 }
 
 /// Asks a bridge that runs, and starts none: whoever asks wants to know.
 pub fn health(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
-    let running = Client::connect_running(paths)?;
-    let health = match running {
-        Some(mut client) => client.request(&Ask::new("health"), QUICK)?.object("health"),
-        None => Members::parse(DOWN.as_bytes()).unwrap_or_default(),
+    let Some(mut client) = Client::connect_running(paths)? else {
+        match screen.json {
+            true => screen.json(DOWN)?,
+            false => screen.prose(&told("down", &[NO_BRIDGE]))?,
+        }
+        return Err(Failure::Said(Exit::NoBridge));
     };
+    let answer = client.ask(&Health {}, QUICK)?;
+    let health = &answer.health;
     match screen.json {
-        true => screen.json(&health.to_json())?,
-        false => screen.prose(&told(&health))?,
+        true => screen.json(&answer.part("health").to_json())?,
+        false => screen.prose(&of_health(health))?,
     }
-    match health.text("state").as_str() {
-        "down" => Err(Failure::Said(Exit::NoBridge)),
+    match health.state.as_ref() {
         "failing" => Err(Failure::Said(Exit::Failed)),
         _ => Ok(()),
     }
 }
 
 /// How it is without a bridge.
-const DOWN: &str = r#"{"state":"down","reasons":[{"state":"failing","code":"no_bridge","message":"no bridge is running; most other commands start one"}]}"#;
+const DOWN: &str = r#"{"reasons":[{"state":"failing","code":"no_bridge","message":"no bridge is running; most other commands start one"}],"state":"down"}"#;
 
-fn told(health: &Members) -> String {
-    let reasons = health.objects("reasons");
-    let lines = reasons.iter().map(|reason| format!("  {}", flatten(&reason.text("message"))));
-    [health.text("state")].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+const NO_BRIDGE: &str = "no bridge is running; most other commands start one";
+
+fn of_health(health: &HealthView) -> String {
+    told(&health.state, &health.reasons.iter().map(|reason| reason.message.as_str()).collect::<Vec<_>>())
 }
 
-fn headlines(status: &Members) -> String {
-    let (bridge, servers) = (status.object("bridge"), status.objects("servers"));
-    let running = servers.iter().filter(|server| server.text("state") == "running").count();
-    let health = told(&status.object("health"));
-    let calls = bridge.object("calls");
+fn told(state: &str, reasons: &[&str]) -> String {
+    let lines = reasons.iter().map(|reason| format!("  {}", flatten(reason)));
+    [state.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+fn headlines(status: &StatusView) -> String {
+    let (bridge, servers) = (&status.bridge, &status.servers);
+    let running = servers.iter().filter(|server| server.state == "running").count();
     format!(
-        "health   {health}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running\ncalls    {}\ncatalog  {}",
-        bridge.text("version"),
-        bridge.text("build"),
-        bridge.value("pid"),
-        when::lasting(bridge.number("uptime_ms").unwrap_or_default()),
-        usage(&bridge.object("usage")),
-        clients(&bridge.object("clients")),
+        "health   {}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running\ncalls    {}\ncatalog  {}",
+        of_health(&status.health),
+        bridge.version,
+        bridge.build,
+        bridge.pid,
+        when::lasting(bridge.uptime_ms),
+        usage(bridge.usage.as_ref()),
+        clients(&bridge.clients),
         count(servers.len(), "server"),
-        summed(&calls),
-        catalog::headline(&status.object("catalog"), when::now()),
+        summed(&bridge.calls),
+        catalog::headline(&status.catalog, when::now()),
     )
 }
 
 /// `, 12 MiB, 0.3 % of a processor`.
-fn usage(usage: &Members) -> String {
-    let memory = usage.number("memory").map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
-    let cpu = usage.number("cpu_permille").map(|permille| format!(", {} of a processor", percent(permille)));
-    let age = usage.number("age_ms").filter(|age| *age >= OLD_MS);
+fn usage(usage: Option<&UsageSample>) -> String {
+    let Some(usage) = usage else { return String::new() };
+    let cpu = usage.cpu_permille.map(|permille| format!(", {} of a processor", percent(permille)));
+    let age = Some(usage.age_ms).filter(|age| *age >= OLD_MS);
     let age = age.map(|age| format!(" ({} ago)", when::lasting(age))).unwrap_or_default();
-    format!("{memory}{}{age}", cpu.unwrap_or_default())
+    format!(", {}{}{age}", size(usage.memory), cpu.unwrap_or_default())
 }
 
-fn clients(clients: &Members) -> String {
-    let all = [("owner", "command line"), ("extension", "browser"), ("mcp", "AI client")];
-    let some = all.iter().filter_map(|(kind, what)| {
-        let number = clients.number(kind).filter(|number| *number > 0)?;
-        Some(count(usize::try_from(number).unwrap_or(usize::MAX), what))
-    });
+fn clients(clients: &ClientCounts) -> String {
+    let all = [(clients.owner, "command line"), (clients.extension, "browser"), (clients.mcp, "AI client")];
+    let some = all.iter().filter(|(number, _)| *number > 0);
+    let some = some.map(|(number, what)| count(usize::try_from(*number).unwrap_or(usize::MAX), what));
     some.collect::<Vec<_>>().join(", ")
 }
 
-fn summed(calls: &Members) -> String {
-    let times = calls.object("durationUs");
-    let failed = calls.number("failures").filter(|failed| *failed > 0);
-    let failed = failed.map(|failed| format!(", {failed} failed")).unwrap_or_default();
-    let errors = calls.number("toolErrors").filter(|errors| *errors > 0);
-    let failed = format!(
-        "{failed}{}",
-        errors.map(|errors| format!(", {errors} with a tool's error")).unwrap_or_default()
-    );
-    match calls.number("calls").unwrap_or_default() {
+fn summed(calls: &CallCounts) -> String {
+    let said = |number: u64, what: &str| match number {
+        0 => String::new(),
+        number => format!(", {number} {what}"),
+    };
+    let failed = said(calls.failures, "failed") + &said(calls.toolErrors, "with a tool's error");
+    let times = &calls.durationUs;
+    match calls.calls {
         0 => "none yet".into(),
-        number => {
-            format!("{number}{failed}, p50 {} ms, p99 {} ms", millis(&times, "p50"), millis(&times, "p99"))
-        }
+        number => format!("{number}{failed}, p50 {} ms, p99 {} ms", millis(times.p50), millis(times.p99)),
     }
 }
 
-fn tabulate(servers: &[Members]) -> Table {
+fn tabulate(servers: &[ServerStatus]) -> Table {
     let header =
         &["SERVER", "STATE", "CALLS", "FAILED", "P50 MS", "P99 MS", "MEMORY", "CPU", "FILES", "RESTARTS"];
     let mut table = Table::new(header).without(&["FILES", "CPU", "P50 MS"]);
     for server in servers {
-        let (calls, usage) = (server.object("calls"), server.object("usage"));
-        let times = calls.object("durationUs");
+        let (calls, usage) = (server.calls.as_ref(), server.usage.as_ref());
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".into());
         table.add([
-            server.text("id"),
-            state(server),
-            or_none(calls.number("calls").map(|number| number.to_string())),
-            or_none(calls.number("failures").map(|number| number.to_string())),
-            millis(&times, "p50"),
-            millis(&times, "p99"),
-            or_none(usage.number("memory").map(size)),
-            or_none(usage.number("cpu_permille").map(percent)),
-            or_none(usage.number("open_files").map(|number| number.to_string())),
-            or_none(server.number("restarts").map(|number| number.to_string())),
+            server.id.clone(),
+            state_of(server),
+            or_none(calls.map(|calls| calls.calls.to_string())),
+            or_none(calls.map(|calls| calls.failures.to_string())),
+            or_none(calls.map(|calls| millis(calls.durationUs.p50))),
+            or_none(calls.map(|calls| millis(calls.durationUs.p99))),
+            or_none(usage.map(|usage| size(usage.memory))),
+            or_none(usage.and_then(|usage| usage.cpu_permille).map(percent)),
+            or_none(usage.map(|usage| usage.open_files.to_string())),
+            server.restarts.to_string(),
         ]);
     }
     table
 }
 
+fn state_of(server: &ServerStatus) -> String {
+    state(&server.state, server.busy, server.in_flight, server.queued)
+}
+
 /// One line of what has changed.
-fn describe(update: &Members) -> String {
-    let time = when::utc(update.number("timestamp").unwrap_or_default());
-    let health = update.object("health");
-    let why = health.objects("reasons").first().map(|reason| flatten(&reason.text("message")));
-    let health = health.text("state");
-    let (servers, removed) = (update.objects("servers"), update.text("removed"));
-    let what = match (update.text("category").as_str(), servers.as_slice()) {
-        ("server", [server]) => format!("{}: {}", server.text("id"), state(server)),
-        ("server", _) => format!("{}: removed", flatten(&removed)),
-        ("bridge", _) => {
-            let why = why.map(|why| format!("; {why}")).unwrap_or_default();
-            format!("clients: {}{why}", clients(&update.object("bridge").object("clients")))
+fn describe(update: &StatusUpdate) -> String {
+    let StatusUpdate { category, health, bridge, servers, removed, catalog, .. } = update;
+    let what = match (category.as_ref(), servers.as_deref(), bridge, catalog) {
+        ("server", Some([server]), ..) => format!("{}: {}", server.id, state_of(server)),
+        ("server", ..) => format!("{}: removed", flatten(removed.as_deref().unwrap_or_default())),
+        ("bridge", _, bridge, _) => {
+            let why = health.reasons.first().map(|reason| format!("; {}", flatten(&reason.message)));
+            let clients = bridge.as_ref().map(|bridge| clients(&bridge.clients)).unwrap_or_default();
+            format!("clients: {clients}{}", why.unwrap_or_default())
         }
-        ("catalog", _) => format!("catalog: {}", of_catalog(&update.object("catalog"))),
-        _ => {
-            let bridge = update.object("bridge");
-            format!("calls: {}{}", summed(&bridge.object("calls")), usage(&bridge.object("usage")))
+        ("catalog", _, _, Some(catalog)) => format!("catalog: {}", of_catalog(catalog)),
+        (_, _, Some(bridge), _) => {
+            format!("calls: {}{}", summed(&bridge.calls), usage(bridge.usage.as_ref()))
         }
+        _ => String::new(),
     };
-    format!("{time} {health}  {what}")
+    format!("{} {}  {what}", when::utc(update.timestamp), health.state)
 }
 
 /// What it does, or what there is.
-fn of_catalog(catalog: &Members) -> String {
-    match (catalog.text("activity"), catalog.text("step")) {
-        (activity, _) if activity.is_empty() => catalog::headline(catalog, when::now()),
-        (activity, step) => format!("{activity} {}", flatten(&step)).trim_end().to_owned(),
+fn of_catalog(catalog: &CatalogStatus) -> String {
+    match &catalog.activity {
+        None => catalog::headline(catalog, when::now()),
+        Some(activity) => {
+            let step = flatten(catalog.step.as_deref().unwrap_or_default());
+            format!("{activity} {step}").trim_end().to_owned()
+        }
     }
 }
 
@@ -278,7 +284,7 @@ fn percent(permille: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command;
+    use super::super::rig::{command, complete_object, typed};
     use super::*;
 
     const STATUS: &str = r#"{"version":1,"timestamp":1000,"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed: it was killed"}]},"bridge":{"version":"0.1.0","build":"abc","pid":7,"uptime_ms":7200000,"isolation":true,"clients":{"owner":1,"extension":0,"mcp":2},"open_requests":1,"waiting":0,"unread_bytes":0,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":30000000}},"usage":{"memory":13107200,"cpu_permille":3}},"servers":[{"id":"time","state":"running","busy":false,"pid":9,"in_flight":2,"queued":0,"restarts":1,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":2000}},"usage":{"memory":1048576,"cpu_permille":1005,"open_files":12}},{"id":"x","state":"failed","busy":false,"in_flight":0,"queued":0,"restarts":3}],"catalog":{"state":"off"}}"#;
@@ -289,7 +295,7 @@ mod tests {
 
     #[test]
     fn one_server_says_what_keeps_it_from_its_start() {
-        let of = |json: &str| describe_one(&Members::parse(json.as_bytes()).unwrap());
+        let of = |json: &str| describe_one(&typed(json));
         let server = r#""server":{"server_id":"a","state":"failed","last_error":"it\nended"}"#;
         assert_eq!(
             of(&format!(r#"{{{server},"can_start":true}}"#)),
@@ -307,8 +313,8 @@ mod tests {
             "{said}"
         );
         let locked = |server: &str, package: &str| {
-            let of = |json: &str| Members::parse(json.as_bytes()).unwrap();
-            locked(&of(&format!(r#"{{"server_id":"a"{server}}}"#)), &of(package)).unwrap_or_default()
+            let package = (package != "{}").then(|| typed(package));
+            locked(&typed(&format!(r#"{{"server_id":"a"{server}}}"#)), package.as_ref()).unwrap_or_default()
         };
         let version = r#""name":"x","version":"1","integrity":"sha512-a""#;
         assert_eq!(
@@ -354,12 +360,12 @@ mod tests {
         let plain = StatusWanted::default();
         let ran = command(true, &[&answer("status")], |client, screen| show(client, &plain, screen));
         let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
-        assert_eq!(value(&ran.printed), value(STATUS));
+        assert_eq!(value(&ran.printed), value(&complete_object("Status", STATUS)));
     }
 
     #[test]
     fn changes_are_lines() {
-        let line = |text: &str| describe(&Members::parse(text.as_bytes()).unwrap());
+        let line = |text: &str| describe(&typed(text));
         let at = "1970-01-01 00:00:01.000Z";
         let server = r#"{"category":"server","timestamp":1000,"health":{"state":"ok"},"servers":[{"id":"s","state":"crashed","busy":false}]}"#;
         assert_eq!(line(server), format!("{at} ok  s: crashed"));

@@ -4,16 +4,19 @@
 
 use std::time::Duration;
 
+use harbor_ipc_proto::client::{HostListTools, McpListConnections, McpListTools, McpListToolsResult};
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
 
 use super::{print, remarks};
 use crate::args::Asker;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
+use crate::id::server_id;
+use crate::payload::{Payload, items};
 use crate::pretty::pretty;
-use crate::reply::Members;
+use crate::reply::Answer;
 use crate::screen::{Screen, Status, remark};
 use crate::table::Table;
 
@@ -21,14 +24,14 @@ use crate::table::Table;
 const LIST: Duration = Duration::from_secs(65);
 
 /// What a server offers, as its answer.
-pub fn ask(client: &mut Client, server: &str) -> Result<Members, Failure> {
+pub fn ask(client: &mut Client, server: &str) -> Result<Answer<McpListToolsResult>, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
-    client.request(&request(server), LIST)
+    client.ask(&request(server)?, LIST)
 }
 
 /// The request for what a server offers.
-pub fn request(server: &str) -> Ask {
-    Ask::about("mcp_list_tools", server)
+pub fn request(server: &str) -> Result<McpListTools, Failure> {
+    Ok(McpListTools { server_id: server_id(server)? })
 }
 
 pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
@@ -37,9 +40,9 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
         return print(screen, &answer, |_| String::new());
     }
     let mut table = Table::new(HEADER);
-    let left_out = tabulate(&mut table, Some(server), &answer);
+    let left_out = tabulate(&mut table, Some(server), &answer.tools);
     show(&table, screen)?;
-    if answer.value("last_listed") == true {
+    if answer.last_listed == Some(true) {
         remark(&format!("{server} is not running: these are the tools that it listed last"));
     }
     left_out.iter().for_each(|text| remark(text));
@@ -49,17 +52,21 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
 
 /// One tool, with all that it says of itself.
 pub fn one(client: &mut Client, server: &str, name: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let (tools, _) = read(&ask(client, server)?);
+    let (tools, _) = read(&ask(client, server)?.tools);
     let Some(tool) = tools.iter().find(|tool| tool.text("name") == name) else {
         let names: Vec<_> = tools.iter().map(|tool| tool.text("name")).collect();
         let hint = hint(name, names.iter().map(String::as_str));
         let message = format!("there is no tool {server}/{name}{hint}");
         return Err(Failure::refused(Code::ToolNotFound, message, server));
     };
-    print(screen, tool, |tool| describe(server, tool))
+    match screen.json {
+        true => screen.json(&tool.to_json())?,
+        false => screen.text(&describe(server, tool))?,
+    }
+    Ok(())
 }
 
-fn describe(server: &str, tool: &Members) -> String {
+fn describe(server: &str, tool: &Payload) -> String {
     let mut parts = vec![format!("{server}/{}", tool.text("name"))];
     let texts = ["title", "description"].map(|part| tool.text(part).trim().to_owned());
     parts.extend(texts.into_iter().filter(|text| !text.is_empty()));
@@ -69,10 +76,10 @@ fn describe(server: &str, tool: &Members) -> String {
     parts.join("\n\n")
 }
 
-/// The tools of an answer, and how many items of it are none: no object, or without a name.
-pub fn read(answer: &Members) -> (Vec<Members>, usize) {
-    let items = answer.raws("tools");
-    let objects = items.iter().filter_map(|item| Members::parse(item.get().as_bytes()));
+/// The tools of a list, and how many items of it are none: no object, or without a name.
+pub fn read(list: &Json) -> (Vec<Payload>, usize) {
+    let items = items(list);
+    let objects = items.iter().filter_map(|item| Payload::parse(item.get().as_bytes()));
     let tools: Vec<_> = objects.filter(|tool| !tool.text("name").is_empty()).collect();
     let left_out = items.len() - tools.len();
     (tools, left_out)
@@ -85,17 +92,18 @@ pub fn seen_by(
     server: Option<&str>,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let ask = Ask::on_behalf("host_list_tools", asker);
-    let ask = match server {
-        Some(server) => ask.list("server_ids", &[server.to_owned()]),
-        None => ask,
+    let ask = HostListTools {
+        origin: Some(asker.origin.to_string()),
+        profile: asker.profile.clone(),
+        tab_id: None,
+        server_ids: server.map(|server| vec![server.to_owned()]),
     };
-    let answer = client.request(&ask, QUICK)?;
+    let answer = client.ask(&ask, QUICK)?;
     if screen.json {
         return print(screen, &answer, |_| String::new());
     }
     let mut table = Table::new(HEADER);
-    tabulate(&mut table, None, &answer);
+    tabulate(&mut table, None, &answer.tools.to_json());
     show(&table, screen)?;
     // An origin may be kept from them; who wonders why is told.
     remarks::on_changes(client, |name| server.is_none_or(|server| name == server));
@@ -103,18 +111,18 @@ pub fn seen_by(
 }
 
 pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let running = client.request(&Ask::new("mcp_list_connections"), QUICK)?.objects("connections");
+    let running = client.ask(&McpListConnections {}, QUICK)?;
     let mut failed = None;
-    let names: Vec<_> = running.iter().map(|connection| connection.text("server_id")).collect();
+    let names: Vec<_> = running.connections.iter().map(|connection| connection.server_id.clone()).collect();
     let (mut table, mut entries, mut left_out) = (Table::new(HEADER), Vec::new(), Vec::new());
     for server in &names {
         let mut entry = match ask(client, server) {
             Ok(answer) => {
-                left_out.extend(tabulate(&mut table, Some(server), &answer));
-                answer
+                left_out.extend(tabulate(&mut table, Some(server), &answer.tools));
+                answer.members()
             }
             Err(failure) => {
-                let error = failure.json().and_then(|json| Members::parse(json.as_bytes()));
+                let error = failure.json().and_then(|json| Payload::parse(json.as_bytes()));
                 remark(&format!("harbor: {server}: {}", failure.message().unwrap_or_default()));
                 failed.get_or_insert(failure.exit());
                 error.unwrap_or_default()
@@ -125,7 +133,7 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     }
     match screen.json {
         true => screen.json(&format!("{{\"servers\":[{}]}}", entries.join(",")))?,
-        false if running.is_empty() => remark("no server is running; start one with `harbor start NAME`"),
+        false if names.is_empty() => remark("no server is running; start one with `harbor start NAME`"),
         false => {
             show(&table, screen)?;
             left_out.iter().for_each(|text| remark(text));
@@ -138,8 +146,8 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
 const HEADER: &[&str] = &["TOOL", "DESCRIPTION"];
 
 /// Adds the tools; says what was left out.
-fn tabulate(table: &mut Table, server: Option<&str>, answer: &Members) -> Option<String> {
-    let (tools, left_out) = read(answer);
+fn tabulate(table: &mut Table, server: Option<&str>, list: &Json) -> Option<String> {
+    let (tools, left_out) = read(list);
     for tool in tools {
         let description = tool.text("description");
         let first_line = description.trim().lines().next().unwrap_or_default().to_owned();
@@ -189,7 +197,7 @@ mod tests {
         let answer = listed(1).replace(TOOLS, items);
         let ran = command(false, &[&answer], |c, s| of_server(c, "time", s));
         assert_eq!(ran.printed, "TOOL       DESCRIPTION\ntime/good\ntime/last\n");
-        let (tools, left_out) = read(&Members::parse(answer.as_bytes()).unwrap());
+        let (tools, left_out) = read(&Json::from_valid(items.to_owned()));
         let names: Vec<_> = tools.iter().map(|tool| tool.text("name")).collect();
         assert_eq!((names.join(" ").as_str(), left_out), ("good last", 5));
         let ran = command(true, &[&answer], |c, s| of_server(c, "time", s));

@@ -3,20 +3,16 @@
 //! Owns which these are, and the sentence. Must never start a bridge to find out.
 
 use harbor_bridge::config::Paths;
-use harbor_ipc_proto::client::Supervision;
+use harbor_ipc_proto::client::{ListServers, ServerView, Supervision};
 
 use super::grants::shorten;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
-use crate::reply::Members;
 
 /// What is to be said of `servers`, as `list_servers` shows them.
-pub fn among(servers: &[Members]) -> Option<(String, String)> {
-    let is_unseen = |server: &&Members| {
-        let said = server.object("supervision");
-        said.value("lazy") != true && said.value("auto_start") != true
-    };
-    let names: Vec<_> = servers.iter().filter(is_unseen).map(|server| server.text("server_id")).collect();
+pub fn among(servers: &[ServerView]) -> Option<(String, String)> {
+    let is_seen = |said: &Supervision| said.lazy == Some(true) || said.auto_start == Some(true);
+    let unseen = servers.iter().filter(|server| !is_seen(&server.supervision));
+    let names: Vec<_> = unseen.map(|server| server.server_id.clone()).collect();
     let first = names.first()?.clone();
     let (which, are, it_runs) = match names.len() {
         1 => (first.clone(), "is", "it unless it runs"),
@@ -33,8 +29,8 @@ pub fn among(servers: &[Members]) -> Option<(String, String)> {
 /// The same of a bridge that runs, in one sentence; nothing where none does.
 pub fn here(paths: &Paths) -> Option<String> {
     let mut client = Client::connect_running(paths).ok()??;
-    let listed = client.request(&Ask::new("list_servers"), QUICK).ok()?;
-    among(&listed.objects("servers")).map(|(what, next)| format!("{what}; {next}"))
+    let listed = client.ask(&ListServers {}, QUICK).ok()?;
+    among(&listed.servers).map(|(what, next)| format!("{what}; {next}"))
 }
 
 /// What is said of a server that has just come, if these are its settings.
@@ -49,6 +45,7 @@ pub fn once_added(name: &str, said: &Supervision) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rig::typed;
     use super::*;
 
     #[test]
@@ -68,7 +65,7 @@ mod tests {
     #[test]
     fn servers_that_nobody_starts_are_named() {
         let server = |name: &str, said: &str| {
-            Members::parse(format!(r#"{{"server_id":"{name}","supervision":{said}}}"#).as_bytes()).unwrap()
+            typed::<ServerView>(&format!(r#"{{"server_id":"{name}","supervision":{said}}}"#))
         };
         let seen = [server("a", r#"{"lazy":true}"#), server("b", r#"{"auto_start":true}"#)];
         assert_eq!(among(&seen), None);

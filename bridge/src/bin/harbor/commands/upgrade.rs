@@ -2,15 +2,16 @@
 //!
 //! Owns the questions before a new version gets anything. Must never use it without a yes, or `--yes`.
 
-use super::install::{BUILDS, confirm, needs_build, under_way, vouched, word};
+use harbor_ipc_proto::client::{UndoUpgrade, UpgradeServer, UpgradeView};
+
+use super::install::{BUILDS, confirm, under_way, vouched, word};
 use super::servers::{START, STOP};
 use super::{changes, print};
 use crate::args::Upgrade;
-use crate::ask::Ask;
 use crate::client::Client;
 use crate::consent;
 use crate::errors::{Exit, Failure};
-use crate::reply::Members;
+use crate::id::server_id;
 use crate::screen::{Screen, remark};
 use crate::table::flatten;
 
@@ -26,29 +27,41 @@ pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Re
         return undo(client, server, screen);
     }
     let Some(token) = planned_upgrade(client, wanted, screen)? else { return Ok(()) };
-    let tried = tried_out(client, wanted, &token, screen)?;
-    let upgrade = tried.object("upgrade");
+    let tried = tried_out(client, wanted, token, screen)?;
     if !screen.json {
-        screen.text(&describe_upgrade(server, &upgrade))?;
+        screen.text(&describe_upgrade(server, &tried))?;
     }
     if !wanted.yes && !consent::ask("Use it?")? {
         remark(NOTHING_CHANGED);
         return Err(Failure::Said(Exit::Failed));
     }
-    let ask = Ask::about("upgrade_server", server).text("apply", &upgrade.text("apply"));
-    let answer = client.request(&ask, STOP)?;
-    print(screen, &answer, |_| {
-        let mut said = used(server, &upgrade.text("after"), &answer.object("upgrade"));
-        if !upgrade.objects("changed").is_empty() {
+    let answer = client.ask(&UpgradeServer { apply: tried.apply, ..ask(server)? }, STOP)?;
+    print(screen, &answer, |answer| {
+        let mut said = used(server, &tried.after, &answer.upgrade);
+        if !tried.changed.is_empty() {
             said += &format!("\n{}", kept_from_origins(server));
         }
         said
     })
 }
 
+/// About this server; the caller says what is asked for.
+fn ask(server: &str) -> Result<UpgradeServer, Failure> {
+    Ok(UpgradeServer {
+        server_id: server_id(server)?,
+        to: None,
+        plan: None,
+        planned: None,
+        build: None,
+        with_all: None,
+        apply: None,
+        progress: None,
+    })
+}
+
 /// What it is now, and the way back where there is one.
-fn used(server: &str, after: &str, applied: &Members) -> String {
-    match applied.raw("previous") {
+fn used(server: &str, after: &str, applied: &UpgradeView) -> String {
+    match applied.previous {
         Some(_) => format!("{server} is {after} now; `harbor upgrade {server} --undo` goes back"),
         None => format!(
             "{server} is {after} now; the one before was never installed here, so none goes back to it"
@@ -67,68 +80,60 @@ fn planned_upgrade(
     screen: &mut Screen,
 ) -> Result<Option<String>, Failure> {
     let server = &wanted.server;
-    let mut ask = Ask::about("upgrade_server", server).flag("plan", true);
-    if let Some(to) = &wanted.to {
-        ask = ask.text("to", to);
-    }
-    let mut plan = under_way(client, "looking it up", ask)?;
-    let named = |plan: &Members| Some(plan.object("upgrade").text("planned")).filter(|name| !name.is_empty());
-    if needs_build(&plan.object("upgrade"))
-        && let Some(token) = named(&plan)
+    let looked_up = UpgradeServer { plan: Some(true), progress: Some(true), ..ask(server)? };
+    let first = UpgradeServer { to: wanted.to.clone(), ..looked_up.clone() };
+    let mut plan = under_way(client, "looking it up", &first)?;
+    if plan.upgrade.needs_build == Some(true)
+        && let Some(token) = &plan.upgrade.planned
     {
         confirm(wanted.yes, &format!("{server}: {BUILDS}"), "Run it?", NOTHING_CHANGED, screen)?;
-        let ask = Ask::about("upgrade_server", server).text("planned", &token);
-        plan = under_way(client, "looking it up", ask.flag("build", true).flag("plan", true))?;
+        let built = UpgradeServer { planned: Some(token.clone()), build: Some(true), ..looked_up };
+        plan = under_way(client, "looking it up", &built)?;
     }
-    let Some(token) = named(&plan) else {
-        let before = plan.object("upgrade").text("before");
-        print(screen, &plan, |_| format!("{server} is {before} already"))?;
+    let Some(token) = &plan.upgrade.planned else {
+        print(screen, &plan, |plan| format!("{server} is {} already", plan.upgrade.before))?;
         return Ok(None);
     };
     let trial = format!(
         "{}\nthe new version is installed beside it, and started to see its tools, in a sandbox with nothing of yours",
-        versions(server, &plan.object("upgrade"))
+        versions(server, &plan.upgrade)
     );
     confirm(wanted.yes, &trial, "Try it out?", NOTHING_CHANGED, screen)?;
-    Ok(Some(token))
+    Ok(Some(token.clone()))
 }
 
 /// Tries it out: with nothing of the person's, and where that does not do with all, after a yes.
 fn tried_out(
     client: &mut Client,
     wanted: &Upgrade,
-    token: &str,
+    token: String,
     screen: &mut Screen,
-) -> Result<Members, Failure> {
+) -> Result<UpgradeView, Failure> {
     let server = &wanted.server;
-    let ask = |token: &str, with_all| {
-        Ask::about("upgrade_server", server).text("planned", token).flag("with_all", with_all)
-    };
-    let tried = under_way(client, "trying it out", ask(token, wanted.yes))?;
-    let upgrade = tried.object("upgrade");
-    if upgrade.raw("failed").is_none() {
-        return Ok(tried);
-    }
+    let trial = UpgradeServer { progress: Some(true), ..ask(server)? };
+    let first = UpgradeServer { planned: Some(token), with_all: Some(wanted.yes), ..trial.clone() };
+    let upgrade = under_way(client, "trying it out", &first)?.into_value().upgrade;
+    let Some(failed) = &upgrade.failed else { return Ok(upgrade) };
     let why = format!(
         "with nothing of yours it does not do: {}\nit can be started with all that {server} may use: its secrets, variables, \
          files, network",
-        flatten(&upgrade.text("failed"))
+        flatten(failed)
     );
     confirm(wanted.yes, &why, "Try that?", NOTHING_CHANGED, screen)?;
-    under_way(client, "trying it out", ask(&upgrade.text("planned"), true))
+    let with_all = UpgradeServer { planned: upgrade.planned, with_all: Some(true), ..trial };
+    Ok(under_way(client, "trying it out", &with_all)?.into_value().upgrade)
 }
 
 fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     // A server that was up is started.
-    let answer = client.request(&Ask::about("undo_upgrade", server), START)?;
-    let installed = answer.object("installed");
-    let shown = installed.object("server");
-    let has_changed = shown.number("changed_tools").is_some_and(|number| number > 0);
-    print(screen, &answer, |_| {
+    let answer = client.ask(&UndoUpgrade { server_id: server_id(server)? }, START)?;
+    let shown = answer.installed.server.as_ref();
+    let has_changed = shown.and_then(|server| server.changed_tools).is_some_and(|number| number > 0);
+    print(screen, &answer, |answer| {
         let kept = if has_changed { format!("\n{}", kept_from_origins(server)) } else { String::new() };
-        format!("{server} is {} again{kept}", installed.text("version"))
+        format!("{server} is {} again{kept}", answer.installed.version.as_deref().unwrap_or_default())
     })?;
-    if !has_changed && shown.text("state") != "running" {
+    if !has_changed && shown.is_none_or(|server| server.state != "running") {
         remark(&format!(
             "it does not run, and its tools are looked at when it does: `harbor start {server}` starts it. Those that are not as \
              you accepted them are kept from origins until `harbor accept {server}`"
@@ -138,14 +143,14 @@ fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Fa
 }
 
 /// Which versions, and who says that the new one is the right one.
-fn versions(server: &str, upgrade: &Members) -> String {
-    let (hash, file) = (word(&upgrade.text("integrity")), upgrade.object("file"));
+fn versions(server: &str, upgrade: &UpgradeView) -> String {
+    let hash = word(&upgrade.integrity);
     let mut lines = vec![
-        format!("{server}: {} → {}", word(&upgrade.text("before")), word(&upgrade.text("after"))),
+        format!("{server}: {} → {}", word(&upgrade.before), word(&upgrade.after)),
         format!("hash       {hash}"),
     ];
-    if file.raw("size").is_some() {
-        lines.extend(vouched(&file));
+    if let Some(file) = &upgrade.file {
+        lines.extend(vouched(file));
     } else if !hash.starts_with(OF_COMMIT) {
         lines.push(
             "checked    by its registry alone, which gives that hash; no signature is looked at".into(),
@@ -154,17 +159,16 @@ fn versions(server: &str, upgrade: &Members) -> String {
     lines.join("\n")
 }
 
-fn describe_upgrade(server: &str, upgrade: &Members) -> String {
+fn describe_upgrade(server: &str, upgrade: &UpgradeView) -> String {
     let mut lines = vec![versions(server, upgrade)];
-    let list = |name: &str| flatten(&upgrade.strings(name).join(", "));
-    for (name, what) in [("added", "new tools  "), ("removed", "gone tools ")] {
-        if !list(name).is_empty() {
-            lines.push(format!("{what}{}", list(name)));
+    for (names, what) in [(&upgrade.added, "new tools  "), (&upgrade.removed, "gone tools ")] {
+        if !names.is_empty() {
+            lines.push(format!("{what}{}", flatten(&names.join(", "))));
         }
     }
-    for change in upgrade.objects("changed") {
-        lines.push(format!("changed    {}", flatten(&change.text("tool_name"))));
-        lines.extend(changes::differences(&change));
+    for change in &upgrade.changed {
+        lines.push(format!("changed    {}", flatten(&change.tool_name)));
+        lines.extend(changes::differences(&change.before, &change.after));
     }
     if lines.len() == 1 {
         lines.push("its tools say the same of themselves".into());

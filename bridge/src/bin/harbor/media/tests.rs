@@ -8,11 +8,11 @@ use super::*;
 
 fn image(data: &str) -> Media {
     let block = format!(r#"{{"type":"image","mimeType":"image/png","data":"{data}"}}"#);
-    Media::of_block(&Members::parse(block.as_bytes()).unwrap())
+    Media::of_block(&Payload::parse(block.as_bytes()).unwrap())
 }
 
 fn resource(json: &str) -> Media {
-    Media::of_resource(&Members::parse(json.as_bytes()).unwrap())
+    Media::of_resource(&Payload::parse(json.as_bytes()).unwrap())
 }
 
 fn names(directory: &Path) -> Vec<String> {

@@ -1,6 +1,8 @@
 //! Changed tools against a bridge with prepared answers.
 
-use super::super::rig::{Ran, command};
+use harbor_ipc_proto::field::read_object;
+
+use super::super::rig::{Ran, command, complete_object};
 use super::*;
 use crate::errors::Exit;
 
@@ -54,14 +56,13 @@ fn each_changed_part_is_shown_line_by_line() {
     assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Done));
     assert_eq!(ran.asked, [r#"{"type":"host_list_tool_changes","request_id":"1"}"#]);
     let ran = command(true, &[&listed(&[now()])], |c, s| show(c, None, s));
-    assert!(ran.printed.starts_with(r#"{"changes":[{"server_id":"time","tool_name":"now""#));
+    assert_eq!(ran.printed, format!("{{\"changes\":[{}]}}\n", complete_object("ToolChange", &now())));
 }
 
 #[test]
 fn whatever_differs_is_shown() {
-    let differs = |before: &str, after: &str| {
-        describe(&Members::parse(change("now", before, after, false).as_bytes()).unwrap())
-    };
+    let differs =
+        |before: &str, after: &str| describe(&read_object(&change("now", before, after, false)).unwrap());
     let shown =
         |lines: &str| format!("time/now: has changed; origins cannot use it until you accept it\n{lines}");
     assert_eq!(differs(r#"{"title":"5"}"#, r#"{"title":5}"#), shown("  title\n    - \"5\"\n    + 5"));

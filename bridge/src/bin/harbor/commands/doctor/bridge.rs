@@ -2,13 +2,16 @@
 //!
 //! Owns what of it is a finding.
 
+use harbor_ipc_proto::client::{
+    BridgeStatus, CatalogStatus, HealthReason, KernelStatus, ListServers, SecretStoreView, ServerStatus,
+    ServerView, Status, StatusView,
+};
+
 use super::super::unseen;
 use super::{Finding, State};
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::commands::catalog::headline;
 use crate::errors::Failure;
-use crate::reply::Members;
 use crate::when;
 
 /// A catalog is stale that is so old, in milliseconds.
@@ -19,131 +22,120 @@ const AGAIN: &str = "the machine may be busy: run `harbor doctor` again";
 
 pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
     // What the kernel offers is tried right after the start: whatever is measured waits for that.
-    let status = client.request(&Ask::new("status").flag("fresh", true), QUICK)?.object("status");
-    let listed = client.request(&Ask::new("list_servers"), QUICK)?.objects("servers");
-    let catalog = catalog(&status.object("catalog"));
+    let status = client.ask(&Status { fresh: Some(true) }, QUICK)?.into_value().status;
+    let listed = client.ask(&ListServers {}, QUICK)?.into_value().servers;
+    let catalog = catalog(&status.catalog);
     let unseen = unseen::among(&listed);
     let unseen = unseen.map(|(what, next)| Finding::wrong(State::Warning, "servers", what, next));
     let of_servers = listed.iter().filter_map(uncontained).chain(unseen);
     Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).collect())
 }
 
-fn findings(status: &Members) -> Vec<Finding> {
-    let bridge = status.object("bridge");
+fn findings(status: &StatusView) -> Vec<Finding> {
+    let bridge = &status.bridge;
     let mut all = vec![Finding::ok(
         "bridge",
-        format!(
-            "{} (build {}) runs, process {}",
-            bridge.text("version"),
-            bridge.text("build"),
-            bridge.value("pid")
-        ),
+        format!("{} (build {}) runs, process {}", bridge.version, bridge.build, bridge.pid),
     )];
-    all.extend(kernel(&bridge));
-    all.push(secrets(&bridge.object("secrets")));
-    all.extend(newcomers(&bridge));
-    let reasons = status.object("health").objects("reasons");
+    all.extend(kernel(bridge.kernel.as_ref()));
+    all.push(secrets(&bridge.secrets));
+    all.extend(newcomers(bridge));
+    let reasons = &status.health.reasons;
     // What was lost is found in its files, with what to do.
-    all.extend(reasons.iter().filter(|reason| reason.text("code") != "database_rebuilt").map(reason));
-    let servers = status.objects("servers");
+    all.extend(reasons.iter().filter(|reason| reason.code != "database_rebuilt").map(reason));
+    let servers = &status.servers;
     all.extend(servers.iter().filter_map(open));
-    if servers.iter().all(|server| !matches!(server.text("state").as_str(), "failed" | "crashed")) {
+    if servers.iter().all(|server| !matches!(server.state.as_ref(), "failed" | "crashed")) {
         all.push(Finding::ok("servers", format!("none of {} fails", servers.len())));
     }
     all
 }
 
-fn kernel(bridge: &Members) -> Vec<Finding> {
-    let kernel = bridge.object("kernel");
-    if bridge.raw("kernel").is_none() {
+fn kernel(kernel: Option<&KernelStatus>) -> Vec<Finding> {
+    let Some(kernel) = kernel else {
         let what = "what it holds servers by could not be found out in time: the bridge still tries it";
         return vec![Finding::wrong(State::Warning, "kernel", what, AGAIN)];
-    }
-    let missing = kernel.strings("missing");
-    if missing.is_empty() {
-        return vec![Finding::ok("kernel", format!("it holds servers by {}", kernel.text("held_by")))];
+    };
+    if kernel.missing.is_empty() {
+        return vec![Finding::ok("kernel", format!("it holds servers by {}", kernel.held_by))];
     }
     let next = "docs/sandbox.md says what needs which kernel; `--required` has a server refused rather than held less";
-    missing.into_iter().map(|what| Finding::wrong(State::Warning, "kernel", what, next)).collect()
+    kernel.missing.iter().map(|what| Finding::wrong(State::Warning, "kernel", what.as_str(), next)).collect()
 }
 
 /// Where secrets are kept. Says nothing of what there is.
-fn secrets(store: &Members) -> Finding {
-    let kept = match store.text("encryption").as_str() {
+fn secrets(store: &SecretStoreView) -> Finding {
+    let kept = match store.encryption.as_ref() {
         "passphrase" => "they are encrypted, with a passphrase",
         "keyring" => "they are encrypted, and the keyring has the key",
-        _ if store.text("store") == "keyring" => "the keyring is to have their key",
+        _ if store.store == "keyring" => "the keyring is to have their key",
         _ => "they are in a file of yours alone, not encrypted",
     };
-    match () {
-        () if store.raw("misplaced").is_some() => {
-            Finding::wrong(State::Warning, "secrets", store.text("misplaced"), "")
-        }
-        () if store.value("locked") == true => Finding::wrong(
+    match &store.misplaced {
+        Some(misplaced) => Finding::wrong(State::Warning, "secrets", misplaced.as_str(), ""),
+        None if store.locked => Finding::wrong(
             State::Warning,
             "secrets",
             format!("{kept}; they are locked, and servers that need some wait"),
             "`harbor secrets unlock`",
         ),
-        () => Finding::ok("secrets", kept),
+        None => Finding::ok("secrets", kept),
     }
 }
 
 /// It stays so; nothing is broken.
-fn newcomers(bridge: &Members) -> Option<Finding> {
+fn newcomers(bridge: &BridgeStatus) -> Option<Finding> {
     let what = "new ones get nothing by themselves since harbor.db was lost; \
                 `harbor grant client://NAME mcp:tools.list --always`, and the same of mcp:tools.call, lets one in";
-    (bridge.text("first_use") == "closed").then(|| Finding::ok("AI clients", what))
+    (bridge.first_use == "closed").then(|| Finding::ok("AI clients", what))
 }
 
 /// A source that cannot be reached is no fault of this machine's, as long as it is not for days.
-fn catalog(catalog: &Members) -> Finding {
+fn catalog(catalog: &CatalogStatus) -> Finding {
     let wrong = |what: String, next: &str| Finding::wrong(State::Warning, "catalog", what, next);
     let retry = "`harbor catalog refresh` tries again; `harbor catalog status` says how the sources are";
-    let (file_error, state) = (catalog.text("file_error"), catalog.text("state"));
-    let error = Some(catalog.text("last_error")).filter(|error| !error.is_empty());
-    let error = error.unwrap_or_else(|| "why could not be found out".into());
-    let stale = catalog.number("last_refresh").is_some_and(|at| at + STALE < when::now());
+    let state = catalog.state.as_ref();
+    let error = catalog.last_error.as_deref().unwrap_or("why could not be found out");
+    let stale = catalog.last_refresh.is_some_and(|at| at + STALE < when::now());
+    if let Some(file_error) = &catalog.file_error {
+        return wrong(file_error.clone(), "");
+    }
     match () {
-        () if !file_error.is_empty() => wrong(file_error, ""),
         () if state.is_empty() => wrong("how it is could not be found out".into(), AGAIN),
         () if state == "failed" => wrong(format!("the catalog worker has failed: {error}"), retry),
         () if state == "off" => Finding::ok("catalog", "it is not refreshed: that is how you have it"),
-        () if catalog.number("failing").is_some_and(|failing| failing > 0) => {
-            wrong(format!("a source failed the last time: {error}"), retry)
-        }
+        () if catalog.failing > 0 => wrong(format!("a source failed the last time: {error}"), retry),
         () if stale => wrong("it was last refreshed more than three days ago".into(), retry),
         () => Finding::ok("catalog", headline(catalog, when::now())),
     }
 }
 
 /// What the bridge itself finds wrong.
-fn reason(reason: &Members) -> Finding {
-    let server = reason.text("server");
-    let state = if reason.text("state") == "failing" { State::Broken } else { State::Warning };
-    let (about, next) = match server.is_empty() {
-        true => ("bridge", String::new()),
-        false => (
+fn reason(reason: &HealthReason) -> Finding {
+    let state = if reason.state == "failing" { State::Broken } else { State::Warning };
+    let (about, next) = match &reason.server {
+        None => ("bridge", String::new()),
+        Some(server) => (
             "servers",
             format!("`harbor logs {server}` shows what it said, `harbor start {server}` tries again"),
         ),
     };
-    Finding::wrong(state, about, reason.text("message"), next)
+    Finding::wrong(state, about, reason.message.as_str(), next)
 }
 
 /// A server without a sandbox.
-fn open(server: &Members) -> Option<Finding> {
-    let (name, level) = (server.text("id"), server.text("sandbox"));
-    matches!(level.as_str(), "off" | "basic").then(|| {
+fn open(server: &ServerStatus) -> Option<Finding> {
+    let (name, level) = (&server.id, server.sandbox.as_deref().unwrap_or_default());
+    matches!(level, "off" | "basic").then(|| {
         let what = format!("{name} has the sandbox level {level}: it can do all that you can");
         Finding::wrong(State::Warning, "servers", what, format!("`harbor sandbox {name} --sandbox standard`"))
     })
 }
 
 /// A server, started in this bridge's time, whose processes no PID namespace holds.
-fn uncontained(server: &Members) -> Option<Finding> {
-    (server.text("containment") == "process_group").then(|| {
-        let (name, why) = (server.text("server_id"), server.text("containment_reason"));
+fn uncontained(server: &ServerView) -> Option<Finding> {
+    (server.containment.as_deref() == Some("process_group")).then(|| {
+        let (name, why) = (&server.server_id, server.containment_reason.as_deref().unwrap_or_default());
         let what = format!("{name} has no PID namespace ({why}): it sees other processes, and what it leaves behind is sought");
         Finding::wrong(State::Warning, "servers", what, "docs/sandbox.md says what that lets through, docs/deploy.md what a container needs for it")
     })
@@ -152,10 +144,11 @@ fn uncontained(server: &Members) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::rig::typed;
 
     #[test]
     fn where_secrets_are_kept_is_told() {
-        let found = |text: &str| secrets(&Members::parse(text.as_bytes()).unwrap());
+        let found = |text: &str| secrets(&typed(text));
         for (text, state, said) in [
             (r#"{"store":"file","encryption":"none","locked":false}"#, State::Ok, "not encrypted"),
             (r#"{"store":"keyring","encryption":"none","locked":false}"#, State::Ok, "is to have their key"),
@@ -178,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_catalog_that_is_broken_failing_or_stale_is_told() {
-        let found = |text: &str| catalog(&Members::parse(text.as_bytes()).unwrap());
+        let found = |text: &str| catalog(&typed(text));
         let now = when::now();
         for (text, state, said) in [
             (
@@ -212,7 +205,7 @@ mod tests {
     #[test]
     fn what_the_bridge_says_becomes_findings() {
         let status = r#"{"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed"},{"state":"failing","code":"audit_failing","message":"the audit log cannot be written"}]},"bridge":{"version":"1","build":"b","pid":7,"kernel":{"held_by":"landlock 3","missing":["ports are not held"]}},"servers":[{"id":"x","state":"failed","sandbox":"off"}]}"#;
-        let found = findings(&Members::parse(status.as_bytes()).unwrap());
+        let found = findings(&typed(status));
         let states: Vec<_> = found.iter().map(|finding| (finding.state, finding.about)).collect();
         assert_eq!(
             states,
@@ -227,16 +220,16 @@ mod tests {
         );
         let listed =
             r#"{"server_id":"x","containment":"process_group","containment_reason":"mount /proc: no"}"#;
-        let found = uncontained(&Members::parse(listed.as_bytes()).unwrap()).unwrap();
+        let found = uncontained(&typed(listed)).unwrap();
         assert_eq!((found.state, found.about), (State::Warning, "servers"));
-        assert!(uncontained(&Members::parse(br#"{"containment":"pid_namespace"}"#).unwrap()).is_none());
+        assert!(uncontained(&typed(r#"{"containment":"pid_namespace"}"#)).is_none());
         let busy = r#"{"health":{"reasons":[]},"bridge":{},"servers":[]}"#;
-        let found = findings(&Members::parse(busy.as_bytes()).unwrap());
+        let found = findings(&typed(busy));
         assert!(
             found.iter().any(|finding| finding.what.starts_with("what it holds servers by could not be"))
         );
         let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
-        let found = findings(&Members::parse(well.as_bytes()).unwrap());
+        let found = findings(&typed(well));
         assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 4);
     }
 }

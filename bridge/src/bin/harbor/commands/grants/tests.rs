@@ -3,7 +3,7 @@
 use harbor_policy::grants::GrantType;
 use harbor_policy::scope::Scope;
 
-use super::super::rig::{Ran, command, error};
+use super::super::rig::{Ran, command, complete_object, error, typed};
 use super::*;
 use crate::args::Asker;
 use crate::errors::Exit;
@@ -16,10 +16,6 @@ const ALWAYS: &str = r#"{"origin":"https://a.example","profile":"default","scope
 fn asker(profile: Option<&str>) -> Asker {
     let origin = Origin::parse("https://a.example").unwrap();
     Asker { origin, profile: profile.map(str::to_owned) }
-}
-
-fn members(json: &str) -> Members {
-    Members::parse(json.as_bytes()).unwrap()
 }
 
 fn granted(json: bool, denied: bool) -> Ran {
@@ -54,7 +50,7 @@ fn a_grant_is_confirmed_as_the_bridge_made_it() {
 #[test]
 fn servers_that_are_not_defined_are_told() {
     let patterns = ["time/*", "tiem/now", "nope/x", "nope/y/z"].map(str::to_owned);
-    let defined = members(r#"{"servers":[{"server_id":"time"},{"server_id":"files"}]}"#);
+    let defined = ["time", "files"];
     let named = named_servers(&patterns);
     assert_eq!(
         undefined(&named, &defined),
@@ -80,7 +76,7 @@ fn who_has_no_grants_is_named() {
 fn sentences() {
     let say = |rest: &str| {
         let grant = format!(r#"{{"origin":"client://x","scope":"mcp:tools.list",{rest}}}"#);
-        sentence(&members(&grant), NOON)
+        sentence(&typed(&grant), NOON)
     };
     for (rest, said) in [
         (r#""grant_type":"ALLOW_ALWAYS","profile":"default""#, "client://x may mcp:tools.list, always"),
@@ -100,7 +96,7 @@ fn sentences() {
 
 #[test]
 fn a_deny_that_stands_is_told_with_what_takes_it_away() {
-    let warned = |grant: &str| warning(&members(&format!(r#"{{"denied":true,"grant":{grant}}}"#)));
+    let warned = |grant: &str| warning(&typed(&format!(r#"{{"denied":true,"grant":{grant}}}"#)));
     assert_eq!(
         warned(ALWAYS).unwrap(),
         "harbor: a DENY stands, and nothing of this is allowed until `harbor revoke https://a.example mcp:tools.call \
@@ -109,7 +105,7 @@ fn a_deny_that_stands_is_told_with_what_takes_it_away() {
     let of_work = warned(&ALWAYS.replace("default", "work")).unwrap();
     assert!(of_work.contains("mcp:tools.call --deny --profile \"work\"` takes"), "{of_work}");
     assert_eq!(warned(&ALWAYS.replace("ALLOW_ALWAYS", "DENY")), None, "it was asked for");
-    let allowed = members(&format!(r#"{{"denied":false,"grant":{ALWAYS}}}"#));
+    let allowed = typed(&format!(r#"{{"denied":false,"grant":{ALWAYS}}}"#));
     assert_eq!(warning(&allowed), None);
 }
 
@@ -161,7 +157,7 @@ fn the_grants_are_a_table() {
     );
     assert_eq!(ran.asked, [r#"{"type":"host_list_all_permissions","request_id":"1"}"#]);
     let ran = command(true, &[&all], |c, s| list(c, None, s));
-    assert_eq!(ran.printed, format!("{{\"grants\":[{ALWAYS}]}}\n"));
+    assert_eq!(ran.printed, format!("{{\"grants\":[{}]}}\n", complete_object("Grant", ALWAYS)));
     let origin = Origin::parse("https://a.example").unwrap();
     let of_one = listed("host_get_permissions", "");
     let ran = command(false, &[&of_one], |c, s| list(c, Some(&origin), s));
@@ -180,7 +176,7 @@ fn profiles_and_tabs_are_shown_where_there_are_any() {
     let deny =
         r#"{"origin":"https://b.example","profile":"default","scope":"web:fetch","grant_type":"DENY"}"#;
     assert_eq!(
-        tabulate(&[members(once), members(deny)], NOON).lines(None),
+        tabulate(&[typed(once), typed(deny)], NOON).lines(None),
         [
             "ORIGIN             PROFILE  SCOPE      GRANT  TAB  TOOLS  UNTIL",
             "https://a.example  work     web:fetch  once   7    all    12:10Z (in 10 min)",

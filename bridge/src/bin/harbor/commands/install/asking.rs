@@ -2,21 +2,21 @@
 //!
 //! Owns that a wrong answer is asked for again, a few times. What the bridge alone can know to be wrong is its to refuse.
 
+use harbor_ipc_proto::client::DeclaredView;
 use harbor_policy::recipe::Kind;
 
 use crate::args::Package;
 use crate::consent;
 use crate::errors::Failure;
-use crate::reply::Members;
 use crate::table::flatten;
 
 /// How often something is asked that is answered wrong.
 const MOST_TRIES: usize = 3;
 
 /// Asks for what is filled in.
-pub fn inputs(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
-    for input in inputs.iter().filter(|input| input.value("required") == true) {
-        let (name, many) = (input.text("name"), input.value("many") == true);
+pub fn inputs(package: &mut Package, inputs: &[DeclaredView]) -> Result<(), Failure> {
+    for input in inputs.iter().filter(|input| input.required) {
+        let (name, many) = (input.name.clone(), input.many);
         if package.inputs.contains_key(&name) {
             continue;
         }
@@ -45,27 +45,27 @@ pub fn inputs(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> 
 }
 
 /// Asks for variables of its environment.
-pub fn variables(package: &mut Package, variables: &[Members]) -> Result<(), Failure> {
-    for variable in variables.iter().filter(|variable| variable.value("required") == true) {
-        let name = variable.text("name");
-        if package.definition.env.contains_key(&name) {
+pub fn variables(package: &mut Package, variables: &[DeclaredView]) -> Result<(), Failure> {
+    for variable in variables.iter().filter(|variable| variable.required) {
+        let name = &variable.name;
+        if package.definition.env.contains_key(name) {
             continue;
         }
-        let value = answer(variable, &format!("{}{}: ", explained(variable), flatten(&name)))?;
+        let value = answer(variable, &format!("{}{}: ", explained(variable), flatten(name)))?;
         if !value.is_empty() {
-            package.definition.env.insert(name, value);
+            package.definition.env.insert(name.clone(), value);
         }
     }
     Ok(())
 }
 
 /// What was answered: something that may be, or nothing.
-fn answer(declared: &Members, question: &str) -> Result<String, Failure> {
+fn answer(declared: &DeclaredView, question: &str) -> Result<String, Failure> {
     answered(declared, question, consent::line)
 }
 
 fn answered(
-    declared: &Members,
+    declared: &DeclaredView,
     question: &str,
     mut ask: impl FnMut(&str) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
@@ -77,12 +77,12 @@ fn answered(
             Some(other) => expected = format!("expected {}\n", flatten(&other)),
         }
     }
-    Err(Failure::Usage(format!("{}: {}", flatten(&declared.text("name")), expected.trim_end())))
+    Err(Failure::Usage(format!("{}: {}", flatten(&declared.name), expected.trim_end())))
 }
 
 /// What is expected instead.
-fn wrong(declared: &Members, value: &str) -> Option<String> {
-    let (choices, named) = (declared.strings("choices"), declared.text("value_type"));
+fn wrong(declared: &DeclaredView, value: &str) -> Option<String> {
+    let (choices, named) = (&declared.choices, declared.value_type.as_deref().unwrap_or_default());
     if value.is_empty() {
         return None;
     }
@@ -95,15 +95,15 @@ fn wrong(declared: &Members, value: &str) -> Option<String> {
 }
 
 /// What stands above a question: what it is about, and what the answer may be.
-fn explained(declared: &Members) -> String {
-    let texts = [flatten(&declared.text("description")), may_be(declared)];
+fn explained(declared: &DeclaredView) -> String {
+    let texts = [flatten(&declared.description), may_be(declared)];
     texts.into_iter().filter(|text| !text.is_empty()).map(|line| format!("{line}\n")).collect()
 }
 
 /// What a value may be; empty where that is anything.
-pub fn may_be(declared: &Members) -> String {
-    let choices = declared.strings("choices").join(", ");
-    let kind = match declared.text("value_type").as_str() {
+pub fn may_be(declared: &DeclaredView) -> String {
+    let choices = declared.choices.join(", ");
+    let kind = match declared.value_type.as_deref().unwrap_or_default() {
         _ if !choices.is_empty() => return format!("one of {}", flatten(&choices)),
         "path" => "a path",
         "url" => "an address, with https://",
@@ -116,10 +116,11 @@ pub fn may_be(declared: &Members) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::rig::typed;
     use super::*;
 
     fn with(declared: &str, answers: &[&str]) -> (Result<String, String>, Vec<String>) {
-        let declared = Members::parse(declared.as_bytes()).unwrap();
+        let declared = typed(declared);
         let (mut asked, mut answers) = (Vec::new(), answers.iter());
         let answer = answered(&declared, "Z: ", |question| {
             asked.push(question.to_owned());

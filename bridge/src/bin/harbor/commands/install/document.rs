@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::recipe::manifest::MAX;
 use serde_json::value::RawValue;
@@ -20,7 +21,7 @@ pub fn path(source: &str) -> Option<PathBuf> {
 }
 
 /// Its text, which is an object.
-pub fn read(path: &Path) -> Result<Json, Failure> {
+pub fn read(path: &Path) -> Result<JsonObject, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
     if path.is_dir() {
         let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -37,7 +38,7 @@ pub fn read(path: &Path) -> Result<Json, Failure> {
     let text = text.trim_start_matches('\u{feff}').trim();
     let parsed = serde_json::from_str::<Box<RawValue>>(text).ok().filter(|_| text.starts_with('{'));
     let parsed = parsed.ok_or_else(|| wrong("it is not the JSON of a manifest".into()))?;
-    Ok(Json::from_valid(parsed.get().to_owned()))
+    Ok(JsonObject(Json::from_valid(parsed.get().to_owned())))
 }
 
 #[cfg(test)]

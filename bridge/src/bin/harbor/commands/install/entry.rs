@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::Path;
 
+use harbor_ipc_proto::client::{DeclaredView, InstallServer, ResolveServer, ResolvedView};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::recipe::pattern;
 use harbor_policy::recipe::source::{Source, sort};
@@ -21,10 +22,9 @@ use super::super::{add, secrets::prompt};
 use super::runs::word;
 use super::{asking, document, plan, show, under_way};
 use crate::args::{Definition, Package};
-use crate::ask::Ask;
 use crate::client::Client;
 use crate::errors::Failure;
-use crate::reply::Members;
+use crate::payload::Payload;
 use crate::screen::Screen;
 use crate::table::flatten;
 
@@ -33,8 +33,16 @@ use crate::table::flatten;
 pub struct Complete {
     pub package: Package,
     /// The entry, if it is one.
-    pub about: Option<Members>,
+    pub about: Option<About>,
     pub secrets: Vec<Wanted>,
+}
+
+/// What is known of an entry, and how it came.
+#[derive(Debug)]
+pub struct About {
+    pub entry: ResolvedView,
+    /// For `--json`.
+    pub shown: Payload,
 }
 
 /// A secret that is wanted.
@@ -52,15 +60,16 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    fn of(declared: &Members) -> Self {
+    fn of(declared: &DeclaredView) -> Self {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         Self {
-            name: declared.text("name"),
-            description: declared.text("description"),
-            help_url: declared.text("help_url"),
-            header: declared.text("header"),
-            pattern: declared.text("pattern"),
-            placeholder: declared.text("placeholder"),
-            required: declared.value("required") == true,
+            name: declared.name.clone(),
+            description: declared.description.clone(),
+            help_url: text(&declared.help_url),
+            header: text(&declared.header),
+            pattern: text(&declared.pattern),
+            placeholder: text(&declared.placeholder),
+            required: declared.required,
         }
     }
 
@@ -101,24 +110,22 @@ impl Wanted {
 
 impl Complete {
     /// A request about what was read of its repository or manifest.
-    pub fn on(&self, ask: Ask) -> Ask {
-        match self.about.as_ref().filter(|about| about.raw("planned").is_some()) {
-            Some(about) => ask.text("planned", &about.text("planned")),
-            None => ask,
-        }
+    pub fn on(&self, ask: InstallServer) -> InstallServer {
+        let planned = self.about.as_ref().and_then(|about| about.entry.planned.clone());
+        InstallServer { planned: planned.or(ask.planned), ..ask }
     }
 
     /// What must be given and was not, as it is typed.
     pub fn lacking(&self) -> Vec<String> {
         let Package { inputs, definition, .. } = &self.package;
-        let all = |name: &str| self.about.iter().flat_map(|about| about.objects(name)).collect::<Vec<_>>();
-        let of = |list: &str, option: &str, is_given: &dyn Fn(&String) -> bool| {
-            let needed = all(list).into_iter().filter(|one| one.value("required") == true);
-            let lacking = needed.map(|one| one.text("name")).filter(|name| !is_given(name));
-            lacking.map(|name| format!("{option} {}=VALUE", word(&name))).collect::<Vec<_>>()
+        let of = |list: &[DeclaredView], option: &str, is_given: &dyn Fn(&String) -> bool| {
+            let needed = list.iter().filter(|one| one.required).map(|one| &one.name);
+            let lacking = needed.filter(|name| !is_given(name));
+            lacking.map(|name| format!("{option} {}=VALUE", word(name))).collect::<Vec<_>>()
         };
-        let inputs = of("inputs", "--input", &|name| inputs.contains_key(name));
-        [inputs, of("variables", "--env", &|name| definition.env.contains_key(name))].concat()
+        let Some(About { entry, .. }) = &self.about else { return Vec::new() };
+        let inputs = of(&entry.inputs, "--input", &|name| inputs.contains_key(name));
+        [inputs, of(&entry.variables, "--env", &|name| definition.env.contains_key(name))].concat()
     }
 }
 
@@ -146,34 +153,34 @@ pub fn complete(client: &mut Client, wanted: &Package, screen: &mut Screen) -> R
     if file.is_none() && !is_described(&package.source) {
         return Ok(Complete { package, about: None, secrets });
     }
-    let mut ask = Ask::new("resolve_server").text("source", &package.source);
-    if let Some(file) = file {
-        ask = ask.json("manifest", document::read(&file)?);
-    }
-    if let Some(way) = package.way {
-        ask = ask.number("package", way);
-    }
-    let about = under_way(client, "looking it up", ask)?.object("server");
-    let (inputs, variables) = (about.objects("inputs"), about.objects("variables"));
-    take_behind(&mut package, &inputs)?;
+    let ask = ResolveServer {
+        source: package.source.clone(),
+        manifest: file.map(|file| document::read(&file)).transpose()?,
+        package: package.way,
+        progress: Some(true),
+    };
+    let answer = under_way(client, "looking it up", &ask)?;
+    let shown = answer.part("server");
+    let about = answer.into_value().server;
+    let (inputs, variables) = (&about.inputs, &about.variables);
+    take_behind(&mut package, inputs)?;
     if !package.yes && !package.dry_run {
         // Who is asked knows by then what about.
         show(screen, &plan::describe_entry(&about).join("\n"))?;
-        asking::inputs(&mut package, &inputs)?;
-        asking::variables(&mut package, &variables)?;
+        asking::inputs(&mut package, inputs)?;
+        asking::variables(&mut package, variables)?;
     }
-    make_whole(&mut package, &inputs, &variables)?;
-    let declared = about.objects("secrets");
+    make_whole(&mut package, inputs, variables)?;
     let of_env = |secret: &Wanted| package.definition.env.contains_key(&secret.name);
-    let declared = declared.iter().map(Wanted::of).filter(|secret| !of_env(secret));
+    let declared = about.secrets.iter().map(Wanted::of).filter(|secret| !of_env(secret));
     let declared: Vec<_> =
         declared.filter(|one| secrets.iter().all(|known| known.name != one.name)).collect();
     secrets.extend(declared);
-    Ok(Complete { package, about: Some(about), secrets })
+    Ok(Complete { package, about: Some(About { entry: about, shown }), secrets })
 }
 
 /// What stands behind `--` is the one thing that is asked for, or the server's own arguments.
-fn take_behind(package: &mut Package, inputs: &[Members]) -> Result<(), Failure> {
+fn take_behind(package: &mut Package, inputs: &[DeclaredView]) -> Result<(), Failure> {
     let behind = match inputs {
         [] => return Ok(()),
         _ if package.definition.args.is_empty() => return Ok(()),
@@ -181,11 +188,11 @@ fn take_behind(package: &mut Package, inputs: &[Members]) -> Result<(), Failure>
     };
     match inputs {
         [only] => {
-            package.inputs.entry(only.text("name")).or_default().extend(behind);
+            package.inputs.entry(only.name.clone()).or_default().extend(behind);
             Ok(())
         }
         many => {
-            let names: Vec<_> = many.iter().map(|input| flatten(&input.text("name"))).collect();
+            let names: Vec<_> = many.iter().map(|input| flatten(&input.name)).collect();
             let source = &package.source;
             let why = format!("{source} asks for {}: say each by --input NAME=VALUE", names.join(", "));
             Err(Failure::Usage(why))
@@ -194,15 +201,19 @@ fn take_behind(package: &mut Package, inputs: &[Members]) -> Result<(), Failure>
 }
 
 /// Paths as the bridge needs them, which runs elsewhere.
-fn make_whole(package: &mut Package, inputs: &[Members], variables: &[Members]) -> Result<(), Failure> {
+fn make_whole(
+    package: &mut Package,
+    inputs: &[DeclaredView],
+    variables: &[DeclaredView],
+) -> Result<(), Failure> {
     let here = add::current_dir()?;
-    for variable in variables.iter().filter(|variable| variable.value("path") == true) {
-        if let Some(path) = package.definition.env.get_mut(&variable.text("name")) {
+    for variable in variables.iter().filter(|variable| variable.path) {
+        if let Some(path) = package.definition.env.get_mut(&variable.name) {
             *path = add::absolute(&at_home(path), &here)?;
         }
     }
-    for input in inputs.iter().filter(|input| input.value("path") == true) {
-        for path in package.inputs.get_mut(&input.text("name")).into_iter().flatten() {
+    for input in inputs.iter().filter(|input| input.path) {
+        for path in package.inputs.get_mut(&input.name).into_iter().flatten() {
             *path = add::absolute(&at_home(path), &here)?;
         }
     }

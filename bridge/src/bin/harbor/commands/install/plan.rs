@@ -2,54 +2,61 @@
 //!
 //! Owns the words. What an entry says of itself is other people's: it is shown as text.
 
+use harbor_ipc_proto::client::{
+    DeclaredView, FileView, InstalledView, ResolvedView, SandboxSettings, WayView,
+};
+
 use super::super::count;
 use super::super::status;
 use super::runs::{self, word};
 use super::{asking, entry};
 use crate::args::Package;
-use crate::reply::Members;
 use crate::table::flatten;
 
 /// Of a plan.
-pub fn describe(plan: &Members) -> String {
-    let mut lines = vec![format!("server     {}", plan.text("server_id"))];
-    let name = word(&plan.text("name"));
-    match plan.text("kind").as_str() {
+pub fn describe(plan: &InstalledView) -> String {
+    let mut lines = vec![format!("server     {}", plan.server_id)];
+    let name = word(&plan.name);
+    match plan.kind.as_ref() {
         "oci" => lines.push(format!("image      {name}, as it is now; pinned by its id")),
         "remote" => lines.push(format!("elsewhere  {name}")),
         "binary" => lines.push(describe_file(plan, &name)),
         kind => {
-            let packages = usize::try_from(plan.number("packages").unwrap_or(0)).unwrap_or(usize::MAX);
-            lines.push(format!("package    {name} {} ({kind})", word(&plan.text("version"))));
-            lines.push(format!("hash       {}", word(&plan.text("integrity"))));
+            let packages = usize::try_from(plan.packages.unwrap_or(0)).unwrap_or(usize::MAX);
+            lines.push(format!("package    {name} {} ({kind})", text(&plan.version)));
+            lines.push(format!("hash       {}", text(&plan.integrity)));
             lines.push(format!(
                 "with       {}, each locked with its version and hash",
                 count(packages, "package")
             ));
         }
     }
-    lines.extend(runs::describe(&plan.object("runs")));
+    lines.extend(plan.runs.iter().flat_map(runs::describe));
     lines.push(format!("may        {}", may(plan)));
     lines.extend(opened(plan));
     lines.join("\n")
 }
 
+/// A word that may be absent.
+fn text(word_or_none: &Option<String>) -> String {
+    word(word_or_none.as_deref().unwrap_or_default())
+}
+
 /// Of what is downloaded.
-fn describe_file(plan: &Members, address: &str) -> String {
-    let file = plan.object("file");
-    let size = status::size(file.number("size").unwrap_or(0));
-    let program = format!("program    {} of {address} ({size})", word(&file.text("program")));
-    let hash = format!("sha256     {}", word(&plan.text("version")));
-    [vec![program, hash], vouched(&file)].concat().join("\n")
+fn describe_file(plan: &InstalledView, address: &str) -> String {
+    let hash = format!("sha256     {}", text(&plan.version));
+    let Some(file) = &plan.file else { return format!("program    of {address}\n{hash}") };
+    let program = format!("program    {} of {address} ({})", word(&file.program), status::size(file.size));
+    [vec![program, hash], vouched(file)].concat().join("\n")
 }
 
 /// Who says that a download is the right file.
-pub fn vouched(file: &Members) -> Vec<String> {
-    let (said, key) = (file.strings("vouched_by"), word(&file.text("key")));
+pub fn vouched(file: &FileView) -> Vec<String> {
+    let (said, key) = (&file.vouched_by, text(&file.key));
     let is = |what: &str| said.iter().any(|said| said == what);
     let checksum = is("checksum").then(|| "checked    it is the SHA-256 that you gave".to_owned());
     let signed = is("signature").then(|| format!("signed     by {key}, as each later version has to be"));
-    let nobody = said.is_empty().then(|| match file.value("unread_signature") == true {
+    let nobody = said.is_empty().then(|| match file.unread_signature == Some(true) {
         true => "checked    by nobody, although a signature lies beside it: --minisign-key checks it by its publisher's key",
         false => "checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures",
     });
@@ -57,126 +64,130 @@ pub fn vouched(file: &Members) -> Vec<String> {
 }
 
 /// What it is, and what it says of itself.
-pub fn describe_entry(about: &Members) -> Vec<String> {
-    let (title, source) = (flatten(&about.text("title")), flatten(&about.text("source")));
-    let found_in = flatten(&about.text("found_in"));
-    let mut lines = vec![match about.text("from").as_str() {
+pub fn describe_entry(about: &ResolvedView) -> Vec<String> {
+    let plain = |text: &Option<String>| flatten(text.as_deref().unwrap_or_default());
+    let (title, source) = (plain(&about.title), flatten(&about.source));
+    let found_in = plain(&about.found_in);
+    let mut lines = vec![match about.from.as_str() {
         "curated" => format!("entry      {title} (brought along by Harbor)"),
-        "repository" => format!("found      {found_in} of {source} at {}", about.text("commit")),
+        "repository" => {
+            format!("found      {found_in} of {source} at {}", about.commit.as_deref().unwrap_or_default())
+        }
         "manifest" => format!("manifest   {source}"),
         from => {
             format!("entry      {title} (listed by {}, which says nothing about trust)", flatten(from))
         }
     }];
-    let said = flatten(&about.text("description"));
+    let said = plain(&about.description);
     lines.extend((!said.is_empty()).then(|| format!("says       {said}")));
-    lines.extend(about.strings("notes").iter().map(|note| format!("note       {}", flatten(note))));
+    lines.extend(about.notes.iter().map(|note| format!("note       {}", flatten(note))));
     lines
 }
 
 /// The same with how it can be had, and what it wants to be told; `package` is what was said already.
-pub fn describe_source(about: &Members, package: &Package) -> String {
+pub fn describe_source(about: &ResolvedView, package: &Package) -> String {
     let mut lines = describe_entry(about);
-    let chosen = about.number("way").and_then(|at| usize::try_from(at).ok());
-    for (at, way) in about.objects("ways").iter().enumerate() {
-        let source = word(&way.text("source"));
-        lines.push(match way.raw("why_not") {
+    let chosen = about.way.and_then(|at| usize::try_from(at).ok());
+    for (at, way) in about.ways.iter().enumerate() {
+        let source = word(&way.source);
+        lines.push(match &way.why_not {
             _ if chosen == Some(at) => format!("source     {source}"),
             None => format!("or         {source}, by --package {}", at + 1),
             // Where none can be gone, all reasons are told at the end.
             Some(_) if chosen.is_none() => continue,
-            Some(_) => format!("not here   {source}: {}", flatten(&way.text("why_not"))),
+            Some(why) => format!("not here   {source}: {}", flatten(why)),
         });
     }
     let Package { inputs, definition, .. } = package;
-    lines.extend(wanted(about, "inputs", "--input ", &|name| inputs.contains_key(name)));
-    lines.extend(wanted(about, "variables", "--env ", &|name| definition.env.contains_key(name)));
+    lines.extend(wanted(&about.inputs, "--input ", &|name| inputs.contains_key(name)));
+    lines.extend(wanted(&about.variables, "--env ", &|name| definition.env.contains_key(name)));
     // Those that the person names are needed, whatever is said of them.
     let of_person = entry::named(package);
     let is_said = |name: &String| {
         of_person.iter().any(|secret| secret.name == *name) || definition.env.contains_key(name)
     };
-    lines.extend(wanted(about, "secrets", "the secret ", &is_said));
+    lines.extend(wanted(&about.secrets, "the secret ", &is_said));
     lines.extend(of_person.iter().map(|secret| format!("needs      the secret {}", word(&secret.name))));
     lines.join("\n")
 }
 
 /// What was not said yet.
-fn wanted(about: &Members, list: &str, option: &str, is_said: &dyn Fn(&String) -> bool) -> Vec<String> {
-    let line = |one: Members| {
-        let needed = if one.value("required") == true { "needs     " } else { "may have  " };
-        let default =
-            one.raw("default").map(|_| format!("{} where nothing is said", word(&one.text("default"))));
-        let details = [flatten(&one.text("description")), asking::may_be(&one), default.unwrap_or_default()];
+fn wanted(list: &[DeclaredView], option: &str, is_said: &dyn Fn(&String) -> bool) -> Vec<String> {
+    let line = |one: &DeclaredView| {
+        let needed = if one.required { "needs     " } else { "may have  " };
+        let default = one.default.as_ref();
+        let default = default.map(|default| format!("{} where nothing is said", word(default)));
+        let details = [flatten(&one.description), asking::may_be(one), default.unwrap_or_default()];
         let details = details.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
         let details = if details.is_empty() { details } else { format!(": {details}") };
-        format!("{needed} {option}{}{details}", word(&one.text("name")))
+        format!("{needed} {option}{}{details}", word(&one.name))
     };
-    about.objects(list).into_iter().filter(|one| !is_said(&one.text("name"))).map(line).collect()
+    list.iter().filter(|one| !is_said(&one.name)).map(line).collect()
 }
 
 /// Why none of its ways can be gone here.
-pub fn why_not(about: &Members) -> String {
-    let reason =
-        |way: &Members| format!("{}: {}", flatten(&way.text("source")), flatten(&way.text("why_not")));
-    let reasons = about.objects("ways").iter().map(reason).collect::<Vec<_>>().join("\n");
-    format!("{} cannot be installed here\n{reasons}", flatten(&about.text("source")))
+pub fn why_not(about: &ResolvedView) -> String {
+    let reason = |way: &WayView| {
+        format!("{}: {}", flatten(&way.source), flatten(way.why_not.as_deref().unwrap_or_default()))
+    };
+    let reasons = about.ways.iter().map(reason).collect::<Vec<_>>().join("\n");
+    format!("{} cannot be installed here\n{reasons}", flatten(&about.source))
 }
 
-fn may(plan: &Members) -> String {
-    if plan.text("kind") == "remote" {
+fn may(plan: &InstalledView) -> String {
+    if plan.kind == "remote" {
         return "see what it is called with; nothing of it runs here".into();
     }
-    let (held, settings) = (plan.object("sandbox"), plan.object("settings"));
-    match held.text("level").as_str() {
+    let (level, network) = plan.sandbox.as_ref().map_or(("", ""), |held| (&held.level, &held.network));
+    let settings = plan.settings.clone().unwrap_or_default();
+    match level {
         "off" | "basic" => "it can do all that you can".into(),
         level => {
-            let places = [("write", "reads and writes"), ("read", "reads"), ("sockets", "connects to")];
-            let granted = places.iter().filter_map(|(list, what)| {
-                let paths = settings.strings(list);
-                let paths = paths.iter().map(|path| word(path)).collect::<Vec<_>>().join(", ");
+            let SandboxSettings { read, write, sockets, .. } = settings;
+            let places = [(write, "reads and writes"), (read, "reads"), (sockets, "connects to")];
+            let granted = places.iter().filter_map(|(paths, what)| {
+                let paths = paths.iter().flatten().map(|path| word(path)).collect::<Vec<_>>().join(", ");
                 (!paths.is_empty()).then(|| format!(", {what} {paths}"))
             });
-            format!("sandbox {level}, network {}{}", held.text("network"), granted.collect::<String>())
+            format!("sandbox {level}, network {network}{}", granted.collect::<String>())
         }
     }
 }
 
 /// What the sandbox opens because an argument names it, beside what it is granted. An image has its own directories.
-fn opened(plan: &Members) -> Option<String> {
-    let is_held = !["off", "basic"].contains(&plan.object("sandbox").text("level").as_str());
-    if !is_held || ["oci", "remote"].contains(&plan.text("kind").as_str()) {
+fn opened(plan: &InstalledView) -> Option<String> {
+    let level = plan.sandbox.as_ref().map_or("", |held| &held.level);
+    let is_held = !["off", "basic"].contains(&level);
+    if !is_held || ["oci", "remote"].contains(&plan.kind.as_ref()) {
         return None;
     }
-    let settings = plan.object("settings");
-    let granted = [settings.strings("read"), settings.strings("write")].concat();
-    let places = runs::places(&plan.object("runs")).into_iter().filter(|place| !granted.contains(place));
+    let settings = plan.settings.as_ref();
+    let granted: Vec<_> =
+        settings.iter().flat_map(|said| [&said.read, &said.write]).flatten().flatten().cloned().collect();
+    let places = plan.runs.iter().flat_map(runs::places).filter(|place| !granted.contains(place));
     let places = places.map(|place| word(&place)).collect::<Vec<_>>().join(", ");
     (!places.is_empty()).then(|| format!("may        read what its arguments name: {places}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::rig::typed;
     use super::*;
-
-    fn parsed(json: &str) -> Members {
-        Members::parse(json.as_bytes()).unwrap()
-    }
 
     #[test]
     fn a_plan_says_what_where_from_and_what_it_may_do() {
-        let plan = parsed(
+        let plan = typed(
             r#"{"server_id":"time","kind":"pypi","name":"mcp-server-time","version":"1.2","integrity":"sha256:aa","packages":3,"sandbox":{"level":"standard","network":"all"},"settings":{"read":["/a"],"write":["/b","/c"]}}"#,
         );
         let text = "server     time\npackage    mcp-server-time 1.2 (pypi)\nhash       sha256:aa\n\
              with       3 packages, each locked with its version and hash\n\
              may        sandbox standard, network all, reads and writes /b, /c, reads /a";
         assert_eq!(describe(&plan), text);
-        let named = parsed(
+        let named = typed(
             r#"{"server_id":"t","kind":"npm","name":"t","sandbox":{"level":"standard","network":"all"},"settings":{"write":["/b"]},"runs":{"program":"t","args":["/b","--in=/home/me/notes","x"]}}"#,
         );
         assert!(describe(&named).ends_with("/b\nmay        read what its arguments name: /home/me/notes"));
-        let about = parsed(r#"{"from":"registry","title":"T\u001b[2J","description":"a\nb"}"#);
+        let about = typed(r#"{"from":"registry","title":"T\u001b[2J","description":"a\nb"}"#);
         assert_eq!(
             describe_entry(&about),
             ["entry      T\\u{1b}[2J (listed by registry, which says nothing about trust)", "says       a b"]
@@ -189,7 +200,7 @@ mod tests {
             let json = format!(
                 r#"{{"server_id":"notes","kind":"binary","name":"https://h/n","version":"0a","file":{{"size":1572864,"program":"bin/n","vouched_by":[{by}]{more}}},"sandbox":{{"level":"standard","network":"all"}}}}"#
             );
-            describe(&parsed(&json))
+            describe(&typed(&json))
         };
         let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
         let text = |checked: &str| {
@@ -218,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_repository_says_what_it_wants_or_why_not() {
-        let about = parsed(
+        let about = typed(
             r#"{"source":"git:https://h/a","from":"repository","found_in":"mcp-manifest.json","commit":"abc","description":"d\u001b[1m","notes":["n"],"way":1,"ways":[{"source":"mcpb:y","why_not":"no"},{"source":"npm:x"},{"source":"pypi:x"}],"inputs":[],"variables":[{"name":"ZONE","description":"where","required":true,"choices":["here","there"]},{"name":"SAID","required":true},{"name":"MODE","default":"a b"}],"secrets":[{"name":"KEY","required":false}]}"#,
         );
         let mut package = Package::default();
@@ -229,7 +240,7 @@ mod tests {
              not here   mcpb:y: no\nsource     npm:x\nor         pypi:x, by --package 3\n\
              needs      --env ZONE: where; one of here, there\nmay have   --env MODE: 'a b' where nothing is said\nmay have   the secret KEY"
         );
-        let none = parsed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
+        let none = typed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
         package.definition.secrets = vec!["KEY".into(), "OTHER".into()];
         package.elsewhere.headers.insert("Authorization".into(), "Bearer ${B}".into());
         let said = describe_source(&about, &package);
@@ -240,14 +251,14 @@ mod tests {
 
     #[test]
     fn what_is_no_package_has_neither_version_nor_hash() {
-        let image = parsed(
+        let image = typed(
             r#"{"server_id":"t","kind":"oci","name":"mcp/time","sandbox":{"level":"standard","network":"all"}}"#,
         );
         assert_eq!(
             describe(&image),
             "server     t\nimage      mcp/time, as it is now; pinned by its id\nmay        sandbox standard, network all"
         );
-        let remote = parsed(r#"{"server_id":"t","kind":"remote","name":"https://example.com/mcp?…"}"#);
+        let remote = typed(r#"{"server_id":"t","kind":"remote","name":"https://example.com/mcp?…"}"#);
         assert_eq!(
             describe(&remote),
             "server     t\nelsewhere  https://example.com/mcp?…\nmay        see what it is called with; nothing of it runs here"

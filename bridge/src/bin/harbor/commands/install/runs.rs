@@ -3,9 +3,9 @@
 //! Owns how foreign texts stand in the lines of a plan: each is one word, as in a shell, and shows all that it has. Must never
 //! cut one without saying so, nor show so many that what matters is off the screen; a place that an argument opens is always shown.
 
+use harbor_ipc_proto::client::{NamedView, RunsView};
 use harbor_policy::sandbox::prefixes::path_in_argument;
 
-use crate::reply::Members;
 use crate::screen::reveal;
 
 /// Longer texts are cut, in characters.
@@ -15,24 +15,22 @@ const MOST: usize = 300;
 const MOST_SHOWN: usize = 12;
 
 /// The lines of what a plan says of it.
-pub fn describe(runs: &Members) -> Vec<String> {
-    let program = runs.raw("program").map(|_| runs.text("program"));
+pub fn describe(runs: &RunsView) -> Vec<String> {
+    let (program, args) = (runs.program.clone(), &runs.args);
     let what = if program.is_some() { "runs       " } else { "arguments  " };
-    let args = runs.strings("args");
     let shown = program.into_iter().chain(args.iter().take(MOST_SHOWN).cloned());
     let words: Vec<_> = shown.map(|text| word(&text)).chain(more(args.len())).collect();
     let mut lines: Vec<_> =
         (!words.is_empty()).then(|| format!("{what}{}", words.join(" "))).into_iter().collect();
-    for (list, what, between) in [("env", "sets       ", "="), ("headers", "sends      ", ": ")] {
-        let line = |one: &Members| match (word(&one.text("name")), one.raw("value")) {
-            (name, Some(_)) => format!("{what}{name}{between}{}", word(&one.text("value"))),
+    for (list, what, between) in [(&runs.env, "sets       ", "="), (&runs.headers, "sends      ", ": ")] {
+        let line = |one: &NamedView| match (word(&one.name), &one.value) {
+            (name, Some(value)) => format!("{what}{name}{between}{}", word(value)),
             (name, None) => format!("{what}{name}, as you say"),
         };
-        let all = runs.objects(list);
-        lines.extend(all.iter().take(MOST_SHOWN).map(line));
-        lines.extend(more(all.len()).map(|more| format!("{what}{more}")));
+        lines.extend(list.iter().take(MOST_SHOWN).map(line));
+        lines.extend(more(list.len()).map(|more| format!("{what}{more}")));
     }
-    let secrets = runs.strings("secrets");
+    let secrets = &runs.secrets;
     let line = |name: &String| format!("secret     {}", word(name));
     lines.extend(secrets.iter().take(MOST_SHOWN).map(line));
     lines.extend(more(secrets.len()).map(|more| format!("secret     {more}")));
@@ -45,8 +43,8 @@ fn more(all: usize) -> Option<String> {
 }
 
 /// The places that arguments name, whoever said them: the sandbox opens them for reading. Each once.
-pub fn places(runs: &Members) -> Vec<String> {
-    let mut places: Vec<_> = runs.strings("args").iter().filter_map(|text| path_in_argument(text)).collect();
+pub fn places(runs: &RunsView) -> Vec<String> {
+    let mut places: Vec<_> = runs.args.iter().filter_map(|text| path_in_argument(text)).collect();
     places.sort_unstable();
     places.dedup();
     places
@@ -70,14 +68,14 @@ pub fn word(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::rig::typed;
     use super::*;
 
     #[test]
     fn what_is_run_is_shown_word_by_word() {
-        let runs = Members::parse(
-            r#"{"program":"time","args":["--zone","Europe/Paris","a b","","x\u001b[2J\n$(id)","{name}"],"env":[{"name":"MODE","value":"it's fast"},{"name":"MINE"}],"headers":[{"name":"X-Tenant","value":"acme"},{"name":"Authorization"}],"secrets":["KEY"]}"#.as_bytes(),
-        )
-        .unwrap();
+        let runs = typed(
+            r#"{"program":"time","args":["--zone","Europe/Paris","a b","","x\u001b[2J\n$(id)","{name}"],"env":[{"name":"MODE","value":"it's fast"},{"name":"MINE"}],"headers":[{"name":"X-Tenant","value":"acme"},{"name":"Authorization"}],"secrets":["KEY"]}"#,
+        );
         let wanted = r"runs       time --zone Europe/Paris 'a b' '' 'x\u{1b}[2J\n$(id)' {name}
 sets       MODE='it'\''s fast'
 sets       MINE, as you say
@@ -85,9 +83,8 @@ sends      X-Tenant: acme
 sends      Authorization, as you say
 secret     KEY";
         assert_eq!(describe(&runs).join("\n"), wanted);
-        let image = Members::parse(br#"{"args":["stdio"],"env":[],"headers":[],"secrets":[]}"#).unwrap();
-        assert_eq!(describe(&image), ["arguments  stdio"]);
-        assert_eq!(describe(&Members::default()), [""; 0]);
+        assert_eq!(describe(&typed(r#"{"args":["stdio"]}"#)), ["arguments  stdio"]);
+        assert_eq!(describe(&typed("{}")), [""; 0]);
     }
 
     #[test]
@@ -107,7 +104,7 @@ secret     KEY";
         let runs = format!(
             r#"{{"program":"p","args":[{arg},"/home/me"],"env":[{named}],"headers":[{named}],"secrets":["K"]}}"#
         );
-        let runs = Members::parse(runs.as_bytes()).unwrap();
+        let runs = typed(&runs);
         let lines = describe(&runs);
         assert_eq!(lines.len(), 1 + 2 * (MOST_SHOWN + 1) + 1);
         assert!(lines[0].ends_with("--x=/p (and 49 more, all by --dry-run --json)"), "{}", lines[0]);

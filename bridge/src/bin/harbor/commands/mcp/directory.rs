@@ -10,21 +10,23 @@
 
 use std::collections::HashSet;
 
-use harbor_ipc_proto::json::{Fields, put_str};
+use harbor_ipc_proto::client::answer::Heard;
+use harbor_ipc_proto::client::{
+    HostListOffers, HostListOffersResult, HostListTools, HostListToolsResult, OffersView, Request,
+    ToolDescriptor,
+};
+use harbor_ipc_proto::field::{FieldError, read_object};
+use harbor_ipc_proto::json::{Fields, Json, put_str};
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_ipc_proto::via::{self, VIA};
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::names::Names;
 use super::uris::Uris;
-use crate::ask::Ask;
-use crate::reply::Members;
+use crate::payload::items;
 
 /// A page is no longer than this once it has an item, in bytes.
 const PAGE: usize = 1024 * 1024;
-
-/// What of a tool goes over as it is.
-const OF_A_TOOL: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// One of MCP's lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,14 +39,30 @@ pub enum Kind {
 
 impl Kind {
     /// What the bridge is asked for it.
-    pub fn ask(self) -> Ask {
-        let offers = |kind| Ask::new("host_list_offers").text("kind", kind);
+    pub fn ask(self) -> Request {
+        let (origin, profile, tab_id) = (None, None, None);
+        let offers = |kind: &str| {
+            HostListOffers { origin: None, profile: None, tab_id: None, kind: kind.to_owned() }.into()
+        };
         match self {
-            Self::Tools => Ask::new("host_list_tools"),
+            Self::Tools => HostListTools { origin, profile, tab_id, server_ids: None }.into(),
             Self::Resources => offers("resources"),
             Self::Templates => offers("resource_templates"),
             Self::Prompts => offers("prompts"),
         }
+    }
+
+    /// What of the bridge's answer is the list.
+    ///
+    /// # Errors
+    /// Where it is no such answer.
+    pub fn read(self, answer: &Heard<'_>) -> Result<Told, FieldError> {
+        Ok(match self {
+            Self::Tools => Told::Tools(answer.read::<HostListToolsResult>()?.tools.to_json()),
+            Self::Resources | Self::Templates | Self::Prompts => {
+                Told::Offers(answer.read::<HostListOffersResult>()?.servers)
+            }
+        })
     }
 
     /// The member of MCP's result.
@@ -56,6 +74,14 @@ impl Kind {
             Self::Prompts => "prompts",
         }
     }
+}
+
+/// A list of the bridge.
+#[derive(Debug)]
+pub enum Told {
+    /// An array of `ToolDescriptor`.
+    Tools(Json),
+    Offers(Vec<OffersView>),
 }
 
 /// Something that the client is told of.
@@ -112,11 +138,11 @@ impl Directory {
     pub fn learn(
         &mut self,
         kind: Kind,
-        answer: &Members,
+        told: &Told,
         only: Option<&Allowlist>,
         by: Option<&str>,
     ) -> Vec<Listed> {
-        let mut listed = self.read(kind, answer, only, by.is_some());
+        let mut listed = self.read(kind, told, only, by.is_some());
         // What a server lists twice is there once: a page that goes on behind it could go on behind either.
         let mut seen = HashSet::new();
         listed.retain(|item| seen.insert(item.cursor.clone()));
@@ -126,34 +152,29 @@ impl Directory {
         listed
     }
 
-    fn read(
-        &mut self,
-        kind: Kind,
-        answer: &Members,
-        only: Option<&Allowlist>,
-        with_via: bool,
-    ) -> Vec<Listed> {
-        match kind {
-            Kind::Tools => {
+    fn read(&mut self, kind: Kind, told: &Told, only: Option<&Allowlist>, with_via: bool) -> Vec<Listed> {
+        let offers = match told {
+            Told::Tools(tools) => {
                 self.tools = Names::default();
-                let tools = answer.raws("tools");
+                let tools = items(tools);
                 let tools = tools.iter().map(|tool| tool.get());
-                tools.filter_map(|tool| listed_tool(tool, only, with_via, &mut self.tools)).collect()
+                return tools.filter_map(|tool| listed_tool(tool, only, with_via, &mut self.tools)).collect();
             }
+            Told::Offers(servers) => offers(servers, only),
+        };
+        match kind {
+            Kind::Tools => Vec::new(),
             Kind::Prompts => {
                 self.prompts = Names::default();
-                let offers = offers(answer, only);
                 offers.iter().filter_map(|offer| listed_prompt(offer, &mut self.prompts)).collect()
             }
             Kind::Resources => {
-                let offers = offers(answer, only);
                 let known =
                     offers.iter().filter_map(|offer| Some((offer.server.as_str(), offer.text("uri")?)));
                 self.uris.set_resources(known);
                 offers.iter().filter_map(|offer| self.listed_resource(offer)).collect()
             }
             Kind::Templates => {
-                let offers = offers(answer, only);
                 let named = |offer: &Offer| Some((offer.server.clone(), offer.text("uriTemplate")?));
                 self.uris.set_templates(offers.iter().filter_map(named).collect());
                 offers.iter().filter_map(listed_template).collect()
@@ -202,16 +223,15 @@ impl Offer {
     }
 }
 
-fn offers(answer: &Members, only: Option<&Allowlist>) -> Vec<Offer> {
+fn offers(servers: &[OffersView], only: Option<&Allowlist>) -> Vec<Offer> {
     let covered = |server: &str| {
         let id = SourceId::parse(server);
         id.is_some_and(|id| only.is_none_or(|only| only.covers(&id, EVERY)))
     };
     let mut offers = Vec::new();
-    for of_server in answer.objects("servers") {
-        let server = of_server.text("server_id");
-        if covered(&server) {
-            let items = of_server.raws("items");
+    for OffersView { server_id: server, items: list } in servers {
+        if covered(server) {
+            let items = items(list);
             offers.extend(items.iter().map(|item| Offer { server: server.clone(), json: item.get().into() }));
         }
     }
@@ -224,23 +244,29 @@ fn listed_tool(
     with_via: bool,
     names: &mut Names,
 ) -> Option<Listed> {
-    let fields = Fields::parse(descriptor.as_bytes()).ok()?;
-    let text = |name| fields.get(name).and_then(|text| serde_json::from_str::<String>(text).ok());
-    let server = SourceId::parse(&text("serverId")?)?;
-    let tool = text("originalName")?;
-    if only.is_some_and(|only| !only.covers(&server, &tool)) {
+    let tool = read_object::<ToolDescriptor>(descriptor).ok()?;
+    let server = SourceId::parse(&tool.serverId)?;
+    if only.is_some_and(|only| !only.covers(&server, &tool.originalName)) {
         return None;
     }
-    let name = names.add(server.as_str(), &tool);
+    let name = names.add(server.as_str(), &tool.originalName);
     let mut json = b"{\"name\":".to_vec();
     put_str(&mut json, &name);
-    for member in OF_A_TOOL {
-        let value = fields.get(member).or((member == "inputSchema").then_some("{\"type\":\"object\"}"));
+    let said = |part: &Option<Json>| part.as_ref().map(|part| part.as_str().to_owned());
+    // What goes over as it is.
+    let parts = [
+        ("title", said(&tool.title)),
+        ("description", said(&tool.description)),
+        ("inputSchema", said(&tool.inputSchema).or(Some("{\"type\":\"object\"}".into()))),
+        ("outputSchema", said(&tool.outputSchema)),
+        ("annotations", said(&tool.annotations)),
+    ];
+    for (member, value) in parts {
         if let Some(value) = value {
             json.extend_from_slice(format!(",\"{member}\":{value}").as_bytes());
         }
     }
-    if let Some(via) = fields.get("via").filter(|_| with_via) {
+    if let Some(via) = said(&tool.via).filter(|_| with_via) {
         json.extend_from_slice(format!(",\"_meta\":{{\"{VIA}\":{via}}}").as_bytes());
     }
     json.push(b'}');
@@ -295,13 +321,27 @@ pub fn page(kind: Kind, items: &[Listed], behind: Option<&str>, modern: bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::rig::{complete_object, typed};
     use serde_json::{Value, json};
+
+    /// An answer of the bridge, of which the test says what it is about.
+    fn told(kind: Kind, answer: &str) -> Told {
+        match kind {
+            Kind::Tools => {
+                let answer: HostListToolsResult = read_object(answer).unwrap();
+                let list = items(&answer.tools.to_json());
+                let tools = list.iter().map(|tool| complete_object("ToolDescriptor", tool.get()));
+                Told::Tools(Json::from_valid(format!("[{}]", tools.collect::<Vec<_>>().join(","))))
+            }
+            _ => Told::Offers(typed::<HostListOffersResult>(answer).servers),
+        }
+    }
 
     fn learn(kind: Kind, answer: &str, only: &[&str]) -> (Directory, Vec<Listed>) {
         let only: Vec<_> = only.iter().map(ToString::to_string).collect();
         let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
         let mut directory = Directory::default();
-        let listed = directory.learn(kind, &Members::parse(answer.as_bytes()).unwrap(), only.as_ref(), None);
+        let listed = directory.learn(kind, &told(kind, answer), only.as_ref(), None);
         (directory, listed)
     }
 
@@ -321,8 +361,8 @@ mod tests {
     #[test]
     fn another_harbor_is_told_whom_everything_has_come_through() {
         let passed = |kind, answer: &str| {
-            let answer = Members::parse(answer.as_bytes()).unwrap();
-            let listed = Directory::default().learn(kind, &answer, None, Some("aaaaaaaaaaaaaaaa"));
+            let listed =
+                Directory::default().learn(kind, &told(kind, answer), None, Some("aaaaaaaaaaaaaaaa"));
             listed.into_iter().map(|item| item.json).collect::<Vec<_>>()
         };
         let tools = r#"{"tools":[{"serverId":"s","originalName":"a","inputSchema":{}},

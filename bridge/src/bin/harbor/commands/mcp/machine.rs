@@ -20,7 +20,11 @@ mod requests;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use harbor_ipc_proto::CLIENT_PROTOCOL;
+use harbor_ipc_proto::client::{
+    Hello, HostWatch, McpBegin, McpFollowMessages, McpUnsubscribeResource, Request,
+};
 use harbor_ipc_proto::frame::{HEADER, MAX_CLIENT_FRAME};
+use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::tool_name::Allowlist;
 
 use super::directory::{Directory, Target};
@@ -29,7 +33,6 @@ use super::questions::{Ending, Questions};
 use super::want::{Open, Want};
 use super::watches::{Change, Watches};
 use super::write;
-use crate::ask::Ask;
 use crate::errors::Failure;
 use crate::reply::Pieces;
 
@@ -186,28 +189,32 @@ impl Machine {
 
     fn send(&mut self, open: Open) {
         let number = self.next;
-        let frame = open.ask().to_frame(&number.to_string());
+        let frame = match open.ask() {
+            Ok(ask) => ask.to_frame(&number.to_string()),
+            Err(failure) => return self.fail(number, &open, &failure.message().unwrap_or_default()),
+        };
         if frame.len() > MAX_CLIENT_FRAME + HEADER {
             return self.fail(number, &open, "the arguments are longer than 64 MiB");
         }
         self.next += 1;
-        self.out.push(Out::Frame(frame, Some(number)));
+        self.out.push(Out::Frame(frame.to_vec(), Some(number)));
         self.open.insert(number, open);
     }
 
     /// Asks the bridge for what needs no answer, if there is one; the next one is asked when it begins.
-    fn ask_quietly(&mut self, ask: &Ask) {
+    fn ask_quietly(&mut self, ask: impl Into<Request>) {
         if self.link == Link::Up {
             // An id of its own: the bridge may still be at the one before. No answer finds a number in it.
             self.quiet += 1;
-            self.out.push(Out::Frame(ask.to_frame(&format!("quiet {}", self.quiet)), None));
+            self.out.push(Out::Frame(ask.into().to_frame(&format!("quiet {}", self.quiet)).to_vec(), None));
         }
     }
 
     fn forget_resources(&mut self, unwanted: Vec<Target>) {
         for target in unwanted {
-            let ask = Ask::about("mcp_unsubscribe_resource", &target.server);
-            self.ask_quietly(&ask.text("uri", &target.name));
+            if let Some(server_id) = ServerId::parse(&target.server) {
+                self.ask_quietly(McpUnsubscribeResource { server_id, uri: target.name });
+            }
         }
     }
 
@@ -215,18 +222,17 @@ impl Machine {
     pub fn on_connected(&mut self, own: String) {
         self.own = own;
         self.link = Link::Beginning;
-        let hello = Ask::new("hello")
-            .number("protocol", CLIENT_PROTOCOL.into())
-            .text("client", "harbor mcp")
-            .flag("chunks", true)
-            .number("max_frame", MAX_CLIENT_FRAME as u64);
-        let begin = Ask::new("mcp_begin");
-        let begin = match &self.only {
-            Some(only) => begin.list("only", &only.entries()),
-            None => begin,
+        let hello = Hello {
+            protocol: Some(CLIENT_PROTOCOL),
+            client: Some("harbor mcp".into()),
+            chunks: Some(true),
+            max_frame: Some(MAX_CLIENT_FRAME as u64),
+            browser_session: None,
         };
-        for (ask, id) in [hello, begin, Ask::new("host_watch")].iter().zip(OWN) {
-            self.out.push(Out::Frame(ask.to_frame(id), None));
+        let begin = McpBegin { only: self.only.as_ref().map(Allowlist::entries) };
+        let first: [Request; 3] = [hello.into(), begin.into(), HostWatch { watch: None }.into()];
+        for (ask, id) in first.iter().zip(OWN) {
+            self.out.push(Out::Frame(ask.to_frame(id).to_vec(), None));
         }
     }
 
@@ -271,7 +277,7 @@ impl Machine {
         self.link = Link::Up;
         self.wishes = self.watches.wanted();
         if let Some(level) = self.level.clone() {
-            self.ask_quietly(&Ask::new("mcp_follow_messages").text("level", &level));
+            self.ask_quietly(McpFollowMessages { level });
         }
         if std::mem::replace(&mut self.had_bridge, true) {
             Change::ALL.into_iter().for_each(|change| self.tell_of(change));

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use harbor_ipc_proto::client::AskPush;
 use harbor_ipc_proto::json::Fields;
 
 use super::want::{Want, text};
@@ -199,10 +200,9 @@ fn name(question: &Question) -> String {
 }
 
 /// The question in a push of the bridge, and the number of the request that it is about.
-pub fn read(push: &crate::reply::Members) -> Option<(u64, Question)> {
-    let params = push.raw("params")?.to_owned();
-    let question = Question { ask_id: push.number("ask_id")?, method: push.text("method"), params };
-    Some((push.text("request_id").parse().ok()?, question))
+pub fn read(push: AskPush) -> Option<(u64, Question)> {
+    let AskPush { ask_id, method, params, .. } = push;
+    Some((push.request_id.parse().ok()?, Question { ask_id, method, params: params.into_string() }))
 }
 
 /// The capabilities that a client states, JSON text.

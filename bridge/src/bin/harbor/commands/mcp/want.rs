@@ -8,11 +8,19 @@
 //!
 //! Owns what is remembered of one, and how it is put to the bridge. Arguments stay the text that the client wrote.
 
+use harbor_ipc_proto::client::answer::Heard;
+use harbor_ipc_proto::client::{
+    HostCallTool, HostCallToolResult, McpComplete, McpCompleteResult, McpGetPrompt, McpGetPromptResult,
+    McpReadResource, McpReadResourceResult, McpSubscribeResource, Request,
+};
+use harbor_ipc_proto::field::{FieldError, JsonObject};
 use harbor_ipc_proto::json::{Fields, Json, put_str};
+use harbor_ipc_proto::server_id::ServerId;
 
 use super::directory::{Kind, Target};
 use super::line;
-use crate::ask::Ask;
+use crate::errors::Failure;
+use crate::id::server_id;
 
 /// A request that is not answered yet.
 #[derive(Debug)]
@@ -80,17 +88,13 @@ pub struct Complete {
 
 impl Open {
     /// What the bridge is asked.
-    pub fn ask(&self) -> Ask {
-        let target = match &self.step {
-            Step::Look(kinds) => return kinds.first().copied().unwrap_or(Kind::Tools).ask(),
-            Step::Ask(target) => target,
-        };
-        let ask = self.want.ask(target);
-        match &self.answers {
-            Some(answers) if self.want.may_be_asked() => {
-                ask.json("answers", Json::from_valid(answers.clone()))
-            }
-            _ => ask,
+    ///
+    /// # Errors
+    /// Where a server is meant that there cannot be.
+    pub fn ask(&self) -> Result<Request, Failure> {
+        match &self.step {
+            Step::Look(kinds) => Ok(kinds.first().copied().unwrap_or(Kind::Tools).ask()),
+            Step::Ask(target) => self.want.ask(target, self.answers.as_deref().map(object_of)),
         }
     }
 
@@ -145,43 +149,58 @@ impl Want {
         }
     }
 
-    /// Whether a server may ask something back before it answers.
-    fn may_be_asked(&self) -> bool {
-        matches!(self, Self::Call(_) | Self::Prompt(..) | Self::Read(_))
-    }
-
     /// Whether it is a call in the client's eyes: what comes to nothing is a result that says so.
     pub fn is_tool_call(&self) -> bool {
         matches!(self, Self::Call(_) | Self::Search(_) | Self::Describe(_))
     }
 
-    /// The member of the bridge's answer that is the client's.
-    pub fn answered_in(&self) -> &'static str {
-        match self {
-            Self::Prompt(..) => "prompt",
-            Self::Read(_) => "resource",
-            _ => "result",
-        }
+    /// What of the bridge's answer is the client's.
+    ///
+    /// # Errors
+    /// Where it is no such answer.
+    pub fn result(&self, answer: &Heard<'_>) -> Result<Json, FieldError> {
+        Ok(match self {
+            Self::Call(_) => answer.read::<HostCallToolResult>()?.result,
+            Self::Prompt(..) => answer.read::<McpGetPromptResult>()?.prompt,
+            Self::Read(_) => answer.read::<McpReadResourceResult>()?.resource,
+            Self::Complete(_) => answer.read::<McpCompleteResult>()?.result,
+            Self::Subscribe(_) | Self::List(..) | Self::Search(_) | Self::Describe(_) => {
+                Json::from_valid("{}".into())
+            }
+        })
     }
 
-    fn ask(&self, target: &Target) -> Ask {
-        let about = |tag| Ask::about(tag, &target.server);
-        let json = |text: &str| Json::from_valid(text.to_owned());
-        match self {
-            Self::Call(call) => Ask::new("host_call_tool")
-                .text("tool_name", &target.tool())
-                .json("args", json(&call.arguments))
-                .flag("progress", call.token.is_some()),
-            Self::Prompt(_, arguments) => {
-                about("mcp_get_prompt").text("prompt_name", &target.name).json("arguments", json(arguments))
+    /// `answers` is what the client can answer meanwhile: of what it is for a server may ask something back.
+    fn ask(&self, target: &Target, answers: Option<JsonObject>) -> Result<Request, Failure> {
+        let (server, uri, timeout_ms) = (|| server_id(&target.server), || target.name.clone(), None);
+        Ok(match self {
+            Self::Call(call) => HostCallTool {
+                origin: None,
+                profile: None,
+                tab_id: None,
+                tool_name: target.tool(),
+                args: Some(object_of(&call.arguments)),
+                timeout_ms,
+                max_timeout_ms: None,
+                run_id: None,
+                progress: Some(call.token.is_some()),
+                answers,
             }
-            Self::Subscribe(_) => about("mcp_subscribe_resource").text("uri", &target.name),
-            Self::Complete(complete) => complete.ask(target),
+            .into(),
+            Self::Prompt(_, arguments) => McpGetPrompt {
+                server_id: server()?,
+                prompt_name: target.name.clone(),
+                arguments: Some(object_of(arguments)),
+                timeout_ms,
+                answers,
+            }
+            .into(),
+            Self::Subscribe(_) => McpSubscribeResource { server_id: server()?, uri: uri() }.into(),
+            Self::Complete(complete) => complete.ask(server()?, &target.name).into(),
+            Self::Read(_) => McpReadResource { server_id: server()?, uri: uri(), timeout_ms, answers }.into(),
             // Lists have no target; they are asked for otherwise.
-            Self::Read(_) | Self::List(..) | Self::Search(_) | Self::Describe(_) => {
-                about("mcp_read_resource").text("uri", &target.name)
-            }
-        }
+            Self::List(..) | Self::Search(_) | Self::Describe(_) => Kind::Tools.ask(),
+        })
     }
 }
 
@@ -215,19 +234,23 @@ impl Complete {
         self.of_prompt
     }
 
-    fn ask(&self, target: &Target) -> Ask {
+    fn ask(&self, server_id: ServerId, name: &str) -> McpComplete {
         let (kind, member) = if self.of_prompt { ("prompt", "name") } else { ("resource", "uri") };
         let mut reference = format!("{{\"type\":\"ref/{kind}\",\"{member}\":").into_bytes();
-        put_str(&mut reference, &target.name);
+        put_str(&mut reference, name);
         reference.push(b'}');
-        let ask = Ask::about("mcp_complete", &target.server)
-            .json("reference", Json::from_valid(String::from_utf8(reference).unwrap_or_default()))
-            .json("argument", Json::from_valid(self.argument.clone()));
-        match &self.context {
-            Some(context) => ask.json("context", Json::from_valid(context.clone())),
-            None => ask,
+        McpComplete {
+            server_id,
+            reference: object_of(&String::from_utf8(reference).unwrap_or_default()),
+            argument: object_of(&self.argument),
+            context: self.context.as_deref().map(object_of),
         }
     }
+}
+
+/// An object of the client's, as it wrote it.
+fn object_of(text: &str) -> JsonObject {
+    JsonObject(Json::from_valid(text.to_owned()))
 }
 
 fn cursor(fields: &Fields<'_>) -> Result<Option<String>, &'static str> {

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use harbor_ipc_proto::client::answer::request_frame;
+
 use super::super::rig::{Ran, command, error};
 use super::*;
 use crate::args::{Argument, Value};
@@ -112,6 +114,7 @@ fn a_prompt_is_its_messages() {
         ]
     );
     assert_eq!(ran(true).printed, format!("{{\"prompt\":{messages}}}\n"));
-    let bare = String::from_utf8(prompt_ask(&wanted(vec![])).unwrap().to_frame("1")[4..].to_vec()).unwrap();
+    let bare =
+        String::from_utf8(request_frame("1", &prompt_ask(&wanted(vec![])).unwrap())[4..].to_vec()).unwrap();
     assert!(bare.ends_with(r#""prompt_name":"greet"}"#), "{bare}");
 }

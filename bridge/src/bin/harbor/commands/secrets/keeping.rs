@@ -4,16 +4,18 @@
 
 use std::io::{self, IsTerminal as _};
 
+use harbor_ipc_proto::client::{
+    DecryptSecrets, EncryptSecrets, GetSecretStore, LockSecrets, MoveSecrets, SecretStoreView, UnlockSecrets,
+};
+use harbor_ipc_proto::field::Ask;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::secret_store::{LONGEST_PASSPHRASE, wrong_passphrase};
 
 use super::{PATIENT, from_stdin, prompt};
 use crate::args::Keeping;
-use crate::ask::Ask;
 use crate::client::{Client, QUICK};
 use crate::commands::print;
 use crate::errors::Failure;
-use crate::reply::Members;
 use crate::screen::{Screen, remark};
 
 /// A new passphrase, typed twice; from stdin once.
@@ -51,42 +53,40 @@ pub fn run(
     passphrase: Option<Secret>,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let (ask, said) = match keeping {
-        Keeping::Encrypt => {
-            ("encrypt_secrets", "the secrets are encrypted; whoever forgets the passphrase loses them")
-        }
-        Keeping::Decrypt => ("decrypt_secrets", "the secrets are a plain file"),
-        Keeping::Unlock => {
-            ("unlock_secrets", "the secrets are unlocked until the bridge ends, or `harbor secrets lock`")
-        }
-        Keeping::Lock => ("lock_secrets", "the secrets are locked; servers that run go on with theirs"),
-        Keeping::Move => ("move_secrets", "the secrets are where config.toml says"),
-    };
     let passphrase = match keeping {
-        Keeping::Unlock if standing(client)?.value("asks") == true => {
-            Some(asked("passphrase of the secrets (not shown): ")?)
-        }
+        Keeping::Unlock if standing(client)?.asks => Some(asked("passphrase of the secrets (not shown): ")?),
         _ => passphrase,
     };
-    let mut ask = Ask::new(ask);
-    if let Some(passphrase) = &passphrase {
-        ask = ask.text("passphrase", passphrase.expose());
+    match keeping {
+        Keeping::Encrypt => {
+            let passphrase = passphrase.unwrap_or_default();
+            let said = "the secrets are encrypted; whoever forgets the passphrase loses them";
+            done(client, &EncryptSecrets { passphrase }, said, screen)
+        }
+        Keeping::Decrypt => done(client, &DecryptSecrets {}, "the secrets are a plain file", screen),
+        Keeping::Unlock => {
+            let said = "the secrets are unlocked until the bridge ends, or `harbor secrets lock`";
+            done(client, &UnlockSecrets { passphrase }, said, screen)
+        }
+        Keeping::Lock => {
+            let said = "the secrets are locked; servers that run go on with theirs";
+            done(client, &LockSecrets {}, said, screen)
+        }
+        Keeping::Move => done(client, &MoveSecrets {}, "the secrets are where config.toml says", screen),
     }
-    let answer = client.request(&ask, PATIENT);
-    ask.wipe();
-    print(screen, &answer?, |_| said.into())
+}
+
+fn done<A: Ask>(client: &mut Client, ask: &A, said: &str, screen: &mut Screen) -> Result<(), Failure> {
+    print(screen, &client.ask(ask, PATIENT)?, |_| said.into())
 }
 
 /// Where secrets are kept.
-fn standing(client: &mut Client) -> Result<Members, Failure> {
-    Ok(client.request(&Ask::new("get_secret_store"), QUICK)?.object("secret_store"))
+fn standing(client: &mut Client) -> Result<SecretStoreView, Failure> {
+    Ok(client.ask(&GetSecretStore {}, QUICK)?.into_value().secret_store)
 }
 
 /// Says what is to be minded about where they are kept.
 pub fn remind(client: &mut Client) -> Result<(), Failure> {
-    let standing = standing(client)?;
-    if standing.raw("misplaced").is_some() {
-        remark(&standing.text("misplaced"));
-    }
+    standing(client)?.misplaced.iter().for_each(|misplaced| remark(misplaced));
     Ok(())
 }

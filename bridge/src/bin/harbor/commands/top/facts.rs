@@ -2,9 +2,10 @@
 //!
 //! Owns reading it. Texts of others are made harmless here, once. Must never make up what was not told.
 
+use harbor_ipc_proto::client::{BridgeStatus, CallCounts, ClientCounts, HealthView, ServerStatus};
+
 use super::history::{History, Totals};
 use crate::commands::count;
-use crate::reply::Members;
 use crate::table::flatten;
 
 /// A server.
@@ -25,39 +26,38 @@ pub struct Server {
     pub p50: Option<u64>,
     pub p99: Option<u64>,
     pub history: History,
-    /// All that was told.
-    pub told: Members,
+    /// All that was told; none until something was.
+    pub told: Option<ServerStatus>,
 }
 
 impl Server {
     /// Takes what is told of it now.
-    pub fn learn(&mut self, told: Members) {
-        let (calls, usage) = (told.object("calls"), told.object("usage"));
-        let times = calls.object("durationUs");
-        let number = |name: &str| told.number(name).unwrap_or_default();
-        let quantile = |name: &str| times.number(name).filter(|_| number_of_calls(&calls) > 0);
-        let label = flatten(&told.text("label"));
+    pub fn learn(&mut self, told: ServerStatus) {
+        let (calls, usage) = (told.calls.as_ref(), told.usage.as_ref());
+        let times = calls.filter(|calls| calls.calls > 0).map(|calls| &calls.durationUs);
+        let label = flatten(&told.label);
         *self = Self {
-            id: told.text("id"),
-            label: if label == told.text("id") { String::new() } else { label },
-            state: flatten(&told.text("state")),
-            busy: told.value("busy") == true,
-            next_retry: told.number("next_retry"),
-            in_flight: number("in_flight"),
-            queued: number("queued"),
-            restarts: number("restarts"),
-            memory: usage.number("memory"),
-            cpu_permille: usage.number("cpu_permille"),
-            p50: quantile("p50"),
-            p99: quantile("p99"),
+            id: told.id.clone(),
+            label: if label == told.id { String::new() } else { label },
+            state: flatten(&told.state),
+            busy: told.busy,
+            next_retry: told.next_retry,
+            in_flight: told.in_flight.into(),
+            queued: told.queued.into(),
+            restarts: told.restarts.into(),
+            memory: usage.map(|usage| usage.memory),
+            cpu_permille: usage.and_then(|usage| usage.cpu_permille),
+            p50: times.map(|times| times.p50),
+            p99: times.map(|times| times.p99),
             history: std::mem::take(&mut self.history),
-            told,
+            told: Some(told),
         };
     }
 
     /// Notes its totals, when the bridge is `at` milliseconds old.
     pub fn note_totals(&mut self, at: u64) {
-        self.history.note(totals(&self.told.object("calls"), at));
+        let calls = self.told.as_ref().and_then(|told| told.calls.as_ref());
+        self.history.note(totals(calls, at));
     }
 
     /// Whether somebody waits for an answer of it.
@@ -85,22 +85,20 @@ pub struct Bridge {
 
 impl Bridge {
     /// Takes what is told of it now; with `totals` its counts are those of a regular moment.
-    pub fn learn(&mut self, told: &Members, totals_too: bool) {
-        let number = |name: &str| told.number(name).unwrap_or_default();
-        let usage = told.object("usage");
-        let (pid, at) = (number("pid"), number("uptime_ms"));
+    pub fn learn(&mut self, told: &BridgeStatus, totals_too: bool) {
+        let (usage, at) = (told.usage.as_ref(), told.uptime_ms);
         let mut history = std::mem::take(&mut self.history);
         if totals_too {
-            history.note(totals(&told.object("calls"), at));
+            history.note(totals(Some(&told.calls), at));
         }
         *self = Self {
-            version: flatten(&told.text("version")),
-            pid,
+            version: flatten(&told.version),
+            pid: told.pid.into(),
             uptime_ms: at,
-            clients: clients(&told.object("clients")),
-            waiting: number("waiting"),
-            memory: usage.number("memory"),
-            cpu_permille: usage.number("cpu_permille"),
+            clients: clients(&told.clients),
+            waiting: told.waiting,
+            memory: usage.map(|usage| usage.memory),
+            cpu_permille: usage.and_then(|usage| usage.cpu_permille),
             history,
         };
     }
@@ -115,27 +113,20 @@ pub struct Health {
 }
 
 impl Health {
-    pub fn of(told: &Members) -> Self {
-        let reasons = told.objects("reasons");
-        let reasons = reasons.iter().map(|reason| flatten(&reason.text("message"))).collect();
-        Self { state: flatten(&told.text("state")), reasons }
+    pub fn of(told: &HealthView) -> Self {
+        let reasons = told.reasons.iter().map(|reason| flatten(&reason.message)).collect();
+        Self { state: flatten(&told.state), reasons }
     }
 }
 
-fn number_of_calls(calls: &Members) -> u64 {
-    calls.number("calls").unwrap_or_default()
+fn totals(calls: Option<&CallCounts>, at: u64) -> Totals {
+    let (calls, sum_us) = calls.map(|calls| (calls.calls, calls.durationUs.sum)).unwrap_or_default();
+    Totals { calls, sum_us, at }
 }
 
-fn totals(calls: &Members, at: u64) -> Totals {
-    let sum_us = calls.object("durationUs").number("sum").unwrap_or_default();
-    Totals { calls: number_of_calls(calls), sum_us, at }
-}
-
-fn clients(clients: &Members) -> String {
-    let all = [("owner", "command line"), ("extension", "browser"), ("mcp", "AI client")];
-    let some = all.iter().filter_map(|(kind, what)| {
-        let number = clients.number(kind).filter(|number| *number > 0)?;
-        Some(count(usize::try_from(number).unwrap_or(usize::MAX), what))
-    });
+fn clients(clients: &ClientCounts) -> String {
+    let all = [(clients.owner, "command line"), (clients.extension, "browser"), (clients.mcp, "AI client")];
+    let some = all.iter().filter(|(number, _)| *number > 0);
+    let some = some.map(|(number, what)| count(usize::try_from(*number).unwrap_or(usize::MAX), what));
     some.collect::<Vec<_>>().join(", ")
 }

@@ -12,12 +12,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use harbor_ipc_proto::client::RateLimits;
+
 use super::facts::{Bridge, Health, Server};
 use super::order::Order;
 use super::page::{Detail, Scroll};
 use super::talk::Open;
 use crate::commands::servers;
-use crate::reply::Members;
 use crate::table::flatten;
 use crate::when;
 
@@ -70,7 +71,7 @@ pub struct Model {
     pub bridge: Bridge,
     pub health: Health,
     /// The limits of origins that have none of their own.
-    pub limits: Members,
+    pub limits: Option<RateLimits>,
     pub servers: BTreeMap<String, Server>,
     pub order: Order,
     /// What is typed is part of each name that is shown.
@@ -104,7 +105,7 @@ impl Model {
             link: Link::Gone { since: now, tries: 0, why: String::new() },
             bridge: Bridge::default(),
             health: Health::default(),
-            limits: Members::default(),
+            limits: None,
             servers: BTreeMap::new(),
             order: Order::Name,
             filter: String::new(),

@@ -6,13 +6,16 @@ mod about;
 mod flow;
 mod limits;
 
+use harbor_ipc_proto::client::{LogLine as McpLogLine, SandboxView, ServerView, Supervision};
+use harbor_ipc_proto::json::Json;
+
 use self::flow::{Flow, Paragraph, View};
 use super::keys::Key;
 use super::model::Model;
 use super::talk::Aim;
 use super::words::{cut, line, places, split, wrap};
 use crate::commands::tools;
-use crate::reply::Members;
+use crate::payload::Payload;
 use crate::table::flatten;
 use crate::when::utc;
 
@@ -73,8 +76,8 @@ pub struct Detail {
     /// What is to be said instead of the log.
     log_note: Option<String>,
     tools: Option<Result<Flow<Tool>, String>>,
-    definition: Option<Members>,
-    sandbox: Option<Result<Members, String>>,
+    supervision: Option<Supervision>,
+    sandbox: Option<Result<SandboxView, String>>,
 }
 
 #[derive(Debug)]
@@ -191,7 +194,7 @@ impl Detail {
             log: Flow::new(width),
             log_note: Some("waiting for the log …".into()),
             tools: None,
-            definition: None,
+            supervision: None,
             sandbox: None,
         }
     }
@@ -224,21 +227,25 @@ impl Detail {
         }
     }
 
-    pub fn on_answer(&mut self, aim: &Aim, answer: &Members) {
-        match aim {
-            Aim::Log => {
-                self.log = Flow::new(self.log.width());
-                answer.objects("logs").iter().for_each(|line| self.add_line(line));
-                self.log_note = self.log.is_empty().then(|| "it has logged nothing".into());
-            }
-            Aim::Tools => self.tools = Some(Ok(listed(answer, self.log.width()))),
-            Aim::Definition => {
-                let mut servers = answer.objects("servers").into_iter();
-                self.definition = servers.find(|server| server.text("server_id") == self.server);
-            }
-            Aim::Sandbox => self.sandbox = Some(Ok(answer.object("sandbox"))),
-            Aim::Greeting | Aim::Status | Aim::Act(_) => {}
-        }
+    /// The log as it is when it is first looked at.
+    pub fn on_log(&mut self, lines: Vec<McpLogLine>) {
+        self.log = Flow::new(self.log.width());
+        lines.into_iter().for_each(|line| self.add_line(line));
+        self.log_note = self.log.is_empty().then(|| "it has logged nothing".into());
+    }
+
+    pub fn on_tools(&mut self, tools: &Json) {
+        self.tools = Some(Ok(listed(tools, self.log.width())));
+    }
+
+    pub fn on_definitions(&mut self, servers: Vec<ServerView>) {
+        let mut servers = servers.into_iter();
+        let own = servers.find(|server| server.server_id == self.server);
+        self.supervision = own.map(|server| server.supervision);
+    }
+
+    pub fn on_sandbox(&mut self, sandbox: SandboxView) {
+        self.sandbox = Some(Ok(sandbox));
     }
 
     pub fn on_refusal(&mut self, aim: &Aim, why: String) {
@@ -251,7 +258,7 @@ impl Detail {
     }
 
     /// A new line of the log. Whoever reads older ones goes on seeing the same.
-    pub fn add_line(&mut self, line: &Members) {
+    pub fn add_line(&mut self, line: McpLogLine) {
         self.log_note = None;
         self.log.push(LogLine::of(line));
         if self.log.len() > KEPT {
@@ -282,13 +289,13 @@ impl Detail {
 }
 
 impl LogLine {
-    fn of(line: &Members) -> Self {
-        let time = utc(line.number("timestamp").unwrap_or_default());
-        let (source, level) = (flatten(&line.text("source")), flatten(&line.text("level")));
+    fn of(line: McpLogLine) -> Self {
+        let time = utc(line.timestamp);
+        let (source, level) = (flatten(&line.source), flatten(line.level.as_deref().unwrap_or_default()));
         let level = if level.is_empty() { level } else { format!(" {level}") };
         let head = format!("{}Z {source}{level}: ", time.get(11..19).unwrap_or_default());
         let bad = ["error", "critical", "alert", "emergency"].contains(&level.trim());
-        Self { head, text: line.text("text"), bad }
+        Self { head, text: line.text, bad }
     }
 }
 
@@ -305,7 +312,7 @@ impl Paragraph for LogLine {
 }
 
 impl Tool {
-    fn of(tool: &Members) -> Self {
+    fn of(tool: &Payload) -> Self {
         let (name, told) = (flatten(&tool.text("name")), tool.text("description"));
         let (kept, is_cut) = cut(&told, DESCRIPTION);
         let more = format!(" … ({} bytes in all: harbor tools NAME --json)", told.len());
@@ -321,8 +328,8 @@ impl Paragraph for Tool {
     }
 }
 
-fn listed(answer: &Members, width: usize) -> Flow<Tool> {
-    let (tools, _) = tools::read(answer);
+fn listed(list: &Json, width: usize) -> Flow<Tool> {
+    let (tools, _) = tools::read(list);
     let mut listed = Flow::new(width);
     tools.iter().map(Tool::of).for_each(|tool| listed.push(tool));
     listed
@@ -344,7 +351,8 @@ impl Model {
             (_, None) => vec![Row::new("", "there is no such server any more").toned(Tone::Bad)],
             (Tab::Overview, Some(server)) => about::rows(server, width, now),
             (Tab::Limits, Some(_)) => {
-                limits::rows(detail.definition.as_ref(), detail.sandbox.as_ref(), &self.limits, width)
+                let supervision = detail.supervision.as_ref();
+                limits::rows(supervision, detail.sandbox.as_ref(), self.limits.as_ref(), width)
             }
         };
         View::of(rows, detail.scroll(), page)

@@ -3,14 +3,19 @@
 //! Owns the ids. Must never send a request twice: an answer that did not come may have been a deed that was done.
 
 use harbor_ipc_proto::CLIENT_PROTOCOL;
+use harbor_ipc_proto::client::answer::Heard;
+use harbor_ipc_proto::client::{
+    ConnectServer, DisconnectServer, GetSandbox, GetSandboxResult, Hello, ListServers, ListServersResult,
+    LogLine, McpGetLogs, McpGetLogsResult, McpListTools, McpListToolsResult, Progress, Request, ServerLog,
+    ServerStatus, StatusUpdate, StatusView, SubscribeStatus, SubscribeStatusResult,
+};
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
+use harbor_ipc_proto::server_id::ServerId;
 
 use super::facts::{Health, Server};
 use super::model::{Act, Model, Out};
 use super::page::Detail;
-use crate::ask::Ask;
 use crate::errors::Failure;
-use crate::reply::Members;
 use crate::table::flatten;
 
 /// How often the numbers come, in milliseconds.
@@ -42,7 +47,7 @@ pub struct Open {
     pub news: String,
     /// Until when it is waited for, in milliseconds since 1970.
     until: Option<u64>,
-    ask: Ask,
+    ask: Request,
 }
 
 impl Open {
@@ -63,12 +68,15 @@ impl Open {
 impl Model {
     /// Says who we are, and asks for everything.
     pub(super) fn greet(&mut self) {
-        let hello = Ask::new("hello")
-            .number("protocol", CLIENT_PROTOCOL.into())
-            .text("client", "harbor top")
-            .number("max_frame", MAX_CLIENT_FRAME as u64);
+        let hello = Hello {
+            protocol: Some(CLIENT_PROTOCOL),
+            client: Some("harbor top".into()),
+            chunks: None,
+            max_frame: Some(MAX_CLIENT_FRAME as u64),
+            browser_session: None,
+        };
         self.send(Aim::Greeting, "", hello);
-        self.send(Aim::Status, "", Ask::new("subscribe_status").number("interval_ms", INTERVAL));
+        self.send(Aim::Status, "", SubscribeStatus { subscribe: None, interval_ms: Some(INTERVAL) });
         if let Some(server) = self.detail.as_ref().map(|detail| detail.server.clone()) {
             self.ask_about(&server);
         }
@@ -82,82 +90,85 @@ impl Model {
 
     /// Closes it.
     pub(super) fn leave(&mut self) {
-        if let Some(detail) = self.detail.take() {
-            let ask = Ask::about("mcp_get_logs", &detail.server).number("limit", 1).flag("follow", false);
+        if let Some(detail) = self.detail.take()
+            && let Some(server_id) = ServerId::parse(&detail.server)
+        {
+            let ask = McpGetLogs { server_id, limit: Some(1), follow: Some(false) };
             self.send(Aim::Greeting, &detail.server, ask);
         }
     }
 
     fn ask_about(&mut self, server: &str) {
-        let log = Ask::about("mcp_get_logs", server).number("limit", LOG_LINES).flag("follow", true);
+        let Some(server_id) = ServerId::parse(server) else { return };
+        let log = McpGetLogs { server_id: server_id.clone(), limit: Some(LOG_LINES), follow: Some(true) };
         self.send(Aim::Log, server, log);
-        self.send(Aim::Definition, server, Ask::new("list_servers"));
-        self.send(Aim::Sandbox, server, Ask::about("get_sandbox", server));
+        self.send(Aim::Definition, server, ListServers {});
+        self.send(Aim::Sandbox, server, GetSandbox { server_id });
         self.ask_for_tools(server);
     }
 
     /// A server that does not run is not asked: that might start it.
     fn ask_for_tools(&mut self, server: &str) {
-        if self.servers.get(server).is_some_and(Server::is_running) {
-            self.send(Aim::Tools, server, Ask::about("mcp_list_tools", server));
+        if self.servers.get(server).is_some_and(Server::is_running)
+            && let Some(server_id) = ServerId::parse(server)
+        {
+            self.send(Aim::Tools, server, McpListTools { server_id });
         }
     }
 
     /// Begins to do something to a server.
     pub(super) fn act(&mut self, act: Act, server: &str, now: u64) {
+        let Some(server_id) = ServerId::parse(server) else { return };
+        let progress = Some(true);
         let ask = match act {
-            Act::Start => Ask::about("connect_server", server).flag("progress", true),
-            Act::Stop => Ask::about("disconnect_server", server),
-            Act::Restart => Ask::about("connect_server", server).flag("progress", true).flag("restart", true),
+            Act::Start => ConnectServer { server_id, progress, restart: None }.into(),
+            Act::Stop => DisconnectServer { server_id }.into(),
+            Act::Restart => ConnectServer { server_id, progress, restart: Some(true) }.into(),
         };
         let limit = u64::try_from(act.limit().as_millis()).unwrap_or(u64::MAX);
         self.send_until(Some(now.saturating_add(limit)), Aim::Act(act), server, ask);
     }
 
-    fn send(&mut self, aim: Aim, server: &str, ask: Ask) {
-        self.send_until(None, aim, server, ask);
+    fn send(&mut self, aim: Aim, server: &str, ask: impl Into<Request>) {
+        self.send_until(None, aim, server, ask.into());
     }
 
-    fn send_until(&mut self, until: Option<u64>, aim: Aim, server: &str, ask: Ask) {
+    fn send_until(&mut self, until: Option<u64>, aim: Aim, server: &str, ask: Request) {
         if self.link != super::model::Link::Up {
             return;
         }
         let id = self.next_id.to_string();
         self.next_id += 1;
-        self.out.push_back(Out::Frame(ask.to_frame(&id)));
+        self.out.push_back(Out::Frame(ask.to_frame(&id).to_vec()));
         self.open.insert(id, Open { aim, server: server.into(), news: String::new(), until, ask });
     }
 
     /// A frame of the bridge has come.
     pub fn on_frame(&mut self, frame: &[u8], now: u64) {
         // What cannot be read is nothing that we asked for.
-        let Some(message) = Members::parse(frame) else { return };
+        let Ok(heard) = Heard::parse(frame) else { return };
         self.heard = now;
-        let id = message.text("request_id");
-        match message.text("type").as_str() {
-            "status_update" => self.on_update(&message),
-            "server_log" => self.on_log_line(&message),
-            "progress" => {
-                if let Some(open) = self.open.get_mut(&id) {
-                    open.news = flatten(&message.text("message"));
-                }
+        if heard.is::<StatusUpdate>() {
+            heard.read().into_iter().for_each(|update| self.on_update(update));
+        } else if heard.is::<ServerLog>() {
+            heard.read().into_iter().for_each(|line| self.on_log_line(line));
+        } else if heard.is::<Progress>() {
+            if let (Some(open), Ok(push)) = (self.open.get_mut(&heard.request_id), heard.read::<Progress>()) {
+                open.news = flatten(push.message.as_deref().unwrap_or_default());
             }
-            "error" => {
-                if let Some(open) = self.open.remove(&id) {
-                    self.on_refusal(&open, message.object("error"), now);
-                }
-            }
-            _ => {
-                if let Some(open) = self.open.remove(&id) {
-                    self.on_answer(&open, &message, now);
-                }
-            }
+        } else if let Some(open) = self.open.remove(&heard.request_id) {
+            let taken = match heard.refusal() {
+                Some(Ok(refusal)) => Err(Failure::refusal(refusal, open.ask.server(), open.ask.profile())),
+                Some(Err(unreadable)) => Err(unreadable.into()),
+                None => self.on_answer(&open, &heard, now),
+            };
+            taken.err().into_iter().for_each(|failure| self.on_failure(&open, &failure, now));
         }
         self.settle();
     }
 
-    fn on_refusal(&mut self, open: &Open, error: Members, now: u64) {
-        let why = match error.into_refusal(&open.ask) {
+    fn on_failure(&mut self, open: &Open, failure: &Failure, now: u64) {
+        let why = match failure {
             Failure::Refused(refusal) => flatten(&refusal.message),
             other => flatten(&other.message().unwrap_or_default()),
         };
@@ -172,55 +183,60 @@ impl Model {
         }
     }
 
-    fn on_answer(&mut self, open: &Open, answer: &Members, now: u64) {
-        match open.aim {
-            Aim::Greeting => {}
-            Aim::Status => self.on_status(&answer.object("status")),
-            Aim::Act(act) => self.say(format!("{} {}", open.server, act.done()), false, now),
-            _ => {
-                if let Some(detail) = self.detail.as_mut().filter(|detail| detail.server == open.server) {
-                    detail.on_answer(&open.aim, answer);
-                }
+    fn on_answer(&mut self, open: &Open, answer: &Heard<'_>, now: u64) -> Result<(), Failure> {
+        let detail = self.detail.as_mut().filter(|detail| detail.server == open.server);
+        match (&open.aim, detail) {
+            (Aim::Greeting, _) => {}
+            (Aim::Status, _) => self.on_status(answer.read::<SubscribeStatusResult>()?.status),
+            (Aim::Act(act), _) => self.say(format!("{} {}", open.server, act.done()), false, now),
+            (Aim::Log, Some(detail)) => detail.on_log(answer.read::<McpGetLogsResult>()?.logs),
+            (Aim::Tools, Some(detail)) => detail.on_tools(&answer.read::<McpListToolsResult>()?.tools),
+            (Aim::Definition, Some(detail)) => {
+                detail.on_definitions(answer.read::<ListServersResult>()?.servers);
             }
+            (Aim::Sandbox, Some(detail)) => detail.on_sandbox(answer.read::<GetSandboxResult>()?.sandbox),
+            (_, None) => {}
+        }
+        Ok(())
+    }
+
+    fn on_log_line(&mut self, line: ServerLog) {
+        if let Some(detail) = self.detail.as_mut().filter(|detail| detail.server == line.server_id) {
+            let ServerLog { timestamp, source, level, text, .. } = line;
+            detail.add_line(LogLine { timestamp, source, level, text });
         }
     }
 
-    fn on_log_line(&mut self, line: &Members) {
-        if let Some(detail) = self.detail.as_mut().filter(|detail| detail.server == line.text("server_id")) {
-            detail.add_line(line);
-        }
-    }
-
-    fn on_status(&mut self, status: &Members) {
-        self.health = Health::of(&status.object("health"));
-        self.limits = status.object("limits");
-        let bridge = status.object("bridge");
-        if bridge.number("pid") != Some(self.bridge.pid) {
+    fn on_status(&mut self, status: StatusView) {
+        self.health = Health::of(&status.health);
+        self.limits = Some(status.limits);
+        if u64::from(status.bridge.pid) != self.bridge.pid {
             self.servers.clear();
         }
-        self.bridge.learn(&bridge, true);
-        self.on_servers(status.objects("servers"), true);
+        self.bridge.learn(&status.bridge, true);
+        self.on_servers(status.servers, true);
     }
 
-    fn on_update(&mut self, update: &Members) {
-        self.health = Health::of(&update.object("health"));
-        let regular = update.text("category") == "numbers";
-        if update.raw("bridge").is_some() {
-            self.bridge.learn(&update.object("bridge"), regular);
+    fn on_update(&mut self, update: StatusUpdate) {
+        self.health = Health::of(&update.health);
+        let regular = update.category == "numbers";
+        if let Some(bridge) = &update.bridge {
+            self.bridge.learn(bridge, regular);
         }
-        self.on_servers(update.objects("servers"), regular);
-        if update.raw("removed").is_some() {
-            self.servers.remove(&update.text("removed"));
+        self.on_servers(update.servers.unwrap_or_default(), regular);
+        if let Some(removed) = &update.removed {
+            self.servers.remove(removed);
         }
     }
 
     /// Takes what is told of servers; `all` says that there are no others.
-    fn on_servers(&mut self, told: Vec<Members>, all: bool) {
-        let ids: Vec<_> = told.iter().map(|server| server.text("id")).collect();
+    fn on_servers(&mut self, told: Vec<ServerStatus>, all: bool) {
         if all {
+            let ids: Vec<_> = told.iter().map(|server| server.id.clone()).collect();
             self.servers.retain(|id, _| ids.contains(id));
         }
-        for (id, told) in ids.into_iter().zip(told) {
+        for told in told {
+            let id = told.id.clone();
             let server = self.servers.entry(id.clone()).or_default();
             let ran = server.is_running();
             server.learn(told);
@@ -228,9 +244,12 @@ impl Model {
                 server.note_totals(self.bridge.uptime_ms);
             }
             let came_up = !ran && server.is_running();
-            if came_up && self.detail.as_ref().is_some_and(|detail| detail.server == id) {
+            if came_up
+                && self.detail.as_ref().is_some_and(|detail| detail.server == id)
+                && let Some(server_id) = ServerId::parse(&id)
+            {
                 self.ask_for_tools(&id);
-                self.send(Aim::Sandbox, &id, Ask::about("get_sandbox", &id));
+                self.send(Aim::Sandbox, &id, GetSandbox { server_id });
             }
         }
     }

@@ -1,7 +1,12 @@
 //! The bridge's frames: answers, refusals, and what it tells unasked.
 
-use harbor_ipc_proto::client::Chunk;
+use harbor_ipc_proto::client::answer::Heard;
+use harbor_ipc_proto::client::{
+    AskPush, Chunk, GrantChanged, McpBeginResult, OffersChanged, Progress, ResourceUpdated, ServerMessage,
+    ToolsChanged,
+};
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
@@ -12,49 +17,64 @@ use super::super::want::{Call, Open, Step, Want};
 use super::super::watches::Change;
 use super::super::{lazy, write};
 use super::{Link, Machine, OWN, Out};
-use crate::ask::Ask;
 use crate::errors::Failure;
-use crate::reply::{Answer, Members};
+use crate::payload::Payload;
 
 impl Machine {
     /// The bridge has written a frame.
     pub fn on_frame(&mut self, frame: &[u8]) {
-        let Some(mut message) = Members::parse(frame) else {
+        let Ok(heard) = Heard::parse(frame) else {
             return self.out.push(Out::Remark("the bridge sent a frame that is no JSON object".into()));
         };
-        let (tag, id) = (message.text("type"), message.text("request_id"));
-        // What it gets at its beginning is no change.
-        let is_up = self.link == Link::Up;
-        match tag.as_str() {
-            "chunk" => match Answer::<Chunk>::parse(frame.to_vec()) {
-                Ok(piece) => self.on_piece(&id, &piece),
-                Err(failure) => self.on_refusal(&id, failure),
-            },
-            "progress" => self.on_progress(&id, &message),
-            "ask" => self.on_question(&message),
-            "tools_changed" if is_up => self.tell_of(Change::Tools),
-            "offers_changed" if is_up && message.text("kind") == "prompts" => self.tell_of(Change::Prompts),
-            "offers_changed" if is_up => self.tell_of(Change::Resources),
-            "grant_changed" if is_up => Change::ALL.into_iter().for_each(|change| self.tell_of(change)),
-            "resource_updated" => {
-                let target = Target { server: message.text("server_id"), name: message.text("uri") };
-                let lines = self.watches.updated(&target);
-                self.write_all(lines);
-            }
-            "server_message" => self.on_message(&message),
-            "error" => {
-                let error = message.object("error");
-                self.on_refusal(&id, error.into_refusal(&Ask::new("")));
-            }
-            _ => {
-                message.remove("type");
-                self.on_answer(&id, &message);
-            }
+        let heeded = match heard.refusal() {
+            Some(Ok(refusal)) => Err(Failure::refusal(refusal, None, None)),
+            Some(Err(unreadable)) => Err(unreadable.into()),
+            None if heard.request_id.is_empty() => self.on_push(&heard),
+            None => self.on_message_about(&heard),
+        };
+        if let Err(failure) = heeded {
+            self.on_refusal(&heard.request_id, failure);
         }
     }
 
-    fn on_piece(&mut self, id: &str, piece: &Chunk) {
-        match self.pieces.entry(id.to_owned()).or_default().add(piece) {
+    /// What the bridge tells unasked.
+    fn on_push(&mut self, push: &Heard<'_>) -> Result<(), Failure> {
+        // What it gets at its beginning is no change.
+        let is_up = self.link == Link::Up;
+        if push.is::<ToolsChanged>() && is_up {
+            self.tell_of(Change::Tools);
+        } else if push.is::<OffersChanged>() && is_up {
+            let is_prompts = push.read::<OffersChanged>()?.kind == "prompts";
+            self.tell_of(if is_prompts { Change::Prompts } else { Change::Resources });
+        } else if push.is::<GrantChanged>() && is_up {
+            Change::ALL.into_iter().for_each(|change| self.tell_of(change));
+        } else if push.is::<ResourceUpdated>() {
+            let ResourceUpdated { server_id: server, uri: name } = push.read()?;
+            let lines = self.watches.updated(&Target { server, name });
+            self.write_all(lines);
+        } else if push.is::<ServerMessage>() {
+            self.on_message(&push.read()?);
+        }
+        Ok(())
+    }
+
+    /// What it says about a request.
+    fn on_message_about(&mut self, heard: &Heard<'_>) -> Result<(), Failure> {
+        if heard.is::<Chunk>() {
+            self.on_piece(&heard.read()?);
+        } else if heard.is::<Progress>() {
+            self.on_progress(&heard.read()?);
+        } else if heard.is::<AskPush>() {
+            self.on_question(heard.read()?);
+        } else {
+            self.on_answer(heard)?;
+        }
+        Ok(())
+    }
+
+    fn on_piece(&mut self, piece: &Chunk) {
+        let id = &piece.request_id;
+        match self.pieces.entry(id.clone()).or_default().add(piece) {
             Ok(None) => {}
             Ok(Some(whole)) => {
                 self.pieces.remove(id);
@@ -67,23 +87,24 @@ impl Machine {
         }
     }
 
-    fn on_progress(&mut self, id: &str, progress: &Members) {
-        let open = id.parse().ok().and_then(|number: u64| self.open.get(&number));
+    fn on_progress(&mut self, push: &Progress) {
+        let open = push.request_id.parse().ok().and_then(|number: u64| self.open.get(&number));
         let Some(Open { want: Want::Call(Call { token: Some(token), .. }), id: Some(_), .. }) = open else {
             return;
         };
-        let mut params = format!("{{\"progressToken\":{token}");
-        for name in ["progress", "total", "message"] {
-            if let Some(value) = progress.raw(name) {
-                params.push_str(&format!(",\"{name}\":{value}"));
-            }
+        let mut params = format!("{{\"progressToken\":{token},\"progress\":{}", push.progress.as_str());
+        if let Some(total) = &push.total {
+            params.push_str(&format!(",\"total\":{}", total.as_str()));
+        }
+        if let Some(message) = &push.message {
+            params.push_str(&format!(",\"message\":{}", Json::string(message).as_str()));
         }
         params.push('}');
         self.out.push(Out::Line(write::notification("notifications/progress", Some(&params))));
     }
 
     /// A server asks something about a request.
-    fn on_question(&mut self, push: &Members) {
+    fn on_question(&mut self, push: AskPush) {
         let Some((number, question)) = questions::read(push) else { return };
         let Some(open) = self.open.get_mut(&number) else { return };
         if !open.modern {
@@ -100,50 +121,59 @@ impl Machine {
     }
 
     /// A server has written a message to its log.
-    fn on_message(&mut self, push: &Members) {
-        let is_let_in = |only: &Allowlist| {
-            SourceId::parse(&push.text("server_id")).is_some_and(|id| only.covers(&id, EVERY))
-        };
+    fn on_message(&mut self, push: &ServerMessage) {
+        let is_let_in =
+            |only: &Allowlist| SourceId::parse(&push.server_id).is_some_and(|id| only.covers(&id, EVERY));
         if !self.only.as_ref().is_none_or(is_let_in) {
             return;
         }
-        let raw = |name| push.raw(name).unwrap_or("\"\"");
-        let params = format!(
-            "{{\"level\":{},\"logger\":{},\"data\":{}}}",
-            raw("level"),
-            raw("server_id"),
-            raw("text")
-        );
+        let [level, logger, data] = [&push.level, &push.server_id, &push.text].map(|text| Json::string(text));
+        let (level, logger, data) = (level.as_str(), logger.as_str(), data.as_str());
+        let params = format!("{{\"level\":{level},\"logger\":{logger},\"data\":{data}}}");
         self.out.push(Out::Line(write::notification("notifications/message", Some(&params))));
     }
 
-    fn on_answer(&mut self, id: &str, answer: &Members) {
+    fn on_answer(&mut self, answer: &Heard<'_>) -> Result<(), Failure> {
+        let id = answer.request_id.as_str();
         if id == OWN[1] {
-            self.names_commands = answer.text("first_use") != "none";
-            return self.begin();
+            self.names_commands = answer.read::<McpBeginResult>()?.first_use != "none";
+            self.begin();
+            return Ok(());
         }
-        let Some(number) = id.parse().ok().filter(|number| self.open.contains_key(number)) else { return };
-        let Some(open) = self.open.remove(&number) else { return };
+        let Ok(number) = id.parse() else { return Ok(()) };
+        // One that cannot be read ends it, too: whoever asked is told.
+        let Some(open) = self.open.get(&number) else { return Ok(()) };
         match &open.step {
             Step::Look(kinds) => {
-                let kind = kinds.first().copied();
                 let is_list = matches!(open.want, Want::List(..));
                 let by = (self.is_harbor && is_list).then_some(&*self.own);
-                let learnt = kind.map(|kind| self.directory.learn(kind, answer, self.only.as_ref(), by));
-                self.on_list(number, open, &learnt.unwrap_or_default());
-            }
-            Step::Ask(target) => {
-                if let Want::Subscribe(uri) = &open.want {
-                    self.on_subscribed(open.id.is_some(), uri, target.clone());
-                }
-                let result = answer.raw(open.want.answered_in()).unwrap_or("{}");
-                let result = match open.modern {
-                    true => write::complete(result, matches!(open.want, Want::Read(_))).into_owned(),
-                    false => result.to_owned(),
+                let learnt = match kinds.first() {
+                    Some(kind) => self.directory.learn(*kind, &kind.read(answer)?, self.only.as_ref(), by),
+                    None => Vec::new(),
                 };
-                self.finish(number, &open, Ending::Result(result));
+                if let Some(open) = self.open.remove(&number) {
+                    self.on_list(number, open, &learnt);
+                }
+            }
+            Step::Ask(_) => {
+                let result = open.want.result(answer)?;
+                if let Some(open) = self.open.remove(&number) {
+                    self.on_result(number, &open, result);
+                }
             }
         }
+        Ok(())
+    }
+
+    fn on_result(&mut self, number: u64, open: &Open, result: Json) {
+        if let (Want::Subscribe(uri), Step::Ask(target)) = (&open.want, &open.step) {
+            self.on_subscribed(open.id.is_some(), uri, target.clone());
+        }
+        let result = match open.modern {
+            true => write::complete(result.as_str(), matches!(open.want, Want::Read(_))).into_owned(),
+            false => result.into_string(),
+        };
+        self.finish(number, open, Ending::Result(result));
     }
 
     fn on_subscribed(&mut self, by_request: bool, uri: &str, target: Target) {
@@ -244,7 +274,7 @@ fn not_found(open: &Open, why: String) -> Ending {
 /// A server's own error, which stays what it is.
 fn of_server(failure: &Failure) -> Option<Ending> {
     let Failure::Refused(refusal) = failure else { return None };
-    let details = Members::parse(refusal.details.as_ref()?.as_bytes())?;
+    let details = Payload::parse(refusal.details.as_ref()?.as_bytes())?;
     let (code, _) = (details.value("code").as_i64()?, details.raw("message")?);
     Some(Ending::Error(code, details.text("message"), details.raw("data").map(str::to_owned)))
 }

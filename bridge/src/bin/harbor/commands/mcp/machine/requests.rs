@@ -1,6 +1,9 @@
 //! The client's lines: what is answered at once, and what the bridge is asked for.
 
-use harbor_ipc_proto::json::{Fields, Json};
+use harbor_ipc_proto::client::answer::request_frame;
+use harbor_ipc_proto::client::{Cancel, McpAnswer, McpFollowMessages};
+use harbor_ipc_proto::field::{FromField as _, JsonObject};
+use harbor_ipc_proto::json::Fields;
 use harbor_policy::limits::OPEN_PER_CLIENT;
 use harbor_policy::tool_name;
 
@@ -13,7 +16,6 @@ use super::super::uris::{Unknown, of_server};
 use super::super::want::{Open, Step, Want, text};
 use super::super::write::{self, MODERN};
 use super::{Link, Machine, Out};
-use crate::ask::Ask;
 
 /// How a request shows its revision where there was no `initialize`.
 pub(super) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -64,28 +66,24 @@ impl Machine {
         self.open.remove(&number);
         let taken_back = self.questions.end_of(number);
         self.write_all(taken_back);
-        let cancel = Ask::new("cancel").text("target", &number.to_string());
-        self.out.push(Out::Frame(cancel.to_frame(&format!("cancel {number}")), None));
+        let cancel = Cancel { target: number.to_string() };
+        self.out.push(Out::Frame(request_frame(&format!("cancel {number}"), &cancel).to_vec(), None));
     }
 
     /// The client has answered a question.
     pub(super) fn on_response(&mut self, id: &str, answer: Result<&str, &str>) {
         if let Some(ask_id) = self.questions.answered(id) {
-            let (name, answer) = match answer {
-                Ok(result) => ("result", result),
-                Err(error) => ("error", error),
-            };
-            self.answer(ask_id, name, Some(answer));
+            self.answer(ask_id, answer);
         }
     }
 
-    /// Passes an answer on; nothing, or what is no object, refuses.
-    fn answer(&mut self, ask_id: u64, name: &'static str, answer: Option<&str>) {
-        let ask = Ask::new("mcp_answer").number("ask_id", ask_id);
-        let answer = answer.filter(|answer| answer.starts_with('{'));
-        self.ask_quietly(&match answer {
-            Some(answer) => ask.json(name, Json::from_valid(answer.to_owned())),
-            None => ask,
+    /// Passes an answer on; what is no object refuses.
+    fn answer(&mut self, ask_id: u64, answer: Result<&str, &str>) {
+        let object = |text: &str| JsonObject::from_text(text);
+        self.ask_quietly(McpAnswer {
+            ask_id,
+            result: answer.ok().and_then(object),
+            error: answer.err().and_then(object),
         });
     }
 
@@ -189,7 +187,7 @@ impl Machine {
     /// A request was made again, with answers to what its server asked.
     fn resume(&mut self, id: &str, want: Want, Resumed { number, answers, then }: Resumed) {
         for (ask_id, answer) in answers {
-            self.answer(ask_id, "result", answer.as_deref());
+            self.answer(ask_id, Ok(answer.as_deref().unwrap_or_default()));
         }
         match then {
             Then::Wait => {
@@ -278,7 +276,7 @@ impl Machine {
             let levels = "`level` is none of debug, info, notice, warning, error, critical, alert, emergency";
             return self.say_error(Some(id), INVALID_PARAMS, levels);
         };
-        self.ask_quietly(&Ask::new("mcp_follow_messages").text("level", &level));
+        self.ask_quietly(McpFollowMessages { level: level.clone() });
         self.level = Some(level);
         self.dial();
         self.say(id, "{}");

@@ -7,6 +7,7 @@ use super::super::names::Names;
 use super::super::write::MODERN;
 use super::requests::VERSION;
 use super::*;
+use crate::commands::rig::{complete, complete_tools};
 use harbor_ipc_proto::client::envelope::Incoming;
 use harbor_ipc_proto::client::{Request, SessionRequest};
 use proptest::prelude::*;
@@ -90,7 +91,7 @@ impl Scene {
     }
 
     fn frame(&mut self, frame: &str) {
-        self.machine.on_frame(frame.as_bytes());
+        self.machine.on_frame(complete(&complete_tools(frame)).as_bytes());
         self.collect();
     }
 
@@ -233,7 +234,7 @@ fn payloads_are_not_rewritten() {
     assert!(String::from_utf8_lossy(frame).contains(arguments), "{out:?}");
     let id = serde_json::from_slice::<Value>(&frame[HEADER..]).unwrap()["request_id"].clone();
     let answer = format!(r#"{{"type":"host_call_tool_result","request_id":{id},"result":{arguments}}}"#);
-    scene.machine.on_frame(answer.as_bytes());
+    scene.machine.on_frame(complete(&answer).as_bytes());
     let whole = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{arguments}}}\n");
     assert_eq!(scene.machine.take_out(), [Out::Line(whole.into_bytes())]);
 }
@@ -496,6 +497,7 @@ fn an_answer_in_pieces_is_put_together() {
     scene.call(1, "s__echo");
     let id = scene.asked[0].0.clone();
     let whole = format!(r#"{{"type":"host_call_tool_result","request_id":"{id}","result":{{"x":1}}}}"#);
+    let whole = complete(&whole);
     for (seq, piece) in [&whole[..20], &whole[20..]].into_iter().enumerate() {
         let data = base64::engine::general_purpose::STANDARD.encode(piece);
         let chunk = json!({"type": "chunk", "request_id": id, "seq": seq, "last": seq == 1, "data": data});

@@ -9,6 +9,7 @@ use ratatui::style::Modifier;
 use super::super::keys::Key;
 use super::super::model::tests::{calls, known, numbers, press, server};
 use super::*;
+use crate::commands::rig::complete;
 
 const NOW: u64 = 1_795_262_400_000;
 
@@ -87,7 +88,7 @@ fn the_log_keeps_its_terminal_from_what_a_server_writes() {
     let mut model = at_work((60, 12));
     model.on_key(Key::Enter, NOW);
     let log = r#"{"type":"mcp_get_logs_result","request_id":"3","logs":[{"timestamp":1000,"source":"stderr","text":"\u001b]0;x\u0007 \tred\n00:00:02Z harbor: forged"},{"timestamp":2000,"source":"mcp","level":"error","text":"時間 and a line that is longer than the screen is wide, by some words"}]}"#;
-    model.on_frame(log.as_bytes(), NOW);
+    model.on_frame(complete(&log).as_bytes(), NOW);
     press(&mut model, "2");
     assert_eq!(shown(&model, NOW + 4000), include_str!("screens/log_60x12.txt"));
 }
@@ -97,9 +98,9 @@ fn the_limits_say_what_holds_a_server() {
     let mut model = at_work((80, 40));
     model.on_key(Key::Enter, NOW);
     let definition = r#"{"type":"list_servers_result","request_id":"4","servers":[{"server_id":"files","supervision":{"restart_attempts":"unlimited","lazy":true}}]}"#;
-    model.on_frame(definition.as_bytes(), NOW);
+    model.on_frame(complete(&definition).as_bytes(), NOW);
     let sandbox = r#"{"type":"get_sandbox_result","request_id":"5","sandbox":{"summary":{"level":"strict","held_by":"seccomp","network":"none"},"limits":["64 MiB of memory"]}}"#;
-    model.on_frame(sandbox.as_bytes(), NOW);
+    model.on_frame(complete(&sandbox).as_bytes(), NOW);
     press(&mut model, "4");
     assert_eq!(shown(&model, NOW), include_str!("screens/limits_80x40.txt"));
 }
@@ -112,7 +113,10 @@ fn the_status_line_says_what_is_most_pressing() {
     assert_eq!(line(&model, NOW + 14_000), "no word from the bridge for 10 s");
     press(&mut model, "s");
     assert_eq!(line(&model, NOW), "starting files …");
-    model.on_frame(br#"{"type":"progress","request_id":"3","message":"restart 1 of 3"}"#, NOW);
+    model.on_frame(
+        complete(r#"{"type":"progress","request_id":"3","message":"restart 1 of 3"}"#).as_bytes(),
+        NOW,
+    );
     assert_eq!(line(&model, NOW), "starting files … restart 1 of 3");
     press(&mut model, "/time");
     assert_eq!(line(&model, NOW), "/time▏");

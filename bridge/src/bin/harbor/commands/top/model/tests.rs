@@ -8,6 +8,7 @@ use super::super::draw::{Pen, draw};
 use super::super::keys::Key;
 use super::super::page::Tab;
 use super::*;
+use crate::commands::rig::{complete, complete_object};
 
 const NOW: u64 = 1_795_262_400_000;
 
@@ -42,11 +43,11 @@ pub fn known(size: (u16, u16), servers: &[String]) -> Model {
         "{asked:?}"
     );
     let status = format!(
-        r#"{{"type":"subscribe_status_result","request_id":"2","status":{{"health":{{"state":"ok","reasons":[]}},"limits":{{"queueLength":16}},"bridge":{},"servers":[{}]}}}}"#,
+        r#"{{"type":"subscribe_status_result","request_id":"2","status":{{"health":{{"state":"ok","reasons":[]}},"limits":{{"queueLength":16,"queueWaitMs":30000}},"bridge":{},"servers":[{}]}}}}"#,
         bridge(7_200_000, 100),
         servers.join(",")
     );
-    model.on_frame(status.as_bytes(), NOW);
+    model.on_frame(complete(&status).as_bytes(), NOW);
     model
 }
 
@@ -57,7 +58,7 @@ pub fn numbers(model: &mut Model, seconds: u64, servers: &[String]) {
         bridge(7_200_000 + seconds * 1000, 100 + seconds * 12),
         servers.join(",")
     );
-    model.on_frame(push.as_bytes(), NOW + seconds * 1000);
+    model.on_frame(complete(&push).as_bytes(), NOW + seconds * 1000);
 }
 
 /// What the model wants to be sent, as text.
@@ -99,7 +100,10 @@ fn a_key_starts_stops_and_restarts_the_selected_server() {
         NOW,
     );
     assert_eq!(model.open["3"].news, "restart 1 of 3\\u{1b}");
-    model.on_frame(br#"{"type":"connect_server_result","request_id":"3","server":{}}"#, NOW);
+    model.on_frame(
+        complete(r#"{"type":"connect_server_result","request_id":"3","server":{}}"#).as_bytes(),
+        NOW,
+    );
     assert_eq!(model.remark.as_ref().unwrap().text, "a is running");
     let refused = br#"{"type":"error","request_id":"4","error":{"code":"not_found","message":"no\nsuch \u001b[1mserver"}}"#;
     model.on_frame(refused, NOW);
@@ -123,7 +127,7 @@ fn what_is_not_answered_in_time_is_waited_for_no_more() {
     let word = "stopping a: no answer for 2 min; it may still be done";
     assert_eq!(said(&model).as_deref(), Some(word));
     assert_eq!(model.open.values().filter_map(Open::act).collect::<Vec<_>>(), [(Act::Start, "a")]);
-    model.on_frame(br#"{"type":"disconnect_server_result","request_id":"4"}"#, NOW);
+    model.on_frame(complete(r#"{"type":"disconnect_server_result","request_id":"4"}"#).as_bytes(), NOW);
     assert_eq!(said(&model).as_deref(), Some(word), "nobody waits for that any more");
     model.on_time(NOW + limit(Act::Start) + 1);
     assert!(said(&model).unwrap().starts_with("starting a: no answer for 25 min"), "{:?}", said(&model));
@@ -155,7 +159,10 @@ fn the_selection_stays_with_its_server_and_passes_to_the_one_in_its_place() {
     press(&mut model, "ooo");
     assert_eq!((model.order, model.at), (Order::State, 3));
     press(&mut model, "o");
-    model.on_frame(br#"{"type":"status_update","category":"server","health":{},"removed":"b"}"#, NOW);
+    model.on_frame(
+        complete(r#"{"type":"status_update","category":"server","health":{},"removed":"b"}"#).as_bytes(),
+        NOW,
+    );
     assert_eq!(model.selected.as_deref(), Some("c"));
     numbers(&mut model, 2, &[]);
     assert_eq!(model.selected, None);
@@ -187,7 +194,7 @@ fn a_detail_follows_its_log_and_stops_that_when_it_is_left() {
     let lines: Vec<_> =
         (0..20).map(|n| format!(r#"{{"timestamp":0,"source":"stderr","text":"line {n}"}}"#)).collect();
     let log = format!(r#"{{"type":"mcp_get_logs_result","request_id":"3","logs":[{}]}}"#, lines.join(","));
-    model.on_frame(log.as_bytes(), NOW);
+    model.on_frame(complete(&log).as_bytes(), NOW);
     press(&mut model, "2");
     let shown = |model: &Model| model.view(NOW).rows.into_iter().map(|row| row.text).collect::<Vec<_>>();
     assert_eq!(shown(&model).last().unwrap(), "line 19");
@@ -197,12 +204,12 @@ fn a_detail_follows_its_log_and_stops_that_when_it_is_left() {
             r#"{{"type":"server_log","server_id":"a","timestamp":0,"source":"mcp","level":"info","text":"{text}"}}"#
         )
     };
-    model.on_frame(push("new").as_bytes(), NOW);
+    model.on_frame(complete(&push("new")).as_bytes(), NOW);
     assert_eq!(shown(&model), ["line 8", "line 9", "line 10", "line 11", "line 12", "line 13"]);
     model.on_key(Key::End, NOW);
-    model.on_frame(push("newer").as_bytes(), NOW);
+    model.on_frame(complete(&push("newer")).as_bytes(), NOW);
     assert_eq!(shown(&model).last().unwrap(), "newer");
-    model.on_frame(push("x").replace("\"a\"", "\"b\"").as_bytes(), NOW);
+    model.on_frame(complete(&push("x").replace("\"a\"", "\"b\"")).as_bytes(), NOW);
     assert_eq!(shown(&model).last().unwrap(), "newer", "another server's");
     model.on_key(Key::Esc, NOW);
     assert!(sent(&mut model)[0].ends_with(r#""server_id":"a","limit":1,"follow":false}"#));
@@ -217,11 +224,11 @@ fn a_reader_of_old_lines_goes_on_seeing_them_while_older_ones_go() {
     let push = |n: u32| {
         format!(r#"{{"type":"server_log","server_id":"a","timestamp":0,"source":"stderr","text":"{n}"}}"#)
     };
-    (0..2000).for_each(|n| model.on_frame(push(n).as_bytes(), NOW));
+    (0..2000).for_each(|n| model.on_frame(complete(&push(n)).as_bytes(), NOW));
     model.on_key(Key::PageUp, NOW);
     let first = |model: &Model| model.view(NOW).rows[0].text.clone();
     let before = first(&model);
-    (2000..2100).for_each(|n| model.on_frame(push(n).as_bytes(), NOW));
+    (2000..2100).for_each(|n| model.on_frame(complete(&push(n)).as_bytes(), NOW));
     assert_eq!((first(&model), before.as_str()), (before.clone(), "1988"));
 }
 
@@ -248,7 +255,7 @@ fn a_description_without_an_end_is_cut_and_that_is_said() {
         r#"{{"type":"mcp_list_tools_result","request_id":"6","tools":[{{"name":"t","description":"{}"}}]}}"#,
         "x".repeat(1 << 20)
     );
-    model.on_frame(tools.as_bytes(), NOW);
+    model.on_frame(complete(&tools).as_bytes(), NOW);
     press(&mut model, "3G");
     let view = model.view(NOW);
     assert!((view.total, view.rows.len()) == (1 + 55, 20), "{view:?}");
@@ -264,7 +271,7 @@ fn a_log_of_long_lines_is_wrapped_no_further_than_it_is_seen() {
         r#"{{"type":"server_log","server_id":"a","timestamp":0,"source":"stderr","text":"{}"}}"#,
         "y".repeat(8 << 10)
     );
-    (0..100).for_each(|_| model.on_frame(push.as_bytes(), NOW));
+    (0..100).for_each(|_| model.on_frame(complete(&push).as_bytes(), NOW));
     press(&mut model, "2");
     let view = model.view(NOW);
     assert_eq!((view.total % 100, view.rows.len(), view.first), (0, 20, view.total - 20));
@@ -367,17 +374,22 @@ fn apply(model: &mut Model, step: Step, at: u64) {
         }
         Step::Removed(n) => {
             let push = format!(r#"{{"type":"status_update","category":"server","removed":"{}"}}"#, name(n));
-            model.on_frame(push.as_bytes(), NOW + at);
+            model.on_frame(complete(&push).as_bytes(), NOW + at);
         }
         Step::Log(text) => {
             let server = model.detail.as_ref().map(|detail| detail.server.clone()).unwrap_or_default();
             let text = serde_json::to_string(&text).unwrap();
             let push =
                 format!(r#"{{"type":"server_log","server_id":"{server}","timestamp":0,"text":{text}}}"#);
-            model.on_frame(push.as_bytes(), NOW + at);
+            model.on_frame(complete(&push).as_bytes(), NOW + at);
         }
         Step::Answer(id, true) => {
-            let body = r#""logs":[{"text":"a"}],"tools":[{"name":"t"},5],"servers":[{"server_id":"s1"}],"sandbox":{"limits":["x"]}"#;
+            let body = format!(
+                r#""logs":[{}],"tools":[{{"name":"t"}},5],"servers":[{}],"sandbox":{}"#,
+                complete_object("LogLine", r#"{"text":"a"}"#),
+                complete_object("Server", r#"{"server_id":"s1"}"#),
+                complete_object("Sandbox", r#"{"limits":["x"]}"#)
+            );
             model.on_frame(
                 format!(r#"{{"type":"x_result","request_id":"{id}",{body}}}"#).as_bytes(),
                 NOW + at,
@@ -386,7 +398,7 @@ fn apply(model: &mut Model, step: Step, at: u64) {
         Step::Answer(id, false) => {
             let error =
                 format!(r#"{{"type":"error","request_id":"{id}","error":{{"code":"x","message":"no"}}}}"#);
-            model.on_frame(error.as_bytes(), NOW + at);
+            model.on_frame(complete(&error).as_bytes(), NOW + at);
         }
         Step::Garbage(text) => model.on_frame(text.as_bytes(), NOW + at),
         Step::Lost => model.on_lost(NOW + at),

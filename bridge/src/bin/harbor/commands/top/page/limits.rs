@@ -2,10 +2,13 @@
 //!
 //! Owns the sentences. Must never guess a limit that was not told.
 
+use harbor_ipc_proto::client::{RateLimits, SandboxView, Supervision};
+use harbor_ipc_proto::field::{JsonObject, PutFields};
+
 use super::super::words::line;
 use super::{Row, Tone};
 use crate::commands::sandbox;
-use crate::reply::Members;
+use crate::payload::Payload;
 
 /// A setting of the supervision, what it is called here, and what it is when the definition does not say.
 const SUPERVISION: &[(&str, &str, &str)] = &[
@@ -35,9 +38,9 @@ const ORIGINS: &[(&str, &str)] = &[
 ];
 
 pub fn rows(
-    definition: Option<&Members>,
-    held: Option<&Result<Members, String>>,
-    limits: &Members,
+    supervised: Option<&Supervision>,
+    held: Option<&Result<SandboxView, String>>,
+    limits: Option<&RateLimits>,
     width: usize,
 ) -> Vec<Row> {
     let mut rows = vec![title("sandbox")];
@@ -50,11 +53,12 @@ pub fn rows(
         }
     }
     rows.extend([Row::new("", ""), title("supervision")]);
-    match definition {
+    match supervised {
         None => rows.push(Row::new("  ", "waiting …").toned(Tone::Faint)),
-        Some(definition) => rows.extend(supervision(&definition.object("supervision"))),
+        Some(said) => rows.extend(supervision(said)),
     }
     rows.extend([Row::new("", ""), title("each web page and AI client, unless config.toml says otherwise")]);
+    let limits = limits.map(|limits| by_name(limits)).unwrap_or_default();
     let of_origins = ORIGINS.iter().map(|(name, what)| setting(what, limits.raw(name), "unlimited"));
     rows.extend(of_origins);
     rows.into_iter().flat_map(|row| row.wrapped(width)).collect()
@@ -64,10 +68,17 @@ fn title(text: &str) -> Row {
     Row::new("", text).toned(Tone::Strong)
 }
 
-fn supervision(told: &Members) -> impl Iterator<Item = Row> {
-    SUPERVISION
-        .iter()
-        .map(|(name, what, default)| setting(what, told.raw(name), &format!("{default} (default)")))
+fn supervision(said: &Supervision) -> Vec<Row> {
+    let said = by_name(said);
+    let row = |(name, what, default): &(&str, &str, &str)| {
+        setting(what, said.raw(name), &format!("{default} (default)"))
+    };
+    SUPERVISION.iter().map(row).collect()
+}
+
+/// Settings by their names, each as it is written.
+fn by_name(settings: &dyn PutFields) -> Payload {
+    Payload::of(&JsonObject::written(settings).0)
 }
 
 fn setting(what: &str, told: Option<&str>, otherwise: &str) -> Row {
