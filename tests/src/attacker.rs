@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use harbor_ipc_proto::client::McpCallTool;
+use harbor_ipc_proto::field::Message as _;
 use serde_json::{Value, json};
 
 use crate::client::{Client, ErrorValue};
@@ -92,7 +94,7 @@ impl Attempt {
             "server_id": server, "tool_name": "attack", "timeout_ms": TIMEOUT.as_millis(),
             "arguments": {"name": name, "arguments": arguments},
         });
-        let answer = client.request("mcp_call_tool", &call).wait(TIMEOUT + LIMIT).inspect_err(|error| {
+        let answer = client.request(McpCallTool::TAG, &call).wait(TIMEOUT + LIMIT).inspect_err(|error| {
             assert_ne!(
                 error.code, "ERR_TOOL_TIMEOUT",
                 "{name}: neither refused nor done, and still under way"

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use harbor_bridge::foreign::extensions::HARBOR;
+use harbor_ipc_proto::client::{Hello, Shutdown};
 use nix::sys::signal::Signal;
-use serde_json::json;
 
 use crate::home::Place;
 use crate::processes::{Process, descendants, wait_until};
@@ -230,9 +230,10 @@ impl Drop for Relay {
 /// When it does not end.
 pub fn shut_down_detached(home: &Home) {
     let client = Client::attach(home);
-    let answer = client.call("hello", &json!({})).expect("the bridge says who it is");
-    let bridge = Process::named_by(&answer["pid"]);
+    let hello = Hello { protocol: None, client: None, chunks: None, max_frame: None, browser_session: None };
+    let answer = client.reply(&hello).expect("the bridge says who it is");
+    let bridge = Process::named_by(&answer.pid.into());
     home.place().remember(bridge.pid);
-    let _ = client.call("shutdown", &json!({}));
+    let _ = client.reply(&Shutdown {});
     crate::processes::assert_gone(&[bridge], DOWN_LIMIT);
 }

@@ -17,6 +17,7 @@ use harbor_child::turn::{Aside, LARGE, Turn};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
 use harbor_ipc_proto::client::{Attach, AttachResult, Request, SessionRequest};
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped, put_frame};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 use harbor_policy::access::Principal;
@@ -216,7 +217,7 @@ fn equal_in_constant_time(a: &[u8], b: &[u8]) -> bool {
 pub(super) fn attached(envelope: &Envelope) -> Vec<u8> {
     let reply = AttachResult { protocol: CLIENT_PROTOCOL, build: BUILD.into(), pid: std::process::id() };
     let mut out = Vec::new();
-    put_frame(&mut out, |out| envelope.put_reply(out, "attach", &reply));
+    put_frame(&mut out, |out| envelope.put_reply(out, Attach::TAG, &reply));
     out
 }
 

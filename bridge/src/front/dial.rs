@@ -22,8 +22,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_ipc_proto::client::answer::{Heard, Refusal, VersionDetails, request_frame};
+use harbor_ipc_proto::client::{Attach, AttachResult};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::frame::{HEADER, put_frame};
+use harbor_ipc_proto::field::{Message as _, read_object};
+use harbor_ipc_proto::frame::HEADER;
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -32,7 +36,6 @@ use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, UnixAddr, connect as connect_fd, getsockopt, socket,
 };
 use nix::unistd::geteuid;
-use serde_json::{Value, json};
 
 pub use self::errors::{DialError, Version};
 pub use self::start::EXIT_LOCKED;
@@ -183,10 +186,7 @@ impl Dial {
     }
 
     fn attach(&self, mut stream: &UnixStream, token: &str) -> io::Result<Vec<u8>> {
-        let mut frame = Vec::new();
-        let body = attach_body(&self.role, token);
-        put_frame(&mut frame, |out| out.extend_from_slice(body.to_string().as_bytes()));
-        stream.write_all(&frame)?;
+        stream.write_all(&request_frame(Attach::TAG, &attach(&self.role, token)))?;
         // Exactly one frame is read: what follows belongs to the caller.
         let mut header = [0; HEADER];
         self.fill(stream, &mut header)?;
@@ -219,23 +219,31 @@ impl Dial {
     }
 
     fn judge(&self, stream: UnixStream, answer: &[u8]) -> Result<Tried, DialError> {
-        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
-        match answer["type"].as_str() {
-            Some("attach_result") if answer["protocol"] == CLIENT_PROTOCOL => Ok(Tried::Attached(stream)),
-            Some("attach_result") => Err(DialError::Version(version_of(&answer))),
-            Some("error") => self.judge_error(&answer["error"]),
-            _ => Err(DialError::NoBridge(self.socket.clone())),
+        let no_bridge = || DialError::NoBridge(self.socket.clone());
+        let heard = Heard::parse(answer).map_err(|_| no_bridge())?;
+        match heard.refusal() {
+            Some(refusal) => self.judge_refusal(refusal.map_err(|_| no_bridge())?),
+            None if heard.answers::<Attach>() => {
+                let AttachResult { protocol, build, .. } = heard.read().map_err(|_| no_bridge())?;
+                match protocol == CLIENT_PROTOCOL {
+                    true => Ok(Tried::Attached(stream)),
+                    false => Err(DialError::Version(Some(Version {
+                        protocol: protocol.into(),
+                        build: build.into_owned(),
+                    }))),
+                }
+            }
+            None => Err(no_bridge()),
         }
     }
 
-    fn judge_error(&self, error: &Value) -> Result<Tried, DialError> {
-        let text = error["code"].as_str().unwrap_or_default();
-        let code = Code::ALL.iter().copied().find(|code| code.as_str() == text).unwrap_or(Code::Internal);
-        let refused = DialError::Refused(code, error["message"].as_str().unwrap_or_default().to_owned());
+    fn judge_refusal(&self, refusal: Refusal) -> Result<Tried, DialError> {
+        let Refusal { code, message, details } = refusal;
+        let code = Code::ALL.iter().copied().find(|known| known.as_str() == code).unwrap_or(Code::Internal);
         match code {
-            Code::VersionMismatch => Err(DialError::Version(version_of(&error["details"]))),
-            Code::Unauthorized | Code::ShuttingDown => Ok(Tried::NotYet(refused)),
-            _ => Err(refused),
+            Code::VersionMismatch => Err(DialError::Version(details.as_ref().and_then(version_of))),
+            Code::Unauthorized | Code::ShuttingDown => Ok(Tried::NotYet(DialError::Refused(code, message))),
+            _ => Err(DialError::Refused(code, message)),
         }
     }
 
@@ -278,27 +286,25 @@ fn bridge_program(role: &Role) -> Result<PathBuf, DialError> {
     })
 }
 
-fn attach_body(role: &Role, token: &str) -> Value {
-    let mut body = json!({
-        "type": "attach", "request_id": "attach", "token": token, "protocol": CLIENT_PROTOCOL, "build": BUILD,
-    });
-    match role {
-        Role::Relay { extension_id } => {
-            body["role"] = "relay".into();
-            body["extension_id"] = extension_id.as_str().into();
-        }
-        Role::Cli => body["role"] = "cli".into(),
-        Role::Mcp { client } => {
-            body["role"] = "mcp".into();
-            body["client"] = client.as_str().into();
-        }
+fn attach(role: &Role, token: &str) -> Attach {
+    let (word, extension_id, client) = match role {
+        Role::Relay { extension_id } => ("relay", Some(extension_id.clone()), None),
+        Role::Cli => ("cli", None, None),
+        Role::Mcp { client } => ("mcp", None, Some(client.clone())),
+    };
+    Attach {
+        token: token.to_owned(),
+        role: word.to_owned(),
+        protocol: Some(CLIENT_PROTOCOL),
+        build: Some(BUILD.to_owned()),
+        extension_id,
+        client,
     }
-    body
 }
 
-fn version_of(answer: &Value) -> Option<Version> {
-    let build = answer["build"].as_str().unwrap_or("unknown").to_owned();
-    answer["protocol"].as_u64().map(|protocol| Version { protocol, build })
+fn version_of(details: &Json) -> Option<Version> {
+    let VersionDetails { protocol, build } = read_object(details.as_str()).ok()?;
+    Some(Version { protocol, build: build.unwrap_or_else(|| "unknown".into()) })
 }
 
 /// Who listens may be another one than who owns the file.

@@ -231,7 +231,7 @@ fn of_bridge(out: &mut Exposition, status: &StatusView) {
 fn of_servers(out: &mut Exposition, servers: &[ServerStatus]) {
     for server in servers {
         let sandbox = server.sandbox.as_deref().unwrap_or_default();
-        let labels = [("server", server.id.as_str()), ("label", &server.label), ("sandbox", &sandbox)];
+        let labels = [("server", server.id.as_str()), ("label", &server.label), ("sandbox", sandbox)];
         out.add(&SERVER, &labels, 1.0);
     }
     for server in servers {

@@ -117,7 +117,7 @@ fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<N
             total: Some(number(total.to_string())).filter(|_| total > 0),
             message: Some(text.to_owned()),
         };
-        client.send_push("progress", &push);
+        client.send_push(&push);
     });
     (wanted == Some(true)).then_some(note)
 }

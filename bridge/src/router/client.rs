@@ -16,7 +16,7 @@ use harbor_child::outbox::Outbox;
 use harbor_child::turn::LARGE;
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, put_push};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::PutFields;
+use harbor_ipc_proto::field::Message;
 use harbor_ipc_proto::frame::{NATIVE_MESSAGING_LIMIT, put_frame};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::access::Principal;
@@ -210,8 +210,8 @@ impl Client {
     }
 
     /// Sends a push of type `tag`.
-    pub(super) fn send_push(&self, tag: &str, push: &dyn PutFields) {
-        self.send(None, |out| put_push(out, tag, push));
+    pub(super) fn send_push<P: Message>(&self, push: &P) {
+        self.send(None, |out| put_push(out, push));
     }
 
     /// Queues one frame, or the answer's chunks. A client that does not read is cut off: `front` sees its outbox closed.

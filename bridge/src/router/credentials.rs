@@ -12,6 +12,7 @@ use harbor_ipc_proto::client::{
     SetServerSecrets, SetServerSecretsResult, ValidateCredentialsResult,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials, MAX_KEYS, wrong_key, wrong_username, wrong_value};
@@ -37,7 +38,7 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCreden
     let credential = Credential { username, expires_at, ..credential(kind, &key, value)? };
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided("set_credential", &sender, about(&server_id, &key), true).await?;
+        router.host.trail.decided(SetCredential::TAG, &sender, about(&server_id, &key), true).await?;
         let view = view(&server_id, &key, &credential);
         let put = router.supervisor.secrets().put(server_id.as_str(), vec![(key, credential)]);
         let all = put.await.map_err(|error| unstored(&error))?;
@@ -55,7 +56,7 @@ pub(super) async fn set_all(router: &Rc<Router>, client: &Client, message: SetSe
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         for (key, _) in &new {
-            router.host.trail.decided("set_credential", &sender, about(&server_id, key), true).await?;
+            router.host.trail.decided(SetCredential::TAG, &sender, about(&server_id, key), true).await?;
         }
         let put = router.supervisor.secrets().put(server_id.as_str(), new);
         let all = put.await.map_err(|error| unstored(&error))?;
@@ -90,7 +91,7 @@ pub(super) async fn keep(
         return Ok(());
     }
     for (key, _) in &new {
-        router.host.trail.decided("set_credential", sender, about(server_id, key), true).await?;
+        router.host.trail.decided(SetCredential::TAG, sender, about(server_id, key), true).await?;
     }
     let put = router.supervisor.secrets().put(server_id.as_str(), new);
     put.await.map(drop).map_err(|error| unstored(&error))
@@ -146,7 +147,7 @@ pub(super) async fn delete(router: &Rc<Router>, client: &Client, message: Delete
         if !of(&router, &server_id).await?.0.contains_key(&*key) {
             return reply(DeleteCredentialResult { deleted: false, running });
         }
-        router.host.trail.decided("delete_credential", &sender, about(&server_id, &key), false).await?;
+        router.host.trail.decided(DeleteCredential::TAG, &sender, about(&server_id, &key), false).await?;
         let removed = router.supervisor.secrets().remove(server_id.as_str(), &key).await;
         let deleted = removed.map_err(|error| unstored(&error))?;
         reply(DeleteCredentialResult { deleted, running })

@@ -19,6 +19,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::download::Unpacked;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
@@ -236,7 +237,7 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         let Wanted { id, package, definition, given } = wanted;
-        router.host.trail.decided("install_server", &sender, about(&id), true).await?;
+        router.host.trail.decided(InstallServer::TAG, &sender, about(&id), true).await?;
         let (lock, tools, missing) = match kept {
             Kept::Installed(Installed { lock, tools }) => (lock, Some(tools.unwrap_or_default()), None),
             Kept::Agreed(lock, missing) => (lock, None, Some(missing)),
@@ -443,7 +444,7 @@ pub(super) async fn set_args(router: &Rc<Router>, client: &Client, message: Upda
             _ => args,
         };
         let definition = Definition { args, ..Definition::clone(&before) };
-        router.host.trail.decided("update_server_args", &sender, about(&server_id), true).await?;
+        router.host.trail.decided(UpdateServerArgs::TAG, &sender, about(&server_id), true).await?;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let (server, _) = replace(&router, turn, server_id, definition).await;
         reply(UpdateServerArgsResult { server: view(&router, &server) })

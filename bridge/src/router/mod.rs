@@ -44,9 +44,9 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
-use harbor_ipc_proto::client::{HostRequest, McpRequest, Request};
+use harbor_ipc_proto::client::{Attach, HostRequest, McpBegin, McpFollowMessages, McpRequest, Request};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::PutFields;
+use harbor_ipc_proto::field::{Message as _, PutFields};
 use harbor_policy::access::{self, Pass};
 use harbor_policy::slots::Slot;
 use tokio::sync::Notify;
@@ -251,8 +251,8 @@ pub fn shutting_down() -> ErrorBody {
 
 fn denied(tag: &str) -> ErrorBody {
     let message = match tag {
-        "attach" => "attach is the first frame of a connection and cannot be repeated".to_owned(),
-        "mcp_begin" | "mcp_follow_messages" => format!("only an AI client sends {tag}: `harbor mcp`"),
+        Attach::TAG => "attach is the first frame of a connection and cannot be repeated".to_owned(),
+        McpBegin::TAG | McpFollowMessages::TAG => format!("only an AI client sends {tag}: `harbor mcp`"),
         _ => format!("this connection may not send {tag}; only the owner may"),
     };
     ErrorBody::new(Code::PermissionDenied, message)

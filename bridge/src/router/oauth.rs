@@ -10,13 +10,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
-use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AuthorizationView, OauthCancelResult, OauthFinishResult, OauthRevokeResult, OauthStart, OauthStartResult,
-    OauthStatusResult,
+    AuthorizationView, CredentialType, OauthCancelResult, OauthFinish, OauthFinishResult, OauthRevoke,
+    OauthRevokeResult, OauthStart, OauthStartResult, OauthStatusResult,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::link::oauth::Grant;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, wrong_value};
@@ -66,7 +66,7 @@ pub(super) async fn start(router: &Rc<Router>, client: &Rc<Client>, message: Oau
     let (server, wanted) = (elsewhere(router, &id)?, wanted(message)?);
     let before = router.flows.0.borrow_mut().remove(&id);
     drop(before);
-    router.host.trail.decided("oauth_start", &client.sender(), about(&id), true).await?;
+    router.host.trail.decided(OauthStart::TAG, &client.sender(), about(&id), true).await?;
     let asked = server.authorize(wanted).await.map_err(|report| failed(&id, &report))?;
     let answer = OauthStartResult {
         authorization_url: asked.url.clone(),
@@ -111,7 +111,7 @@ pub(super) async fn finish(router: &Rc<Router>, client: &Client, id: ServerId) -
     let grant = answered.map_err(|report| failed(&id, &report))?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided("oauth_finish", &sender, about(&id), true).await?;
+        router.host.trail.decided(OauthFinish::TAG, &sender, about(&id), true).await?;
         let server = elsewhere(&router, &id)?;
         server.stop();
         tokio::task::spawn_local(async move { server.start(None).await });
@@ -135,7 +135,7 @@ pub(super) async fn revoke(router: &Rc<Router>, client: &Client, id: ServerId) -
     let server = elsewhere(router, &id)?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided("oauth_revoke", &sender, about(&id), false).await?;
+        router.host.trail.decided(OauthRevoke::TAG, &sender, about(&id), false).await?;
         if server.grant().await.map_err(|report| failed(&id, &report))?.is_none() {
             return reply(OauthRevokeResult { revoked: false, told: false, why: None });
         }

@@ -76,7 +76,7 @@ pub(super) fn answerer_of(
         let (method, params) = (question.method.to_owned(), question.params.clone());
         let ask_id = client.questions().open(&request_id, question);
         let (request_id, server_id) = (request_id.clone(), server.to_string());
-        client.send_push("ask", &AskPush { ask_id, request_id, server_id, method, params });
+        client.send_push(&AskPush { ask_id, request_id, server_id, method, params });
     })
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{AddRemoteServer, AddRemoteServerResult, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_policy::remote::Reach;
 use harbor_policy::{environment, remote, settings};
 
@@ -21,7 +22,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddRemote
     installs::not_claimed(router, &server_id).await?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided("add_remote_server", &sender, about(&server_id), true).await?;
+        router.host.trail.decided(AddRemoteServer::TAG, &sender, about(&server_id), true).await?;
         let turn = router.changing.lock().await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });

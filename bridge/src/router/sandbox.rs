@@ -8,6 +8,7 @@ use harbor_ipc_proto::client::{
     SetSandboxResult,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::link::sandbox::PathAccess;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::sandbox::gaps::without_pid_namespace;
@@ -38,7 +39,7 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbo
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         let server_id = message.server_id;
-        router.host.trail.decided("set_sandbox", &sender, about(&server_id), true).await?;
+        router.host.trail.decided(SetSandbox::TAG, &sender, about(&server_id), true).await?;
         let turn = router.changing.lock().await;
         // Both looked at the disk, and waited for the audit log: somebody else may have changed it, or removed it.
         let is_same = |now: &Server| Rc::ptr_eq(&now.definition(), &looked_at);

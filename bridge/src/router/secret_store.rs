@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    DecryptSecretsResult, EncryptSecrets, EncryptSecretsResult, GetSecretStoreResult, LockSecretsResult,
-    MoveSecretsResult, SecretStoreView, UnlockSecrets, UnlockSecretsResult,
+    DecryptSecrets, DecryptSecretsResult, EncryptSecrets, EncryptSecretsResult, GetSecretStoreResult,
+    LockSecrets, LockSecretsResult, MoveSecrets, MoveSecretsResult, SecretStoreView, UnlockSecrets,
+    UnlockSecretsResult,
 };
+use harbor_ipc_proto::field::Message as _;
 use harbor_policy::secret_store::wrong_passphrase;
 
 use super::client::Client;
@@ -25,13 +27,14 @@ pub(super) fn get(router: &Router) -> Handled {
 
 pub(super) async fn unlock(router: &Rc<Router>, client: &Client, message: UnlockSecrets) -> Handled {
     let work = async |secrets: Secrets| secrets.unlock(message.passphrase).await;
-    let secret_store = changed(router, client, "unlock_secrets", true, work).await?;
+    let secret_store = changed(router, client, UnlockSecrets::TAG, true, work).await?;
     reply(UnlockSecretsResult { secret_store })
 }
 
 pub(super) async fn lock(router: &Rc<Router>, client: &Client) -> Handled {
     let secret_store =
-        changed(router, client, "lock_secrets", false, async |secrets: Secrets| secrets.lock().await).await?;
+        changed(router, client, LockSecrets::TAG, false, async |secrets: Secrets| secrets.lock().await)
+            .await?;
     reply(LockSecretsResult { secret_store })
 }
 
@@ -41,19 +44,19 @@ pub(super) async fn encrypt(router: &Rc<Router>, client: &Client, message: Encry
         return Err(invalid("passphrase", expected));
     }
     let work = async |secrets: Secrets| secrets.encrypt(passphrase).await;
-    let secret_store = changed(router, client, "encrypt_secrets", false, work).await?;
+    let secret_store = changed(router, client, EncryptSecrets::TAG, false, work).await?;
     reply(EncryptSecretsResult { secret_store })
 }
 
 pub(super) async fn decrypt(router: &Rc<Router>, client: &Client) -> Handled {
     let work = async |secrets: Secrets| secrets.decrypt().await;
-    let secret_store = changed(router, client, "decrypt_secrets", true, work).await?;
+    let secret_store = changed(router, client, DecryptSecrets::TAG, true, work).await?;
     reply(DecryptSecretsResult { secret_store })
 }
 
 pub(super) async fn move_over(router: &Rc<Router>, client: &Client) -> Handled {
     let work = async |secrets: Secrets| secrets.move_over().await;
-    let secret_store = changed(router, client, "move_secrets", true, work).await?;
+    let secret_store = changed(router, client, MoveSecrets::TAG, true, work).await?;
     reply(MoveSecretsResult { secret_store })
 }
 

@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{
     Supervision,
 };
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::JsonObject;
+use harbor_ipc_proto::field::{JsonObject, Message as _};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::{Engine, reference, variables};
@@ -39,7 +39,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
     sandbox::may_be_granted(router, &server_id, &definition).await?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided("add_server", &sender, about(&server_id), true).await?;
+        router.host.trail.decided(AddServer::TAG, &sender, about(&server_id), true).await?;
         // Before it can run and write there itself.
         let left = router.supervisor.data_left(&server_id).await;
         let turn = router.changing.lock().await;
@@ -196,7 +196,7 @@ pub(super) async fn remove_it(
     to_the_end(async move {
         let (id, with_data) = (&message.server_id, message.data == Some(true));
         if is_anything_left(&router, id, with_data).await {
-            router.host.trail.decided("remove_server", &sender, about(id), false).await?;
+            router.host.trail.decided(RemoveServer::TAG, &sender, about(id), false).await?;
         }
         let turn = router.changing.lock().await;
         // First: a secret without a server would be nobody's to remove.
@@ -254,10 +254,7 @@ pub(super) fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) 
         steps.set(steps.get() + 1);
         let progress = Json::from_valid(steps.get().to_string());
         let message = Some(text.to_owned());
-        client.send_push(
-            "progress",
-            &Progress { request_id: request_id.clone(), progress, total: None, message },
-        );
+        client.send_push(&Progress { request_id: request_id.clone(), progress, total: None, message });
     });
     (wanted == Some(true)).then_some(note)
 }

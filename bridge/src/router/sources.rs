@@ -22,6 +22,7 @@ use harbor_ipc_proto::client::{
     ResolveServer, ResolveServerResult,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::curated::CURATED;
@@ -346,7 +347,7 @@ async fn keep(router: &Rc<Router>, sender: &Sender, whole: Whole) -> Result<Rc<S
     let Whole { id, definition, given, .. } = whole;
     let turn = router.changing.lock().await;
     installs::not_there(router, &id)?;
-    router.host.trail.decided("install_server", sender, about(&id), true).await?;
+    router.host.trail.decided(InstallServer::TAG, sender, about(&id), true).await?;
     credentials::keep(router, sender, &id, given).await?;
     router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
     let (server, _) = router.supervisor.put(Stored { server_id: id, definition, era: None });

@@ -140,7 +140,7 @@ async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<News>, inte
         let updates = if is_due { vec![numbers(&router)] } else { changes(&router, &news) };
         for update in updates {
             let mut body = Vec::new();
-            put_push(&mut body, "status_update", &update);
+            put_push(&mut body, &update);
             client.send_news(&body);
         }
     }

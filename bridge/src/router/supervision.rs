@@ -7,6 +7,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{SetSupervision, SetSupervisionResult, Supervision};
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_policy::lifecycle::State;
 use harbor_policy::settings::Settings;
 
@@ -29,7 +30,7 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSuperv
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         let id = message.server_id;
-        router.host.trail.decided("set_supervision", &sender, about(&id), true).await?;
+        router.host.trail.decided(SetSupervision::TAG, &sender, about(&id), true).await?;
         let _turn = router.changing.lock().await;
         let is_same = |now: Rc<Definition>| Rc::ptr_eq(&now, &before);
         // That waited for the audit log: somebody else may have changed it meanwhile, or removed it.

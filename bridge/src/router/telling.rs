@@ -55,7 +55,7 @@ impl Telling {
     fn tell(&self) {
         let client = self.client.upgrade().filter(|client| client.is_open(&self.request_id));
         if let (Some(client), Some(push)) = (client, self.kept.take()) {
-            client.send_push("progress", &push);
+            client.send_push(&push);
         }
     }
 }

@@ -12,9 +12,10 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    ToolDifference, UndoUpgradeResult, UpgradeServer, UpgradeServerResult, UpgradeView,
+    ToolDifference, UndoUpgrade, UndoUpgradeResult, UpgradeServer, UpgradeServerResult, UpgradeView,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
 use harbor_policy::package::{Ecosystem, Package};
@@ -263,7 +264,7 @@ fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList, seen:
 async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided("upgrade_server", &sender, about(&id), true).await?;
+        router.host.trail.decided(UpgradeServer::TAG, &sender, about(&id), true).await?;
         let server = router.host.server(&id)?;
         let (_, locked) = locked(&router, &server)?;
         let Tried { installed, mut view, trial } = tried;
@@ -310,7 +311,7 @@ pub(super) async fn undo(router: &Rc<Router>, client: &Client, id: &ServerId) ->
             let message = format!("{id} has no earlier version to go back to");
             ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
         })?;
-        router.host.trail.decided("undo_upgrade", &sender, about(&id), true).await?;
+        router.host.trail.decided(UndoUpgrade::TAG, &sender, about(&id), true).await?;
         let now = Locked { current: previous, previous: Some(current) };
         let (server, starts) = use_it(&router, id.clone(), now).await?;
         router.host.registry.take_back(&(&id).into());

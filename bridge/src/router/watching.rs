@@ -9,7 +9,7 @@ use harbor_ipc_proto::client::{
     GrantChanged, McpFollowMessages, McpFollowMessagesResult, McpGetLogs, McpGetLogsResult, OffersChanged,
     ServerMessage, ToolsChanged, WatchServers, WatchServersResult,
 };
-use harbor_ipc_proto::field::PutFields;
+use harbor_ipc_proto::field::Message;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits::LEVELS;
@@ -95,7 +95,7 @@ pub fn tell(router: &Router, told: &Told<'_>) {
         Told::Change(change) => {
             clients.iter().for_each(|client| client.note_change(&change.server));
             let interested = clients.iter().filter(|client| client.watches_servers());
-            send(interested, "server_event", || event(change));
+            send(interested, || event(change));
             if change.before.is_none() {
                 renew_wishes(router, clients, &change.server);
             }
@@ -125,7 +125,7 @@ pub fn tell(router: &Router, told: &Told<'_>) {
             let mut interested =
                 clients.iter().filter(|client| client.follows_logs(server.as_str())).peekable();
             if interested.peek().is_some() {
-                let body = body("server_log", &log_push(server.as_str(), line));
+                let body = body(&log_push(server.as_str(), line));
                 interested.for_each(|client| client.send_log(server.as_str(), &body, left_out));
             }
         }
@@ -145,14 +145,11 @@ pub fn tell_of_host(router: &Router, news: &News<'_>) {
         News::Grant { change, origin, grant } => {
             let interested =
                 watching.filter(|client| client.sender().own.as_ref().is_none_or(|own| *own == **origin));
-            send(interested, "grant_changed", || GrantChanged {
-                change: (*change).into(),
-                grant: grant.clone(),
-            });
+            send(interested, || GrantChanged { change: (*change).into(), grant: grant.clone() });
         }
         News::Tool(change) => {
             let owners = watching.filter(|client| client.sender().own.is_none());
-            send(owners, "tool_changed", || (*change).clone());
+            send(owners, || (*change).clone());
         }
     }
 }
@@ -166,51 +163,39 @@ fn tell_message(router: &Router, clients: &[Rc<Client>], server: &ServerId, line
         interested.filter(|client| router.host.may_use_all(&client.sender(), server)).peekable();
     if interested.peek().is_some() {
         let (server_id, level) = (server.to_string(), name.to_owned());
-        let body = body("server_message", &ServerMessage { server_id, level, text: line.text.clone() });
+        let body = body(&ServerMessage { server_id, level, text: line.text.clone() });
         interested.for_each(|client| client.send_message(&body));
     }
 }
 
 fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {
-    list_changed(clients, server, "tools_changed", |server_id| ToolsChanged { server_id });
+    list_changed(clients, server, |server_id| ToolsChanged { server_id });
 }
 
 fn offers_changed(clients: &[Rc<Client>], server: &ServerId, kind: &'static str) {
-    list_changed(clients, server, "offers_changed", |server_id| OffersChanged {
-        kind: kind.into(),
-        server_id,
-    });
+    list_changed(clients, server, |server_id| OffersChanged { kind: kind.into(), server_id });
 }
 
 /// An AI client hears of it once it was allowed a list, and not whose it is.
-fn list_changed<P: PutFields>(
-    clients: &[Rc<Client>],
-    server: &ServerId,
-    tag: &str,
-    push: impl Fn(Option<String>) -> P,
-) {
+fn list_changed<P: Message>(clients: &[Rc<Client>], server: &ServerId, push: impl Fn(Option<String>) -> P) {
     let watching = || clients.iter().filter(|client| client.watches_host());
     let owners = watching().filter(|client| client.sender().own.is_none());
-    send(owners, tag, || push(Some(server.to_string())));
+    send(owners, || push(Some(server.to_string())));
     let others = watching().filter(|client| client.sender().own.is_some() && client.has_listed());
-    send(others, tag, || push(None));
+    send(others, || push(None));
 }
 
-fn send<'a, P: PutFields>(
-    clients: impl Iterator<Item = &'a Rc<Client>>,
-    tag: &str,
-    push: impl FnOnce() -> P,
-) {
+fn send<'a, P: Message>(clients: impl Iterator<Item = &'a Rc<Client>>, push: impl FnOnce() -> P) {
     let mut clients = clients.peekable();
     if clients.peek().is_some() {
-        let body = body(tag, &push());
+        let body = body(&push());
         clients.for_each(|client| client.send_news(&body));
     }
 }
 
-fn body(tag: &str, push: &dyn PutFields) -> Vec<u8> {
+fn body<P: Message>(push: &P) -> Vec<u8> {
     let mut body = Vec::new();
-    put_push(&mut body, tag, push);
+    put_push(&mut body, push);
     body
 }
 
@@ -218,5 +203,5 @@ fn body(tag: &str, push: &dyn PutFields) -> Vec<u8> {
 fn left_out(server: &str, lines: u64) -> Vec<u8> {
     let text = format!("{lines} lines were left out here: this client does not read them fast enough");
     let remark = Line { timestamp: wall_clock(), source: Source::Harbor, level: None, text };
-    body("server_log", &log_push(server, &remark))
+    body(&log_push(server, &remark))
 }

@@ -64,6 +64,16 @@ define_message! {
     }
 }
 
+define_message! {
+    /// What an error with the code `version_mismatch` says in its details of the one who is of another version.
+    "version_mismatch" VersionDetails {
+        /// The client protocol that it speaks.
+        protocol: u64,
+        /// Its build.
+        build: Option<String>,
+    }
+}
+
 /// A message of the bridge: its head, and its fields as text.
 #[derive(Debug)]
 pub struct Heard<'a> {
@@ -97,6 +107,12 @@ impl<'a> Heard<'a> {
         self.tag.strip_suffix(ANSWERED) == Some(tag)
     }
 
+    /// Whether it is a reply to any request.
+    #[must_use]
+    pub fn is_reply(&self) -> bool {
+        self.tag.ends_with(ANSWERED)
+    }
+
     /// Whether it is the push `P`.
     #[must_use]
     pub fn is<P: Message>(&self) -> bool {
@@ -121,6 +137,7 @@ impl<'a> Heard<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::envelope::{Envelope, ErrorBody, Incoming, put_push};
+    use super::super::round_trip::{Dice, round_trip};
     use super::super::{ListServers, ListServersResult, Ping, PingResult, SetServerSecrets, ToolsChanged};
     use super::*;
     use crate::codes::Code;
@@ -172,10 +189,16 @@ mod tests {
         assert_eq!(refusal.details.unwrap().as_str(), r#"{"server_id":"x"}"#);
 
         let mut out = Vec::new();
-        put_push(&mut out, ToolsChanged::TAG, &ToolsChanged { server_id: Some("x".into()) });
+        put_push(&mut out, &ToolsChanged { server_id: Some("x".into()) });
         let heard = Heard::parse(&out).unwrap();
         assert!(heard.is::<ToolsChanged>() && heard.request_id.is_empty());
         assert_eq!(heard.read(), Ok(ToolsChanged { server_id: Some("x".into()) }));
+    }
+
+    #[test]
+    fn errors_are_read_back_equal() {
+        (0..60).for_each(|seed| round_trip::<Refusal>(&mut Dice::new(seed)));
+        (0..60).for_each(|seed| round_trip::<VersionDetails>(&mut Dice::new(seed)));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use super::Request;
 use crate::codes::Code;
-use crate::field::{FieldError, FromField, PutFields, kind_of, put_pair};
+use crate::field::{FieldError, FromField, Message, PutFields, kind_of, put_pair};
 use crate::json::{Fields, Json, put_str, text_of};
 use crate::members::Malformed;
 
@@ -229,10 +229,10 @@ impl Envelope {
     }
 }
 
-/// Appends a push of type `tag`.
-pub fn put_push(out: &mut Vec<u8>, tag: &str, push: &dyn PutFields) {
+/// Appends a push.
+pub fn put_push<P: Message>(out: &mut Vec<u8>, push: &P) {
     out.extend_from_slice(b"{\"type\":\"");
-    out.extend_from_slice(tag.as_bytes());
+    out.extend_from_slice(P::TAG.as_bytes());
     out.push(b'"');
     push.put_fields(out, false);
     out.push(b'}');

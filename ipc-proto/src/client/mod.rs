@@ -16,6 +16,8 @@ mod define;
 pub mod docs;
 pub mod envelope;
 mod host;
+#[cfg(test)]
+mod house;
 mod install;
 mod oauth;
 mod objects;

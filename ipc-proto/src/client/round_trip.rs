@@ -18,6 +18,10 @@ const ROUNDS: u64 = 60;
 pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % sides
@@ -136,7 +140,7 @@ fn all() -> impl Iterator<Item = &'static MessageDoc> {
 fn what_is_written_is_read_back_equal() {
     for message in all() {
         for seed in 0..ROUNDS {
-            (message.round_trip)(&mut Dice(seed));
+            (message.round_trip)(&mut Dice::new(seed));
         }
     }
 }

@@ -4,33 +4,79 @@
 
 use crate::Outcome;
 use crate::wire::{Framing, Link, excerpt};
-use serde_json::{Value, json};
+use harbor_ipc_proto::client::answer::{Heard, request_frame};
+use harbor_ipc_proto::client::{AddServer, ListServers, McpConnect, McpConnectResult, ServerView};
+use harbor_ipc_proto::field::{Ask, FieldError, Message};
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
+use serde_json::Value;
+use std::path::Path;
 
 /// Sends a request and demands its result.
-pub fn ask(link: &mut Link, kind: &str, fields: &Value) -> Outcome<Value> {
-    let request = request(link.framing(), kind, fields);
-    link.send(&request)?;
+pub fn ask<A: Ask>(link: &mut Link, ask: &A) -> Outcome<A::Reply> {
+    link.send(&request(ask))?;
     let answer = link.receive()?;
-    let reply = read(answer)?;
-    if reply["type"] == json!(format!("{kind}_result")) && reply["request_id"] == json!(kind) {
-        Ok(reply)
+    let heard = heard(answer)?;
+    if heard.answers::<A>() && heard.request_id == A::TAG {
+        Ok(heard.read().map_err(unreadable)?)
     } else {
-        Err(format!("{kind} was answered by {}", excerpt(answer)).into())
+        Err(format!("{} was answered by {}", A::TAG, excerpt(answer)).into())
     }
 }
 
-/// A request as it goes over the wire; its id is its kind.
-pub fn request(framing: Framing, kind: &str, fields: &Value) -> Vec<u8> {
-    let mut message = json!({ "type": kind, "request_id": kind });
-    if let (Some(message), Some(fields)) = (message.as_object_mut(), fields.as_object()) {
-        message.extend(fields.clone());
-    }
-    framing.wrap(&message.to_string())
+/// A request as it goes over the wire; its id is its type.
+pub fn request<A: Ask>(ask: &A) -> Vec<u8> {
+    request_frame(A::TAG, ask).to_vec()
 }
 
 /// A message of the bridge, as it came.
-pub fn read(message: &[u8]) -> Outcome<Value> {
-    Ok(serde_json::from_slice(&message[Framing::Length.json_at()..])?)
+pub fn read<M: Message>(message: &[u8]) -> Outcome<M> {
+    Ok(heard(message)?.read().map_err(unreadable)?)
+}
+
+/// The head of such a message.
+pub fn heard(message: &[u8]) -> Outcome<Heard<'_>> {
+    let json = message.get(Framing::Length.json_at()..).unwrap_or_default();
+    Ok(Heard::parse(json).map_err(|error| format!("{} at byte {}", error.what, error.at))?)
+}
+
+fn unreadable(error: FieldError) -> String {
+    format!("the field {} is {}, not {}", error.field, error.found, error.expected)
+}
+
+/// The id of a server, as requests have it.
+pub fn id(text: &str) -> Outcome<ServerId> {
+    Ok(ServerId::parse(text).ok_or_else(|| format!("{text:?} is no server's id"))?)
+}
+
+/// A program as a server, with nothing said but what it is.
+pub fn program(server: &str, command: &Path, args: &[String]) -> Outcome<AddServer> {
+    let command = command.to_str().ok_or("a path that is no text")?;
+    Ok(AddServer {
+        server_id: id(server)?,
+        command: Some(command.to_owned()),
+        image: None,
+        engine: None,
+        args: Some(args.to_vec()),
+        env: None,
+        cwd: None,
+        label: None,
+        roots: None,
+        supervision: None,
+        as_is: None,
+        sandbox: None,
+        secrets: None,
+    })
+}
+
+/// Starts a server.
+pub fn connect(link: &mut Link, server: &str) -> Outcome<McpConnectResult> {
+    ask(link, &McpConnect { server_id: id(server)?, progress: None })
+}
+
+/// How many elements the array has that a server wrote.
+pub fn count(list: &Json) -> Outcome<usize> {
+    Ok(serde_json::from_str::<Vec<Value>>(list.as_str())?.len())
 }
 
 /// The processes of one running server.
@@ -44,20 +90,13 @@ pub struct Pids {
 
 impl Pids {
     /// As a server of `list_servers` names them.
-    pub fn of(server: &Value) -> Outcome<Self> {
-        let pid = |member: &str| {
-            let pid = server[member].as_u64().and_then(|pid| u32::try_from(pid).ok());
-            pid.ok_or_else(|| format!("the server has no {member}"))
-        };
-        Ok(Self { runner: pid("runner_pid")?, server: pid("pid")? })
+    pub fn of(server: &ServerView) -> Outcome<Self> {
+        let pid = |pid: Option<u32>, of: &str| pid.ok_or_else(|| format!("the server has no {of}"));
+        Ok(Self { runner: pid(server.runner_pid, "runner")?, server: pid(server.pid, "process")? })
     }
 }
 
 /// What `list_servers` shows.
-pub fn servers(link: &mut Link) -> Outcome<Vec<Value>> {
-    let mut reply = ask(link, "list_servers", &json!({}))?;
-    match reply["servers"].take() {
-        Value::Array(servers) => Ok(servers),
-        _ => Err("list_servers was answered without servers".into()),
-    }
+pub fn servers(link: &mut Link) -> Outcome<Vec<ServerView>> {
+    Ok(ask(link, &ListServers {})?.servers)
 }

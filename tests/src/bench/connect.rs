@@ -2,13 +2,13 @@
 //!
 //! Owns the processes of one start each. Must not reuse one, except where a second start is what is measured.
 
-use crate::ask::ask;
+use crate::ask::{self, ask, id};
 use crate::harbor::{self, Bridge};
 use crate::options::Options;
 use crate::request::SERVER;
 use crate::wire::Link;
 use crate::{Outcome, say, setup, watchdog};
-use serde_json::json;
+use harbor_ipc_proto::client::{McpDisconnect, RemoveServer};
 use std::process::Command;
 use std::time::Instant;
 
@@ -69,19 +69,19 @@ fn through_harbor(options: &Options, link: &mut Link) -> Outcome<[f64; 3]> {
 fn unknown_and_known(options: &Options, link: &mut Link, level: &str) -> Outcome<(f64, f64)> {
     harbor::add_server(options, link, level)?;
     let first = connect(link)?;
-    ask(link, "mcp_disconnect", &json!({ "server_id": SERVER }))?;
+    ask(link, &McpDisconnect { server_id: id(SERVER)? })?;
     let again = connect(link)?;
     // It also forgets what was learned about the server, so that the next one is unknown again.
-    ask(link, "remove_server", &json!({ "server_id": SERVER }))?;
+    ask(link, &RemoveServer { server_id: id(SERVER)?, data: None })?;
     Ok((first, again))
 }
 
 /// The reply to `mcp_connect` carries the tools.
 fn connect(link: &mut Link) -> Outcome<f64> {
     let begin = Instant::now();
-    let reply = ask(link, "mcp_connect", &json!({ "server_id": SERVER }))?;
+    let reply = ask::connect(link, SERVER)?;
     let time = begin.elapsed().as_secs_f64() * 1e3;
-    if reply["tools"].as_array().is_some_and(|tools| !tools.is_empty()) {
+    if ask::count(&reply.tools)? > 0 {
         Ok(time)
     } else {
         Err("mcp_connect was answered without tools".into())

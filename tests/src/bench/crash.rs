@@ -9,7 +9,7 @@
 //! The server is stopped first, so that the call stays open whatever the server can do. Owns the order of the kills;
 //! the server's own start, without Harbor, takes its turn among them. Must not subtract anything; that is the report's.
 
-use crate::ask::{Pids, ask, read, request, servers};
+use crate::ask::{Pids, ask, connect, heard, read, request, servers};
 use crate::harbor::Bridge;
 use crate::options::Options;
 use crate::process::{hold, kill_now};
@@ -17,7 +17,10 @@ use crate::request::SERVER;
 use crate::victims::Victim;
 use crate::wire::{Link, excerpt};
 use crate::{Outcome, say, setup, watchdog};
-use serde_json::json;
+use harbor_ipc_proto::client::McpCallToolResult;
+use harbor_ipc_proto::client::answer::Refusal;
+use harbor_ipc_proto::codes::Code;
+use serde_json::Value;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -60,8 +63,8 @@ fn crashes(options: &Options, victim: &Victim) -> Outcome<Crashes> {
     watchdog::step(format!("{}, its first start", victim.name));
     // The link is dropped first, and so tells the bridge to end.
     let (_bridge, mut link) = Bridge::start(options)?;
-    ask(&mut link, "add_server", &victim.definition())?;
-    ask(&mut link, "mcp_connect", &json!({ "server_id": SERVER }))?;
+    ask(&mut link, &victim.definition()?)?;
+    connect(&mut link, SERVER)?;
     let mut all =
         Crashes { name: victim.name, starts: Vec::new(), of_server: Vec::new(), of_runner: Vec::new() };
     for _ in 0..victim.times {
@@ -84,7 +87,7 @@ fn own_start(victim: &Victim) -> Outcome<f64> {
 fn crash(victim: &Victim, link: &mut Link, whom: fn(Pids) -> u32) -> Outcome<Crash> {
     sleep(SETTLE);
     let pids = Pids::of(servers(link)?.first().ok_or("no server is listed")?)?;
-    let call = request(link.framing(), "mcp_call_tool", &victim.call());
+    let call = request(&victim.call()?);
     hold(pids.server);
     link.send(&call)?;
     sleep(ON_ITS_WAY);
@@ -106,17 +109,23 @@ fn milliseconds(since: Instant) -> f64 {
 
 /// The call was open, and is over.
 fn is_lost(answer: &[u8]) -> Outcome<()> {
-    let error = &read(answer)?["error"];
-    if error["code"] == "ERR_SERVER_UNAVAILABLE" && error["details"]["sent"] == json!(true) {
-        Ok(())
-    } else {
-        Err(format!("a call of a killed server was answered by {}", excerpt(answer)).into())
+    let refusal = heard(answer)?.refusal().and_then(Result::ok);
+    let details = |refusal: &Refusal| {
+        refusal.details.as_ref().map(|details| details.as_str().contains("\"sent\":true"))
+    };
+    match refusal {
+        Some(refusal)
+            if refusal.code == Code::ServerUnavailable.as_str() && details(&refusal) == Some(true) =>
+        {
+            Ok(())
+        }
+        _ => Err(format!("a call of a killed server was answered by {}", excerpt(answer)).into()),
     }
 }
 
 fn is_echo(answer: &[u8]) -> Outcome<()> {
-    let text = &read(answer)?["result"]["content"][0]["text"];
-    match text.as_str() {
+    let result: Value = serde_json::from_str(read::<McpCallToolResult>(answer)?.result.as_str())?;
+    match result["content"][0]["text"].as_str() {
         Some(text) if text.contains("ahoy") => Ok(()),
         _ => Err(format!("a call after a crash was answered by {}", excerpt(answer)).into()),
     }

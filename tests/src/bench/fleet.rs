@@ -3,7 +3,7 @@
 //! Owns the home in which one bridge after the other finds them. Must not ask the bridge more often than it has to:
 //! it tells since when each server runs, so that a late question finds out as much.
 
-use crate::ask::{self, Pids, ask};
+use crate::ask::{self, Pids, ask, program};
 use crate::harbor::Bridge;
 use crate::home::Home;
 use crate::memory;
@@ -11,7 +11,8 @@ use crate::options::Options;
 use crate::process::{self, Memory};
 use crate::wire::Link;
 use crate::{Outcome, say, watchdog};
-use serde_json::{Value, json};
+use harbor_ipc_proto::client::{AddServer, ServerView, Supervision};
+use harbor_ipc_proto::field::JsonObject;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -70,11 +71,10 @@ pub fn name(number: usize) -> String {
 pub fn defined(options: &Options, count: usize) -> Outcome<Home> {
     let command = options.program("echo-server")?;
     let (bridge, mut link) = Bridge::start(options)?;
+    let supervision = Supervision { auto_start: Some(true), ..Supervision::default() };
     for number in 0..count {
-        let supervision = json!({ "auto_start": true });
-        let definition =
-            json!({ "server_id": name(number), "command": command, "args": [], "supervision": supervision });
-        ask(&mut link, "add_server", &definition)?;
+        let definition = program(&name(number), &command, &[])?;
+        ask(&mut link, &AddServer { supervision: Some(JsonObject::written(&supervision)), ..definition })?;
     }
     drop(link);
     Ok(bridge.end())
@@ -84,13 +84,16 @@ pub fn defined(options: &Options, count: usize) -> Outcome<Home> {
 pub fn all_run(link: &mut Link, count: usize) -> Outcome<f64> {
     loop {
         let servers = ask::servers(link)?;
-        if let Some(failed) = servers.iter().find(|server| server["state"] == "failed") {
-            return Err(format!("a server has failed: {}", failed["last_error"]).into());
+        if let Some(failed) = servers.iter().find(|server| server.state == "failed") {
+            return Err(
+                format!("a server has failed: {}", failed.last_error.as_deref().unwrap_or_default()).into()
+            );
         }
-        let running = || servers.iter().filter(|server| server["state"] == "running");
+        let running = || servers.iter().filter(|server| server.state == "running");
         if running().count() == count {
-            let since = running().filter_map(|server| server["since"].as_f64()).max_by(f64::total_cmp);
-            return since.ok_or_else(|| "no server tells since when it runs".into());
+            // Milliseconds of this age are exact.
+            let since = running().map(|server| server.since as f64).max_by(f64::total_cmp);
+            return since.ok_or_else(|| "no server runs".into());
         }
         sleep(PAUSE);
     }
@@ -105,6 +108,6 @@ fn look(times: Vec<f64>, bridge: &Bridge, link: &mut Link) -> Outcome<Fleet> {
 }
 
 /// What the runner of a listed server holds, and the first process of its namespace.
-pub fn held_for(server: &Value) -> Outcome<(Memory, Option<Memory>)> {
+pub fn held_for(server: &ServerView) -> Outcome<(Memory, Option<Memory>)> {
     memory::of_runner(Pids::of(server)?.runner)
 }

@@ -23,9 +23,9 @@ use crate::stats::median;
 use crate::wire::{Framing, Link};
 use crate::{Outcome, say, watchdog};
 use harbor_bridge::foreign::extensions::HARBOR;
+use harbor_ipc_proto::client::HostGrantPermission;
 use harbor_policy::grants::GrantType;
 use harbor_policy::scope::Scope;
-use serde_json::json;
 
 /// The socket with everything: what the goal is for.
 pub const SOCKET: &str = "socket";
@@ -109,10 +109,16 @@ fn of_one_bridge(options: &Options, bridges: &mut Vec<Kept>) -> Outcome<[Setup; 
 
 /// As a browser starts it, for a page that has a grant.
 fn native_host(options: &Options, bridge: &Bridge, owner: &mut Link, hops: &[Hop]) -> Outcome<Setup> {
-    let grant = json!({
-        "origin": ORIGIN, "scope": Scope::McpToolsCall.as_str(), "grant_type": GrantType::AllowAlways.as_str(),
-    });
-    ask(owner, "host_grant_permission", &grant)?;
+    let grant = HostGrantPermission {
+        origin: ORIGIN.to_owned(),
+        profile: None,
+        scope: Scope::McpToolsCall.as_str().to_owned(),
+        grant_type: Some(GrantType::AllowAlways.as_str().to_owned()),
+        tab_id: None,
+        expires_at: None,
+        allowed_tools: None,
+    };
+    ask(owner, &grant)?;
     let mut command = bridge.command(options, "harbor-bridge")?;
     command.arg(format!("chrome-extension://{}/", HARBOR.chromium()));
     let (own, mut link) = process::start(&mut command, Framing::Length)?;

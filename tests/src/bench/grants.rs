@@ -10,17 +10,19 @@
 //! Owns who may what, the same on disk as in the driver. Must write to a home only while no bridge uses it.
 
 use crate::Outcome;
-use crate::ask::ask;
+use crate::ask::{self, ask, program};
 use crate::home::Home;
 use crate::options::Options;
 use crate::request::ORIGIN;
 use crate::wire::Link;
 use harbor_bridge::store::grants::StoredGrant;
+use harbor_ipc_proto::client::{AddServer, Supervision};
+use harbor_ipc_proto::field::JsonObject;
 use harbor_policy::grants::{DEFAULT_PROFILE, GrantType};
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::MAX_ENTRIES;
 use rusqlite::{Connection, params};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs;
 
 /// How many origins have grants.
@@ -120,11 +122,11 @@ pub fn put(home: &Home, grants: impl Iterator<Item = StoredGrant>) -> Outcome<()
 /// Defines the servers, with so many tools each; they start when they are asked for something.
 pub fn add_servers(options: &Options, link: &mut Link, tools: usize) -> Outcome<()> {
     let command = options.program("echo-server")?;
-    let args = json!(["--tools", tools.to_string()]);
+    let args = ["--tools".to_owned(), tools.to_string()];
+    let supervision = Supervision { lazy: Some(true), ..Supervision::default() };
     for number in 0..SERVERS {
-        let supervision = json!({ "lazy": true });
-        let definition = json!({ "server_id": server(number), "command": command, "args": args, "supervision": supervision });
-        ask(link, "add_server", &definition)?;
+        let definition = program(&server(number), &command, &args)?;
+        ask(link, &AddServer { supervision: Some(JsonObject::written(&supervision)), ..definition })?;
     }
     Ok(())
 }
@@ -132,8 +134,7 @@ pub fn add_servers(options: &Options, link: &mut Link, tools: usize) -> Outcome<
 /// Starts the servers and sees to it that each has told of its tools.
 pub fn connect_servers(link: &mut Link, tools: usize) -> Outcome<()> {
     for number in 0..SERVERS {
-        let reply = ask(link, "mcp_connect", &json!({ "server_id": server(number) }))?;
-        let count = reply["tools"].as_array().map_or(0, Vec::len);
+        let count = ask::count(&ask::connect(link, &server(number))?.tools)?;
         if count != tools {
             return Err(format!("{} has {count} tools instead of {tools}", server(number)).into());
         }

@@ -7,13 +7,15 @@
 //!
 //! Owns such a server. Must not judge: the kernel holds each process, and the runner looks once a second at all of them.
 
-use crate::ask::ask;
+use crate::ask::{ask, connect, program, servers};
 use crate::harbor::Bridge;
 use crate::options::Options;
 use crate::request::SERVER;
 use crate::wire::Link;
 use crate::{Outcome, say, watchdog};
-use serde_json::{Value, json};
+use harbor_ipc_proto::client::{AddServer, ExitView, RestartWhen, SandboxSettings, Supervision};
+use harbor_ipc_proto::field::JsonObject;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -47,13 +49,18 @@ pub fn measure(options: &Options) -> Outcome<Vec<Greed>> {
     let mut all = Vec::new();
     for _ in 0..options.greeds {
         watchdog::step("waiting for a server to take too much memory".to_owned());
-        let definition = json!({
-            "server_id": SERVER, "command": "/bin/sh",
-            "args": ["-c", format!("{takers} exec \"$2\""), "sh", TAKER, echo],
-            "sandbox": {"memory_mb": LIMIT}, "supervision": {"restart": "never"},
-        });
-        ask(&mut link, "add_server", &definition)?;
-        ask(&mut link, "mcp_connect", &json!({ "server_id": SERVER }))?;
+        let echo = echo.to_str().ok_or("a path that is no text")?;
+        let script = format!("{takers} exec \"$2\"");
+        let args = ["-c", &script, "sh", TAKER, echo].map(str::to_owned);
+        let sandbox = SandboxSettings { memory_mb: Some(LIMIT), ..SandboxSettings::default() };
+        let supervision = Supervision { restart: Some(RestartWhen::Never), ..Supervision::default() };
+        let definition = AddServer {
+            sandbox: Some(JsonObject::written(&sandbox)),
+            supervision: Some(JsonObject::written(&supervision)),
+            ..program(SERVER, Path::new("/bin/sh"), &args)?
+        };
+        ask(&mut link, &definition)?;
+        connect(&mut link, SERVER)?;
         let begin = Instant::now();
         let used = used(&exit(&mut link)?)?;
         all.push(Greed { used, lived: begin.elapsed().as_secs_f64() * 1e3 });
@@ -61,13 +68,11 @@ pub fn measure(options: &Options) -> Outcome<Vec<Greed>> {
     Ok(all)
 }
 
-fn exit(link: &mut Link) -> Outcome<Value> {
+fn exit(link: &mut Link) -> Outcome<ExitView> {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
-        let servers = ask(link, "list_servers", &json!({}))?;
-        let exit = &servers["servers"][0]["last_exit"];
-        if !exit.is_null() {
-            return Ok(exit.clone());
+        if let Some(exit) = servers(link)?.into_iter().find_map(|server| server.last_exit) {
+            return Ok(exit);
         }
         sleep(Duration::from_millis(5));
     }
@@ -75,11 +80,10 @@ fn exit(link: &mut Link) -> Outcome<Value> {
 }
 
 /// `it had 700 MiB of memory; …`.
-fn used(exit: &Value) -> Outcome<f64> {
-    let message = exit["message"].as_str().unwrap_or_default();
-    let number = message.split(' ').find_map(|word| word.parse().ok());
-    match number.filter(|_| exit["cause"] == "out_of_memory") {
+fn used(exit: &ExitView) -> Outcome<f64> {
+    let number = exit.message.split(' ').find_map(|word| word.parse().ok());
+    match number.filter(|_| exit.cause == "out_of_memory") {
         Some(number) => Ok(number),
-        None => Err(format!("it ended otherwise: {exit}").into()),
+        None => Err(format!("it ended otherwise: {}", exit.message).into()),
     }
 }

@@ -3,15 +3,16 @@
 //! Owns both for the time of one measurement. Must not touch the Harbor of the person who runs the benchmark.
 
 use crate::Outcome;
-use crate::ask::{Pids, ask, servers};
+use crate::ask::{Pids, ask, connect, program, servers};
 use crate::home::Home;
 use crate::options::Options;
 use crate::process::{self, Started};
 use crate::request::{Manner, SERVER};
 use crate::setup::{Hop, Setup};
 use crate::wire::{Framing, Link};
+use harbor_ipc_proto::client::{AddServer, Attach, Hello, Level, SandboxSettings};
+use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::frame::NATIVE_MESSAGING_LIMIT;
-use serde_json::json;
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -112,7 +113,15 @@ impl Bridge {
         let stream = connected(&run.join("bridge.sock"))?;
         let token = fs::read_to_string(run.join("token"))?;
         let mut link = Link::of_socket(stream, Framing::Length)?;
-        ask(&mut link, "attach", &json!({ "token": token.trim(), "role": "cli" }))?;
+        let attach = Attach {
+            token: token.trim().to_owned(),
+            role: "cli".into(),
+            protocol: None,
+            build: None,
+            extension_id: None,
+            client: None,
+        };
+        ask(&mut link, &attach)?;
         Ok(link)
     }
 
@@ -124,7 +133,7 @@ impl Bridge {
     /// The same with a sandbox of this level.
     pub fn connect_confined(&self, options: &Options, link: &mut Link, level: &str) -> Outcome<Vec<Hop>> {
         add_server(options, link, level)?;
-        ask(link, "mcp_connect", &json!({ "server_id": SERVER }))?;
+        connect(link, SERVER)?;
         let servers = servers(link)?;
         let pids = Pids::of(servers.first().ok_or("no server is listed")?)?;
         Ok(vec![("bridge", self.pid()), ("runner", pids.runner), ("server", pids.server)])
@@ -156,12 +165,10 @@ pub fn setups(options: &Options) -> Outcome<(Bridge, Vec<Setup>)> {
 
 /// Defines the echo server, with a sandbox of this level.
 pub fn add_server(options: &Options, link: &mut Link, level: &str) -> Outcome<()> {
-    let (command, sandbox) = (options.program("echo-server")?, json!({ "level": level }));
-    ask(
-        link,
-        "add_server",
-        &json!({ "server_id": SERVER, "command": command, "args": [], "sandbox": sandbox }),
-    )?;
+    let level = Level::of(level).ok_or("no such level")?;
+    let sandbox = SandboxSettings { level: Some(level), ..SandboxSettings::default() };
+    let echo = program(SERVER, &options.program("echo-server")?, &[])?;
+    ask(link, &AddServer { sandbox: Some(JsonObject::written(&sandbox)), ..echo })?;
     Ok(())
 }
 
@@ -171,9 +178,14 @@ pub fn hello(link: &mut Link) -> Outcome<()> {
 }
 
 fn say_hello(link: &mut Link, max_frame: usize, chunks: bool) -> Outcome<()> {
-    let protocol = harbor_ipc_proto::CLIENT_PROTOCOL;
-    let fields = json!({ "protocol": protocol, "client": "bench", "chunks": chunks, "max_frame": max_frame });
-    ask(link, "hello", &fields)?;
+    let hello = Hello {
+        protocol: Some(harbor_ipc_proto::CLIENT_PROTOCOL),
+        client: Some("bench".into()),
+        chunks: Some(chunks),
+        max_frame: Some(max_frame.try_into()?),
+        browser_session: None,
+    };
+    ask(link, &hello)?;
     Ok(())
 }
 

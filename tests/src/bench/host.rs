@@ -8,7 +8,7 @@
 //!
 //! Owns the one home that goes this way and the questions to its bridges. Must not judge; the goals are the report's.
 
-use crate::ask::{ask, read, request};
+use crate::ask::{ask, count, read, request};
 use crate::decisions::{self, any_site};
 use crate::grants::{self, SERVERS, TOOLS, WITH_LIST, site};
 use crate::harbor::Bridge;
@@ -16,12 +16,12 @@ use crate::home::Home;
 use crate::options::Options;
 use crate::path::{self, Way};
 use crate::process::{self, Memory};
-use crate::wire::{Framing, Link, excerpt};
+use crate::wire::{Link, excerpt};
 use crate::{Outcome, say, watchdog};
+use harbor_ipc_proto::client::{HostCheckPermission, HostCheckPermissionResult, HostListTools};
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::MAX_ENTRIES;
 use harbor_tests::random::Random;
-use serde_json::json;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -142,8 +142,8 @@ fn pinned(options: &Options, home: Home) -> Outcome<Home> {
 
 fn questions(options: &Options, link: &mut Link) -> Outcome<Vec<Timed>> {
     let mut random = Random::new(2);
-    let hot = check(link.framing(), 0);
-    let others: Vec<_> = (0..options.checks).map(|_| check(link.framing(), any_site(&mut random))).collect();
+    let hot = check(0);
+    let others: Vec<_> = (0..options.checks).map(|_| check(any_site(&mut random))).collect();
     let mut timed = vec![
         checks(link, Question::SameOrigin, &vec![hot; options.checks])?,
         checks(link, Question::AnyOrigin, &others)?,
@@ -153,9 +153,14 @@ fn questions(options: &Options, link: &mut Link) -> Outcome<Vec<Timed>> {
     Ok(timed)
 }
 
-fn check(framing: Framing, number: usize) -> Vec<u8> {
-    let fields = json!({ "origin": site(number), "scope": Scope::McpToolsCall.as_str(), "tool_name": grants::tool_name(0) });
-    request(framing, "host_check_permission", &fields)
+fn check(number: usize) -> Vec<u8> {
+    request(&HostCheckPermission {
+        origin: Some(site(number)),
+        profile: None,
+        scope: Scope::McpToolsCall.as_str().to_owned(),
+        tab_id: None,
+        tool_name: Some(grants::tool_name(0)),
+    })
 }
 
 fn checks(link: &mut Link, question: Question, requests: &[Vec<u8>]) -> Outcome<Timed> {
@@ -166,7 +171,7 @@ fn checks(link: &mut Link, question: Question, requests: &[Vec<u8>]) -> Outcome<
         link.send(request)?;
         let answer = link.receive()?;
         times.push(begin.elapsed().as_secs_f64() * 1e6);
-        if read(answer)?["granted"] != json!(true) {
+        if !read::<HostCheckPermissionResult>(answer)?.granted {
             return Err(format!("a check was answered by {}", excerpt(answer)).into());
         }
     }
@@ -181,12 +186,12 @@ fn lists(options: &Options, link: &mut Link, question: Question) -> Outcome<[Tim
         Question::All => (WITH_LIST, SERVERS * TOOLS),
         _ => (0, MAX_ENTRIES),
     };
-    let fields = json!({ "origin": site(number) });
-    let count = ask(link, "host_list_tools", &fields)?["tools"].as_array().map_or(0, Vec::len);
+    let list = HostListTools { origin: Some(site(number)), profile: None, tab_id: None, server_ids: None };
+    let count = count(&ask(link, &list)?.tools.to_json())?;
     if count != expected {
         return Err(format!("{count} tools are listed instead of {expected}").into());
     }
-    let request = request(link.framing(), "host_list_tools", &fields);
+    let request = request(&list);
     let (mut beginnings, mut ends) = (Vec::new(), Vec::new());
     for _ in 0..options.lists {
         let begin = Instant::now();

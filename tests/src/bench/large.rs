@@ -17,7 +17,8 @@ use crate::request::{Manner, SERVER};
 use crate::scale::connect_echo;
 use crate::wire::{Framing, Link, excerpt};
 use crate::{Outcome, say, watchdog};
-use serde_json::json;
+use harbor_ipc_proto::client::{Chunk, McpCallTool, Ping};
+use harbor_ipc_proto::field::Message as _;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
@@ -85,7 +86,7 @@ fn call(client: Link, arguments: &str, least: usize) -> Call {
 
 /// Pings until the call has been answered.
 fn longest_wait(pinger: &mut Link, call: &mut Call) -> Outcome<f64> {
-    let ping = ask::request(pinger.framing(), "ping", &json!({}));
+    let ping = ask::request(&Ping { echo: None });
     thread::scope(|scope| {
         // An error of this kind cannot leave its thread; its text can.
         let calling = scope.spawn(move || answered(call).map_err(|error| error.to_string()));
@@ -107,18 +108,24 @@ fn answered(call: &mut Call) -> Outcome<()> {
     call.client.send(&call.bytes)?;
     let json_at = call.client.framing().json_at();
     let mut came = 0;
+    let [piece, reply] = [Chunk::TAG.to_owned(), format!("{}_result", McpCallTool::TAG)].map(beginning);
     loop {
         let answer = call.client.next()?;
         let head = &answer[json_at..answer.len().min(HEAD)];
-        let is = |start: &[u8]| head.starts_with(start);
+        let is = |start: &str| head.starts_with(start.as_bytes());
         came += answer.len();
-        let is_piece = is(br#"{"type":"chunk""#);
+        let is_piece = is(&piece);
         if is_piece && !head.windows(LAST.len()).any(|part| part == LAST) {
             continue;
         }
-        if came >= call.least && (is_piece || is(br#"{"type":"mcp_call_tool_result""#)) {
+        if came >= call.least && (is_piece || is(&reply)) {
             return Ok(());
         }
         return Err(format!("a large call was answered by {}", excerpt(&answer)).into());
     }
+}
+
+/// How a message of this type begins: what follows may be too long to be read for that.
+fn beginning(tag: String) -> String {
+    format!("{{\"type\":\"{tag}\"")
 }

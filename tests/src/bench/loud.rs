@@ -8,7 +8,7 @@
 //!
 //! Owns who is there when: in each repetition the calls are measured without it and with it. Must not judge.
 
-use crate::ask::ask;
+use crate::ask::{ask, connect, id, program};
 use crate::caller::{Caller, Tool};
 use crate::harbor::Bridge;
 use crate::options::Options;
@@ -18,8 +18,8 @@ use crate::scale::{SETTLE, connect_echo};
 use crate::stats::median;
 use crate::wire::Link;
 use crate::{Outcome, say, watchdog};
+use harbor_ipc_proto::client::RemoveServer;
 use harbor_tests::faults::Fault;
-use serde_json::json;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -100,14 +100,14 @@ fn unread(bridge: &Bridge) -> Outcome<Link> {
 
 fn talk(options: &Options, stdio: &mut Link) -> Outcome<()> {
     let command = options.program("misbehaving-server")?;
-    let args = ["--fault", Fault::FloodsStdout.as_str()];
-    ask(stdio, "add_server", &json!({ "server_id": NOISY, "command": command, "args": args }))?;
-    ask(stdio, "mcp_connect", &json!({ "server_id": NOISY }))?;
+    let args = ["--fault", Fault::FloodsStdout.as_str()].map(str::to_owned);
+    ask(stdio, &program(NOISY, &command, &args)?)?;
+    connect(stdio, NOISY)?;
     sleep(CALM);
     Ok(())
 }
 
 fn hush(stdio: &mut Link) -> Outcome<()> {
-    ask(stdio, "remove_server", &json!({ "server_id": NOISY }))?;
+    ask(stdio, &RemoveServer { server_id: id(NOISY)?, data: None })?;
     Ok(())
 }

@@ -3,7 +3,12 @@
 //! Must not allocate or format once a request is prepared.
 
 use crate::Outcome;
+use crate::ask::id;
 use crate::wire::{Framing, excerpt};
+use harbor_ipc_proto::client::answer::request_frame;
+use harbor_ipc_proto::client::{HostCallTool, McpCallTool};
+use harbor_ipc_proto::field::{Ask, JsonObject};
+use harbor_ipc_proto::json::Json;
 use serde_json::{Value, json};
 use std::fmt::Display;
 
@@ -107,14 +112,48 @@ impl Manner {
                 r#"{{"jsonrpc":"2.0","id":{FIRST_ID},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
             ),
             Self::Client => Self::Plain.json(&format!("{SERVER}__{tool}"), arguments),
-            Self::Owner => format!(
-                r#"{{"type":"mcp_call_tool","request_id":"{FIRST_ID}","server_id":"{SERVER}","tool_name":"{tool}","arguments":{arguments}}}"#
-            ),
-            Self::Origin => format!(
-                r#"{{"type":"host_call_tool","request_id":"{FIRST_ID}","origin":"{ORIGIN}","tool_name":"{SERVER}/{tool}","args":{arguments}}}"#
-            ),
+            Self::Owner => {
+                owners_call(SERVER, tool, arguments).map(|call| json_of(&call)).unwrap_or_default()
+            }
+            Self::Origin => json_of(&HostCallTool {
+                origin: Some(ORIGIN.to_owned()),
+                profile: None,
+                tab_id: None,
+                tool_name: format!("{SERVER}/{tool}"),
+                args: Some(object(arguments)),
+                timeout_ms: None,
+                max_timeout_ms: None,
+                run_id: None,
+                progress: None,
+                answers: None,
+            }),
         }
     }
+}
+
+/// A call of a tool of any server, as the owner.
+pub fn owners_call(server: &str, tool: &str, arguments: &impl Display) -> Outcome<McpCallTool> {
+    Ok(McpCallTool {
+        server_id: id(server)?,
+        tool_name: tool.to_owned(),
+        arguments: Some(object(arguments)),
+        timeout_ms: None,
+        max_timeout_ms: None,
+        progress: None,
+        task: None,
+        unless_stopped: None,
+        answers: None,
+    })
+}
+
+fn object(text: &impl Display) -> JsonObject {
+    JsonObject(Json::from_valid(text.to_string()))
+}
+
+/// The message that asks this under the first id.
+fn json_of<A: Ask>(ask: &A) -> String {
+    let frame = request_frame(&FIRST_ID.to_string(), ask);
+    String::from_utf8_lossy(&frame[Framing::Length.json_at()..]).into_owned()
 }
 
 /// A prepared request, as often in a row as it may be sent at once.
@@ -139,9 +178,7 @@ impl Request {
 
     /// Prepares a call of a tool of any server, as the owner.
     pub fn of_server(server: &str, tool: &str, arguments: &Value, copies: usize) -> Outcome<Self> {
-        let json = format!(
-            r#"{{"type":"mcp_call_tool","request_id":"{FIRST_ID}","server_id":"{server}","tool_name":"{tool}","arguments":{arguments}}}"#
-        );
+        let json = json_of(&owners_call(server, tool, arguments)?);
         Self::of_json(&json, Manner::Owner.framing(), copies)
     }
 

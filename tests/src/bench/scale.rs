@@ -2,7 +2,7 @@
 //!
 //! Owns how much of each, and what these measurements share. Must not know what any of them finds.
 
-use crate::ask::ask;
+use crate::ask::{ask, connect, program};
 use crate::beside::{self, Beside};
 use crate::crowd::{self, Crowd};
 use crate::growth::{self, Size};
@@ -14,7 +14,6 @@ use crate::shelf::{self, Shelf};
 use crate::soak::{self, Look};
 use crate::wire::Link;
 use crate::{Outcome, watchdog};
-use serde_json::json;
 use std::time::Duration;
 
 /// Time to give buffers back before a look at the memory.
@@ -102,8 +101,7 @@ pub fn measure(options: &Options) -> Outcome<Figures> {
 
 /// Defines an echo server and waits until it runs.
 pub fn connect_echo(options: &Options, link: &mut Link, id: &str) -> Outcome<()> {
-    let command = options.program("echo-server")?;
-    ask(link, "add_server", &json!({ "server_id": id, "command": command, "args": [] }))?;
-    ask(link, "mcp_connect", &json!({ "server_id": id }))?;
+    ask(link, &program(id, &options.program("echo-server")?, &[])?)?;
+    connect(link, id)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns a bridge and its home per number of tools. Must give the origin the same few tools, however many there are.
 
-use crate::ask::{ask, request};
+use crate::ask::{ask, count, request};
 use crate::caller::{Caller, Tool};
 use crate::grants;
 use crate::harbor::Bridge;
@@ -14,7 +14,7 @@ use crate::scale::{SETTLE, connect_echo};
 use crate::stats::median;
 use crate::wire::Link;
 use crate::{Outcome, say, watchdog};
-use serde_json::json;
+use harbor_ipc_proto::client::HostListTools;
 use std::thread::sleep;
 use std::time::Instant;
 
@@ -64,12 +64,12 @@ fn shelf(options: &Options, tools: usize) -> Outcome<Shelf> {
 }
 
 fn lists(options: &Options, link: &mut Link) -> Outcome<Vec<f64>> {
-    let fields = json!({ "origin": grants::site(0) });
-    let count = ask(link, "host_list_tools", &fields)?["tools"].as_array().map_or(0, Vec::len);
+    let list = HostListTools { origin: Some(grants::site(0)), profile: None, tab_id: None, server_ids: None };
+    let count = count(&ask(link, &list)?.tools.to_json())?;
     if count != SEEN {
         return Err(format!("{count} tools are listed instead of {SEEN}").into());
     }
-    let request = request(link.framing(), "host_list_tools", &fields);
+    let request = request(&list);
     let mut times = Vec::with_capacity(options.lists);
     for _ in 0..options.lists {
         let begin = Instant::now();

@@ -3,13 +3,13 @@
 //! Owns the bridge with its servers, of which a few run. Must not ask for fresh numbers: what is promised is the answer from
 //! memory.
 
-use crate::ask::{self, ask};
+use crate::ask::{ask, connect, program, request};
 use crate::fleet::SERVERS;
 use crate::harbor::Bridge;
 use crate::options::Options;
 use crate::wire::Link;
 use crate::{Outcome, say, watchdog};
-use serde_json::json;
+use harbor_ipc_proto::client::Ping;
 use std::time::Instant;
 
 /// How many of them run.
@@ -42,14 +42,14 @@ pub fn measure(options: &Options) -> Outcome<Status> {
     let command = options.program("echo-server")?;
     for number in 0..SERVERS {
         let id = format!("bench-{number}");
-        ask(&mut link, "add_server", &json!({ "server_id": id, "command": command, "args": [] }))?;
+        ask(&mut link, &program(&id, &command, &[])?)?;
         if number < RUNNING {
-            ask(&mut link, "mcp_connect", &json!({ "server_id": id }))?;
+            connect(&mut link, &id)?;
         }
     }
     watchdog::step("asking for the status".to_owned());
-    let ping = ask::request(link.framing(), "ping", &json!({}));
-    let status = ask::request(link.framing(), "status", &json!({}));
+    let ping = request(&Ping { echo: None });
+    let status = request(&harbor_ipc_proto::client::Status { fresh: None });
     let mut found = Status { ping: Vec::new(), status: Vec::new(), running: RUNNING, bytes: 0 };
     for number in 0..WARM + count {
         let (of_ping, of_status) = (timed(&mut link, &ping)?.0, timed(&mut link, &status)?);

@@ -3,9 +3,12 @@
 //! Must start nothing by itself.
 
 use crate::Outcome;
+use crate::ask::program;
 use crate::options::Options;
-use crate::request::SERVER;
-use serde_json::{Value, json};
+use crate::request::{SERVER, owners_call};
+use harbor_ipc_proto::client::{AddServer, Attempts, McpCallTool, Supervision};
+use harbor_ipc_proto::field::JsonObject;
+use serde_json::json;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -58,13 +61,20 @@ impl Victim {
     }
 
     /// The fields of `add_server`. However often it is killed, it comes back.
-    pub fn definition(&self) -> Value {
-        let supervision = json!({ "restart_attempts": "unlimited", "restart_delays_ms": [DELAY_MS] });
-        json!({ "server_id": SERVER, "command": self.program, "args": self.args, "supervision": supervision })
+    pub fn definition(&self) -> Outcome<AddServer> {
+        let supervision = Supervision {
+            restart_attempts: Some(Attempts::Unlimited),
+            restart_delays_ms: Some(vec![DELAY_MS]),
+            ..Supervision::default()
+        };
+        let args: Option<Vec<_>> = self.args.iter().map(|arg| arg.to_str().map(str::to_owned)).collect();
+        let definition = program(SERVER, &self.program, &args.ok_or("a path that is no text")?)?;
+        Ok(AddServer { supervision: Some(JsonObject::written(&supervision)), ..definition })
     }
 
     /// The fields of a call that it answers at once.
-    pub fn call(&self) -> Value {
-        json!({ "server_id": SERVER, "tool_name": "echo", "arguments": { self.echo: "ahoy" } })
+    pub fn call(&self) -> Outcome<McpCallTool> {
+        let arguments = json!({ self.echo: "ahoy" }).to_string();
+        owners_call(SERVER, "echo", &arguments)
     }
 }

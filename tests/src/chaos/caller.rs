@@ -9,6 +9,12 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_ipc_proto::client::{
+    Cancel, ListServers, McpCallTool, McpCallToolResult, McpGetLogs, McpListConnections, McpListTools, Ping,
+    Request,
+};
+use harbor_ipc_proto::field::read_object;
+use harbor_tests::client::server_id;
 use harbor_tests::{Answer, ErrorValue, LIMIT, Pending};
 use serde_json::{Value, json};
 
@@ -88,19 +94,18 @@ fn batch(stage: &Stage, link: &Link, dice: &mut Dice, words: &mut impl Iterator<
 fn send<'a>(stage: &'a Stage, link: &Link, dice: &mut Dice, word: String, open: &mut Vec<Open<'a>>) {
     let subject = dice.one_of(&stage.subjects).expect("there are servers");
     let act = dice.weighted(weights(subject)).unwrap_or(Act::Echo);
-    let (tag, fields) = request(subject, act, &word, dice);
-    let pending = submit(stage, link, tag, &fields);
+    let pending = submit(stage, link, &request(subject, act, &word, dice));
     let target = pending.id.clone();
     open.push(Open { act, subject, word: word.clone(), begun: Instant::now(), pending });
     if act == Act::Cancelled {
-        let pending = submit(stage, link, "cancel", &json!({"target": target}));
+        let pending = submit(stage, link, &Cancel { target }.into());
         open.push(Open { act: Act::Look, subject, word, begun: Instant::now(), pending });
     }
 }
 
-fn submit(stage: &Stage, link: &Link, tag: &str, fields: &Value) -> Pending {
+fn submit(stage: &Stage, link: &Link, ask: &Request) -> Pending {
     stage.tally.sent();
-    link.request(tag, fields)
+    link.send_any(ask)
 }
 
 fn weights(subject: &Subject) -> &'static [(Act, u64)] {
@@ -111,30 +116,31 @@ fn weights(subject: &Subject) -> &'static [(Act, u64)] {
     }
 }
 
-fn request(subject: &Subject, act: Act, word: &str, dice: &mut Dice) -> (&'static str, Value) {
+fn request(subject: &Subject, act: Act, word: &str, dice: &mut Dice) -> Request {
     let sleep = |ms: u64, timeout: u64| {
-        let arguments = json!({"ms": ms, "word": word});
-        json!({"server_id": subject.id, "tool_name": "sleep", "arguments": arguments, "timeout_ms": timeout})
+        let call = subject.call("sleep", &json!({"ms": ms, "word": word}));
+        McpCallTool { timeout_ms: Some(timeout), ..call }
     };
-    let fields = match act {
+    match act {
         Act::Look => return look(subject, dice),
         Act::Sleep => sleep(20 + dice.below(300), 2000),
         Act::TooLong => sleep(FOR_EVER_MS, 200 + dice.below(800)),
         Act::Cancelled => sleep(FOR_EVER_MS, 2000),
-        Act::Echo => {
-            let mut fields = subject.echo(word);
-            fields["timeout_ms"] = json!(1000 + dice.below(1000));
-            fields
-        }
-    };
-    ("mcp_call_tool", fields)
+        Act::Echo => McpCallTool { timeout_ms: Some(1000 + dice.below(1000)), ..subject.echo(word) },
+    }
+    .into()
 }
 
-fn look(subject: &Subject, dice: &mut Dice) -> (&'static str, Value) {
-    let tags = ["list_servers", "ping", "mcp_list_connections", "mcp_list_tools", "mcp_get_logs"];
-    let tag = dice.one_of(&tags).copied().unwrap_or("ping");
-    let about = json!({"server_id": subject.id});
-    (tag, if matches!(tag, "mcp_list_tools" | "mcp_get_logs") { about } else { json!({}) })
+fn look(subject: &Subject, dice: &mut Dice) -> Request {
+    let server_id = server_id(subject.id);
+    let looks: [Request; 5] = [
+        ListServers {}.into(),
+        Ping { echo: None }.into(),
+        McpListConnections {}.into(),
+        McpListTools { server_id: server_id.clone() }.into(),
+        McpGetLogs { server_id, limit: None, follow: None }.into(),
+    ];
+    dice.one_of(&looks).cloned().unwrap_or(Ping { echo: None }.into())
 }
 
 impl Open<'_> {
@@ -161,8 +167,8 @@ impl Open<'_> {
 
     fn is_right(&self, answer: &Answer) -> bool {
         match self.act {
-            Act::Echo => self.subject.is_echo(answer, &self.word),
-            Act::Sleep => answer["result"]["content"][0]["text"] == "slept",
+            Act::Echo => called(answer).is_some_and(|called| self.subject.is_echo(&called, &self.word)),
+            Act::Sleep => called(answer).is_some_and(|called| is_slept(&called)),
             Act::TooLong | Act::Cancelled => false,
             Act::Look => true,
         }
@@ -178,6 +184,15 @@ impl Open<'_> {
             _ => false,
         }
     }
+}
+
+fn called(answer: &Answer) -> Option<McpCallToolResult> {
+    read_object(&answer.text).ok()
+}
+
+fn is_slept(called: &McpCallToolResult) -> bool {
+    let result: Value = serde_json::from_str(called.result.as_str()).unwrap_or_default();
+    result["content"][0]["text"] == "slept"
 }
 
 fn name(error: &ErrorValue) -> String {

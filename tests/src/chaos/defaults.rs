@@ -1,5 +1,7 @@
 //! The second run: as many restarts as there are by default, only sooner. Which servers end as Failed is known then.
 
+use harbor_ipc_proto::client::DisconnectServer;
+use harbor_tests::client::server_id;
 use harbor_tests::{Bridge, Double, Fault, Home, LIMIT, PROMPT, Process, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -12,7 +14,7 @@ pub fn run() {
     let home = Home::new();
     let bridge = Bridge::foreground(&home);
     bridge.add_and_connect("stopped", &soon(Double::sound(&home)));
-    bridge.call("disconnect_server", &json!({"server_id": "stopped"})).expect("it can be stopped");
+    bridge.reply(&DisconnectServer { server_id: server_id("stopped") }).expect("it can be stopped");
     never_connected(&home, &bridge);
     dies_on_each_call(&home, &bridge);
     killed_once(&home, &bridge);

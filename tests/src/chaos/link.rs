@@ -8,8 +8,9 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_ipc_proto::client::{Attach, Hello};
+use harbor_ipc_proto::field::Ask;
 use harbor_tests::{Client, Relay};
-use serde_json::json;
 
 use crate::stage::Stage;
 
@@ -96,7 +97,14 @@ impl Link {
 
 fn by_relay(stage: &Stage) -> Option<Link> {
     let link = Link::Relay(Relay::chrome(&stage.home, stage.switches()));
-    if answered(stage, &link, "hello", &json!({"client": "chaos", "chunks": true})) {
+    let hello = Hello {
+        protocol: None,
+        client: Some("chaos".into()),
+        chunks: Some(true),
+        max_frame: None,
+        browser_session: None,
+    };
+    if answered(stage, &link, &hello) {
         return Some(link);
     }
     link.finish(stage);
@@ -110,8 +118,15 @@ fn by_socket(stage: &Stage) -> Option<Link> {
         stage.tally.broke(format!("a token of {} bytes that is none", token.len()));
     }
     let link = Link::Socket(Client::over_socket(stream));
-    let fields = json!({"token": token, "role": "cli", "protocol": harbor_ipc_proto::CLIENT_PROTOCOL});
-    if answered(stage, &link, "attach", &fields) {
+    let attach = Attach {
+        token,
+        role: "cli".into(),
+        protocol: Some(harbor_ipc_proto::CLIENT_PROTOCOL),
+        build: None,
+        extension_id: None,
+        client: None,
+    };
+    if answered(stage, &link, &attach) {
         return Some(link);
     }
     link.finish(stage);
@@ -119,12 +134,12 @@ fn by_socket(stage: &Stage) -> Option<Link> {
 }
 
 /// Whether the bridge takes us. It may be another one than wrote the token, or on its way out.
-fn answered(stage: &Stage, link: &Link, tag: &str, fields: &serde_json::Value) -> bool {
-    match link.call(tag, fields) {
+fn answered<A: Ask>(stage: &Stage, link: &Link, ask: &A) -> bool {
+    match link.reply(ask) {
         Ok(_) => true,
         Err(error) => {
             if !["closed", "shutting_down", "unauthorized"].contains(&error.code.as_str()) {
-                stage.tally.broke(format!("{tag}: {}: {}", error.code, error.message));
+                stage.tally.broke(format!("{}: {}: {}", A::TAG, error.code, error.message));
             }
             false
         }

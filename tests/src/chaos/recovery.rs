@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_ipc_proto::client::{ListServers, McpCallTool, Shutdown};
 use harbor_tests::processes::{descendants, describe, outlive};
 use harbor_tests::{DOWN_LIMIT, Process};
 use nix::sys::signal::Signal;
-use serde_json::{Value, json};
 
 use crate::link::{Link, Way};
 use crate::servers::Subject;
@@ -52,23 +52,21 @@ fn ask(stage: &Stage, link: &Link, missing: &mut BTreeSet<&str>) -> bool {
 }
 
 fn running(link: &Link) -> Option<BTreeSet<String>> {
-    let answer = link.call("list_servers", &json!({})).ok()?;
-    let servers = answer["servers"].as_array()?.iter().filter(|server| server["state"] == "running");
-    Some(servers.filter_map(|server| server["server_id"].as_str().map(str::to_owned)).collect())
+    let servers = link.reply(&ListServers {}).ok()?.servers;
+    let running = servers.into_iter().filter(|server| server.state == "running");
+    Some(running.map(|server| server.server_id).collect())
 }
 
 fn answers(link: &Link, subject: &Subject) -> bool {
     let word = format!("again-{}", subject.id);
-    let mut fields = subject.echo(&word);
-    fields["timeout_ms"] = json!(1000);
-    link.call("mcp_call_tool", &fields).is_ok_and(|answer| subject.is_echo(&answer, &word))
+    let ask = McpCallTool { timeout_ms: Some(1000), ..subject.echo(&word) };
+    link.reply(&ask).is_ok_and(|answer| subject.is_echo(&answer, &word))
 }
 
 fn describe_server(link: &Link, id: &str) -> String {
-    let answer = link.call("list_servers", &json!({})).map(|answer| answer.clone().into_value());
-    let servers = answer.unwrap_or_default()["servers"].as_array().cloned().unwrap_or_default();
-    let server = servers.into_iter().find(|server| server["server_id"] == id).unwrap_or(Value::Null);
-    format!("{id} does not run and answer within {BACK:?} after the last kill: {server}")
+    let servers = link.reply(&ListServers {}).map(|answer| answer.servers).unwrap_or_default();
+    let server = servers.into_iter().find(|server| server.server_id == id);
+    format!("{id} does not run and answer within {BACK:?} after the last kill: {server:?}")
 }
 
 /// Demands that nobody but the one bridge and what belongs to it is left of the storm. No client may be connected.
@@ -105,7 +103,7 @@ fn astray(stage: &Stage) -> Option<String> {
 /// Ends the bridge, and demands that everything goes with it. What does not is named and killed.
 pub fn end_all(stage: &Stage, link: Link) {
     let _ = stage.home.processes();
-    if let Err(error) = link.call("shutdown", &json!({})) {
+    if let Err(error) = link.reply(&Shutdown {}) {
         stage.tally.broke(format!("shutdown: {error:?}"));
     }
     if !link.wait_closed(DOWN_LIMIT) {

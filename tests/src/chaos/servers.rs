@@ -3,8 +3,14 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use harbor_ipc_proto::client::{
+    AddServer, Attempts, McpCallTool, McpCallToolResult, RestartWhen, Supervision,
+};
+use harbor_ipc_proto::field::JsonObject;
+use harbor_ipc_proto::json::Json;
+use harbor_tests::client::{server_id, shown, typed};
 use harbor_tests::home::TEST_ID;
-use harbor_tests::{Answer, Double, Fault, Home};
+use harbor_tests::{Double, Fault, Home};
 use serde_json::{Value, json};
 
 /// A server.
@@ -14,13 +20,20 @@ pub struct Subject {
     pub id: &'static str,
     /// Whether it is a double, with the tools of one.
     pub double: bool,
-    definition: Value,
+    definition: AddServer,
 }
 
 /// How all of them are supervised. `always`, since a kill may hit the first start after one of the bridge.
-fn supervision() -> Value {
-    json!({"auto_start": true, "restart": "always", "restart_attempts": "unlimited", "restart_delays_ms": [10],
-        "hung_grace_ms": 300, "queue_wait_ms": 10_000})
+fn supervision() -> Supervision {
+    Supervision {
+        auto_start: Some(true),
+        restart: Some(RestartWhen::Always),
+        restart_attempts: Some(Attempts::Unlimited),
+        restart_delays_ms: Some(vec![10]),
+        hung_grace_ms: Some(300),
+        queue_wait_ms: Some(10_000),
+        ..Supervision::default()
+    }
 }
 
 /// Every server of a run. The real one takes part where it is installed.
@@ -33,8 +46,8 @@ pub fn all(home: &Home) -> Vec<Subject> {
         ("mortal", Double::new(home, Fault::DiesOnTwentiethCall)),
     ];
     let doubles = doubles.map(|(id, double)| {
-        let definition = double.supervision(&supervision()).definition(id);
-        Subject { id, double: true, definition }
+        let definition = double.supervision(&shown(&supervision())).definition(id);
+        Subject { id, double: true, definition: typed(&definition) }
     });
     doubles.into_iter().chain(everything(home)).collect()
 }
@@ -46,24 +59,39 @@ fn everything(home: &Home) -> Option<Subject> {
     let script = dir.join("npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     assert!(Path::new(&script).exists(), "{} is missing: run scripts/servers", script.display());
     let definition = json!({"server_id": "everything", "command": "node", "args": [script, "stdio"],
-        "env": {TEST_ID: home.id()}, "supervision": supervision()});
-    Some(Subject { id: "everything", double: false, definition })
+        "env": {TEST_ID: home.id()}, "supervision": shown(&supervision())});
+    Some(Subject { id: "everything", double: false, definition: typed(&definition) })
 }
 
 impl Subject {
-    /// The fields of `add_server`.
-    pub fn definition(&self) -> &Value {
+    /// What defines it.
+    pub fn definition(&self) -> &AddServer {
         &self.definition
     }
 
     /// What `echo` is called with, to answer with this word.
-    pub fn echo(&self, word: &str) -> Value {
-        json!({"server_id": self.id, "tool_name": "echo", "arguments": {"message": word}})
+    pub fn echo(&self, word: &str) -> McpCallTool {
+        self.call("echo", &json!({"message": word}))
+    }
+
+    /// A call of one of its tools.
+    pub fn call(&self, tool: &str, arguments: &Value) -> McpCallTool {
+        McpCallTool {
+            server_id: server_id(self.id),
+            tool_name: tool.to_owned(),
+            arguments: Some(JsonObject(Json::from_valid(arguments.to_string()))),
+            timeout_ms: None,
+            max_timeout_ms: None,
+            progress: None,
+            task: None,
+            unless_stopped: None,
+            answers: None,
+        }
     }
 
     /// Whether this is the answer to [`echo`](Self::echo), and to no other call.
-    pub fn is_echo(&self, answer: &Answer, word: &str) -> bool {
-        let result = &answer["result"];
+    pub fn is_echo(&self, answer: &McpCallToolResult, word: &str) -> bool {
+        let result: Value = serde_json::from_str(answer.result.as_str()).unwrap_or_default();
         if self.double {
             return result["structuredContent"]["message"] == word;
         }

@@ -58,7 +58,7 @@ pub fn run(options: &Options, tally: &Arc<Tally>) {
 fn prepare(stage: &Stage) {
     let link = Link::demand(stage, Way::Relay).expect("a bridge starts");
     for subject in &stage.subjects {
-        link.call("add_server", subject.definition()).expect("the definition is valid");
+        link.reply(subject.definition()).expect("the definition is valid");
         link.connect(subject.id);
     }
     link.finish(stage);

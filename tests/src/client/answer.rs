@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Deref;
 
+use harbor_ipc_proto::field::{JsonObject, Message, PutFields, read_object};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -67,6 +68,16 @@ impl Answer {
         text.unwrap_or_else(|| panic!("no text content in {}", excerpt(&self.text)))
     }
 
+    /// The same as a message of the protocol.
+    ///
+    /// # Panics
+    /// When it lacks a field, or has one of another type.
+    #[must_use]
+    pub fn reads<M: Message>(&self) -> M {
+        let read = read_object(&self.text);
+        read.unwrap_or_else(|error| panic!("{error:?} in {}", excerpt(&self.text)))
+    }
+
     /// The value alone.
     #[must_use]
     pub fn into_value(self) -> Value {
@@ -113,6 +124,30 @@ impl ErrorValue {
             rpc_code: None,
         }
     }
+}
+
+/// A message of the protocol, or an object inside one, as it stands on the wire.
+///
+/// # Panics
+/// When it cannot be written.
+#[must_use]
+pub fn shown(object: &dyn PutFields) -> Value {
+    serde_json::from_str(JsonObject::written(object).0.as_str()).expect("what we write is JSON")
+}
+
+/// Objects of the protocol, as they stand on the wire.
+#[must_use]
+pub fn all_shown<T: PutFields>(objects: &[T]) -> Vec<Value> {
+    objects.iter().map(|object| shown(object)).collect()
+}
+
+/// A message of the protocol that a test has written as JSON.
+///
+/// # Panics
+/// When it is none.
+#[must_use]
+pub fn typed<M: Message>(fields: &Value) -> M {
+    read_object(&fields.to_string()).unwrap_or_else(|error| panic!("{error:?} in {fields}"))
 }
 
 /// An id as text: `"7"` and `7` are the same.

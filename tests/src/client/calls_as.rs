@@ -1,8 +1,13 @@
 //! Requests on behalf of an origin: who asks, and what for, in one line each.
 
+use harbor_ipc_proto::client::{
+    HostCallTool, HostCreateRun, HostGetRun, HostGetStats, HostGrantPermission, HostListTools, ToolDescriptor,
+};
+use harbor_ipc_proto::field::Ask;
+use harbor_ipc_proto::field::Message as _;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Client, ErrorValue, Pending};
+use super::{Answer, Client, ErrorValue, Pending, shown, typed};
 use crate::LIMIT;
 
 /// An origin that asks over a connection.
@@ -64,6 +69,11 @@ impl Asker {
         self.send(tag, fields).wait(LIMIT)
     }
 
+    /// Sends a request with these fields besides, and reads its reply.
+    fn reply<A: Ask>(&self, fields: &Value) -> Result<A::Reply, ErrorValue> {
+        self.ask(A::TAG, fields).map(|answer| answer.reads())
+    }
+
     /// Makes a grant: a scope, a type, and further fields.
     ///
     /// # Panics
@@ -72,7 +82,7 @@ impl Asker {
         let mut fields = json!({"scope": scope, "grant_type": grant_type});
         let more = more.as_object().expect("an object of fields").clone();
         fields.as_object_mut().expect("it was made as one").extend(more);
-        self.ask("host_grant_permission", &fields).expect("the grant is valid");
+        self.reply::<HostGrantPermission>(&fields).expect("the grant is valid");
         self
     }
 
@@ -87,7 +97,7 @@ impl Asker {
 
     /// Sends a call of the tool `server/tool`.
     pub fn send_call(&self, tool: &str, args: &Value) -> Pending {
-        self.send("host_call_tool", &json!({"tool_name": tool, "args": args}))
+        self.send(HostCallTool::TAG, &json!({"tool_name": tool, "args": args}))
     }
 
     /// Calls the tool `server/tool`.
@@ -114,7 +124,7 @@ impl Asker {
         let mut fields = more.clone();
         fields["tool_name"] = json!(tool);
         fields["args"] = args.clone();
-        self.send("host_call_tool", &fields)
+        self.send(HostCallTool::TAG, &fields)
     }
 
     /// The tools that it may know of.
@@ -123,14 +133,14 @@ impl Asker {
     /// When it may know of none.
     #[must_use]
     pub fn tools(&self) -> Vec<Value> {
-        let answer = self.ask("host_list_tools", &json!({})).expect("it may list tools");
-        answer["tools"].as_array().expect("an array").clone()
+        let answer = self.reply::<HostListTools>(&json!({})).expect("it may list tools");
+        serde_json::from_str(answer.tools.to_json().as_str()).expect("an array")
     }
 
     /// Their names, in the order in which they are listed.
     #[must_use]
     pub fn tool_names(&self) -> Vec<String> {
-        self.tools().iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+        self.tools().iter().map(|tool| typed::<ToolDescriptor>(tool).name).collect()
     }
 
     /// What was counted for it.
@@ -139,7 +149,7 @@ impl Asker {
     /// When the bridge refuses.
     #[must_use]
     pub fn stats(&self) -> Value {
-        self.ask("host_get_stats", &json!({})).expect("counts are shown")["stats"].clone()
+        shown(&self.reply::<HostGetStats>(&json!({})).expect("counts are shown").stats)
     }
 
     /// Begins a run; gives its id.
@@ -148,8 +158,7 @@ impl Asker {
     /// When the bridge refuses.
     #[must_use]
     pub fn run(&self, max_calls: u32) -> String {
-        let answer = self.ask("host_create_run", &json!({"max_calls": max_calls})).expect("a run begins");
-        answer["run_id"].as_str().expect("an id").to_owned()
+        self.reply::<HostCreateRun>(&json!({"max_calls": max_calls})).expect("a run begins").run_id
     }
 
     /// How many calls of a run are left.
@@ -158,7 +167,6 @@ impl Asker {
     /// When it has no such run.
     #[must_use]
     pub fn remaining(&self, run_id: &str) -> u64 {
-        let answer = self.ask("host_get_run", &json!({"run_id": run_id})).expect("its own run");
-        answer["remaining"].as_u64().expect("a number")
+        self.reply::<HostGetRun>(&json!({"run_id": run_id})).expect("its own run").remaining.into()
     }
 }

@@ -3,9 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use harbor_ipc_proto::client::{McpGetLogs, ServerEvent, ServerLog, WatchServers};
+use harbor_ipc_proto::field::Message as _;
+use serde_json::Value;
 
-use super::Client;
+use super::{Client, all_shown, server_id, shown, typed};
 use crate::LIMIT;
 
 impl Client {
@@ -14,9 +16,9 @@ impl Client {
     /// # Panics
     /// When the bridge refuses.
     pub fn watch(&self) -> Vec<Value> {
-        let answer = self.call("watch_servers", &json!({})).expect("servers can be watched");
-        assert_eq!(answer["watching"], true, "{}", answer.text);
-        answer["servers"].as_array().expect("an array").clone()
+        let answer = self.reply(&WatchServers { watch: None }).expect("servers can be watched");
+        assert!(answer.watching, "{answer:?}");
+        all_shown(&answer.servers)
     }
 
     /// Waits for a change of a server that is as wanted. Needs [`watch`](Self::watch).
@@ -34,7 +36,7 @@ impl Client {
     /// When none comes in time; says which came instead.
     #[must_use]
     pub fn wait_for_event_within(&self, limit: Duration, wanted: impl FnMut(&Value) -> bool) -> Value {
-        self.wait_for_push("server_event", limit, wanted)
+        self.wait_for_push(ServerEvent::TAG, limit, wanted)
     }
 
     /// Waits until the server `id` is in this state; returns the change. Needs [`watch`](Self::watch).
@@ -43,7 +45,10 @@ impl Client {
     /// When it does not come to that.
     #[must_use]
     pub fn wait_for_state(&self, id: &str, state: &str) -> Value {
-        self.wait_for_event(|event| event["server_id"] == id && event["new_state"] == state)
+        self.wait_for_event(|event| {
+            let event: ServerEvent = typed(event);
+            event.server_id == id && event.new_state == state
+        })
     }
 
     /// Begins `server_log` pushes of the server `id`; returns the lines so far.
@@ -52,9 +57,8 @@ impl Client {
     /// When there is no such server.
     #[must_use]
     pub fn follow(&self, id: &str) -> Vec<Value> {
-        let fields = json!({"server_id": id, "follow": true});
-        let answer = self.call("mcp_get_logs", &fields).expect("the server is known");
-        answer["logs"].as_array().expect("an array").clone()
+        let ask = McpGetLogs { server_id: server_id(id), limit: None, follow: Some(true) };
+        all_shown(&self.reply(&ask).expect("the server is known").logs)
     }
 
     /// Waits for a log line that is as wanted. Needs [`follow`](Self::follow).
@@ -63,13 +67,13 @@ impl Client {
     /// When none comes; says which came instead.
     #[must_use]
     pub fn wait_for_log(&self, wanted: impl FnMut(&Value) -> bool) -> Value {
-        self.wait_for_push("server_log", LIMIT, wanted)
+        self.wait_for_push(ServerLog::TAG, LIMIT, wanted)
     }
 
     /// How the server `id` last ended without being told to: an `Exit`, or null.
     #[must_use]
     pub fn exit(&self, id: &str) -> Value {
-        self.server(id)["last_exit"].clone()
+        self.server_view(id).last_exit.as_ref().map_or(Value::Null, |exit| shown(exit))
     }
 
     /// Waits for a push of this type that is as wanted.

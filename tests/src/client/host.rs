@@ -4,9 +4,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use harbor_ipc_proto::client::{
+    Attach, GrantChanged, Hello, HostCallTool, HostGetAudit, HostGetPermissions, HostGrantPermission,
+    HostListAllPermissions, HostListTools, HostRevokePermission, HostWatch, ToolDescriptor,
+};
+use harbor_ipc_proto::field::{Ask, Message as _};
 use serde_json::{Value, json};
 
-use super::{Answer, Client, ErrorValue, Pending, attach_fields};
+use super::{Answer, Client, ErrorValue, Pending, all_shown, attach_fields, shown, typed};
 use crate::{Home, LIMIT};
 
 /// The scope that listing tools needs.
@@ -30,7 +35,7 @@ impl Client {
     #[must_use]
     pub fn attach_as(home: &Home, role: &Value) -> Self {
         let client = Self::over_socket(home.dial());
-        client.call("attach", &joined(&attach_fields(home), role)).expect("the bridge accepts the role");
+        client.call(Attach::TAG, &joined(&attach_fields(home), role)).expect("the bridge accepts the role");
         client
     }
 
@@ -47,7 +52,14 @@ impl Client {
     #[must_use]
     pub fn attach_browser(home: &Home, session: &str) -> Self {
         let client = Self::attach_as(home, &json!({"role": "relay", "extension_id": "abc"}));
-        client.call("hello", &json!({"browser_session": session})).expect("a session may be named once");
+        let hello = Hello {
+            protocol: None,
+            client: None,
+            chunks: None,
+            max_frame: None,
+            browser_session: Some(session.to_owned()),
+        };
+        client.reply(&hello).expect("a session may be named once");
         client
     }
 
@@ -68,7 +80,7 @@ impl Client {
     /// # Panics
     /// When the bridge refuses.
     pub fn watch_host(&self) {
-        self.call("host_watch", &json!({})).expect("everybody may watch");
+        self.reply(&HostWatch { watch: None }).expect("everybody may watch");
     }
 
     /// The next change of a grant. Needs [`watch_host`](Self::watch_host).
@@ -77,7 +89,7 @@ impl Client {
     /// When none comes.
     #[must_use]
     pub fn next_grant_change(&self) -> Value {
-        self.next_push("grant_changed", LIMIT)
+        self.next_push(GrantChanged::TAG, LIMIT)
     }
 
     /// All grants of all origins.
@@ -86,8 +98,8 @@ impl Client {
     /// When the bridge refuses.
     #[must_use]
     pub fn all_grants(&self) -> Vec<Value> {
-        let answer = self.call("host_list_all_permissions", &json!({})).expect("the owner may see them");
-        answer["grants"].as_array().expect("an array").clone()
+        let ask = HostListAllPermissions { profile: None, tab_id: None };
+        all_shown(&self.reply(&ask).expect("the owner may see them").grants)
     }
 
     /// Lines of the audit log.
@@ -96,8 +108,8 @@ impl Client {
     /// When the bridge refuses.
     #[must_use]
     pub fn audit(&self, query: &Value) -> Vec<Value> {
-        let answer = self.call("host_get_audit", query).expect("the owner may read the log");
-        answer["records"].as_array().expect("an array").clone()
+        let answer = self.reply(&typed::<HostGetAudit>(query)).expect("the owner may read the log");
+        serde_json::from_str(answer.records.as_str()).expect("an array")
     }
 }
 
@@ -121,9 +133,14 @@ impl Speaker {
         self.send(tag, fields).wait(LIMIT)
     }
 
+    /// Sends a request that has no more than who asks and these fields, and reads its reply.
+    fn reply<A: Ask>(&self, fields: &Value) -> Result<A::Reply, ErrorValue> {
+        self.ask(A::TAG, fields).map(|answer| answer.reads())
+    }
+
     /// Sends a tool call.
     pub fn send_tool(&self, tool: &str, arguments: &Value) -> Pending {
-        self.send("host_call_tool", &json!({"tool_name": tool, "args": arguments}))
+        self.send(HostCallTool::TAG, &json!({"tool_name": tool, "args": arguments}))
     }
 
     /// Calls a tool, `server/tool`.
@@ -148,9 +165,9 @@ impl Speaker {
     /// # Panics
     /// When the answer has another form.
     pub fn tools(&self) -> Result<Vec<String>, ErrorValue> {
-        let answer = self.ask("host_list_tools", &json!({}))?;
-        let tools = answer["tools"].as_array().expect("an array").iter();
-        Ok(tools.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect())
+        let answer = self.reply::<HostListTools>(&json!({}))?;
+        let tools: Vec<Value> = serde_json::from_str(answer.tools.to_json().as_str()).expect("an array");
+        Ok(tools.iter().map(|tool| typed::<ToolDescriptor>(tool).name).collect())
     }
 
     /// Grants it something; gives the grant.
@@ -159,9 +176,9 @@ impl Speaker {
     /// When the bridge refuses.
     pub fn grant(&self, scope: &str, grant_type: &str, more: &Value) -> Value {
         let fields = joined(&json!({"scope": scope, "grant_type": grant_type}), more);
-        let answer = self.ask("host_grant_permission", &fields).expect("this can be granted");
-        assert_eq!(answer["granted"], true, "{}", answer.text);
-        answer["grant"].clone()
+        let answer = self.reply::<HostGrantPermission>(&fields).expect("this can be granted");
+        assert!(answer.granted, "{answer:?}");
+        shown(&answer.grant)
     }
 
     /// Takes grants back: of one type, or of all. Gives whether there were any.
@@ -170,8 +187,8 @@ impl Speaker {
     /// When the bridge refuses.
     pub fn revoke(&self, scope: &str, grant_type: Option<&str>) -> bool {
         let one = grant_type.map_or_else(|| json!({}), |grant_type| json!({"grant_type": grant_type}));
-        let answer = self.ask("host_revoke_permission", &joined(&json!({"scope": scope}), &one));
-        answer.expect("this can be revoked")["revoked"].as_bool().expect("yes or no")
+        let answer = self.reply::<HostRevokePermission>(&joined(&json!({"scope": scope}), &one));
+        answer.expect("this can be revoked").revoked
     }
 
     /// Its grants.
@@ -180,8 +197,8 @@ impl Speaker {
     /// When the bridge refuses.
     #[must_use]
     pub fn grants(&self) -> Vec<Value> {
-        let answer = self.ask("host_get_permissions", &json!({})).expect("it may see its own");
-        answer["grants"].as_array().expect("an array").clone()
+        let answer = self.reply::<HostGetPermissions>(&json!({})).expect("it may see its own");
+        all_shown(&answer.grants)
     }
 }
 

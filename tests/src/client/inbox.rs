@@ -8,6 +8,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use harbor_ipc_proto::client::Chunk;
+use harbor_ipc_proto::client::answer::Heard;
 use serde_json::Value;
 
 use super::answer::{Answer, text_of_id};
@@ -20,7 +22,7 @@ pub struct Inbox {
     pushes: HashMap<String, VecDeque<Value>>,
     stray: VecDeque<Answer>,
     chunks: HashMap<String, Vec<u8>>,
-    next_chunk: HashMap<String, u64>,
+    next_chunk: HashMap<String, u32>,
     asked: HashMap<String, usize>,
     answered: HashMap<String, usize>,
     /// The largest frame so far, in bytes.
@@ -45,15 +47,22 @@ impl Inbox {
             self.broken.push("a frame is not a JSON object".into());
             return;
         };
-        let tag = answer["type"].as_str().unwrap_or_default().to_owned();
-        match tag.as_str() {
-            "chunk" => self.join(&answer),
-            "rpc_response" => self.keep(text_of_id(&answer["id"]), answer),
-            "error" if answer["request_id"] == "" => self.stray.push_back(answer),
-            tag if tag == "error" || tag.ends_with("_result") => {
-                self.keep(text_of_id(&answer["request_id"]), answer);
-            }
-            _ => self.pushes.entry(tag).or_default().push_back(answer.into_value()),
+        let Ok(heard) = Heard::parse(answer.text.as_bytes()) else {
+            self.broken.push("a frame has a key twice".into());
+            return;
+        };
+        let (tag, id) = (heard.tag.clone(), heard.request_id.clone());
+        let (is_chunk, is_error, is_reply) =
+            (heard.is::<Chunk>(), heard.refusal().is_some(), heard.is_reply());
+        match () {
+            () if is_chunk => match heard.read() {
+                Ok(chunk) => self.join(&chunk),
+                Err(error) => self.broken.push(format!("a chunk of {id} cannot be read: {error:?}")),
+            },
+            () if tag == "rpc_response" => self.keep(text_of_id(&answer["id"]), answer),
+            () if is_error && id.is_empty() => self.stray.push_back(answer),
+            () if is_error || is_reply => self.keep(id, answer),
+            () => self.pushes.entry(tag).or_default().push_back(answer.into_value()),
         }
     }
 
@@ -62,19 +71,19 @@ impl Inbox {
         self.answers.entry(id).or_default().push_back(answer);
     }
 
-    fn join(&mut self, chunk: &Value) {
+    fn join(&mut self, chunk: &Chunk) {
         self.chunk_count += 1;
-        let id = text_of_id(&chunk["request_id"]);
+        let id = chunk.request_id.clone();
         let due = self.next_chunk.entry(id.clone()).or_default();
-        if chunk["seq"].as_u64() != Some(*due) {
-            self.broken.push(format!("chunk {} of {id} came where {due} was due", chunk["seq"]));
+        if chunk.seq != *due {
+            self.broken.push(format!("chunk {} of {id} came where {due} was due", chunk.seq));
         }
         *due += 1;
-        match chunk["data"].as_str().and_then(base64::decode) {
+        match base64::decode(&chunk.data) {
             Some(bytes) => self.chunks.entry(id.clone()).or_default().extend(bytes),
             None => self.broken.push(format!("a chunk of {id} is not base64")),
         }
-        if chunk["last"] == true {
+        if chunk.last {
             self.next_chunk.remove(&id);
             let whole = self.chunks.remove(&id).unwrap_or_default();
             self.sort(whole);

@@ -23,10 +23,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_ipc_proto::client::answer::request_frame;
+use harbor_ipc_proto::client::{Attach, Request};
+use harbor_ipc_proto::field::Ask;
 use harbor_ipc_proto::frame::put_frame;
+use harbor_ipc_proto::server_id::ServerId;
 use serde_json::{Value, json};
 
-pub use self::answer::{Answer, ErrorValue, excerpt};
+pub use self::answer::{Answer, ErrorValue, all_shown, excerpt, shown, typed};
 pub use self::calls_as::Asker;
 pub use self::host::{CALL, LIST, Speaker, wall_clock};
 use self::inbox::Inbox;
@@ -84,7 +88,7 @@ impl Client {
     #[must_use]
     pub fn attach(home: &Home) -> Self {
         let client = Self::over_socket(home.dial());
-        client.call("attach", &attach_fields(home)).expect("the bridge accepts its own token");
+        client.reply(&attach_request(home)).expect("the bridge accepts its own token");
         client
     }
 
@@ -160,6 +164,39 @@ impl Client {
     /// What the bridge answered.
     pub fn call(&self, tag: &str, fields: &Value) -> Result<Answer, ErrorValue> {
         self.request(tag, fields).wait(LIMIT)
+    }
+
+    /// Sends a typed request.
+    pub fn send_request<A: Ask>(&self, ask: &A) -> Pending {
+        let id = format!("q{}", self.0.next_id.fetch_add(1, Ordering::Relaxed));
+        let pending = self.expect(&id, A::TAG);
+        self.send_bytes(&request_frame(&id, ask));
+        pending
+    }
+
+    /// Sends a request of any type.
+    pub fn send_any(&self, ask: &Request) -> Pending {
+        let id = format!("q{}", self.0.next_id.fetch_add(1, Ordering::Relaxed));
+        let pending = self.expect(&id, ask.tag());
+        self.send_bytes(&ask.to_frame(&id));
+        pending
+    }
+
+    /// Sends a typed request and waits for its reply.
+    ///
+    /// # Errors
+    /// What the bridge answered.
+    pub fn reply<A: Ask>(&self, ask: &A) -> Result<A::Reply, ErrorValue> {
+        self.send_request(ask).wait(LIMIT).map(|answer| answer.reads())
+    }
+
+    /// The reply to a typed request that may download something.
+    ///
+    /// # Panics
+    /// When the bridge refuses it.
+    pub fn demand<A: Ask>(&self, ask: &A) -> A::Reply {
+        let answer = self.send_request(ask).wait(INSTALL);
+        answer.unwrap_or_else(|error| panic!("{}: {error:?}", A::TAG)).reads()
     }
 
     /// Says that one answer to `id` is due, for requests that are sent by [`send`](Self::send).
@@ -327,9 +364,29 @@ impl Pending {
 /// When there is no token.
 #[must_use]
 pub fn attach_fields(home: &Home) -> Value {
+    answer::shown(&attach_request(home))
+}
+
+fn attach_request(home: &Home) -> Attach {
     let token =
         std::fs::read_to_string(home.run_file("token")).expect("a bridge that listens wrote its token");
-    json!({"token": token.trim_end(), "role": "cli", "protocol": harbor_ipc_proto::CLIENT_PROTOCOL})
+    Attach {
+        token: token.trim_end().to_owned(),
+        role: "cli".into(),
+        protocol: Some(harbor_ipc_proto::CLIENT_PROTOCOL),
+        build: None,
+        extension_id: None,
+        client: None,
+    }
+}
+
+/// The id of a server, as requests have it.
+///
+/// # Panics
+/// When it can be none.
+#[must_use]
+pub fn server_id(id: &str) -> ServerId {
+    ServerId::parse(id).unwrap_or_else(|| panic!("{id:?} is no server's id"))
 }
 
 /// One frame's body; `None` at the end of the stream.

@@ -1,8 +1,13 @@
 //! What tests ask the bridge for all the time, in one line each.
 
+use harbor_ipc_proto::client::{
+    AddServer, ConnectServer, ListServers, McpCallTool, McpConnect, McpGetLogs, McpListConnections, Ping,
+    ServerView,
+};
+use harbor_ipc_proto::field::Message as _;
 use serde_json::{Value, json};
 
-use super::{Answer, Client, ErrorValue, Pending};
+use super::{Answer, Client, ErrorValue, Pending, all_shown, server_id, shown, typed};
 use crate::{Double, LIMIT};
 
 impl Client {
@@ -11,7 +16,7 @@ impl Client {
     /// # Panics
     /// When the bridge refuses.
     pub fn add(&self, id: &str, double: &Double) {
-        self.call("add_server", &double.definition(id)).expect("the definition is valid");
+        self.reply(&typed::<AddServer>(&double.definition(id))).expect("the definition is valid");
     }
 
     /// Starts a server.
@@ -19,7 +24,7 @@ impl Client {
     /// # Panics
     /// When that fails.
     pub fn connect(&self, id: &str) -> Answer {
-        self.call("mcp_connect", &json!({"server_id": id})).expect("the server starts")
+        self.send_request(&connect(id)).wait(LIMIT).expect("the server starts")
     }
 
     /// Defines a test double and starts it.
@@ -34,14 +39,13 @@ impl Client {
     /// When it starts.
     #[must_use]
     pub fn fail_to_connect(&self, id: &str) -> ErrorValue {
-        let answer = self.call("mcp_connect", &json!({"server_id": id}));
-        answer.map(|answer| answer.text.clone()).expect_err("this server cannot be started")
+        self.reply(&connect(id)).expect_err("this server cannot be started")
     }
 
     /// Sends a tool call.
     pub fn send_tool(&self, server: &str, tool: &str, arguments: &Value) -> Pending {
         self.request(
-            "mcp_call_tool",
+            McpCallTool::TAG,
             &json!({"server_id": server, "tool_name": tool, "arguments": arguments}),
         )
     }
@@ -69,7 +73,7 @@ impl Client {
     /// When it does not start, or the call fails.
     #[must_use]
     pub fn started_tool(&self, server: &str, tool: &str, arguments: &Value) -> String {
-        self.ask("connect_server", &json!({"server_id": server}));
+        self.demand(&ConnectServer { server_id: server_id(server), progress: None, restart: None });
         self.tool_text(server, tool, arguments)
     }
 
@@ -79,16 +83,24 @@ impl Client {
     /// When it is not listed.
     #[must_use]
     pub fn server(&self, id: &str) -> Value {
-        let answer = self.call("list_servers", &json!({})).expect("listing works");
-        let servers = answer["servers"].as_array().expect("an array");
-        servers.iter().find(|server| server["server_id"] == id).expect("it is listed").clone()
+        shown(&self.server_view(id))
+    }
+
+    /// The same, typed.
+    ///
+    /// # Panics
+    /// When it is not listed.
+    #[must_use]
+    pub fn server_view(&self, id: &str) -> ServerView {
+        let answer = self.reply(&ListServers {}).expect("listing works");
+        answer.servers.into_iter().find(|server| server.server_id == id).expect("it is listed")
     }
 
     /// The running server as `mcp_list_connections` shows it.
     #[must_use]
     pub fn connection(&self, id: &str) -> Option<Value> {
-        let answer = self.call("mcp_list_connections", &json!({})).ok()?;
-        answer["connections"].as_array()?.iter().find(|server| server["server_id"] == id).cloned()
+        let answer = self.reply(&McpListConnections {}).ok()?;
+        answer.connections.iter().find(|server| server.server_id == id).map(|server| shown(server))
     }
 
     /// The server's log lines.
@@ -97,14 +109,18 @@ impl Client {
     /// When there is no such server.
     #[must_use]
     pub fn logs(&self, id: &str) -> Vec<Value> {
-        let answer = self.call("mcp_get_logs", &json!({"server_id": id})).expect("the server is known");
-        answer["logs"].as_array().expect("an array").clone()
+        let ask = McpGetLogs { server_id: server_id(id), limit: None, follow: None };
+        all_shown(&self.reply(&ask).expect("the server is known").logs)
     }
 
     /// Whether the bridge still answers.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        self.call("ping", &json!({"echo": "still there?"}))
-            .is_ok_and(|answer| answer["echo"] == "still there?")
+        let echo = Some("still there?".to_owned());
+        self.reply(&Ping { echo: echo.clone() }).is_ok_and(|answer| answer.echo == echo)
     }
+}
+
+fn connect(id: &str) -> McpConnect {
+    McpConnect { server_id: server_id(id), progress: None }
 }

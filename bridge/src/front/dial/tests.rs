@@ -7,6 +7,7 @@ use std::process::Command;
 
 use harbor_ipc_proto::client::envelope::Incoming;
 use harbor_ipc_proto::client::{Request, SessionRequest};
+use harbor_ipc_proto::frame::put_frame;
 use nix::sys::socket::{Backlog, listen};
 use tempfile::TempDir;
 

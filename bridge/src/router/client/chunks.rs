@@ -54,7 +54,7 @@ impl Long for Chunks {
         let last = end == self.bytes.len();
         let data = STANDARD.encode(&self.bytes[self.at..end]);
         let chunk = Chunk { request_id: self.id.clone(), seq: self.seq, last, data };
-        put_frame(out, |out| put_push(out, "chunk", &chunk));
+        put_frame(out, |out| put_push(out, &chunk));
         self.at = end;
         self.seq += 1;
         !last

@@ -119,7 +119,7 @@ impl Client {
         // It may have been given up meanwhile.
         if self.is_subscribed(server, uri) {
             let (server_id, uri) = (server.to_owned(), uri.to_owned());
-            self.send_push("resource_updated", &ResourceUpdated { server_id, uri });
+            self.send_push(&ResourceUpdated { server_id, uri });
         }
     }
 

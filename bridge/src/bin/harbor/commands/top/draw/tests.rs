@@ -88,7 +88,7 @@ fn the_log_keeps_its_terminal_from_what_a_server_writes() {
     let mut model = at_work((60, 12));
     model.on_key(Key::Enter, NOW);
     let log = r#"{"type":"mcp_get_logs_result","request_id":"3","logs":[{"timestamp":1000,"source":"stderr","text":"\u001b]0;x\u0007 \tred\n00:00:02Z harbor: forged"},{"timestamp":2000,"source":"mcp","level":"error","text":"時間 and a line that is longer than the screen is wide, by some words"}]}"#;
-    model.on_frame(complete(&log).as_bytes(), NOW);
+    model.on_frame(complete(log).as_bytes(), NOW);
     press(&mut model, "2");
     assert_eq!(shown(&model, NOW + 4000), include_str!("screens/log_60x12.txt"));
 }
@@ -98,9 +98,9 @@ fn the_limits_say_what_holds_a_server() {
     let mut model = at_work((80, 40));
     model.on_key(Key::Enter, NOW);
     let definition = r#"{"type":"list_servers_result","request_id":"4","servers":[{"server_id":"files","supervision":{"restart_attempts":"unlimited","lazy":true}}]}"#;
-    model.on_frame(complete(&definition).as_bytes(), NOW);
+    model.on_frame(complete(definition).as_bytes(), NOW);
     let sandbox = r#"{"type":"get_sandbox_result","request_id":"5","sandbox":{"summary":{"level":"strict","held_by":"seccomp","network":"none"},"limits":["64 MiB of memory"]}}"#;
-    model.on_frame(complete(&sandbox).as_bytes(), NOW);
+    model.on_frame(complete(sandbox).as_bytes(), NOW);
     press(&mut model, "4");
     assert_eq!(shown(&model, NOW), include_str!("screens/limits_80x40.txt"));
 }
