@@ -3,12 +3,22 @@
 //! Must never let one through that the bridge would refuse: the refusal is the bridge's own.
 
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::server_id::{RULE, ServerId};
+use harbor_ipc_proto::server_id::{self, ServerId};
+use harbor_ipc_proto::source_id::{self, SourceId};
 
 use crate::errors::Failure;
 
 /// The id of a server, as a request has it.
 pub fn server_id(text: &str) -> Result<ServerId, Failure> {
-    let wrong = || format!("field `server_id`: expected {RULE}, found a string");
-    ServerId::parse(text).ok_or_else(|| Failure::refused(Code::InvalidParams, wrong(), text))
+    ServerId::parse(text).ok_or_else(|| wrong(server_id::RULE, text))
+}
+
+/// The same of whatever has tools.
+pub fn source_id(text: &str) -> Result<SourceId, Failure> {
+    SourceId::parse(text).ok_or_else(|| wrong(source_id::RULE, text))
+}
+
+fn wrong(rule: &str, text: &str) -> Failure {
+    let message = format!("field `server_id`: expected {rule}, found a string");
+    Failure::refused(Code::InvalidParams, message, text)
 }

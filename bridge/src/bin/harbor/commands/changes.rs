@@ -12,7 +12,7 @@ use crate::args::Accept;
 use crate::client::{Client, QUICK};
 use crate::diff;
 use crate::errors::Failure;
-use crate::id::server_id;
+use crate::id::source_id;
 use crate::payload::Payload;
 use crate::pretty::pretty;
 use crate::screen::{Screen, remark, reveal};
@@ -33,7 +33,7 @@ pub fn show(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> R
 }
 
 fn ask(server: Option<&str>) -> Result<HostListToolChanges, Failure> {
-    Ok(HostListToolChanges { server_id: server.map(server_id).transpose()? })
+    Ok(HostListToolChanges { server_id: server.map(source_id).transpose()? })
 }
 
 /// The tool, what there is to know of it, and what is different.
@@ -102,7 +102,7 @@ pub fn accept(client: &mut Client, accept: &Accept, screen: &mut Screen) -> Resu
             screen.text(&shown)?;
         }
         let ask = HostAcceptToolChange {
-            server_id: server_id(&accept.server)?,
+            server_id: source_id(&accept.server)?,
             tool_name: tool.clone(),
             tool_hash: hash.clone(),
         };
