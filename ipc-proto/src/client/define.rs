@@ -70,7 +70,7 @@ macro_rules! define_message {
 }
 pub(crate) use define_message;
 
-/// The text of a request's field if the field is `server_id`, else of what `$otherwise` gives.
+/// What a request's field names, if the field is `server_id`.
 macro_rules! server_of {
     ($request:ident server_id) => {
         $crate::field::NamesOne::name(&$request.server_id)
@@ -81,7 +81,7 @@ macro_rules! server_of {
 }
 pub(crate) use server_of;
 
-/// Likewise of the field `profile`.
+/// What it names, if it is `profile`.
 macro_rules! profile_of {
     ($request:ident profile) => {
         $crate::field::NamesOne::name(&$request.profile)
