@@ -5,6 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bundle, root } from "./bundle.mjs";
 
@@ -28,7 +29,9 @@ const out = await mkdtemp(join(root, ".test-"));
 let code = 1;
 try {
   const files = await bundle(tests, out);
-  const flags = ["--enable-source-maps", "--test", ...(e2e ? ["--test-concurrency=1"] : [])];
+  // Each file has a Harbor and browsers of its own, and waits for them most of the time.
+  const jobs = e2e ? [`--test-concurrency=${availableParallelism() + 1}`] : [];
+  const flags = ["--enable-source-maps", "--test", ...jobs];
   code = spawnSync(process.execPath, [...flags, ...files], { cwd: root, stdio: "inherit" }).status ?? 1;
 } finally {
   await rm(out, { recursive: true, force: true });

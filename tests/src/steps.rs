@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each is made for what the call carries, and given as what can be done again and again. Owns the messages. Must never
-//! measure: benches/inside.rs takes the time, tests/allocations.rs counts.
+//! measure: benches/inside.rs takes the time, tests/tests/scale/allocations.rs counts.
 
 use std::fmt;
 

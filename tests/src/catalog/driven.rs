@@ -106,6 +106,8 @@ pub struct Driven {
     child: Child,
     link: Ends,
     next_id: u32,
+    /// How long one request may take.
+    pub limit: Duration,
 }
 
 impl Driven {
@@ -125,7 +127,7 @@ impl Driven {
             .stdout(stdout)
             .spawn()
             .unwrap();
-        let mut driven = Self { child, link, next_id: 1 };
+        let mut driven = Self { child, link, next_id: 1, limit: LIMIT };
         let hello = driven.frame();
         let expected = FromWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() };
         assert_eq!(get_message::<FromWorker<'_>>(&hello), Ok(expected));
@@ -176,7 +178,7 @@ impl Driven {
     fn fill(&mut self, mut bytes: &mut [u8]) -> Option<()> {
         while !bytes.is_empty() {
             let mut waiting = [PollFd::new(self.link.from.as_fd(), PollFlags::POLLIN)];
-            let ready = poll(&mut waiting, PollTimeout::try_from(LIMIT).unwrap()).unwrap();
+            let ready = poll(&mut waiting, PollTimeout::try_from(self.limit).unwrap()).unwrap();
             let n = (ready > 0).then(|| self.link.from.read(bytes).ok()).flatten().filter(|n| *n > 0)?;
             bytes = &mut bytes[n..];
         }
@@ -191,7 +193,7 @@ impl Driven {
 
     /// The next one that fits.
     pub fn until<T>(&mut self, fits: impl Fn(Said) -> Option<T>) -> T {
-        let end = Instant::now() + LIMIT;
+        let end = Instant::now() + self.limit;
         loop {
             assert!(Instant::now() < end);
             if let Some(found) = fits(self.heard()) {

