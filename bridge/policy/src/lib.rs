@@ -7,6 +7,7 @@ pub mod access;
 pub mod backlog;
 pub mod container;
 pub mod credentials;
+pub mod credit;
 pub mod curated;
 pub mod environment;
 pub mod flood;

@@ -5,6 +5,7 @@
 
 mod chunks;
 mod requests;
+pub mod stream;
 mod telling;
 
 use std::cell::{Cell, RefCell};

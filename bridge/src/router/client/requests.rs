@@ -11,6 +11,8 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::Envelope;
 use tokio::task::AbortHandle;
 
+use super::stream::Account;
+
 /// By id.
 #[derive(Debug, Default)]
 pub(super) struct Requests(RefCell<HashMap<Rc<str>, Open>>);
@@ -21,6 +23,8 @@ pub(super) struct Open {
     pub(super) envelope: Envelope,
     /// What works on it; none until that was begun.
     task: Option<AbortHandle>,
+    /// Where it pushes: the credit of its stream.
+    account: Option<Rc<Account>>,
 }
 
 impl Open {
@@ -47,7 +51,7 @@ impl Requests {
         match self.0.borrow_mut().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(place) => {
-                place.insert(Open { envelope, task: None });
+                place.insert(Open { envelope, task: None, account: None });
                 true
             }
         }
@@ -58,6 +62,18 @@ impl Requests {
         if let Some(open) = self.0.borrow_mut().get_mut(id) {
             open.task = Some(task);
         }
+    }
+
+    /// Notes the credit of a request's stream; whether the request is still open.
+    pub(super) fn set_account(&self, id: &str, account: Rc<Account>) -> bool {
+        let mut all = self.0.borrow_mut();
+        let open = all.get_mut(id);
+        open.map(|open| open.account = Some(account)).is_some()
+    }
+
+    /// The credit of an open request's stream.
+    pub(super) fn account(&self, id: &str) -> Option<Rc<Account>> {
+        self.0.borrow().get(id).and_then(|open| open.account.clone())
     }
 
     pub(super) fn take(&self, id: &str) -> Option<Open> {

@@ -1,0 +1,69 @@
+//! A request that stays open and pushes what comes of it until its one answer.
+//!
+//! ```text
+//!  request ─► Stream ── push 0, 1, 2 … ──────────────► the request's answer
+//!               ▲ waits while there is no credit, or the client does not read
+//!               └─ `more` of the client: so many further pushes
+//! ```
+//!
+//! Owns the numbers of the pushes and their order. Must never leave a push out or number two alike: a client that finds a gap
+//! has lost something. The end is the request's own: its answer, or its being cancelled.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use harbor_ipc_proto::field::Message;
+use harbor_policy::credit::Credit;
+use tokio::sync::Notify;
+
+use super::Client;
+
+/// What a stream and its open request share.
+#[derive(Debug)]
+pub(super) struct Account {
+    credit: RefCell<Credit>,
+    more: Notify,
+}
+
+/// The pushes of one open request.
+#[derive(Debug)]
+pub struct Stream {
+    client: Rc<Client>,
+    id: Rc<str>,
+    seq: Cell<u64>,
+    account: Rc<Account>,
+}
+
+impl Client {
+    /// Begins the pushes of an open request; `counts` says whether its client gives credit. None when the request has ended.
+    #[must_use]
+    pub fn stream(self: &Rc<Self>, id: &Rc<str>, counts: bool) -> Option<Stream> {
+        let account = Rc::new(Account { credit: RefCell::new(Credit::new(counts)), more: Notify::new() });
+        let is_open = self.open.set_account(id, account.clone());
+        is_open.then(|| Stream { client: self.clone(), id: id.clone(), seq: Cell::new(0), account })
+    }
+
+    /// The client takes `more` pushes of its open request `target`; false when there is no such stream.
+    pub fn add_credit(&self, target: &str, more: u32) -> bool {
+        let Some(account) = self.open.account(target) else { return false };
+        account.credit.borrow_mut().add(more);
+        account.more.notify_one();
+        true
+    }
+}
+
+impl Stream {
+    /// Sends the next push, which `make` makes of the request's id and its number, once the client has credit and reads.
+    pub async fn push<P: Message>(&self, make: impl FnOnce(&str, u64) -> P) {
+        while !self.account.credit.borrow_mut().take() {
+            self.account.more.notified().await;
+        }
+        self.client.outbox.room().await;
+        let seq = self.seq.get();
+        self.seq.set(seq + 1);
+        self.client.send_push(&make(&self.id, seq));
+    }
+}
+
+#[cfg(test)]
+mod tests;
