@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { textOf } from "../driver/browser.ts";
+import { textOf, until } from "../driver/browser.ts";
 import { Site } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
@@ -183,6 +183,9 @@ for (const inBrowser of inBrowsers) {
         const program = join(harbor.dir, "hostile.cjs");
         await writeFile(program, HOSTILE_SERVER);
         await harbor.cli("add", "h", "--auto-start", "--", "node", program);
+        // The question shows what is known when it opens: half a megabyte of tools is to be listed by then.
+        const listed = async () => JSON.parse(await harbor.cli("list", "--json")).servers[0].tool_count || undefined;
+        assert.equal(await until("the server's tools", listed), 302);
         const page = await browser.open(site.url);
         await page.click("#ask");
         const consent = await browser.find("consent.html");
