@@ -33,9 +33,6 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Server, Self::Browser, Self::Page, Self::Runtime];
-
     /// The word on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {

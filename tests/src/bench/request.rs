@@ -9,6 +9,7 @@ use harbor_ipc_proto::client::answer::request_frame;
 use harbor_ipc_proto::client::{HostCallTool, McpCallTool};
 use harbor_ipc_proto::field::{Ask, JsonObject};
 use harbor_ipc_proto::json::Json;
+use harbor_tests::client::tool_call;
 use serde_json::{Value, json};
 use std::fmt::Display;
 
@@ -133,17 +134,7 @@ impl Manner {
 
 /// A call of a tool of any server, as the owner.
 pub fn owners_call(server: &str, tool: &str, arguments: &impl Display) -> Outcome<McpCallTool> {
-    Ok(McpCallTool {
-        server_id: id(server)?,
-        tool_name: tool.to_owned(),
-        arguments: Some(object(arguments)),
-        timeout_ms: None,
-        max_timeout_ms: None,
-        progress: None,
-        task: None,
-        unless_stopped: None,
-        answers: None,
-    })
+    Ok(tool_call(id(server)?, tool, arguments.to_string()))
 }
 
 fn object(text: &impl Display) -> JsonObject {

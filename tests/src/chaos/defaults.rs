@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 /// So many by default.
-const RESTARTS: u64 = 3;
+const RESTARTS: u32 = 3;
 
 /// Panics with what is not as it should be.
 pub fn run() {
@@ -28,21 +28,17 @@ fn soon(double: Double) -> Double {
     double.supervision(&json!({"restart_delays_ms": [50, 100, 150]}))
 }
 
-fn state(bridge: &Bridge, id: &str) -> String {
-    bridge.server(id)["state"].as_str().unwrap_or_default().to_owned()
-}
-
 fn assert_state(bridge: &Bridge, id: &str, wanted: &str) {
-    let server = bridge.server(id);
-    assert_eq!(server["state"], wanted, "{server}");
+    let server = bridge.server_view(id);
+    assert_eq!(server.state, wanted, "{server:?}");
 }
 
 fn never_connected(home: &Home, bridge: &Bridge) {
     let double = soon(Double::new(home, Fault::ExitsAtOnce));
     bridge.add("hopeless", &double);
     assert_eq!(bridge.fail_to_connect("hopeless").code, "connection_failed");
-    let server = bridge.server("hopeless");
-    assert_eq!((&server["state"], &server["restarts"]), (&json!("failed"), &json!(0)), "{server}");
+    let server = bridge.server_view("hopeless");
+    assert_eq!((&*server.state, server.restarts), ("failed", 0), "{server:?}");
 }
 
 /// No call comes once it has failed: that one would be let through as a new try.
@@ -50,26 +46,30 @@ fn dies_on_each_call(home: &Home, bridge: &Bridge) {
     let double = soon(Double::new(home, Fault::DiesOnEachCall));
     bridge.add_and_connect("doomed", &double);
     wait_until("a server that dies on each call to be given up", LIMIT, || {
-        if state(bridge, "doomed") == "failed" {
+        if bridge.server_view("doomed").state == "failed" {
             return true;
         }
         let error = bridge.tool("doomed", "echo", &json!({})).expect_err("it dies");
         assert_eq!(error.code, "ERR_SERVER_UNAVAILABLE", "{error:?}");
         false
     });
-    let server = bridge.server("doomed");
-    assert_eq!(server["restarts"], RESTARTS, "{server}");
-    assert_eq!(double.journal().count("call"), usize::try_from(RESTARTS).unwrap_or_default() + 1, "{server}");
+    let server = bridge.server_view("doomed");
+    assert_eq!(server.restarts, RESTARTS, "{server:?}");
+    assert_eq!(
+        double.journal().count("call"),
+        usize::try_from(RESTARTS).unwrap_or_default() + 1,
+        "{server:?}"
+    );
 }
 
 fn killed_once(home: &Home, bridge: &Bridge) {
-    let connected = bridge.add_and_connect("victim", &soon(Double::sound(home)));
-    let first = Process::named_by(&connected["pid"]);
+    bridge.add_and_connect("victim", &soon(Double::sound(home)));
+    let first = bridge.server_view("victim").pid.and_then(Process::of).expect("it runs");
     first.signal(Signal::SIGKILL);
     wait_until("a killed server to run again", PROMPT, || {
-        let server = bridge.server("victim");
-        server["state"] == "running" && server["pid"] != first.pid
+        let server = bridge.server_view("victim");
+        server.state == "running" && server.pid != Some(first.pid)
     });
     assert_eq!(bridge.tool_text("victim", "sleep", &json!({"ms": 1})), "slept");
-    assert_eq!(bridge.server("victim")["restarts"], 1);
+    assert_eq!(bridge.server_view("victim").restarts, 1);
 }

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use harbor_ipc_proto::client::{
     AddServer, Attempts, McpCallTool, McpCallToolResult, RestartWhen, Supervision,
 };
-use harbor_ipc_proto::field::JsonObject;
-use harbor_ipc_proto::json::Json;
-use harbor_tests::client::{server_id, shown, typed};
+use harbor_tests::client::{server_id, shown, tool_call, typed};
 use harbor_tests::home::TEST_ID;
 use harbor_tests::{Double, Fault, Home};
 use serde_json::{Value, json};
@@ -76,17 +74,7 @@ impl Subject {
 
     /// A call of one of its tools.
     pub fn call(&self, tool: &str, arguments: &Value) -> McpCallTool {
-        McpCallTool {
-            server_id: server_id(self.id),
-            tool_name: tool.to_owned(),
-            arguments: Some(JsonObject(Json::from_valid(arguments.to_string()))),
-            timeout_ms: None,
-            max_timeout_ms: None,
-            progress: None,
-            task: None,
-            unless_stopped: None,
-            answers: None,
-        }
+        tool_call(server_id(self.id), tool, arguments.to_string())
     }
 
     /// Whether this is the answer to [`echo`](Self::echo), and to no other call.

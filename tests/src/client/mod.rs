@@ -34,6 +34,7 @@ pub use self::answer::{Answer, ErrorValue, all_shown, excerpt, shown, typed};
 pub use self::calls_as::Asker;
 pub use self::host::{CALL, LIST, Speaker, wall_clock};
 use self::inbox::Inbox;
+pub use self::operations::tool_call;
 use crate::{Home, INSTALL, LIMIT};
 
 /// A connection to the bridge. Clones are the same connection.

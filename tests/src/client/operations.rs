@@ -4,7 +4,9 @@ use harbor_ipc_proto::client::{
     AddServer, ConnectServer, ListServers, McpCallTool, McpConnect, McpGetLogs, McpListConnections, Ping,
     ServerView,
 };
-use harbor_ipc_proto::field::Message as _;
+use harbor_ipc_proto::field::{JsonObject, Message as _};
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::server_id::ServerId;
 use serde_json::{Value, json};
 
 use super::{Answer, Client, ErrorValue, Pending, all_shown, server_id, shown, typed};
@@ -118,6 +120,22 @@ impl Client {
     pub fn is_alive(&self) -> bool {
         let echo = Some("still there?".to_owned());
         self.reply(&Ping { echo: echo.clone() }).is_ok_and(|answer| answer.echo == echo)
+    }
+}
+
+/// A call of a tool, as the owner, with these arguments (a JSON object) and nothing else said.
+#[must_use]
+pub fn tool_call(server_id: ServerId, tool: &str, arguments: String) -> McpCallTool {
+    McpCallTool {
+        server_id,
+        tool_name: tool.to_owned(),
+        arguments: Some(JsonObject(Json::from_valid(arguments))),
+        timeout_ms: None,
+        max_timeout_ms: None,
+        progress: None,
+        task: None,
+        unless_stopped: None,
+        answers: None,
     }
 }
 
