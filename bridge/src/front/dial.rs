@@ -125,8 +125,14 @@ impl Dial {
 
     fn run(&self, may_start: bool) -> Result<Option<UnixStream>, DialError> {
         let mut next_start = Instant::now();
+        // What was heard last: a try that the limit cuts off says less.
+        let mut heard = None;
         loop {
-            let reason = match self.try_once()? {
+            let tried = match (self.try_once(), heard.take()) {
+                (Err(DialError::Slow { .. }), Some(reason)) => return Err(reason),
+                (tried, _) => tried?,
+            };
+            let reason = match tried {
                 Tried::Attached(stream) => return Ok(Some(stream)),
                 Tried::NotYet(reason) => reason,
                 Tried::Absent if !may_start => return Ok(None),
@@ -143,6 +149,7 @@ impl Dial {
             if self.left() <= RETRY {
                 return Err(reason);
             }
+            heard = Some(reason);
             thread::sleep(RETRY);
         }
     }

@@ -123,6 +123,15 @@ fn a_token_that_stays_wrong_is_an_error_at_the_limit() {
 }
 
 #[test]
+fn what_was_heard_is_said_also_where_the_last_try_is_cut_off() {
+    let (_home, dial, listener) = listening(SHORT);
+    let _nobody_takes_the_next = listener.try_clone().unwrap();
+    drop(answer(listener, vec![refusal("unauthorized")]));
+    let error = dial.run(true).unwrap_err();
+    assert!(matches!(&error, DialError::Refused(Code::Unauthorized, text) if text == "no"), "{error}");
+}
+
+#[test]
 fn versions_that_do_not_fit_say_which_is_older() {
     let newer = WELCOME.replace("\"protocol\":1", "\"protocol\":9");
     for (text, hint) in [
