@@ -73,8 +73,11 @@ joined() {
 
 step_name=
 ended() {
-  local code=$? pid
+  local code=$? pid log
   for pid in ${beside_pid[@]+"${beside_pid[@]}"}; do kill -- "-$pid" 2>/dev/null || true; done
+  for log in ${beside_log[@]+"${beside_log[@]}"}; do rm -f "$log" "$log.seconds"; done
+  # A signal ends the script with the code of the last command, in the middle of a step.
+  if [ "$code" -eq 0 ] && [ -n "$step_name" ]; then code=143; fi
   if [ "$code" -ne 0 ] && [ -n "$step_name" ]; then
     say "== $step_name: FAILED after $((SECONDS - step_start)) s" >&2
     step_note "$step_name" "FAILED" "$((SECONDS - step_start))"

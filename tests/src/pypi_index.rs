@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::Scripted;
 use crate::scripted::file;
+use crate::{Bridge, Home, Scripted};
 
 /// Makes the files: a wheel of `snake` that needs what it is told, and the source of `egg`. Where: its arguments.
 const PACK: &str = include_str!("pypi_index/pack.py");
@@ -51,6 +51,14 @@ impl PypiIndex {
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/simple", self.server.port)
+    }
+
+    /// A bridge whose installers know no other index, and these variables besides.
+    #[must_use]
+    pub fn bridge(&self, home: &Home, env: &[(&str, &str)]) -> Bridge {
+        let url = self.url();
+        let index = [("PIP_INDEX_URL", url.as_str()), ("UV_INDEX_URL", &url), ("UV_DEFAULT_INDEX", &url)];
+        Bridge::start_with(home, &[&index, env].concat())
     }
 
     /// Where it has a file.

@@ -19,6 +19,8 @@ def main():
             answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "snake", "version": "1"}}
         elif message["method"] == "tools/list":
             answer["result"] = {"tools": [{"name": "hiss", "inputSchema": {"type": "object"}}]}
+        elif message["method"] == "tools/call":
+            answer["result"] = {"content": [{"type": "text", "text": "sss"}]}
         else:
             answer["error"] = {"code": -32601, "message": "no"}
         print(json.dumps(answer), flush=True)

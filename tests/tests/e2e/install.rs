@@ -5,6 +5,7 @@ use std::path::Path;
 
 use harbor_tests::git::{commit, git};
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
+use harbor_tests::pypi_index::PypiIndex;
 use harbor_tests::{Bridge, Client, DOWN_LIMIT, Home, INSTALL, Program, Terminal, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -73,35 +74,36 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
 
 #[test]
 fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let (out, err, code) = home.harbor(&["install", "pypi:mcp-server-time==2026.10.19", "--yes", "--json"]);
+    let (home, index) = (Home::new(), PypiIndex::start());
+    index.publish(&home.scratch("files"), "");
+    let bridge = index.bridge(&home, &[]);
+    let (out, err, code) = home.harbor(&["install", "pypi:snake", "--yes", "--json"]);
     assert_eq!(code, Some(0), "{err}");
     let installed: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(installed["installed"]["server_id"], "time");
+    assert_eq!(installed["installed"]["server_id"], "snake");
     let before = bridge.ask("list_installed", &json!({}))["servers"][0].clone();
     assert!(before["integrity"].as_str().unwrap().starts_with("sha256:"), "{before}");
-    fs::remove_dir_all(home.path().join("servers/time/package/1/venv")).unwrap();
-    let failed = bridge.fail_to_connect("time");
-    let package = home.path().join("servers/time/package/1").display().to_string();
-    let gone = format!("its package mcp-server-time==2026.10.19 is gone, or not whole any more ({package})");
-    let back = "; `harbor start time` installs it again, as it is locked";
+    fs::remove_dir_all(home.path().join("servers/snake/package/1/venv")).unwrap();
+    let failed = bridge.fail_to_connect("snake");
+    let package = home.path().join("servers/snake/package/1").display().to_string();
+    let gone = format!("its package snake==1.0 is gone, or not whole any more ({package})");
+    let back = "; `harbor start snake` installs it again, as it is locked";
     assert!(failed.message.contains(&gone) && failed.message.ends_with(back), "{failed:?}");
-    let (said, _) = home.refused(&["call", "time/get_current_time", "timezone=UTC"]);
+    let (said, _) = home.refused(&["call", "snake/hiss"]);
     assert!(said.contains(&gone) && said.lines().count() == 1, "{said}");
     drop(bridge);
     // The next bridge says so before anybody calls it.
-    fs::remove_dir_all(home.path().join("servers/time/package")).unwrap();
-    let bridge = Bridge::start(&home);
-    let told = bridge.server("time")["last_error"].as_str().unwrap_or_default().to_owned();
+    fs::remove_dir_all(home.path().join("servers/snake/package")).unwrap();
+    let bridge = index.bridge(&home, &[]);
+    let told = bridge.server("snake")["last_error"].as_str().unwrap_or_default().to_owned();
     assert!(told == format!("{gone}{back}"), "{told}");
-    assert!(bridge.stderr().contains("its package is gone server=time"), "{}", bridge.stderr());
-    bridge.ask("connect_server", &json!({"server_id": "time"}));
+    assert!(bridge.stderr().contains("its package is gone server=snake"), "{}", bridge.stderr());
+    bridge.ask("connect_server", &json!({"server_id": "snake"}));
     let after = bridge.ask("list_installed", &json!({}))["servers"][0].clone();
     for field in ["version", "integrity", "packages", "installed_at"] {
         assert_eq!(before[field], after[field], "{field}");
     }
-    assert!(!bridge.started_tool("time", "get_current_time", &json!({"timezone": "UTC"})).is_empty());
+    assert!(!bridge.started_tool("snake", "hiss", &json!({})).is_empty());
 }
 
 /// The registry serves another file under the same version.

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Instant;
 
 use harbor_tests::home::TEST_ID;
+use harbor_tests::npm_registry::NpmRegistry;
 use harbor_tests::processes::{Process, assert_gone, descendants};
 use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
 use nix::sys::signal::Signal;
@@ -132,10 +133,10 @@ fn as_it_is_means_as_it_is() {
 /// The old one takes its time to end; what is removed with it must not be the new one's.
 #[test]
 fn a_package_that_is_removed_and_added_again_is_there() {
-    let home = Home::new();
-    let bridge = Bridge::start(&home);
-    let definition =
-        definition(&home, "s", &["npx", "-y", "@modelcontextprotocol/server-everything@2026.8.31"]);
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a"], "first");
+    let bridge = registry.bridge(&home);
+    let definition = definition(&home, "s", &["npx", "-y", "tiny"]);
     bridge.call("add_server", &definition).unwrap();
     let start = || bridge.request("mcp_connect", &json!({"server_id": "s"})).wait(INSTALL).unwrap();
     start();

@@ -20,17 +20,11 @@ fn plan(bridge: &Bridge, source: &str) -> Result<Value, harbor_tests::ErrorValue
 }
 
 /// A bridge whose pip and uv know only the test's own index.
-fn with_index(home: &Home, index: &PypiIndex) -> Bridge {
-    let url = index.url();
-    let env = [("PIP_INDEX_URL", url.as_str()), ("UV_INDEX_URL", &url), ("UV_DEFAULT_INDEX", &url)];
-    Bridge::start_with(home, &env)
-}
-
 #[test]
 fn a_plan_builds_nothing_that_a_package_names_by_an_address() {
     let (home, index) = (Home::new(), PypiIndex::start());
     let files = home.scratch("files");
-    let bridge = with_index(&home, &index);
+    let bridge = index.bridge(&home, &[]);
     // What is built already, by the same means, is planned.
     index.publish(&files, "");
     assert_eq!(plan(&bridge, "pypi:snake").unwrap()["version"], "1.0");
@@ -138,9 +132,10 @@ fn written(home: &Home, name: &str, document: &Value) -> String {
 
 #[test]
 fn a_plan_says_what_would_be_run_and_with_what() {
-    let (home, npm) = (Home::new(), NpmRegistry::start());
+    let (home, npm, pypi) = (Home::new(), NpmRegistry::start(), PypiIndex::start());
     npm.publish(&home, "1.0.0", &["a"], "first");
-    let bridge = Bridge::start_with(&home, &[("npm_config_registry", &npm.url())]);
+    pypi.publish(&home.scratch("files"), "");
+    let bridge = pypi.bridge(&home, &[("npm_config_registry", &npm.url())]);
     let variables = json!([
         {"name": "MODE", "value": "fast\u{1b}[2J and; more"},
         {"name": "ZONE", "isRequired": true},
@@ -185,7 +180,7 @@ fn a_plan_says_what_would_be_run_and_with_what() {
     let url = "https://mcp.example.com/mcp";
     let dry = home.done(&["install", url, "--dry-run", "--header", "X-Mine: s3cret-of-mine"]);
     assert!(dry.contains("sends      X-Mine, as you say\n") && !dry.contains("s3cret"), "{dry}");
-    assert_eq!(plan(&bridge, "pypi:mcp-server-time").unwrap()["runs"]["program"], "mcp-server-time");
+    assert_eq!(plan(&bridge, "pypi:snake").unwrap()["runs"]["program"], "snake");
 }
 
 fn done(home: &Home, args: &[&str]) -> String {
