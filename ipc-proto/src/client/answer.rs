@@ -107,12 +107,6 @@ impl<'a> Heard<'a> {
         self.tag.strip_suffix(ANSWERED) == Some(tag)
     }
 
-    /// Whether it is a reply to any request.
-    #[must_use]
-    pub fn is_reply(&self) -> bool {
-        self.tag.ends_with(ANSWERED)
-    }
-
     /// Whether it is the push `P`.
     #[must_use]
     pub fn is<P: Message>(&self) -> bool {

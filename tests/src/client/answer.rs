@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
+use harbor_ipc_proto::client::answer::{Heard, Refusal as ErrorFrame};
 use harbor_ipc_proto::field::{JsonObject, Message, PutFields, read_object};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -12,7 +14,12 @@ use serde_json::value::RawValue;
 pub struct Answer {
     /// The frame's body.
     pub text: String,
-    value: Value,
+    /// Its type; empty of one that has none.
+    pub(super) tag: String,
+    /// The request that it belongs to; empty where it has none, or one that is no text.
+    pub(super) request_id: String,
+    /// Read when somebody looks into it: it may be large.
+    value: OnceLock<Value>,
 }
 
 /// An error that the bridge answered with.
@@ -34,7 +41,7 @@ impl Deref for Answer {
     type Target = Value;
 
     fn deref(&self) -> &Value {
-        &self.value
+        self.value.get_or_init(|| serde_json::from_str(&self.text).unwrap_or_default())
     }
 }
 
@@ -43,8 +50,8 @@ impl Answer {
     #[must_use]
     pub fn read(body: Vec<u8>) -> Option<Self> {
         let text = String::from_utf8(body).ok()?;
-        let value: Value = serde_json::from_str(&text).ok()?;
-        value.is_object().then_some(Self { text, value })
+        let Heard { tag, request_id, .. } = Heard::parse(text.as_bytes()).ok()?;
+        Some(Self { text, tag, request_id, value: OnceLock::new() })
     }
 
     /// The raw text of a top-level field, as the bridge wrote it.
@@ -64,7 +71,7 @@ impl Answer {
     /// When there is none.
     #[must_use]
     pub fn content_text(&self) -> &str {
-        let text = self.value["result"]["content"][0]["text"].as_str();
+        let text = self["result"]["content"][0]["text"].as_str();
         text.unwrap_or_else(|| panic!("no text content in {}", excerpt(&self.text)))
     }
 
@@ -81,7 +88,8 @@ impl Answer {
     /// The value alone.
     #[must_use]
     pub fn into_value(self) -> Value {
-        self.value
+        let Self { text, value, .. } = self;
+        value.into_inner().unwrap_or_else(|| serde_json::from_str(&text).unwrap_or_default())
     }
 
     /// Tells a result from an error. Of the `rpc` envelope, the value is what stands in `result`.
@@ -89,15 +97,15 @@ impl Answer {
     /// # Errors
     /// What the bridge said.
     pub fn judge(self) -> Result<Self, ErrorValue> {
-        if self.value["type"] == "rpc_response" && self.value["error"].is_null() {
+        let rpc = self.tag == "rpc_response";
+        if rpc && self["error"].is_null() {
             let text = self.field_text("result");
-            return Ok(Self { value: self.value["result"].clone(), text });
+            return Ok(Self { text, value: OnceLock::new(), ..self });
         }
-        let error = &self.value["error"];
-        if self.value["type"] != "error" && error.is_null() {
+        if !rpc && self.tag != ErrorFrame::TAG {
             return Ok(self);
         }
-        let rpc = self.value["type"] == "rpc_response";
+        let error = &self["error"];
         // The rpc envelope has a number in place of the word, and the rest of the typed error under `data`.
         let said = if rpc { &error["data"] } else { error };
         let details = said["details"].clone();
@@ -105,7 +113,7 @@ impl Answer {
         Err(ErrorValue {
             code: code.as_str().unwrap_or_default().to_owned(),
             message: error["message"].as_str().unwrap_or_default().to_owned(),
-            request_id: text_of_id(&self.value[if rpc { "id" } else { "request_id" }]),
+            request_id: text_of_id(&self[if rpc { "id" } else { "request_id" }]),
             rpc_code: error["code"].as_i64(),
             details,
         })

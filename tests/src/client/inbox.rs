@@ -9,7 +9,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use harbor_ipc_proto::client::Chunk;
-use harbor_ipc_proto::client::answer::Heard;
+use harbor_ipc_proto::client::answer::Refusal;
+use harbor_ipc_proto::field::{Message as _, read_object};
 use serde_json::Value;
 
 use super::answer::{Answer, text_of_id};
@@ -47,22 +48,18 @@ impl Inbox {
             self.broken.push("a frame is not a JSON object".into());
             return;
         };
-        let Ok(heard) = Heard::parse(answer.text.as_bytes()) else {
-            self.broken.push("a frame has a key twice".into());
-            return;
-        };
-        let (tag, id) = (heard.tag.clone(), heard.request_id.clone());
-        let (is_chunk, is_error, is_reply) =
-            (heard.is::<Chunk>(), heard.refusal().is_some(), heard.is_reply());
+        let is_error = answer.tag == Refusal::TAG;
         match () {
-            () if is_chunk => match heard.read() {
+            () if answer.tag == Chunk::TAG => match read_object(&answer.text) {
                 Ok(chunk) => self.join(&chunk),
-                Err(error) => self.broken.push(format!("a chunk of {id} cannot be read: {error:?}")),
+                Err(error) => self.broken.push(format!("a chunk cannot be read: {error:?}")),
             },
-            () if tag == "rpc_response" => self.keep(text_of_id(&answer["id"]), answer),
-            () if is_error && id.is_empty() => self.stray.push_back(answer),
-            () if is_error || is_reply => self.keep(id, answer),
-            () => self.pushes.entry(tag).or_default().push_back(answer.into_value()),
+            () if answer.tag == "rpc_response" => self.keep(text_of_id(&answer["id"]), answer),
+            () if is_error && answer.request_id.is_empty() => self.stray.push_back(answer),
+            () if is_error || answer.tag.ends_with("_result") => {
+                self.keep(answer.request_id.clone(), answer);
+            }
+            () => self.pushes.entry(answer.tag.clone()).or_default().push_back(answer.into_value()),
         }
     }
 
