@@ -1,22 +1,24 @@
 //! The one bridge of a home: its lock, its token, its socket.
 //!
 //! ```text
-//!  lock (flock, holds the pid) ─► token (new) ─► socket (a stale one is removed: the lock says it is)
+//!  lock (of this process, holds the pid) ─► token (new) ─► socket (a stale one is removed: the lock says it is)
 //! ```
 //!
 //! Owns these three files while a bridge runs, and removes token and socket when it ends. Must never follow a symbolic link to
 //! one of them, nor put them into a directory that is another user's.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use harbor_ipc_proto::hex::hex;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
 use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
-use nix::fcntl::{Flock, FlockArg};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
 use sha2::{Digest as _, Sha256};
 
 use super::{StoreError, failed, home_directory, own_directory, private_file, write_atomically};
@@ -28,7 +30,8 @@ const TOKEN_BYTES: usize = 32;
 /// This process is the one bridge of its home.
 #[derive(Debug)]
 pub struct Instance {
-    _lock: Flock<File>,
+    /// Closing any other handle of this file would end the lock: only `begin` opens it.
+    _lock: File,
     token: String,
     files: Vec<PathBuf>,
 }
@@ -118,23 +121,31 @@ pub fn identity(paths: &Paths) -> String {
     hex(&Sha256::digest(format!("{boot} {place:?} {}", mark(paths)))[..8])
 }
 
-fn lock(path: &std::path::Path) -> Result<Flock<File>, InstanceError> {
-    let file = private_file(path)?;
-    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-        Ok(mut lock) => {
+/// A record lock (fcntl), not flock: a bridge that is killed while it starts a program leaves a copy of itself for a moment,
+/// which would hold an flock.
+fn lock(path: &Path) -> Result<File, InstanceError> {
+    let mut file = private_file(path)?;
+    let whole = libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    match fcntl(&file, FcntlArg::F_SETLK(&whole)) {
+        Ok(_) => {
             let pid = std::process::id().to_string();
-            let written =
-                lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| lock.write_all(pid.as_bytes()));
+            let written = file.set_len(0).and_then(|()| file.write_all(pid.as_bytes()));
             written.map_err(failed("write", path))?;
-            Ok(lock)
+            Ok(file)
         }
-        Err((mut file, nix::errno::Errno::EWOULDBLOCK)) => {
+        Err(Errno::EAGAIN | Errno::EACCES) => {
             let mut pid = String::new();
             // The owner may be between taking the lock and writing its number.
             let _ = file.read_to_string(&mut pid);
             Err(InstanceError::Running(pid.trim().parse().ok()))
         }
-        Err((_, errno)) => Err(failed("lock", path)(errno.into()).into()),
+        Err(errno) => Err(failed("lock", path)(errno.into()).into()),
     }
 }
 
@@ -174,7 +185,7 @@ mod tests {
         let (home, link) = (place.path().join("home"), place.path().join("link"));
         std::fs::create_dir(&home).unwrap();
         std::os::unix::fs::symlink(&home, &link).unwrap();
-        let of = |path: &std::path::Path| (mark(&Paths::at(path)), identity(&Paths::at(path)));
+        let of = |path: &Path| (mark(&Paths::at(path)), identity(&Paths::at(path)));
         assert_eq!(of(&home), of(&link));
         assert_eq!(of(&home), of(&home.join("")));
         assert!(of(&home).0 != of(place.path()).0 && of(&home).1 != of(place.path()).1);
