@@ -183,13 +183,14 @@ for (const inBrowser of inBrowsers) {
         const program = join(harbor.dir, "hostile.cjs");
         await writeFile(program, HOSTILE_SERVER);
         await harbor.cli("add", "h", "--auto-start", "--", "node", program);
-        // The question shows what is known when it opens: half a megabyte of tools is to be listed by then.
-        const listed = async () => JSON.parse(await harbor.cli("list", "--json")).servers[0].tool_count || undefined;
-        assert.equal(await until("the server's tools", listed), 302);
         const page = await browser.open(site.url);
         await page.click("#ask");
         const consent = await browser.find("consent.html");
-        const shown = await textOf(consent, "#servers");
+        // Half a megabyte of tools may come later than the question.
+        const shown = await until("the tools in the question", async () => {
+          const text = await textOf(consent, "#servers");
+          return text.includes("many0") ? text : undefined;
+        });
         assert.match(shown, /<img src=x onerror="document\.title='owned'">/);
         assert.match(shown, /evil⟨202E⟩live/);
         assert.doesNotMatch(shown, /[\u202E\u200B]/);
