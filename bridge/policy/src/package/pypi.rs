@@ -19,6 +19,9 @@ pub const PLAN_TEXT: &str = include_str!("plan.py");
 /// What pip says where it wanted to start something.
 pub(super) const WANTED_TO_RUN: &str = "Harbor lets nothing run before the yes";
 
+/// Makes a virtual environment with pip.
+const VENV_TEXT: &str = include_str!("venv.py");
+
 /// With `user = true` in the person's settings pip refuses to install into any venv.
 const QUIET: &[&str] = &["--no-user", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"];
 
@@ -33,7 +36,7 @@ fn python(dir: &str) -> String {
 pub(super) fn environment(dir: &str, has_uv: bool) -> Step {
     match has_uv {
         true => line(&[&["uv", "venv", "--no-project", "--allow-existing", &venv(dir)]]),
-        false => line(&[&["python3", "-m", "venv", &venv(dir)]]),
+        false => line(&[&["python3", "-c", VENV_TEXT, &venv(dir)]]),
     }
 }
 

@@ -158,7 +158,7 @@ fn a_state_is_a_word_and_never_only_a_colour() {
 #[test]
 fn every_size_down_to_a_single_place_can_be_drawn() {
     for open in ["", "\n", "\n2", "\n3", "\n4", "?", "/x", "x"] {
-        for size in (1..30).flat_map(|width| (1..12).map(move |height| (width, height))) {
+        for size in (1..30).flat_map(|width| [1, 2, 3, 5, 11].map(|height| (width, height))) {
             let mut model = at_work(size);
             open.chars().for_each(|c| model.on_key(if c == '\n' { Key::Enter } else { Key::Char(c) }, NOW));
             shown(&model, NOW);
