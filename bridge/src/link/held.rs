@@ -93,6 +93,11 @@ impl Held {
                     self.more("--disk", mib(limit), MOST, " MiB")
                 ),
             ),
+            Resource::FreeSpace => (
+                "disk_full",
+                format!("taken {} MiB while its disk has less than {} MiB left", mib(used), mib(limit)),
+                format!("delete what it does not need in {}", self.data),
+            ),
             Resource::Processes => (
                 "too_many_processes",
                 format!("{used} processes and threads and may have {limit}"),
@@ -142,6 +147,11 @@ mod tests {
             said(Resource::Disk, 4 << 30, (4 << 30) + 1),
             "it had 4097 MiB in its data and temporary files and may use 4096, and was killed; delete what it does not need \
              in /h/s/data, or `harbor sandbox time --disk 8192` allows it more"
+        );
+        assert_eq!(
+            said(Resource::FreeSpace, 256 << 20, 300 << 20),
+            "it had taken 300 MiB while its disk has less than 256 MiB left, and was killed; delete what it does not need in \
+             /h/s/data"
         );
         assert_eq!(
             said(Resource::Memory, 64 << 20, 70 << 20),

@@ -23,6 +23,7 @@ pub mod sandbox;
 pub mod signals;
 pub mod socket;
 pub mod spawn;
+pub mod still;
 pub mod turn;
 pub mod usage;
 

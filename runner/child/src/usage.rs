@@ -8,8 +8,10 @@ mod walk;
 
 use std::collections::HashSet;
 use std::fs;
+use std::path::PathBuf;
 
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::statvfs::statvfs;
 
 pub use held::{Held, held_open};
 pub use walk::{Found, Walk};
@@ -120,8 +122,15 @@ fn bytes(text: &str, name: &str) -> Option<u64> {
 #[must_use]
 pub fn shared_memory_seen_by(pid: u32) -> u64 {
     let path = format!("/proc/{pid}/root/dev/shm");
-    let Ok(about) = nix::sys::statvfs::statvfs(path.as_str()) else { return 0 };
+    let Ok(about) = statvfs(path.as_str()) else { return 0 };
     about.blocks().saturating_sub(about.blocks_free()).saturating_mul(about.fragment_size())
+}
+
+/// The least that is free at these places, in bytes. `None` where it cannot be found out.
+#[must_use]
+pub fn free_at(places: &[PathBuf]) -> Option<u64> {
+    let at = |place: &PathBuf| statvfs(place.as_path()).ok();
+    places.iter().filter_map(at).map(|it| it.blocks_available().saturating_mul(it.fragment_size())).min()
 }
 
 /// How many files these processes have open together, at most `most` of each. What has ended, or cannot be seen, has none.

@@ -2,20 +2,26 @@
 //!
 //! ```text
 //!  tick ─► processes (threads, memory, files without a name) ─► over? ─► Over
-//!    └───► its directories, little by little, if anything has run since ─► over? ─► Over (at a later tick)
+//!    ├───► its directories, little by little, if anything has run since ─► over? ─► Over (at a later tick)
+//!    └───► free room on their disks: far less? ─► it stands still until they are counted (`room`)
 //! ```
 //!
 //! The kernel's own limits hold each process; this holds all of them together. Owns when it is looked. Must never
 //! slow the server's messages: many files are looked at in between. (A thread for it cannot be: the kernel refuses one to a
 //! process whose children are in another PID namespace.)
 
+mod room;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use harbor_child::still::Still;
 use harbor_child::usage::{self, Found, Held, Usage, Walk};
 use harbor_ipc_proto::link::runner::{EndCause, Resource};
 use harbor_ipc_proto::link::sandbox::Limits;
 use tokio::sync::oneshot;
+
+use self::room::{FLOOR, Room};
 
 /// How often it is looked.
 const TICK: Duration = Duration::from_secs(1);
@@ -59,6 +65,9 @@ pub(super) struct Watcher {
     /// The processor time of all at the last look, and when the last walk began.
     ticks: u64,
     walked_ticks: u64,
+    room: Room,
+    /// There while its directories are counted at once.
+    still: Option<Still>,
     /// Something was unseen at the last look, too: once may be a process that is about to end.
     was_unseen: bool,
 }
@@ -77,6 +86,8 @@ impl Watcher {
             found: Found::default(),
             ticks: 0,
             walked_ticks: 0,
+            room: Room::default(),
+            still: None,
             was_unseen: false,
         })
     }
@@ -117,15 +128,39 @@ impl Watcher {
         let waiting = held.sockets.saturating_sub(SOCKETS).saturating_mul(SOCKET);
         let in_memory = held.memory.saturating_add(shm).saturating_add(waiting);
         let memory = memory.and_then(|limit| over_memory(limit, &usage, in_memory));
-        memory.or_else(|| self.over_disk(held, now))
+        let all = || {
+            let mut all = usage::of_trees(roots, MAX_PROCESSES).pids;
+            all.retain(|pid| Some(*pid) != init);
+            all
+        };
+        memory.or_else(|| self.over_disk(held, all, now))
     }
 
-    fn over_disk(&mut self, held: Held, now: Instant) -> Option<EndCause<'static>> {
+    /// `all`: its processes now.
+    fn over_disk(
+        &mut self,
+        held: Held,
+        all: impl Fn() -> Vec<u32>,
+        now: Instant,
+    ) -> Option<EndCause<'static>> {
         let limit = self.limits.disk?;
         let unseen = held.unseen && self.was_unseen;
         self.was_unseen = held.unseen;
-        self.found = self.walked(now).unwrap_or(self.found);
-        if self.walk.is_none() && now >= self.next_walk && self.ticks != self.walked_ticks {
+        let before = self.found.bytes;
+        let counted = self.walked(now);
+        self.found = counted.unwrap_or(self.found);
+        let is_going = usage::free_at(&self.directories).is_some_and(|free| self.room.is_going(free, limit));
+        let mut last_of_it = None;
+        if counted.is_some() && self.still.is_some() {
+            let grown = self.found.bytes.saturating_sub(before);
+            last_of_it = self.room.is_taken_by(grown).then_some(grown);
+        } else if is_going && self.still.is_none() {
+            self.still = Some(Still::hold(all));
+            self.begin_walk(limit);
+        }
+        if self.still.is_some() {
+            self.next = now + QUICK;
+        } else if self.walk.is_none() && now >= self.next_walk && self.ticks != self.walked_ticks {
             self.walked_ticks = self.ticks;
             self.begin_walk(limit);
         }
@@ -133,7 +168,15 @@ impl Watcher {
             return over(Resource::Disk, limit, UNSEEN);
         }
         let used = self.found.bytes.saturating_add(held.disk);
-        if used > limit { over(Resource::Disk, limit, used) } else { None }
+        if used > limit {
+            return over(Resource::Disk, limit, used);
+        }
+        if let Some(grown) = last_of_it {
+            return over(Resource::FreeSpace, FLOOR, grown);
+        }
+        // It is known that it may go on.
+        self.still = self.still.take().filter(|_| counted.is_none());
+        None
     }
 
     /// What the last walk has found, once.

@@ -94,4 +94,6 @@ pub enum Resource {
     Processes,
     /// What it has written.
     Disk,
+    /// What is free on a disk; the limit is what has to be, and used what it has just taken.
+    FreeSpace,
 }

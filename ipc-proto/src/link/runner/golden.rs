@@ -334,6 +334,7 @@ fn golden_bytes_from_runner() {
         (over(Resource::Memory), b"\x09\x01\x0d\x00\x05\x06\x01s"),
         (over(Resource::Processes), b"\x09\x01\x0d\x01\x05\x06\x01s"),
         (over(Resource::Disk), b"\x09\x01\x0d\x02\x05\x06\x01s"),
+        (over(Resource::FreeSpace), b"\x09\x01\x0d\x03\x05\x06\x01s"),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);

@@ -20,6 +20,9 @@ const SYS_FILE_SETATTR: c_long = 469;
 /// A lease by another name, on directories too (Linux 6.19).
 const F_SETDELEG: libc::c_int = 1040;
 
+/// `FS_IOC_RESVSP`, `FS_IOC_RESVSP64` and `FS_IOC_ZERO_RANGE` (linux/falloc.h), the same on both.
+const ALLOCATING: [u32; 3] = [0x4030_5828, 0x4030_582A, 0x4030_5839];
+
 /// Answered as by a kernel that does not have them, whatever the arguments are: libraries do without then.
 #[rustfmt::skip]
 const UNKNOWN: &[c_long] = &[
@@ -144,6 +147,7 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
         clone(filter),
         unshare(),
         ranges(),
+        allocation(),
     ];
     rules.push(buffers());
     rules.extend(devices());
@@ -229,12 +233,21 @@ fn pairs(filter: &Filter) -> Rule {
     Rule { number: libc::SYS_socketpair, cases, otherwise: Refuse(Errno::EPERM) }
 }
 
-/// Typing into a terminal what its reader takes for the person's input.
+/// Typing into a terminal what its reader takes for the person's input; and `fallocate` by another name.
 fn control() -> Rule {
-    // Both are small numbers, of a type that differs between C libraries.
-    let [typed, pasted] =
-        [libc::TIOCSTI, libc::TIOCLINUX].map(|request| refuse(&[Test::is(1, request as u32)]));
-    when(libc::SYS_ioctl, typed, pasted)
+    // All are small numbers, of a type that differs between C libraries.
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| refuse(&[Test::is(1, request as u32)]));
+    let allocating = ALLOCATING
+        .map(|request| Case { tests: vec![Test::is(1, request)], answer: Refuse(Errno::EOPNOTSUPP) });
+    let cases = typing.into_iter().chain(allocating).collect();
+    Rule { number: libc::SYS_ioctl, cases, otherwise: Allow }
+}
+
+/// Room without anything written in it: a whole disk is full before anybody looks. Programs write instead where a file system
+/// does not have it. Holes stay: they give room back.
+fn allocation() -> Rule {
+    let hole = allow(&[Test::any_of(1, libc::FALLOC_FL_PUNCH_HOLE.cast_unsigned())]);
+    Rule { number: libc::SYS_fallocate, cases: vec![hole], otherwise: Refuse(Errno::EOPNOTSUPP) }
 }
 
 /// Its own limits (process 0) are a server's business; those of the user's other processes are not.

@@ -251,6 +251,10 @@ fn what_reaches_others_or_takes_protections_away_is_refused() {
         (ALL, libc::SYS_ioctl, &[0, libc::TIOCSTI], NO),
         (ALL, libc::SYS_ioctl, &[0, HIGH | libc::TIOCLINUX], NO),
         (ALL, libc::SYS_ioctl, &[0, libc::FIONBIO], Allow),
+        (ALL, libc::SYS_ioctl, &[0, 0x4030_5828], Refuse(Errno::EOPNOTSUPP)),
+        (ALL, libc::SYS_fallocate, &[3, 0, 0, 4096], Refuse(Errno::EOPNOTSUPP)),
+        (ALL, libc::SYS_fallocate, &[3, 1, 0, 4096], Refuse(Errno::EOPNOTSUPP)),
+        (ALL, libc::SYS_fallocate, &[3, 3, 0, 4096], Allow),
     ]);
 }
 
