@@ -200,6 +200,21 @@ fn is_registry(name: &str) -> bool {
     REGISTRIES.contains(&name.to_ascii_uppercase().as_str())
 }
 
+/// Takes from an installer the variables of all registries but its own, which its `command` tells: scripts of packages run beside
+/// it, and a build beside none.
+pub fn keep_own_registry(environment: &mut BTreeMap<String, String>, command: &str, args: &[String]) {
+    let program = command.rsplit('/').next().unwrap_or(command);
+    let own = match (program, args.first().map(String::as_str)) {
+        ("npm", Some("run")) => None,
+        ("npm", _) => Some("NPM_"),
+        ("uv", _) => Some("UV_"),
+        (python, _) if python.starts_with("python") => Some("PIP_"),
+        _ => None,
+    };
+    let is_own = |name: &str| own.is_some_and(|own| name.to_ascii_uppercase().starts_with(own));
+    environment.retain(|name, _| !is_registry(name) || is_own(name));
+}
+
 /// Names by which a variable changes which programs run, or what they load; a person may set them, somebody else may not.
 const OF_THE_PERSON: &[&str] = &[
     "BASHOPTS",
@@ -425,6 +440,27 @@ mod tests {
             environment(&inherited, &[], Some(Confined { installs_into: Some("/p"), ..PLAIN })),
             wanted
         );
+    }
+
+    #[test]
+    fn an_installer_knows_no_other_registry_than_its_own() {
+        let all = pairs(&[
+            ("PATH", "/bin"),
+            ("PIP_INDEX_URL", "p"),
+            ("UV_INDEX_URL", "u"),
+            ("npm_config_registry", "n"),
+        ]);
+        let kept = |command: &str, first: &str| {
+            let mut environment = all.iter().cloned().collect();
+            keep_own_registry(&mut environment, command, &[first.to_owned()]);
+            environment.into_values().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(kept("/usr/bin/npm", "ci"), "/bin n");
+        assert_eq!(kept("npm", "run"), "/bin");
+        assert_eq!(kept("/p/venv/bin/python", "-m"), "/bin p");
+        assert_eq!(kept("python3.11", "-c"), "/bin p");
+        assert_eq!(kept("uv", "pip"), "/bin u");
+        assert_eq!(kept("git", "fetch"), "/bin");
     }
 
     #[test]

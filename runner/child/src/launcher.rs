@@ -194,6 +194,9 @@ impl Launch<'_> {
         fcntl(self.report, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).map_err(Failure::at(Step::Begin))?;
         own::die_with_parent(self.parent, Signal::SIGKILL).map_err(at(Step::Begin))?;
         nix::unistd::setsid().map_err(Failure::at(Step::Session))?;
+        if profile.limits != limits::Limits::default() {
+            limits::go_first();
+        }
         if let Some(group) = self.group {
             cgroup::enter(group).map_err(at(Step::Sandbox))?;
         }

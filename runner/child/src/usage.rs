@@ -23,7 +23,7 @@ pub struct Usage {
     pub pids: Vec<u32>,
     /// Their threads.
     pub threads: u64,
-    /// Resident bytes; what several share counts for each.
+    /// Bytes in memory and in swap; what several share counts for each.
     pub resident: u64,
     /// Bytes of page tables: what is mapped and sparse has few pages and many of these.
     pub tables: u64,
@@ -72,8 +72,11 @@ impl Usage {
         let Some((pid, stat)) = living(pid) else { return false };
         self.pids.push(pid);
         self.threads += stat.threads;
-        self.resident += stat.resident;
-        self.tables = self.tables.saturating_add(tables(pid));
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let of = |name| bytes(&status, name).unwrap_or_default();
+        self.resident = self.resident.saturating_add(stat.resident).saturating_add(of("VmSwap:"));
+        // What has ended has none.
+        self.tables = self.tables.saturating_add(of("VmPTE:"));
         self.ticks += stat.ticks;
         self.ended_ticks += stat.ended_ticks;
         true
@@ -103,13 +106,9 @@ pub fn shares(pids: &[u32]) -> Option<Shares> {
 fn shares_of(pid: u32) -> Option<Shares> {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let (all, shmem) = (bytes(&text, "Pss:")?, bytes(&text, "Pss_Shmem:")?);
-    Some(Shares { own: all.saturating_sub(shmem), shmem })
-}
-
-/// No other file that is read has them. What has ended has none.
-fn tables(pid: u32) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    bytes(&text, "VmPTE:").unwrap_or_default()
+    // In swap there is no telling what is shared memory.
+    let swapped = bytes(&text, "SwapPss:").unwrap_or_default();
+    Some(Shares { own: all.saturating_sub(shmem).saturating_add(swapped), shmem })
 }
 
 /// `VmPTE:    52 kB`.

@@ -296,6 +296,9 @@ impl Server {
         let profile = held.map_err(|why| format!("confine it: {why}"))?;
         let confined = Confined { profile, facts };
         let mut env = self.environment(&own, &confined);
+        if confined.facts.installs {
+            environment::keep_own_registry(&mut env, &command, &args);
+        }
         if !own.contains_key("PATH") {
             env.insert("PATH".into(), path);
         }

@@ -56,6 +56,18 @@ pub fn apply(limits: &Limits, own_user_namespace: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// Has the kernel end this process, and all that it starts, before programs of the person where the machine's memory ends. Before
+/// anything is mounted: nothing in `/proc` can be written then.
+pub fn go_first() {
+    const SCORE: i32 = 500;
+    const PATH: &str = "/proc/self/oom_score_adj";
+    let present = fs::read_to_string(PATH).ok().and_then(|text| text.trim().parse::<i32>().ok());
+    if present.is_some_and(|present| present < SCORE) {
+        // Where it cannot be said a start is as good.
+        let _ = fs::write(PATH, SCORE.to_string());
+    }
+}
+
 /// What is asked, or what this process has, if that is less.
 fn limit(resource: Resource, most: rlim_t) -> nix::Result<()> {
     let (_, hard) = getrlimit(resource)?;
