@@ -10,6 +10,7 @@ import os
 import resource
 import select
 import shutil
+import struct
 import threading
 import time
 
@@ -216,6 +217,24 @@ def fill_disk(own, mib, seconds):
         return held("MiB", mib // 8 * 8, mib)
     finally:
         shutil.rmtree(directory)
+
+
+@attack
+def allocate_disk(own, mib):
+    """Without writing anything, by each of its names; the holes that give room back are another matter."""
+    path = os.path.join(own, "allocated")
+    length = ctypes.c_long(mib * MIB)
+    try:
+        with open(path, "wb") as file:
+            # Within the file, and past its end (FALLOC_FL_KEEP_SIZE).
+            for mode in (0, 1):
+                LIBC.fallocate(file.fileno(), mode, ctypes.c_long(0), length)
+            # FS_IOC_RESVSP64, whose structure says: from the begin, so many bytes.
+            reserved = struct.pack("=hh4xqqiI16x", 0, 0, 0, mib * MIB, 0, 0)
+            LIBC.ioctl(file.fileno(), ctypes.c_ulong(0x4030582A), reserved)
+            return held("MiB", os.fstat(file.fileno()).st_blocks * 512 // MIB, mib)
+    finally:
+        os.unlink(path)
 
 
 @attack

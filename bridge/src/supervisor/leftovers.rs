@@ -1,7 +1,7 @@
 //! What a server leaves in its temporary directory, which is empty for its next start.
 //!
 //! ```text
-//!  start ─► tmp becomes tmp.old ─► a new tmp ─► the server runs
+//!  start, or an end for want of disk ─► tmp becomes tmp.old ─► a new tmp ─► the server runs
 //!                    │
 //!                    └─► a thread removes it ─► whoever comes next has the turn
 //! ```
@@ -42,6 +42,12 @@ impl Leftovers {
         }
         // It is never closed.
         Turn { _permit: turns.acquire_owned().await.ok() }
+    }
+
+    /// The turn, if nobody has it.
+    pub(super) fn turn_now(&self, id: &ServerId) -> Option<Turn> {
+        let permit = self.turns_of(id).try_acquire_owned().ok()?;
+        Some(Turn { _permit: Some(permit) })
     }
 
     fn turns_of(&self, id: &ServerId) -> Arc<Semaphore> {

@@ -115,8 +115,21 @@ impl Server {
             self.remark(report.message.clone());
         }
         let event = if report.is_for_a_person() { Event::Barred } else { Event::Ended };
+        if report.cause == "disk_full" {
+            self.remove_temporary_files();
+        }
         self.note_exit(report);
         self.apply(event);
+    }
+
+    /// Their room is wanted now, and its next start would remove them.
+    fn remove_temporary_files(&self) {
+        let tmp = self.root().join("tmp");
+        // Who has the turn removes older ones, and the next start what is left.
+        if let Some(turn) = self.runners.shared.leftovers.turn_now(&self.id).filter(|_| self.trial.is_none())
+        {
+            tokio::task::spawn_blocking(move || turn.set_aside(&tmp));
+        }
     }
 
     fn forget_start(&self) {

@@ -56,6 +56,11 @@ pub const ATTACKS: &[Attack] = &[
     )
     .by(Small),
     Attack::new(
+        "take room on the disk without writing (fallocate)",
+        |s| ("allocate_disk", json!({"own": s.own(), "mib": DISK_MB})),
+        &[Filter],
+    ),
+    Attack::new(
         "eat memory by files in /dev/shm",
         |s| ("fill_disk", json!({"own": s.shm("more"), "mib": MEMORY_MB, "seconds": seconds(s)})),
         &[Landlock(1), Mounts],
