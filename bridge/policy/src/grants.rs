@@ -147,11 +147,16 @@ impl Grants {
         if grant.deadline.is_some() {
             self.make_room(&key);
         }
+        self.keep(key, grant.clone());
+        Ok(grant)
+    }
+
+    /// The only way in.
+    fn keep(&mut self, key: Key, grant: Grant) {
         self.due.extend(Due::of(&key, &grant));
         let kept = self.by_origin.entry(key.origin.clone()).or_insert_with(|| Vec::with_capacity(1));
         let at = kept.partition_point(|(of, old)| (of, old.place()) < (&key, grant.place()));
-        kept.insert(at, (key, grant.clone()));
-        Ok(grant)
+        kept.insert(at, (key, grant));
     }
 
     /// Puts back a grant that the disk had. `created_at` is in milliseconds since 1970.
@@ -170,10 +175,36 @@ impl Grants {
         self.take(key, |grant| is_meant(grant, grant_type, tab))
     }
 
+    /// A source is nobody's any more: takes what grants have of its tools out of them, and a grant that has nothing else
+    /// away. Returns each as it was, and what is left of it.
+    pub fn forget_source(&mut self, source: &SourceId) -> Vec<(Key, Grant, Option<Grant>)> {
+        let names = |(key, grant): (&Key, &Grant)| {
+            let left = grant.tools.as_ref()?.without(source)?;
+            let left =
+                Some(Grant { tools: Some(left.clone()), ..grant.clone() }).filter(|_| !left.is_empty());
+            Some((key.clone(), grant.clone(), left))
+        };
+        let named: Vec<_> = self.all().filter_map(names).collect();
+        for (key, before, left) in &named {
+            let gone = self.take(key, |grant| grant.place() == before.place());
+            for grant in left.iter().filter(|_| !gone.is_empty()) {
+                self.keep(key.clone(), grant.clone());
+            }
+        }
+        named
+    }
+
+    /// Whether a grant names a tool of this source.
+    #[must_use]
+    pub fn name(&self, source: &SourceId) -> bool {
+        let names = |grant: &Grant| grant.tools.as_ref().is_some_and(|list| list.of_source(source).is_some());
+        self.all().any(|(_, grant)| names(grant))
+    }
+
     /// Whether `revoke` would take any.
     #[must_use]
     pub fn has(&self, key: &Key, grant_type: Option<GrantType>, tab: Option<&Tab>) -> bool {
-        self.all().any(|(of, grant)| of == key && is_meant(grant, grant_type, tab))
+        self.get(key).iter().any(|(_, grant)| is_meant(grant, grant_type, tab))
     }
 
     /// Decides whether `key.origin` may do, from `tab`, what needs `key.scope`; for a tool, where one is named.

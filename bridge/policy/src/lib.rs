@@ -21,6 +21,7 @@ pub mod liveness;
 pub mod oauth;
 pub mod origin;
 pub mod package;
+pub mod program;
 pub mod progress;
 pub mod recipe;
 pub mod redaction;

@@ -96,7 +96,7 @@ impl std::error::Error for WrongAllowlist {}
 pub struct Allowlist(Arc<HashMap<SourceId, Tools>>);
 
 /// What a list has of one source.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
     every: bool,
     /// Asked for every tool there is when tools are listed, so it hashes fast. Only the person adds to it: nobody can
@@ -144,6 +144,20 @@ impl Allowlist {
     #[must_use]
     pub fn of_source(&self, source: &SourceId) -> Option<&Tools> {
         self.0.get(source)
+    }
+
+    /// The same list without what it has of this source; none where it has nothing of it.
+    #[must_use]
+    pub fn without(&self, source: &SourceId) -> Option<Self> {
+        self.of_source(source)?;
+        let others = self.0.iter().filter(|(of, _)| *of != source);
+        Some(Self(Arc::new(others.map(|(of, tools)| (of.clone(), tools.clone())).collect())))
+    }
+
+    /// Whether it has nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Its entries as they were given, sorted, each once.

@@ -317,3 +317,30 @@ fn a_permit_names_its_kind_of_source() {
     assert!(of_runtime.is_for(SourceKind::Runtime) && !of_runtime.is_for(SourceKind::Server));
     assert!(of_server.is_for(SourceKind::Server) && !of_server.is_for(SourceKind::Browser));
 }
+
+#[test]
+fn a_source_that_is_forgotten_is_in_no_grant_and_the_rest_of_each_stays() {
+    let mut grants = Grants::default();
+    let (a, b, all) = (key("a"), key("b"), key("all"));
+    let listed = |entries: &[&str]| NewGrant { tools: list(entries), ..lasting(GrantType::AllowAlways) };
+    grants.put(a.clone(), listed(&["time/*", "files/read"]), 1, 0).unwrap();
+    let once = NewGrant { tools: list(&["time/now"]), tab: Some(tab("s", 1)), ..once(MINUTE) };
+    grants.put(b.clone(), once, 1, 0).unwrap();
+    grants.put(all.clone(), lasting(GrantType::AllowAlways), 1, 0).unwrap();
+    assert!(grants.name(&id("time")) && !grants.name(&id("mail")));
+    let ended = grants.forget_source(&id("time"));
+    let told: Vec<_> = ended
+        .iter()
+        .map(|(key, before, left)| {
+            let entries = |grant: &Grant| grant.tools.as_ref().unwrap().entries();
+            (key.clone(), entries(before).len(), left.as_ref().map(entries))
+        })
+        .collect();
+    assert_eq!(told, [(a.clone(), 2, Some(vec!["files/read".to_owned()])), (b.clone(), 1, None)]);
+    assert!(!grants.name(&id("time")));
+    assert_eq!(word(&mut grants, &a, None, ("files", "read"), 1), "ALLOW_ALWAYS");
+    assert_eq!(word(&mut grants, &a, None, NOW, 1), "tool not allowed");
+    assert_eq!(word(&mut grants, &b, Some(&tab("s", 1)), NOW, 1), "scope required");
+    assert_eq!(word(&mut grants, &all, None, NOW, 1), "ALLOW_ALWAYS", "that names no server");
+    assert_eq!((grants.next_deadline(), grants.forget_source(&id("time"))), (None, vec![]));
+}
