@@ -3,19 +3,23 @@
 //! ```text
 //!  a grant, a revoke ─► on disk before it is made          a refusal ─► on disk before it is told, a few a minute
 //!  a call ────────────► queued, on disk 100 ms later                    for each origin; beyond that counted
+//!                       with `auditRequired` written before its answer is given
 //! ```
 //!
-//! Owns what happens when the disk refuses: with `auditRequired` nothing is decided or called; what happens all the same
-//! is written later, and counted if it cannot be.
+//! Owns what happens when the disk refuses: with `auditRequired` nothing is decided, called or answered; what happens all the
+//! same is written later, and counted if it cannot be.
 //! Must never see arguments or results.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
 use harbor_policy::flood::Flood;
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::asker::Sender;
 use crate::clock::{boot_clock, wall_clock};
@@ -115,6 +119,30 @@ impl Trail {
         }
     }
 
+    /// Whether nothing may be answered before it is written down.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.config.now().audit_required
+    }
+
+    /// Waits until all that was written down so far is in the log: a bridge that is killed loses nothing of it.
+    ///
+    /// # Errors
+    /// When the disk does not take it in time.
+    pub async fn written(&self) -> Result<(), ErrorBody> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match timeout_at(until, self.audit.written()).await {
+                Ok(Ok(())) => return Ok(()),
+                Ok(Err(error)) if Instant::now() + RETRY >= until => {
+                    return Err(not_told(&error.to_string()));
+                }
+                Ok(Err(_)) => sleep(RETRY).await,
+                Err(_) => return Err(not_told("the disk does not answer")),
+            }
+        }
+    }
+
     /// Writes down how many refusals had no line of their own.
     pub fn write_counted(&self) {
         for (origin, count) in self.refusals.borrow_mut().take_counted(boot_clock()) {
@@ -140,8 +168,23 @@ impl Trail {
     }
 }
 
+/// How long the answer of a call waits for its line, and the pause between two looks at a disk that refuses it.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// See [`PATIENCE`].
+const RETRY: Duration = Duration::from_millis(100);
+
 fn stamped(record: Record) -> Record {
     Record { timestamp: wall_clock(), ..record }
+}
+
+/// It was done, and who was to hear of it must not before it is written down.
+fn not_told(why: &str) -> ErrorBody {
+    let message = format!(
+        "it was done, but the audit log cannot be written ({why}), and the configuration says `auditRequired`: what came of \
+         it is not given"
+    );
+    let error = ErrorBody::new(Code::Internal, message).with("cause", "audit");
+    error.with_json("sent", Json::from_valid("true".into()))
 }
 
 fn not_written(why: &str) -> ErrorBody {

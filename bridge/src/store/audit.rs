@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  append ──────────► queue (bounded, never waits) ─► thread, at most 20 times a second ─► audit.jsonl ─► .1 ─► … .7
+//!  written ─────────► the same queue ───────────────► thread, at once ─► write ─► all that wait
 //!  append_durably ──► the same queue ───────────────► thread, at once ─► write, fdatasync ─► all that wait
 //!  read ────────────► flushes the queue ─► another thread, from the end backwards ─► lines
 //! ```
@@ -93,6 +94,20 @@ impl Audit {
     ) -> impl Future<Output = Result<(), StoreError>> + use<> {
         let (done, written) = oneshot::channel();
         let taken = self.queue.append_durably(record, or_later, done);
+        async move {
+            taken.map_err(|full| failed("write", full))?;
+            written.await.map_err(|_| failed("write", "its thread has ended"))?
+        }
+    }
+
+    /// Waits until what was appended before is in the files, though perhaps not on the disk below them: a bridge that is
+    /// killed loses nothing of it.
+    ///
+    /// # Errors
+    /// When the disk refuses. What it refused is kept.
+    pub fn written(&self) -> impl Future<Output = Result<(), StoreError>> + use<> {
+        let (done, written) = oneshot::channel();
+        let taken = self.queue.flush(done);
         async move {
             taken.map_err(|full| failed("write", full))?;
             written.await.map_err(|_| failed("write", "its thread has ended"))?
