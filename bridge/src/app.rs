@@ -332,7 +332,10 @@ impl Bridge {
         let rest = END.saturating_sub(began.elapsed());
         // What nobody waits for is stored all the same: how a tool was when it was first seen, else a next bridge would take
         // another one for the first.
-        let stored = tokio::time::timeout(rest, self.database.finish());
+        let stored = tokio::time::timeout(rest, async {
+            self.host.permissions.store_again().await;
+            self.database.finish().await;
+        });
         let _ = tokio::join!(written, stored, self.traces.finish(LAST_TRACES.min(rest)));
     }
 }

@@ -80,7 +80,7 @@ codes! {
     /// The server has no tool of that name.
     ToolNotFound = "ERR_TOOL_NOT_FOUND", -32027;
     /// The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed
-    /// since the person saw it (`tool_changed`).
+    /// since the person saw it (`tool_changed`), or its server is another program by now (`server_changed`).
     ToolNotAllowed = "ERR_TOOL_NOT_ALLOWED", -32028;
     /// The run has made all its calls.
     BudgetExceeded = "ERR_BUDGET_EXCEEDED", -32029;

@@ -117,6 +117,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_get_audit", Reach::Owner),
     ("host_list_tool_changes", Reach::Owner),
     ("host_accept_tool_change", Reach::Owner),
+    ("host_accept_server_change", Reach::Owner),
     ("catalog_get", Reach::Owner),
     ("catalog_search", Reach::Owner),
     ("catalog_entry", Reach::Owner),

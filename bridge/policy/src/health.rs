@@ -71,6 +71,8 @@ pub struct Facts {
     pub audit: AuditFacts,
     /// The database.
     pub database: DatabaseFacts,
+    /// What was denied or revoked, and is not stored: `mcp:tools.call of https://example.com`.
+    pub unstored: Vec<String>,
     /// Why `config.toml` as it is now is not in force.
     pub config: Option<String>,
     /// Why metrics are not served where they should be.
@@ -97,6 +99,7 @@ pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> 
     let mut all: Vec<_> = of_audit(facts.audit)
         .into_iter()
         .chain(of_database(facts.database))
+        .chain(of_unstored(&facts.unstored))
         .chain(facts.config.map(of_config))
         .chain(facts.metrics.map(of_metrics))
         .chain(of_servers)
@@ -140,6 +143,15 @@ fn of_database(database: DatabaseFacts) -> impl Iterator<Item = Reason> {
     failing.into_iter().chain(lost).map(reason)
 }
 
+fn of_unstored(unstored: &[String]) -> Option<Reason> {
+    let named = unstored.first()?;
+    let more = if unstored.len() > 1 { format!(", and {} more", unstored.len() - 1) } else { String::new() };
+    let message = format!(
+        "what you denied or revoked holds until the bridge ends only, since the disk does not take it: {named}{more}"
+    );
+    Some(Reason { health: Health::Degraded, server: None, code: "grants_unstored", message })
+}
+
 fn of_config(why: String) -> Reason {
     let message = format!("what was in force before stays: {why}");
     Reason { health: Health::Degraded, server: None, code: "config_refused", message }
@@ -181,7 +193,8 @@ mod tests {
         let audit = AuditFacts { failing: true, lost: 3, required: false };
         let database = DatabaseFacts { failing: Some("full".into()), lost: Some("it was corrupt".into()) };
         let (config, metrics) = (Some("config.toml:3: no".into()), Some("in use".into()));
-        let facts = Facts { audit, database, config, metrics };
+        let unstored = vec!["mcp:tools.call of https://a".into(), "b".into()];
+        let facts = Facts { audit, database, unstored, config, metrics };
         let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
@@ -191,13 +204,14 @@ mod tests {
                 (Health::Failing, "audit_failing", None),
                 (Health::Degraded, "database_failing", None),
                 (Health::Degraded, "database_rebuilt", None),
+                (Health::Degraded, "grants_unstored", None),
                 (Health::Degraded, "config_refused", None),
                 (Health::Degraded, "metrics_unavailable", None),
                 (Health::Degraded, "server_failed", Some("a")),
                 (Health::Degraded, "server_crashed", Some("b")),
             ]
         );
-        assert_eq!(found[5].message, "a has failed: it was killed");
+        assert_eq!(found[6].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost =
             reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);

@@ -27,7 +27,8 @@ use super::admission::{Entrant, Turn};
 use super::asker::{Asker, Caller};
 use super::errors::Reader;
 use super::note::Note;
-use super::refused::{rate_limited, tool_not_found};
+use super::refused::{rate_limited, revoked, tool_not_found};
+use super::running::Running;
 use super::runs::Reserved;
 use super::source::{self, ToolSource};
 use super::{AskedTime, Host, errors, time_limit};
@@ -72,6 +73,8 @@ struct Way {
     limit: TimeLimit,
     reader: Reader,
     reserved: Option<Reserved>,
+    /// A call of an origin, whose right may be taken back.
+    running: Option<Running>,
     _turns: Turns,
 }
 
@@ -124,7 +127,15 @@ impl Host {
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(&self, NotedCall { caller, call, note }: NotedCall) -> Result<Called, ErrorBody> {
+    pub async fn call_tool(&self, noted: NotedCall) -> Result<Called, ErrorBody> {
+        let called = self.make_call(noted).await;
+        if called.is_ok() && self.trail.is_required() {
+            Box::pin(self.trail.written()).await?;
+        }
+        called
+    }
+
+    async fn make_call(&self, NotedCall { caller, call, note }: NotedCall) -> Result<Called, ErrorBody> {
         let note = note?;
         if let Caller::Origin(asker) = &caller
             && let Err(error) = self.may_call(asker, &call)
@@ -137,7 +148,9 @@ impl Host {
         way.begin(&note);
         let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
         let (source, held) = (way.source.clone(), (permit, slot));
-        let answer = source::call(source, held, operation, way.limit, call.audience).await;
+        let answer = source::call(source, held, operation, way.limit, call.audience);
+        let answer = unless_ended(&call.source, way.running.as_ref(), answer).await;
+        let answer = answer.inspect_err(|error| note.failed(error))?;
         way.end(note, answer)
     }
 
@@ -172,15 +185,19 @@ impl Host {
         note.set_hash(self.tool_as_it_is(&caller, &*source, &call.tool)?);
         // What was allowed when the call came may have ended while it waited.
         self.trail.is_open()?;
-        let permit = self.permit(caller, call)?;
-        Ok((Way { source, limit, reader, reserved, _turns: turns }, slot, permit))
+        let (permit, running) = self.permit(caller, call)?;
+        Ok((Way { source, limit, reader, reserved, running, _turns: turns }, slot, permit))
     }
 
     /// The caller's right to make the call, at this instant.
-    fn permit(&self, caller: Caller, call: &ToolCall) -> Result<Permit, ErrorBody> {
+    fn permit(&self, caller: Caller, call: &ToolCall) -> Result<(Permit, Option<Running>), ErrorBody> {
         match caller {
-            Caller::Owner(_, permit) => Ok(permit),
-            Caller::Origin(asker) => self.permissions.permit(&asker, (&call.source, &call.tool)),
+            Caller::Owner(_, permit) => Ok((permit, None)),
+            Caller::Origin(asker) => {
+                let permit = self.permissions.permit(&asker, (&call.source, &call.tool))?;
+                let running = self.permissions.calls.begin(asker, call.source.clone(), call.tool.clone());
+                Ok((permit, Some(running)))
+            }
         }
     }
 
@@ -265,6 +282,21 @@ impl Host {
             None if is_owner && tools.is_none() => Ok(None),
             None => Err(tool_not_found(&source.id(), name)),
         }
+    }
+}
+
+/// The answer of a source, unless the right to ask for it is taken back before: then the source is told to stop.
+pub(super) async fn unless_ended(
+    id: &SourceId,
+    running: Option<&Running>,
+    answer: impl Future<Output = Result<Answer, Why>>,
+) -> Result<Result<Answer, Why>, ErrorBody> {
+    let Some(running) = running else { return Ok(answer.await) };
+    tokio::select! {
+        // First: what is there already is not given any more, either.
+        biased;
+        verdict = running.ended() => Err(revoked(id, &verdict)),
+        answer = answer => Ok(answer),
     }
 }
 

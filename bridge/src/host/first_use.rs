@@ -9,6 +9,9 @@
 //! Owns that this happens once for a name. Must never give back what the person has taken: a name is noted before it is
 //! granted anything, by whomever, and stays noted.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::grants::{GrantType, Key, NewGrant};
@@ -32,11 +35,15 @@ const BRIDGE: &str = "harbor";
 
 /// Names that come for the first time, one after the other: two connections of one name are one newcomer.
 #[derive(Debug)]
-pub(super) struct Newcomers(Mutex<MetClients>);
+pub(super) struct Newcomers {
+    met: Mutex<MetClients>,
+    /// Names that the person took something from, and the disk could not note.
+    unnoted: RefCell<HashSet<String>>,
+}
 
 impl Newcomers {
     pub(super) fn new(met: MetClients) -> Self {
-        Self(Mutex::new(met))
+        Self { met: Mutex::new(met), unnoted: RefCell::default() }
     }
 }
 
@@ -54,9 +61,9 @@ impl Host {
     /// # Errors
     /// When the disk refuses: then nothing is granted.
     pub async fn welcome(&self, asker: &Asker, only: Option<Allowlist>) -> Result<bool, ErrorBody> {
-        let met = self.newcomers.0.lock().await;
+        let met = self.newcomers.met.lock().await;
         let name = asker.origin.as_str();
-        let is_known = self.permissions.knows(name);
+        let is_known = self.permissions.knows(name) || self.newcomers.unnoted.borrow().contains(name);
         let is_new = met.note(name, wall_clock()).await.map_err(|error| not_noted(&error))?;
         if !is_new || is_known || self.config.now().first_use != FirstUse::All {
             return Ok(false);
@@ -73,13 +80,20 @@ impl Host {
     /// The person has decided something about an AI client: it is not new any more, also when that is taken back.
     ///
     /// # Errors
-    /// When the disk refuses.
-    pub async fn has_decided_about(&self, origin: &Origin) -> Result<(), ErrorBody> {
+    /// When the disk refuses, unless the decision takes something away: that holds all the same.
+    pub async fn has_decided_about(&self, origin: &Origin, takes_away: bool) -> Result<(), ErrorBody> {
         if !origin.is_client() {
             return Ok(());
         }
-        let met = self.newcomers.0.lock().await;
-        met.note(origin.as_str(), wall_clock()).await.map(drop).map_err(|error| not_noted(&error))
+        let (met, name) = (self.newcomers.met.lock().await, origin.as_str());
+        match met.note(name, wall_clock()).await {
+            Err(error) if takes_away => {
+                tracing::warn!(client = name, %error, "that it was here is known until the bridge ends only");
+                self.newcomers.unnoted.borrow_mut().insert(name.to_owned());
+                Ok(())
+            }
+            noted => noted.map(drop).map_err(|error| not_noted(&error)),
+        }
     }
 
     async fn take_first_back(&self, asker: &Asker) {

@@ -41,6 +41,18 @@ pub(super) fn stored(key: &Key, grant: &NewGrant, created_at: u64) -> StoredGran
     }
 }
 
+/// A grant that holds, as the disk is to have it.
+pub(super) fn stored_as(key: &Key, grant: &Grant) -> StoredGrant {
+    StoredGrant {
+        origin: key.origin.to_string(),
+        profile: key.profile.to_string(),
+        scope: key.scope.as_str().into(),
+        grant_type: grant.grant_type.as_str().into(),
+        allowed_tools: grant.tools.as_ref().map(Allowlist::entries),
+        created_at: grant.created_at,
+    }
+}
+
 pub(super) fn of(key: &Key, grant_type: GrantType) -> Record {
     Record { grant_type: Some(grant_type.as_str()), ..about(key) }
 }
@@ -55,6 +67,8 @@ pub(super) fn view(key: &Key, grant: &Grant) -> GrantView {
         expires_at: grant.expires_at,
         tab_id: grant.tab.as_ref().map(|tab| tab.tab),
         allowed_tools: grant.tools.as_ref().map(Allowlist::entries),
+        running: None,
+        unstored: None,
     }
 }
 

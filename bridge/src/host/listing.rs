@@ -100,6 +100,7 @@ impl Host {
         let sight = self.sight(asker).await?;
         let all = self.supervisor.all().into_iter();
         let running = all.filter(|server| server.state() == State::Running);
+        let running = running.filter(|server| !self.suspended.has(&server.id().into()));
         let offers =
             running.filter(|server| sight.of_source(&server.id().into()).has(EVERY)).filter_map(|server| {
                 let Fetched { items, count } = server.list(kind);
@@ -109,7 +110,7 @@ impl Host {
     }
 
     fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<Written>)> {
-        let all = self.sources.all().into_iter();
+        let all = self.sources.all().into_iter().filter(|source| !self.suspended.has(&source.id()));
         all.filter_map(|source| self.registry.listed(&*source).map(|written| (source, written)))
     }
 

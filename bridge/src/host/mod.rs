@@ -25,11 +25,14 @@ mod pinned;
 mod refused;
 mod registry;
 mod requests;
+mod running;
 mod runs;
 pub mod source;
 mod status;
+mod suspended;
 mod traced;
 mod trail;
+mod unstored;
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -51,15 +54,16 @@ use crate::store::database::Database;
 use crate::store::grants::GrantFile;
 use crate::store::met_clients::MetClients;
 use crate::store::pins::Pins;
+use crate::store::programs::Programs;
 use crate::store::recovery::Opened;
-use crate::supervisor::{Server, Supervisor, Told};
+use crate::supervisor::{Change, Server, Supervisor, Told};
 use crate::traces::Traces;
 
 pub use calls::{Called, NotedCall, ToolCall};
 pub use errors::{invalid, start_failed};
 pub use metrics::Dialect;
 pub use news::{Listener, News};
-pub use permissions::{Permissions, Wish};
+pub use permissions::{Granted, Permissions, Revoked, Wish};
 pub use registry::Registry;
 pub use runs::Runs;
 pub use status::{Exporting, Presence, secret_store};
@@ -70,6 +74,7 @@ use asker::{Asker, Sender};
 use first_use::Newcomers;
 use news::Listeners;
 use source::{Added, Sources, ToolSource};
+use suspended::Suspended;
 
 /// How often what has gone stale is looked for.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
@@ -86,6 +91,7 @@ pub struct Host {
     pub permissions: Rc<Permissions>,
     /// The tools as the person saw them.
     pub registry: Registry,
+    suspended: Rc<Suspended>,
     /// Budgets.
     pub runs: Runs,
     /// What is written down.
@@ -125,7 +131,10 @@ impl Host {
         }
         let listeners = Rc::<Listeners>::default();
         let grants = GrantFile::new(database.clone()).await?;
-        let permissions = Permissions::open(grants, trail.clone(), listeners.clone(), config.clone()).await?;
+        let suspended = Suspended::open(Programs::open(database.clone()).await?).await?;
+        supervisor.all().iter().for_each(|server| suspended.on_defined(server));
+        let (suspects, told) = (suspended.clone(), listeners.clone());
+        let permissions = Permissions::open(grants, suspects, trail.clone(), told, config.clone()).await?;
         let registry = Registry::open(Pins::new(database.clone()).await?, config.clone()).await?;
         let met = MetClients::open(database.clone()).await?;
         let nobody_is_new = met.is_closed().await?;
@@ -136,6 +145,7 @@ impl Host {
             config,
             permissions,
             registry,
+            suspended,
             trail,
             admission: Admission::new(),
             stats: RefCell::default(),
@@ -158,8 +168,13 @@ impl Host {
 
     /// Hears of what happens to servers.
     pub fn on_told(&self, told: &Told<'_>) {
-        if let Told::Tools(server, tools) = told {
-            self.on_tools(&SourceId::from(*server), tools);
+        match told {
+            Told::Tools(server, tools) => self.on_tools(&SourceId::from(*server), tools),
+            Told::Change(Change { server, before: None, now: Some(_), .. }) => {
+                let server = self.supervisor.get(server);
+                server.iter().for_each(|server| self.suspended.on_defined(server));
+            }
+            _ => {}
         }
     }
 

@@ -1,12 +1,13 @@
 //! What origins may do: performs what `policy::grants` decides, on disk, in the audit log, and to those who watch.
 //!
 //! ```text
-//!  grant, revoke ─► audit log ─► harbor.db (what lasts) ─► Grants ─► watchers ─► reply
+//!  grant ──────────► audit log ─► harbor.db (what lasts) ─► Grants ─► watchers ─► reply
+//!  DENY, revoke ───► Grants ─► calls that run on it end ─► audit log ─► harbor.db ─► watchers ─► reply
 //!  check, permit ─► Grants                    time, tab, session ─► Grants ─► watchers
 //! ```
 //!
-//! Owns the one table of grants and its clock, which goes on while the machine sleeps. What lasts is on disk before it
-//! holds; what cannot be read there counts as a DENY.
+//! Owns the one table of grants and its clock, which goes on while the machine sleeps. What is allowed and lasts is on disk
+//! before it holds; what is taken away holds before (`unstored`). What cannot be read there counts as a DENY.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -28,7 +29,10 @@ use super::asker::{Asker, Sender};
 use super::grant_forms::{about, of, record_of, restore, stored, view};
 use super::news::{Listeners, News};
 use super::refused::refused;
+use super::running::Calls;
+use super::suspended::Suspended;
 use super::trail::Trail;
+use super::unstored::{Unstored, keep_trying};
 use crate::clock::{boot_clock, wall_clock};
 use crate::config::LiveConfig;
 use crate::store::StoreError;
@@ -44,12 +48,18 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 /// The grants.
 #[derive(Debug)]
 pub struct Permissions {
-    grants: RefCell<Grants>,
-    file: GrantFile,
-    trail: Rc<Trail>,
+    pub(super) grants: RefCell<Grants>,
+    pub(super) file: GrantFile,
+    pub(super) trail: Rc<Trail>,
     listeners: Rc<Listeners>,
     /// Keys of which the disk has a row that cannot be read.
-    unread: RefCell<HashSet<Key>>,
+    pub(super) unread: RefCell<HashSet<Key>>,
+    /// Keys of which the disk has other rows than there are here.
+    pub(super) unstored: Unstored,
+    /// Calls that have left.
+    pub(super) calls: Rc<Calls>,
+    /// Servers that are not what was allowed.
+    suspended: Rc<Suspended>,
     /// How long an ALLOW_ONCE lasts that does not say.
     config: Rc<LiveConfig>,
     /// Connections per browser session.
@@ -77,6 +87,30 @@ pub struct Wish {
     pub expires_at: Option<u64>,
 }
 
+/// A grant that was made.
+#[derive(Debug)]
+pub struct Granted {
+    /// It.
+    pub grant: GrantView,
+    /// Whether a DENY stands in its way.
+    pub denied: bool,
+    /// Calls that it has ended.
+    pub ended: u32,
+    /// Whether the disk refuses it, and it holds all the same.
+    pub unstored: bool,
+}
+
+/// Grants that were taken back.
+#[derive(Debug, Default)]
+pub struct Revoked {
+    /// Whether there were any.
+    pub revoked: bool,
+    /// Calls that ran on them, and are ended.
+    pub ended: u32,
+    /// Whether the disk refuses it, and it holds all the same.
+    pub unstored: bool,
+}
+
 impl Permissions {
     /// The grants that are on disk.
     ///
@@ -84,6 +118,7 @@ impl Permissions {
     /// When they cannot be read at all.
     pub async fn open(
         file: GrantFile,
+        suspended: Rc<Suspended>,
         trail: Rc<Trail>,
         listeners: Rc<Listeners>,
         config: Rc<LiveConfig>,
@@ -98,19 +133,23 @@ impl Permissions {
             trail,
             listeners,
             unread: RefCell::new(unread),
+            unstored: Unstored::default(),
+            calls: Rc::default(),
+            suspended,
             config,
             sessions: RefCell::default(),
             changed: Notify::new(),
         });
         tokio::task::spawn_local(watch_ends(Rc::downgrade(&permissions)));
+        tokio::task::spawn_local(keep_trying(Rc::downgrade(&permissions)));
         Ok(permissions)
     }
 
-    /// Makes a grant; gives it, and whether a DENY stands in its way. A DENY holds at once, whatever the disk says.
+    /// Makes a grant. A DENY holds at once. The calls that ran on what it denies, or on what is covered no more, end.
     ///
     /// # Errors
-    /// When there is no such grant, it has ended already, or the disk refuses.
-    pub async fn grant(&self, sender: &Sender, wish: Wish) -> Result<(GrantView, bool), ErrorBody> {
+    /// When there is no such grant, it has ended already, or the disk refuses what is allowed.
+    pub async fn grant(&self, sender: &Sender, wish: Wish) -> Result<Granted, ErrorBody> {
         let Wish { key, mut grant, expires_at } = wish;
         // It counts from here on, however long the disk takes: what ends at a time that was asked for ends then.
         let (created_at, now) = (wall_clock(), boot_clock());
@@ -121,20 +160,49 @@ impl Permissions {
             });
         }
         grant.check().map_err(|wrong| wrong_grant(&wrong))?;
-        let denies = grant.grant_type == GrantType::Deny;
-        if denies {
-            self.put(&key, grant.clone(), created_at, now)?;
+        let record = record_of(&key, &grant, created_at);
+        if grant.grant_type == GrantType::Deny {
+            return self.deny(sender, key, grant, record, (created_at, now)).await;
         }
-        self.trail.decided("grant", sender, record_of(&key, &grant, created_at), !denies).await?;
-        if grant.grant_type != GrantType::AllowOnce {
-            let stored = self.file.put(stored(&key, &grant, created_at)).await;
-            stored.map_err(|error| self.not_stored(&key, denies, &error))?;
-        }
-        let made = self.put(&key, grant, created_at, now)?;
+        self.trail.decided("grant", sender, record, true).await?;
+        let made = match grant.grant_type {
+            GrantType::AllowOnce => self.put(&key, grant, created_at, now)?,
+            _ => self.store(&key, grant, created_at, now).await?,
+        };
+        // It may have taken the place of one that covered more.
+        let ended = self.end_calls(&key);
         self.changed.notify_one();
         self.tell("granted", &key, &made);
         let denied = self.grants.borrow_mut().check(&key, None, None, boot_clock()) == Verdict::Denied;
-        Ok((view(&key, &made), denied))
+        Ok(Granted { grant: view(&key, &made), denied, ended, unstored: false })
+    }
+
+    async fn deny(
+        &self,
+        sender: &Sender,
+        key: Key,
+        grant: NewGrant,
+        record: Record,
+        (created_at, now): (u64, u64),
+    ) -> Result<Granted, ErrorBody> {
+        let made = self.put(&key, grant, created_at, now)?;
+        let ended = self.end_calls(&key);
+        self.trail.decided("grant", sender, record, false).await?;
+        let unstored = !self.settle(std::slice::from_ref(&key)).await;
+        self.tell("granted", &key, &made);
+        Ok(Granted { grant: view(&key, &made), denied: true, ended, unstored })
+    }
+
+    /// What is allowed always is on disk before it holds.
+    async fn store(&self, key: &Key, grant: NewGrant, created_at: u64, now: u64) -> Result<Grant, ErrorBody> {
+        let _turn = self.unstored.turn.lock().await;
+        if let Err(error) = self.file.put(stored(key, &grant, created_at)).await {
+            tracing::error!(%error, "a grant could not be stored");
+            self.trail.noted("not_stored", about(key));
+            return Err(ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")));
+        }
+        self.unstored.try_again();
+        self.put(key, grant, created_at, now)
     }
 
     fn put(&self, key: &Key, grant: NewGrant, created_at: u64, now: u64) -> Result<Grant, ErrorBody> {
@@ -142,55 +210,99 @@ impl Permissions {
         made.map_err(|wrong| wrong_grant(&wrong))
     }
 
-    /// Takes grants back: of one type or all, of one tab or all. Gives whether there were any. Where no DENY is among them,
-    /// that holds at once, whatever the disk says.
+    /// Takes grants back: of one type or all, of one tab or all. Where no DENY is among them, that holds at once. The calls
+    /// that ran on them end.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// When a DENY would go and cannot be written down.
     pub async fn revoke(
         &self,
         sender: &Sender,
         key: &Key,
         grant_type: Option<GrantType>,
         tab: Option<&Tab>,
-    ) -> Result<bool, ErrorBody> {
+    ) -> Result<Revoked, ErrorBody> {
         // A row that cannot be read is a DENY of no type: it goes with all of its key, and not without.
-        let is_deny = tab.is_none() && grant_type.is_none_or(|revoked| revoked == GrantType::Deny);
-        let unread = is_deny && self.unread.borrow().contains(key);
+        let may_be_deny = tab.is_none() && grant_type.is_none_or(|revoked| revoked == GrantType::Deny);
+        let unread = may_be_deny && self.unread.borrow().contains(key);
         let grant_type = grant_type.filter(|_| !unread);
         if !unread && !self.grants.borrow().has(key, grant_type, tab) {
-            return Ok(false);
+            return Ok(Revoked::default());
         }
+        let allows = may_be_deny && self.grants.borrow().has(key, Some(GrantType::Deny), None);
         let take = || self.grants.borrow_mut().revoke(key, grant_type, tab);
-        let mut gone = if is_deny { Vec::new() } else { take() };
+        let mut gone = if allows { Vec::new() } else { take() };
+        let mut ended = self.end_calls(key);
         let record = Record {
             grant_type: grant_type.map(GrantType::as_str),
             tab_id: tab.map(|tab| tab.tab),
             ..about(key)
         };
-        self.trail.decided("revoke", sender, record, is_deny).await?;
-        if tab.is_none() && grant_type != Some(GrantType::AllowOnce) {
-            let (origin, profile, scope) = (key.origin.as_str(), &key.profile, key.scope.as_str());
-            let removed = self.file.remove(origin, profile, scope, grant_type.map(GrantType::as_str)).await;
-            removed.map_err(|error| self.not_stored(key, !is_deny, &error))?;
-        }
-        if is_deny && grant_type.is_none() {
-            self.unread.borrow_mut().remove(key);
-        }
+        self.trail.decided("revoke", sender, record, allows).await?;
         gone.extend(take());
+        ended += self.end_calls(key);
+        let lasted = unread || gone.iter().any(|grant| grant.grant_type != GrantType::AllowOnce);
+        let unstored = lasted && !self.settle(std::slice::from_ref(key)).await;
         gone.iter().for_each(|grant| self.tell("revoked", key, grant));
-        Ok(!gone.is_empty())
+        Ok(Revoked { revoked: !gone.is_empty(), ended, unstored })
     }
 
-    /// The disk refuses, after the audit log has said that it would be done.
-    fn not_stored(&self, key: &Key, holds: bool, error: &StoreError) -> ErrorBody {
-        tracing::error!(%error, "a grant could not be stored");
-        self.trail.noted("not_stored", about(key));
-        let what = match holds {
-            true => "it holds until the bridge ends, and not after that",
-            false => "nothing was changed",
-        };
-        ErrorBody::new(Code::Internal, format!("{error}; {what}"))
+    /// A source is nobody's any more: what grants have of its tools ends. Gives what that was.
+    pub async fn forget_source(&self, sender: &Sender, source: &SourceId) -> Vec<GrantView> {
+        let ended = self.grants.borrow_mut().forget_source(source);
+        let mut keys = Vec::new();
+        let mut told = Vec::new();
+        for (key, before, left) in ended {
+            let of_source = |tool: &String| tool.split_once('/').is_some_and(|(id, _)| id == source.as_str());
+            let mut gone = view(&key, &before);
+            gone.allowed_tools.iter_mut().for_each(|tools| tools.retain(of_source));
+            let allowed_tools = gone.allowed_tools.clone().map(Into::into);
+            let record =
+                Record { allowed_tools, server: Some(source.shared()), ..of(&key, before.grant_type) };
+            // Less may always be allowed.
+            let _ = self.trail.decided("revoke", sender, record, false).await;
+            match &left {
+                Some(left) => self.tell("granted", &key, left),
+                None => self.tell("revoked", &key, &before),
+            }
+            told.push(gone);
+            keys.extend(Some(key).filter(|_| before.grant_type != GrantType::AllowOnce));
+        }
+        if !keys.is_empty() {
+            self.settle(&keys).await;
+        }
+        told
+    }
+
+    /// Ends the calls of a key that nothing covers any more.
+    fn end_calls(&self, key: &Key) -> u32 {
+        let mut grants = self.grants.borrow_mut();
+        let now = boot_clock();
+        self.calls.end(key, |asker, tool| grants.check(key, asker.tab.as_ref(), Some(tool), now))
+    }
+
+    /// How many calls run on each grant.
+    fn count_running(&self, views: &mut [(Key, Option<Tab>, GrantView)]) {
+        let mut grants = self.grants.borrow_mut();
+        let now = boot_clock();
+        let running = self.calls.grants(|asker, tool| {
+            let key = key(asker, Scope::McpToolsCall);
+            grants.check(&key, asker.tab.as_ref(), Some(tool), now)
+        });
+        for (key, grant) in running {
+            let is_it = |(of, tab, view): &&mut (Key, Option<Tab>, GrantView)| {
+                *of == key && *tab == grant.tab && *view.grant_type == *grant.grant_type.as_str()
+            };
+            if let Some((_, _, view)) = views.iter_mut().find(is_it) {
+                view.running = Some(view.running.unwrap_or_default() + 1);
+            }
+        }
+    }
+
+    /// Whether a grant names a tool of this source.
+    #[must_use]
+    pub fn name(&self, source: &SourceId) -> bool {
+        self.grants.borrow().name(source)
     }
 
     /// Whether an origin may do something, for a tool where one is named.
@@ -205,7 +317,9 @@ impl Permissions {
     ) -> Result<GrantType, ErrorBody> {
         let key = key(asker, scope);
         match self.grants.borrow_mut().check(&key, asker.tab.as_ref(), tool, boot_clock()) {
-            Verdict::Granted(grant) => Ok(grant.grant_type),
+            Verdict::Granted(grant) => {
+                tool.map_or(Ok(()), |(source, _)| self.suspended.admit(source)).map(|()| grant.grant_type)
+            }
             verdict => Err(refused(asker, scope, &verdict)),
         }
     }
@@ -217,7 +331,8 @@ impl Permissions {
     pub fn permit(&self, asker: &Asker, tool: (&SourceId, &str)) -> Result<Permit, ErrorBody> {
         let Asker { origin, profile, tab, .. } = asker;
         let permit = self.grants.borrow_mut().permit(origin, profile, tab.as_ref(), tool, boot_clock());
-        permit.map_err(|verdict| refused(asker, Scope::McpToolsCall, &verdict))
+        let permit = permit.map_err(|verdict| refused(asker, Scope::McpToolsCall, &verdict))?;
+        self.suspended.admit(tool.0).map(|()| permit)
     }
 
     /// What an origin may do with many tools.
@@ -241,20 +356,22 @@ impl Permissions {
     ) -> Vec<GrantView> {
         self.look();
         let grants = self.grants.borrow();
-        let shown =
-            |(_, grant): &(&Key, &Grant)| tab.is_none() || grant.tab.is_none() || grant.tab.as_ref() == tab;
-        match origin {
-            Some(origin) => grants
-                .of(origin, profile.map(|name| &**name))
-                .filter(shown)
-                .map(|(key, grant)| view(key, grant))
-                .collect(),
-            None => {
-                let of_profile =
-                    |(key, _): &(&Key, &Grant)| profile.is_none_or(|wanted| *wanted == key.profile);
-                grants.all().filter(of_profile).filter(shown).map(|(key, grant)| view(key, grant)).collect()
-            }
-        }
+        let meant = |(key, grant): &(&Key, &Grant)| {
+            (tab.is_none() || grant.tab.is_none() || grant.tab.as_ref() == tab)
+                && profile.is_none_or(|wanted| *wanted == key.profile)
+        };
+        let shown = |(key, grant): (&Key, &Grant)| {
+            let lasts = grant.grant_type != GrantType::AllowOnce;
+            let unstored = (lasts && self.unstored.has(key)).then_some(true);
+            (key.clone(), grant.tab.clone(), GrantView { unstored, ..view(key, grant) })
+        };
+        let mut views: Vec<_> = match origin {
+            Some(origin) => grants.of(origin, None).filter(meant).map(shown).collect(),
+            None => grants.all().filter(meant).map(shown).collect(),
+        };
+        drop(grants);
+        self.count_running(&mut views);
+        views.into_iter().map(|(_, _, view)| view).collect()
     }
 
     /// Whether an origin has any.

@@ -71,6 +71,33 @@ pub(super) fn tool_changed(server: &SourceId, tool: &str) -> ErrorBody {
         .with("server_id", server.as_str())
 }
 
+/// Another program has the server's name.
+pub(super) fn server_changed(server: &SourceId) -> ErrorBody {
+    let message = format!(
+        "{server} is another program than the one that was allowed; the person has to accept it (`harbor accept \
+         {server}`) before it can be used again"
+    );
+    let error = ErrorBody::new(Code::ToolNotAllowed, message);
+    error.with("reason", "server_changed").with("server_id", server.as_str())
+}
+
+/// The permission that a call ran on was taken back.
+pub(super) fn revoked(server: &SourceId, verdict: &Verdict) -> ErrorBody {
+    let code = match verdict {
+        Verdict::Denied => Code::PermissionDenied,
+        Verdict::ToolNotAllowed => Code::ToolNotAllowed,
+        Verdict::Granted(_) | Verdict::ScopeRequired { .. } => Code::ScopeRequired,
+    };
+    let message = format!(
+        "the person took the permission back while the call ran; {server} was told to stop, and its result is not given"
+    );
+    ErrorBody::new(code, message)
+        .with("reason", "revoked")
+        .with("server_id", server.as_str())
+        .with("scope", Scope::McpToolsCall.as_str())
+        .with_json("sent", Json::from_valid("true".into()))
+}
+
 /// Too many calls.
 pub(super) fn rate_limited(origin: &str, server: &SourceId, refusal: Refusal) -> ErrorBody {
     let (message, limit, retry) = match refusal {

@@ -296,14 +296,21 @@ impl Registry {
         Ok(())
     }
 
-    /// Forgets the tools of a server that was removed.
-    pub async fn forget(&self, source: &SourceId) {
-        self.pinned.borrow_mut().remove(source);
+    /// Whether any tool of a source was ever seen.
+    #[must_use]
+    pub fn has_pins(&self, source: &SourceId) -> bool {
+        self.pinned.borrow().get(source).is_some_and(|pinned| !pinned.is_empty())
+    }
+
+    /// Forgets the tools of a server that was removed, or that is another program now. Gives how many were pinned.
+    pub async fn forget(&self, source: &SourceId) -> usize {
+        let pinned = self.pinned.borrow_mut().remove(source);
         self.written.borrow_mut().remove(source);
         self.told.borrow_mut().retain(|(of, _), _| of != source);
         if let Err(error) = self.file.remove_server(source).await {
             tracing::warn!(server = %source, %error, "its pins are still on disk");
         }
+        pinned.map_or(0, |pinned| pinned.tools().count())
     }
 
     /// What can be listed of a server: of one that runs its tools as of now; of one that the next call starts what is

@@ -70,6 +70,9 @@ impl Host {
                 bytes_out: result.as_ref().ok().map(|json| json.as_str().len() as u64),
                 ..record
             });
+            if result.is_ok() && self.trail.is_required() {
+                Box::pin(self.trail.written()).await?;
+            }
         }
         result
     }
@@ -103,7 +106,7 @@ impl Host {
         let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((&id, EVERY)));
         let Err(error) = checked else { return Ok(()) };
         let error = match error.code {
-            Code::ToolNotAllowed => not_all_tools(&asker.origin, &id),
+            Code::ToolNotAllowed if !self.suspended.has(&id) => not_all_tools(&asker.origin, &id),
             _ => error,
         };
         let (scope, code) = (Scope::McpToolsCall, error.code.as_str());
@@ -140,18 +143,20 @@ impl Host {
         };
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
         // What was allowed when the request came may have ended while it waited.
-        let permit = match caller {
-            Caller::Owner(_, permit) => permit,
+        let (permit, running) = match caller {
+            Caller::Owner(_, permit) => (permit, None),
             Caller::Origin(asker) => {
                 server.ready(&mut limit).await.map_err(|why| errors::unavailable(id, &why, reader))?;
                 if event_of(&operation).is_some() {
                     self.trail.is_open()?;
                 }
-                self.permissions.permit(&asker, (id, EVERY))?
+                let permit = self.permissions.permit(&asker, (id, EVERY))?;
+                (permit, Some(self.permissions.calls.begin(asker, id.clone(), EVERY.into())))
             }
         };
         asking.set_asked();
-        let answer = source::call(server, (permit, slot), operation, limit, audience).await;
+        let answer = source::call(server, (permit, slot), operation, limit, audience);
+        let answer = calls::unless_ended(id, running.as_ref(), answer).await?;
         calls::outcome(id, limit, answer, reader)
     }
 }

@@ -72,7 +72,9 @@ impl Host {
         };
         let database = DatabaseFacts { failing: self.database.trouble(), lost: self.lost.clone() };
         let (config, metrics) = (self.config.refused(), self.exporting.borrow().refused.clone());
-        let known = Facts { audit, database, config, metrics };
+        let unstored = self.permissions.unstored();
+        let unstored = unstored.iter().map(|one| format!("{} of {}", one.scope, one.origin)).collect();
+        let known = Facts { audit, database, unstored, config, metrics };
         let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {

@@ -200,6 +200,9 @@ impl<'a> Turn<'a> {
             HostRequest::HostGetAudit(message) => origins::audit(router, message).await,
             HostRequest::HostListToolChanges(message) => origins::changes(router, &message),
             HostRequest::HostAcceptToolChange(message) => origins::accept(router, client, message).await,
+            HostRequest::HostAcceptServerChange(message) => {
+                origins::accept_server(router, client, message).await
+            }
         }
     }
 

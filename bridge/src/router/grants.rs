@@ -18,8 +18,8 @@ use harbor_policy::tool_name::{self, Allowlist};
 
 use super::client::Client;
 use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::host::Wish;
 use crate::host::asker::{Asker, parse_profile};
+use crate::host::{Granted, Revoked, Wish};
 
 pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: HostGrantPermission) -> Handled {
     let sender = client.sender();
@@ -44,12 +44,14 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
     let is_alone = !client.has_named_session();
     let (router, client) = (router.clone(), Rc::downgrade(client));
     to_the_end(async move {
-        router.host.has_decided_about(&wish.key.origin).await?;
-        let (grant, denied) = router.host.permissions.grant(&sender, wish).await?;
+        let denies = wish.grant.grant_type == GrantType::Deny;
+        router.host.has_decided_about(&wish.key.origin, denies).await?;
+        let made = router.host.permissions.grant(&sender, wish).await?;
+        let Granted { grant, denied, ended, unstored } = made;
         if is_alone && client.upgrade().is_none_or(|client| client.has_left()) {
             router.host.permissions.end_session(&sender.session);
         }
-        reply(HostGrantPermissionResult { granted: true, denied, grant })
+        reply(HostGrantPermissionResult { granted: true, denied, grant, ended, unstored })
     })
     .await
 }
@@ -61,10 +63,11 @@ pub(super) async fn revoke(router: &Rc<Router>, client: &Client, message: HostRe
     let key = key(&asker, &message.scope)?;
     let router = router.clone();
     to_the_end(async move {
-        router.host.has_decided_about(&key.origin).await?;
+        router.host.has_decided_about(&key.origin, true).await?;
         let permissions = &router.host.permissions;
-        let revoked = permissions.revoke(&sender, &key, grant_type, asker.tab.as_ref()).await?;
-        reply(HostRevokePermissionResult { revoked })
+        let tab = asker.tab.as_ref();
+        let Revoked { revoked, ended, unstored } = permissions.revoke(&sender, &key, grant_type, tab).await?;
+        reply(HostRevokePermissionResult { revoked, ended, unstored })
     })
     .await
 }
@@ -96,14 +99,17 @@ pub(super) fn of_origin(router: &Router, client: &Client, message: &HostGetPermi
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     let profile = message.profile.as_ref().map(|_| &asker.profile);
     let grants = router.host.permissions.list(Some(&asker.origin), profile, asker.tab.as_ref());
-    reply(HostGetPermissionsResult { origin: asker.origin.to_string(), grants })
+    let (origin, mut unstored) = (asker.origin.to_string(), router.host.permissions.unstored());
+    unstored.retain(|one| one.origin == origin && profile.is_none_or(|profile| **profile == *one.profile));
+    reply(HostGetPermissionsResult { origin, grants, unstored })
 }
 
 pub(super) fn all(router: &Router, client: &Client, message: &HostListAllPermissions) -> Handled {
     let profile = message.profile.as_deref().map(|profile| parse_profile(Some(profile))).transpose()?;
     let tab = message.tab_id.map(|tab| Tab { session: client.sender().session.clone(), tab });
     let grants = router.host.permissions.list(None, profile.as_ref(), tab.as_ref());
-    reply(HostListAllPermissionsResult { grants })
+    let unstored = router.host.permissions.unstored();
+    reply(HostListAllPermissionsResult { grants, unstored })
 }
 
 pub(super) fn expire_tab(router: &Router, client: &Client, message: &HostExpireTabGrants) -> Handled {

@@ -30,7 +30,7 @@ use super::runs::Said;
 use super::servers::{about, definition, note, remove_it, replace, stored};
 use super::staged::{Planned, What, gone};
 use super::views::view;
-use super::{Handled, Router, credentials, reply, sandbox, to_the_end};
+use super::{Handled, Router, credentials, reply, sandbox, servers, to_the_end};
 use crate::host::start_failed;
 use crate::link::ToolList;
 use crate::store::definitions::{Definition, Stored};
@@ -114,6 +114,8 @@ pub(super) struct Wanted {
     pub definition: Definition,
     /// Secrets that are not stored yet.
     pub given: Vec<(String, Credential)>,
+    /// Whether it gets what an earlier server of this name has left.
+    pub keep_data: bool,
 }
 
 pub(super) async fn install(
@@ -236,7 +238,7 @@ async fn plan(
 async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, trial: Trial) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        let Wanted { id, package, definition, given } = wanted;
+        let Wanted { id, package, definition, given, keep_data } = wanted;
         router.host.trail.decided(InstallServer::TAG, &sender, about(&id), true).await?;
         let (lock, tools, missing) = match kept {
             Kept::Installed(Installed { lock, tools }) => (lock, Some(tools.unwrap_or_default()), None),
@@ -252,6 +254,7 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
             router.definitions.remove(&id).await.map_err(|error| stored(&error))?;
             return Err(error);
         }
+        let old_data = servers::old_data(&router, &id, &definition, keep_data).await?;
         let (server, _) = router.supervisor.put(Stored { server_id: id.clone(), definition, era: None });
         drop(turn);
         drop(trial);
@@ -265,7 +268,9 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
         let tools = tools.map(|tools| names(&tools));
         let installed = shown(&id, &package, Some(&lock));
         let server = Some(view(&router, &server));
-        reply(InstallServerResult { installed: InstalledView { tools, missing, server, ..installed } })
+        reply(InstallServerResult {
+            installed: InstalledView { tools, missing, server, old_data, ..installed },
+        })
     })
     .await
 }
@@ -305,7 +310,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
     })?;
     let admitted = if package.is_exact() { package.newest() } else { package.clone() };
-    let given = credentials::given(message.secret_values)?;
+    let (given, keep_data) = (credentials::given(message.secret_values)?, message.keep_data == Some(true));
     let definition = definition(AddServer {
         server_id: id.clone(),
         command: Some(admitted.source()),
@@ -320,8 +325,9 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
         as_is: None,
         sandbox: message.sandbox,
         secrets: message.secrets,
+        keep_data: None,
     })?;
-    Ok(Wanted { id, package, definition, given })
+    Ok(Wanted { id, package, definition, given, keep_data })
 }
 
 fn names(tools: &ToolList) -> Vec<String> {

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    HostAcceptToolChange, HostAcceptToolChangeResult, HostCreateRun, HostCreateRunResult, HostEndRun,
-    HostEndRunResult, HostGetAudit, HostGetAuditResult, HostGetRun, HostGetRunResult, HostGetStats,
-    HostGetStatsResult, HostListOffers, HostListOffersResult, HostListServers, HostListServersResult,
-    HostListToolChanges, HostListToolChangesResult, HostListTools, HostListToolsResult, HostWatch,
-    HostWatchResult,
+    HostAcceptServerChange, HostAcceptServerChangeResult, HostAcceptToolChange, HostAcceptToolChangeResult,
+    HostCreateRun, HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult,
+    HostGetRun, HostGetRunResult, HostGetStats, HostGetStatsResult, HostListOffers, HostListOffersResult,
+    HostListServers, HostListServersResult, HostListToolChanges, HostListToolChangesResult, HostListTools,
+    HostListToolsResult, HostWatch, HostWatchResult,
 };
 use harbor_ipc_proto::json::Json;
 
@@ -112,7 +112,27 @@ pub(super) fn changes(router: &Router, message: &HostListToolChanges) -> Handled
         router.host.source(id)?;
     }
     let changes = router.host.registry.changes(&router.host.sources, message.server_id.as_ref());
-    reply(HostListToolChangesResult { changes })
+    let servers = router.host.server_changes(message.server_id.as_ref());
+    reply(HostListToolChangesResult { changes, servers })
+}
+
+pub(super) async fn accept_server(
+    router: &Rc<Router>,
+    client: &Client,
+    message: HostAcceptServerChange,
+) -> Handled {
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        let HostAcceptServerChange { server_id, program } = message;
+        let _turn = router.changing.lock().await;
+        router.host.accept_server(&sender, &server_id, &program).await?;
+        let all = router.supervisor.secrets().of(server_id.as_str()).await;
+        if let (Ok(all), Some(server)) = (all, router.supervisor.get(&server_id)) {
+            server.has_secrets_now(&all);
+        }
+        reply(HostAcceptServerChangeResult { accepted: true })
+    })
+    .await
 }
 
 pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAcceptToolChange) -> Handled {

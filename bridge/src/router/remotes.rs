@@ -10,7 +10,7 @@ use harbor_policy::remote::Reach;
 use harbor_policy::{environment, remote, settings};
 
 use super::client::Client;
-use super::servers::{about, stored, supervision};
+use super::servers::{about, settled, stored, supervision};
 use super::views::view;
 use super::{Handled, Router, installs, invalid, reply, to_the_end};
 use crate::store::definitions::{Carried, Definition, Remote, Stored};
@@ -26,11 +26,16 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddRemote
         let turn = router.changing.lock().await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        let program_change = settled(&router, &server).await?;
         drop(turn);
         if let Some(before) = &before {
             before.down().await;
         }
-        reply(AddRemoteServerResult { server: view(&router, &server), replaced: before.is_some() })
+        reply(AddRemoteServerResult {
+            server: view(&router, &server),
+            replaced: before.is_some(),
+            program_change,
+        })
     })
     .await
 }

@@ -9,7 +9,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, AddServerResult, ConnectServer, ConnectServerResult, ConnectionInfo, CredentialType,
     DisconnectServerResult, ListServersResult, Progress, RemoveServer, RemoveServerResult, SandboxSettings,
-    Supervision,
+    ServerChange, Supervision,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{JsonObject, Message as _};
@@ -32,7 +32,7 @@ use crate::store::definitions::{Definition, Image, Stored};
 use crate::supervisor::{Note, Server};
 
 pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer) -> Handled {
-    let server_id = message.server_id.clone();
+    let (server_id, keep_data) = (message.server_id.clone(), message.keep_data == Some(true));
     let definition = definition(message)?;
     installs::may_be_named(&server_id)?;
     installs::not_claimed(router, &server_id).await?;
@@ -40,23 +40,51 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided(AddServer::TAG, &sender, about(&server_id), true).await?;
-        // Before it can run and write there itself.
-        let left = router.supervisor.data_left(&server_id).await;
         let turn = router.changing.lock().await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let says = definition.sandbox.clone();
+        // Before it can run and write there itself.
+        let old_data = old_data(&router, &server_id, &definition, keep_data).await?;
         let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        let program_change = settled(&router, &server).await?;
         drop(turn);
         if let Some(before) = &before {
             before.down().await;
         }
-        let old_data = left.filter(|_| before.is_none()).map(text);
         let old_sandbox = before.as_ref().map(|before| before.definition().sandbox.clone());
         let old_sandbox = old_sandbox.filter(|old| *old != says && *old != SandboxSettings::default());
         let (server, replaced) = (view(&router, &server), before.is_some());
-        reply(AddServerResult { server, replaced, old_data, old_sandbox })
+        reply(AddServerResult { server, replaced, old_data, old_sandbox, program_change })
     })
     .await
+}
+
+/// The files that another program of this name has left, for who is about to have it: kept as its home where that is
+/// wanted, else set aside. Gives where they are.
+pub(super) async fn old_data(
+    router: &Router,
+    id: &ServerId,
+    definition: &Definition,
+    keep: bool,
+) -> Result<Option<String>, ErrorBody> {
+    let before = router.supervisor.get(id);
+    if before.is_some_and(|before| before.definition().program() == definition.program()) {
+        return Ok(None);
+    }
+    if keep {
+        return Ok(router.supervisor.data_left(id).await.map(text));
+    }
+    let aside = router.supervisor.set_data_aside(id).await;
+    aside.map(|aside| aside.map(text)).map_err(|error| stored(&error))
+}
+
+/// What is to be accepted of a server that has just taken another one's place, if anything was given to that.
+pub(super) async fn settled(router: &Router, server: &Server) -> Result<Option<ServerChange>, ErrorBody> {
+    if router.host.server_change(server.id()).is_some() {
+        let has_secrets = credentials::has_any(router, server.id()).await;
+        router.host.settle_if_nothing_was_given(server.id(), has_secrets).await?;
+    }
+    Ok(router.host.server_change(server.id()))
 }
 
 /// Puts a definition that is stored in the place of the one before: a server that was up, or about to be, is stopped, and
@@ -201,9 +229,15 @@ pub(super) async fn remove_it(
         let turn = router.changing.lock().await;
         // First: a secret without a server would be nobody's to remove.
         let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await;
+        let mut ended = Vec::new();
+        if router.supervisor.get(id).is_some() {
+            // Before its definition: a bridge that is killed in between leaves nothing for the next one of this name.
+            ended = router.host.permissions.forget_source(&sender, &id.into()).await;
+        }
         router.definitions.remove(id).await.map_err(|error| stored(&error))?;
         let server = router.supervisor.remove(id);
         if server.is_some() {
+            router.host.forget_server(id);
             // What was set in between.
             let (more, left) = credentials::forget(&router, id).await;
             (secrets, secrets_left) = (secrets + more, left);
@@ -213,16 +247,27 @@ pub(super) async fn remove_it(
         let removed =
             server.is_some() || secrets > 0 || (with_data && router.supervisor.has_data_directory(id).await);
         if !removed {
-            return Ok(RemoveServerResult { removed, image: None, data: None, secrets, secrets_left: None });
+            let (image, data, secrets_left) = (None, None, None);
+            return Ok(RemoveServerResult {
+                removed,
+                image,
+                data,
+                secrets,
+                secrets_left,
+                pins: 0,
+                grants: ended,
+            });
         }
         // Before it is forgotten which one it was.
         let image = server.as_deref().and_then(image_view).filter(|image| image.id.is_some());
+        let mut pins = 0;
         if let Some(server) = server {
             server.down().await;
-            router.host.registry.forget(&id.into()).await;
+            pins = router.host.registry.forget(&id.into()).await;
         }
+        let pins = u32::try_from(pins).unwrap_or(u32::MAX);
         let data = router.supervisor.forget(id, with_data).await.map(text);
-        Ok(RemoveServerResult { removed, image, data, secrets, secrets_left })
+        Ok(RemoveServerResult { removed, image, data, secrets, secrets_left, pins, grants: ended })
     })
     .await
 }

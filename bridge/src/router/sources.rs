@@ -133,6 +133,7 @@ struct Whole {
     name: String,
     source: String,
     plan: bool,
+    keep_data: bool,
     progress: Option<bool>,
 }
 
@@ -191,10 +192,12 @@ fn of_image(image: String, message: InstallServer) -> Result<Whole, ErrorBody> {
         as_is: None,
         sandbox: message.sandbox,
         secrets: message.secrets,
+        keep_data: None,
     })?;
     let (plan, progress) = (message.plan == Some(true), message.progress);
+    let keep_data = message.keep_data == Some(true);
     let source = format!("oci:{image}");
-    Ok(Whole { id, definition, given, missing, kind: "oci", name: image, source, plan, progress })
+    Ok(Whole { id, definition, given, missing, kind: "oci", name: image, source, plan, keep_data, progress })
 }
 
 fn of_remote(url: String, mut message: InstallServer) -> Result<Whole, ErrorBody> {
@@ -226,7 +229,8 @@ fn of_remote(url: String, mut message: InstallServer) -> Result<Whole, ErrorBody
     })?;
     let definition = Definition { secrets, ..definition };
     let (plan, progress, name) = (message.plan == Some(true), message.progress, remote::shown(&url));
-    Ok(Whole { id, definition, given, missing, kind: "remote", source: name.clone(), name, plan, progress })
+    let (kind, source, keep_data) = ("remote", name.clone(), message.keep_data == Some(true));
+    Ok(Whole { id, definition, given, missing, kind, source, name, plan, keep_data, progress })
 }
 
 fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
@@ -281,7 +285,7 @@ async fn install_whole(
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {
         let id = whole.id.clone();
-        let server = keep(&router, &sender, whole).await?;
+        let (server, old_data) = keep(&router, &sender, whole).await?;
         drop(trial);
         router.supervisor.tell_tools(&id, &tools);
         if server.settings().auto_start {
@@ -291,7 +295,7 @@ async fn install_whole(
         installs::settled(&router, &id).await;
         let tools = Some(tools.iter().map(|tool| tool.name.to_string()).collect());
         let server = Some(view(&router, &server));
-        reply(InstallServerResult { installed: InstalledView { tools, server, ..shown } })
+        reply(InstallServerResult { installed: InstalledView { tools, server, old_data, ..shown } })
     })
     .await
 }
@@ -307,11 +311,13 @@ async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: Whole) -
     installs::not_there(router, &whole.id)?;
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {
-        let server = keep(&router, &sender, whole).await?;
+        let (server, old_data) = keep(&router, &sender, whole).await?;
         let started = server.start(None).await;
         let needs_authorization = started.is_err_and(|error| wants_person(&error)).then_some(true);
         let server = Some(view(&router, &server));
-        reply(InstallServerResult { installed: InstalledView { needs_authorization, server, ..shown } })
+        reply(InstallServerResult {
+            installed: InstalledView { needs_authorization, server, old_data, ..shown },
+        })
     })
     .await
 }
@@ -333,24 +339,31 @@ async fn put_off(
     }
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {
-        let server = keep(&router, &sender, whole).await?;
+        let (server, old_data) = keep(&router, &sender, whole).await?;
         drop(trial);
         installs::settled(&router, server.id()).await;
         let server = Some(view(&router, &server));
-        reply(InstallServerResult { installed: InstalledView { missing: Some(missing), server, ..shown } })
+        reply(InstallServerResult {
+            installed: InstalledView { missing: Some(missing), server, old_data, ..shown },
+        })
     })
     .await
 }
 
-/// Stores a server that nobody has.
-async fn keep(router: &Rc<Router>, sender: &Sender, whole: Whole) -> Result<Rc<Server>, ErrorBody> {
-    let Whole { id, definition, given, .. } = whole;
+/// Stores a server that nobody has. Gives it, and where files of an earlier one are.
+async fn keep(
+    router: &Rc<Router>,
+    sender: &Sender,
+    whole: Whole,
+) -> Result<(Rc<Server>, Option<String>), ErrorBody> {
+    let Whole { id, definition, given, keep_data, .. } = whole;
     let turn = router.changing.lock().await;
     installs::not_there(router, &id)?;
     router.host.trail.decided(InstallServer::TAG, sender, about(&id), true).await?;
     credentials::keep(router, sender, &id, given).await?;
     router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
+    let old_data = servers::old_data(router, &id, &definition, keep_data).await?;
     let (server, _) = router.supervisor.put(Stored { server_id: id, definition, era: None });
     drop(turn);
-    Ok(server)
+    Ok((server, old_data))
 }

@@ -44,6 +44,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         runner_pid: status.runner_pid,
         tool_count: running.then(|| server.list(ListKind::Tools).count),
         changed_tools: (changed > 0).then_some(changed),
+        program_change: router.host.server_change(server.id()),
         restarts: status.restarts,
         attempt: status.attempt,
         next_retry: status.next_retry,

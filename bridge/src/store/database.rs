@@ -6,7 +6,7 @@
 //!  Pins ────────┘
 //! ```
 //!
-//! Owns the connection and how it is set up: what a job has committed is on disk before its result is known. Must
+//! Owns the connection and how it is set up, and the room on the disk that is kept for revocations: what a job has committed is on disk before its result is known. Must
 //! never know a table: each belongs to the file that makes it. Must never write to a file that is not whole.
 
 use std::cell::RefCell;
@@ -20,6 +20,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
+use super::room::Room;
 use super::{StoreError, private_file};
 
 const SETUP: &str = "
@@ -40,6 +41,8 @@ pub struct Database {
     jobs: mpsc::Sender<Job>,
     /// Which file it is.
     place: Arc<Place>,
+    /// What is kept for revocations.
+    room: Arc<Room>,
     trouble: RefCell<Trouble>,
 }
 
@@ -116,12 +119,17 @@ impl Database {
     /// Gives a connection to a thread.
     pub(super) fn start(mut connection: Connection) -> Result<Self, StoreError> {
         let (jobs, todo) = mpsc::channel::<Job>();
-        let place = Place::new(connection.path().map(PathBuf::from).unwrap_or_default());
+        let path = connection.path().map(PathBuf::from).unwrap_or_default();
+        let (room, place) = (Arc::new(Room::of(&path)), Place::new(path));
+        let first = room.clone();
         std::thread::Builder::new()
             .name("harbor.db".into())
-            .spawn(move || todo.into_iter().for_each(|job| job(&mut connection)))
+            .spawn(move || {
+                first.hold();
+                todo.into_iter().for_each(|job| job(&mut connection));
+            })
             .map_err(|source| StoreError::File { what: "start the database's thread".into(), source })?;
-        Ok(Self { jobs, place, trouble: RefCell::default() })
+        Ok(Self { jobs, place, room, trouble: RefCell::default() })
     }
 
     /// Why what is decided now is not stored, or will not be found again: its file is gone, or the last change could not be
@@ -139,12 +147,26 @@ impl Database {
     /// Empties the write-ahead log, in its turn: somebody may have kept an earlier try from it. Looks whether the file is
     /// still at its place.
     pub fn keep_house(&self) {
-        let place = self.place.clone();
+        let (place, room) = (self.place.clone(), self.room.clone());
         // Without its thread, every job says so.
         let _ = self.jobs.send(Box::new(move |connection| {
             place.look();
             checkpoint(connection);
+            room.hold();
         }));
+    }
+
+    /// As `run`, for what takes something away: where the disk is full, the room that is kept for it is given up.
+    pub(super) async fn run_with_room<T: Send + 'static>(
+        &self,
+        job: impl Fn(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let room = self.room.clone();
+        self.run(move |connection| match job(connection) {
+            Err(error) if error.is_trouble() && !error.is_corruption() && room.release() => job(connection),
+            result => result,
+        })
+        .await
     }
 
     /// Runs a job on the thread, behind those that were there before.

@@ -15,12 +15,14 @@ use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::Engine;
 use harbor_policy::package::{self, Package};
+use harbor_policy::program;
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::database::Database;
 use super::journal::{Journal, column};
+use super::programs;
 
 /// How to start a server, as the person said it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +128,20 @@ impl Definition {
         let runs_here = !self.as_is && self.remote.is_none() && self.image.is_none();
         if runs_here { package::recognise(&self.command, &self.args) } else { None }
     }
+
+    /// Which program it runs, whatever its version, arguments and variables.
+    #[must_use]
+    pub fn program(&self) -> String {
+        if let Some(remote) = &self.remote {
+            return program::of_url(&remote.url);
+        }
+        if let Some(image) = &self.image {
+            return program::of_image(&image.reference);
+        }
+        // A package is the same one where npx or uvx runs it.
+        package::recognise(&self.command, &self.args)
+            .map_or_else(|| program::of_command(&self.command, &self.args), |it| program::of_package(&it))
+    }
 }
 
 /// Settings as the text of their object, which their own reader checks.
@@ -179,6 +195,7 @@ impl Definitions {
     /// When the database refuses.
     pub async fn new(database: Rc<Database>, journal: Journal) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
+        database.create(programs::TABLES).await?;
         Ok(Self { database, journal })
     }
 
@@ -215,9 +232,10 @@ impl Definitions {
     /// # Errors
     /// When the database refuses.
     pub async fn put(&self, id: &ServerId, definition: &Definition) -> Result<(), StoreError> {
-        let (id, definition) = (id.to_string(), text_of(definition)?);
+        let (id, new, definition) = (id.to_string(), definition.clone(), text_of(definition)?);
         self.journal
             .change_in(&self.database, move |transaction| {
+                programs::note(transaction, &id, &new)?;
                 let sql = "INSERT INTO definitions (server_id, definition) VALUES (?1, ?2)
                        ON CONFLICT (server_id) DO UPDATE SET definition = ?2, era = NULL";
                 transaction.execute(sql, params![id, definition]).map(drop)
@@ -247,6 +265,7 @@ impl Definitions {
         let id = id.to_string();
         self.journal
             .change_in(&self.database, move |transaction| {
+                programs::forget(transaction, &id)?;
                 transaction.execute("DELETE FROM definitions WHERE server_id = ?1", params![id]).map(drop)
             })
             .await

@@ -12,7 +12,7 @@
 use std::rc::Rc;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Row as SqlRow, params};
+use rusqlite::{Connection, Row as SqlRow, params};
 
 use super::StoreError;
 use super::database::{Database, checkpoint};
@@ -144,31 +144,46 @@ impl GrantFile {
             .await
     }
 
-    /// Removes the grants with this key: of one type, or of all.
+    /// Makes the rows of these keys what they are to be: all or none. What takes something away may use the room that is
+    /// kept for it.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn remove(
-        &self,
-        origin: &str,
-        profile: &str,
-        scope: &str,
-        grant_type: Option<&str>,
-    ) -> Result<(), StoreError> {
-        let [origin, profile, scope] = [origin, profile, scope].map(str::to_owned);
-        let grant_type = grant_type.map(str::to_owned);
-        self.database
-            .run(move |connection| {
-                connection.execute(
-                    "DELETE FROM grants WHERE origin = ?1 AND profile = ?2 AND scope = ?3
-                     AND (?4 IS NULL OR grant_type = ?4)",
-                    params![origin, profile, scope, grant_type],
-                )?;
-                checkpoint(connection);
-                Ok(())
-            })
-            .await
+    pub async fn settle(&self, keys: Vec<RowKey>, rows: Vec<StoredGrant>) -> Result<(), StoreError> {
+        self.database.run_with_room(move |connection| settle(connection, &keys, &rows)).await
     }
+}
+
+/// What a grant is for: all rows with it are changed together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowKey {
+    /// Who.
+    pub origin: String,
+    /// In which profile.
+    pub profile: String,
+    /// Do what.
+    pub scope: String,
+}
+
+fn settle(connection: &mut Connection, keys: &[RowKey], rows: &[StoredGrant]) -> Result<(), StoreError> {
+    let transaction = connection.transaction()?;
+    for RowKey { origin, profile, scope } in keys {
+        transaction.execute(
+            "DELETE FROM grants WHERE origin = ?1 AND profile = ?2 AND scope = ?3",
+            params![origin, profile, scope],
+        )?;
+    }
+    for StoredGrant { origin, profile, scope, grant_type, allowed_tools, created_at } in rows {
+        let allowed_tools = allowed_tools.clone().map(|tools| serde_json::Value::from(tools).to_string());
+        let created_at = i64::try_from(*created_at).unwrap_or(i64::MAX);
+        transaction.execute(
+            "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![origin, profile, scope, grant_type, allowed_tools, created_at],
+        )?;
+    }
+    transaction.commit()?;
+    checkpoint(connection);
+    Ok(())
 }
 
 fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {

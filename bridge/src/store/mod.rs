@@ -16,8 +16,10 @@ pub mod locks;
 pub mod met_clients;
 pub mod packages;
 pub mod pins;
+pub mod programs;
 pub mod recovery;
 pub mod removal;
+mod room;
 pub mod secrets;
 pub mod server_logs;
 mod worker;
@@ -235,7 +237,7 @@ fn beside(path: &Path, more: &str) -> PathBuf {
 }
 
 /// A name beside a path that nothing has, with the time at which that was set aside.
-fn free_name(path: &Path, more: &str, at: u64) -> PathBuf {
+pub(crate) fn free_name(path: &Path, more: &str, at: u64) -> PathBuf {
     let time: String = rfc3339(at).chars().filter(|c| c.is_ascii_alphanumeric()).collect();
     let first = beside(path, &format!("{more}{time}"));
     let is_free = |path: &PathBuf| path.symlink_metadata().is_err();
@@ -244,7 +246,7 @@ fn free_name(path: &Path, more: &str, at: u64) -> PathBuf {
 }
 
 /// What lies beside a path and has such a name, by name.
-fn beginning_with(path: &Path, more: &str) -> Vec<PathBuf> {
+pub(crate) fn beginning_with(path: &Path, more: &str) -> Vec<PathBuf> {
     let start = beside(Path::new(path.file_name().unwrap_or_default()), more);
     let is_one = |found: &PathBuf| {
         let name = found.file_name().unwrap_or_default().as_encoded_bytes();

@@ -37,6 +37,7 @@ use harbor_policy::limits;
 use harbor_policy::sandbox::offer::Lowered;
 use tokio::sync::{Notify, Semaphore};
 
+use crate::clock::wall_clock;
 use crate::config::{LiveConfig, Paths};
 use crate::link::EndReport;
 use crate::link::runner::{Executables, Marks};
@@ -47,6 +48,7 @@ use crate::store::removal::remove_tree;
 use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
+use crate::store::{StoreError, beginning_with, free_name};
 
 pub use alarm::Alarm;
 pub use installs::{Claim, Installed, Plan, Trial};
@@ -101,6 +103,9 @@ pub struct Shared {
     /// What of the kernel is not to be used for sandboxes.
     pub offered: Lowered,
 }
+
+/// What follows the name of a data directory that is nobody's any more, before its time.
+const EARLIER: &str = ".earlier-";
 
 /// Why a server could not be started.
 #[derive(Debug, Clone)]
@@ -221,7 +226,13 @@ impl Supervisor {
         self.clear(id, tmp).await;
         drop(turn);
         let data = paths.server_data(id.as_str());
-        let old = if with_data { self.clear(id, data.clone()).await } else { None };
+        let mut old = None;
+        if with_data {
+            let earlier = self.set_aside(id).await;
+            for directory in earlier.into_iter().chain([data]) {
+                old = self.clear(id, directory).await.or(old);
+            }
+        }
         if !self.servers.borrow().contains_key(id) {
             // Only if nothing is in it any more.
             let _ = std::fs::remove_dir(paths.server(id.as_str()));
@@ -236,6 +247,28 @@ impl Supervisor {
         looked.await.ok().flatten()
     }
 
+    /// Moves the data directory of a server's name out of the way, if there is anything in it: whoever has the name next begins
+    /// without. Gives where it is then.
+    pub async fn set_data_aside(&self, id: &ServerId) -> Result<Option<PathBuf>, StoreError> {
+        let data = self.runners.shared.paths.server_data(id.as_str());
+        let moved = tokio::task::spawn_blocking(move || {
+            if !holds_something(&data) {
+                return Ok(None);
+            }
+            let aside = free_name(&data, EARLIER, wall_clock());
+            let what = || format!("set {} aside", data.display());
+            std::fs::rename(&data, &aside).map_err(|source| StoreError::File { what: what(), source })?;
+            Ok(Some(aside))
+        });
+        moved.await.unwrap_or(Ok(None))
+    }
+
+    /// What of a server's name was set aside.
+    async fn set_aside(&self, id: &ServerId) -> Vec<PathBuf> {
+        let data = self.runners.shared.paths.server_data(id.as_str());
+        tokio::task::spawn_blocking(move || beginning_with(&data, EARLIER)).await.unwrap_or_default()
+    }
+
     /// Whether there is a data directory of a server's name, even an empty one, or what a removal could not remove.
     pub async fn has_data_directory(&self, id: &ServerId) -> bool {
         let data = self.runners.shared.paths.server_data(id.as_str());
@@ -243,8 +276,11 @@ impl Supervisor {
             Ok(_) => true,
             Err(error) => error.kind() != std::io::ErrorKind::NotFound,
         };
-        let looked =
-            tokio::task::spawn_blocking(move || is_there(data.with_extension("old")) || is_there(data));
+        let looked = tokio::task::spawn_blocking(move || {
+            is_there(data.with_extension("old"))
+                || !beginning_with(&data, EARLIER).is_empty()
+                || is_there(data)
+        });
         looked.await.unwrap_or(false)
     }
 

@@ -143,6 +143,8 @@ pub struct Server {
     challenge: RefCell<Option<String>>,
     /// Its last start was given up because its secrets are locked.
     barred: Cell<bool>,
+    /// It is another program than the one that was given the secrets set before this time.
+    secrets_since: Cell<Option<u64>>,
     restarts: Cell<u32>,
     lists: RefCell<Rc<Lists>>,
     /// Its tools as last listed, also of an earlier start.
@@ -251,6 +253,7 @@ impl Server {
             renewing: tokio::sync::Mutex::default(),
             challenge: RefCell::default(),
             barred: Cell::default(),
+            secrets_since: Cell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
             known_tools: RefCell::default(),

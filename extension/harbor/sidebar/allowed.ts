@@ -49,6 +49,7 @@ const TOOLS = {
   mcp_call_tool: { server_id: id, tool_name: text, arguments: may(object), progress: may(yesNo) },
   host_list_tool_changes: { server_id: may(id) },
   host_accept_tool_change: { server_id: id, tool_name: text, tool_hash: text },
+  host_accept_server_change: { server_id: id, program: text },
 } as const;
 
 const SITES = {

@@ -125,7 +125,7 @@ export class Sidebars {
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
     const reply = await this.#bridge.request(type, fields as never, { signal, onProgress });
     // The servers say how many of their tools have changed, and no event says that one is accepted.
-    if (type === "host_accept_tool_change") void this.#tellServers();
+    if (type === "host_accept_tool_change" || type === "host_accept_server_change") void this.#tellServers();
     return reply;
   }
 

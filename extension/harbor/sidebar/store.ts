@@ -13,6 +13,7 @@ import type {
   Requests,
   Resolved,
   Server,
+  ServerChange,
   ToolChange,
 } from "../../shared/protocol/generated/messages.ts";
 import type { Draft, Problems } from "./form/draft.ts";
@@ -37,6 +38,7 @@ export interface Detail {
   /** Whether the tools are those that it listed last: it does not run. */
   lastListed?: boolean;
   changes?: ToolChange[];
+  programs?: ServerChange[];
   logs?: LogLine[] | undefined;
   credentials?: CredentialStatus;
   /** What kinds of secrets are set, by name. */

@@ -27,6 +27,32 @@ define_sent! {
         tab_id: Option<u64>,
         /// The tools that it is for; all when absent.
         allowed_tools: Option<Vec<String>>,
+        /// How many calls run on it now; absent when none does.
+        running: Option<u32>,
+        /// True of one that the disk has not taken: it holds until the bridge ends. Absent of others.
+        unstored: Option<bool>,
+    }
+    /// What holds until the bridge ends, and is not on disk: the disk refuses it.
+    "Unstored" UnstoredView {
+        /// The origin.
+        origin: String,
+        /// Which of its profiles.
+        profile: String,
+        /// What for.
+        scope: Word,
+        /// `denied` or `revoked`.
+        change: Word,
+    }
+    /// A server that is another program than the one that was allowed.
+    "ServerChange" ServerChange {
+        /// The server.
+        server_id: String,
+        /// The program that was allowed: a package, image, address or command.
+        before: String,
+        /// The program that it is now.
+        after: String,
+        /// Since when, in milliseconds since 1970.
+        since: u64,
     }
     /// A tool as origins see it. What the server wrote stands as it wrote it.
     "ToolDescriptor" ToolDescriptor {

@@ -1,6 +1,6 @@
 //! Objects about servers and AI clients that stand inside replies.
 
-use super::{ImageView, SandboxSummary, Supervision, define_sent};
+use super::{ImageView, SandboxSummary, ServerChange, Supervision, define_sent};
 use crate::field::Word;
 use crate::json::Json;
 
@@ -37,6 +37,8 @@ define_sent! {
         tool_count: Option<u32>,
         /// How many of its tools have changed since they were first seen and are not accepted; absent when none has.
         changed_tools: Option<u32>,
+        /// It is another program than the one that was allowed: origins are kept from it until that is accepted.
+        program_change: Option<ServerChange>,
         /// How often it was restarted since it was last started by a person.
         restarts: u32,
         /// Restarts that count against `restart_attempts`: those without a stable minute behind them.

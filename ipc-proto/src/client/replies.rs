@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{
     CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus, ConnectionInfo,
     ConnectionView, GrantView, HealthView, ImageView, InstalledView, LogLine, OffersView, Provenance,
-    ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerView, StatsView, StatusView, ToolChange,
-    UpgradeView, UsableServer, define_sent,
+    ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerChange, ServerView, StatsView,
+    StatusView, ToolChange, UnstoredView, UpgradeView, UsableServer, define_sent,
 };
 use crate::field::Word;
 use crate::json::{Json, Pieces};
@@ -65,11 +65,13 @@ define_sent! {
         server: ServerView,
         /// Whether there was a definition with this id before.
         replaced: bool,
-        /// Where an earlier server with this id left files, which the new one gets as its home. Absent when there are
-        /// none, and when a definition is replaced.
+        /// Where files of an earlier server with this id are, or of another program that had it: with `keep_data` the home
+        /// of the new one, else set aside. Absent when there are none.
         old_data: Option<String>,
         /// What the definition that was replaced said about its sandbox, where this one says something else.
         old_sandbox: Option<SandboxSettings>,
+        /// The server runs another program than before: its grants are suspended until that is accepted.
+        program_change: Option<ServerChange>,
     }
     /// The definition is stored.
     "add_remote_server" AddRemoteServerResult {
@@ -77,6 +79,8 @@ define_sent! {
         server: ServerView,
         /// Whether there was a definition with this id before.
         replaced: bool,
+        /// The server is at another place than before: its grants are suspended until that is accepted.
+        program_change: Option<ServerChange>,
     }
     /// What holds the server.
     "get_sandbox" GetSandboxResult {
@@ -110,6 +114,10 @@ define_sent! {
         secrets: u32,
         /// Why its secrets, if it has any, are still on disk; absent when they are not.
         secrets_left: Option<String>,
+        /// How many of its tools were pinned, and are not any more.
+        pins: u32,
+        /// What grants had of its tools, and have no more.
+        grants: Vec<GrantView>,
     }
     /// All definitions, by id.
     "list_servers" ListServersResult {
@@ -295,11 +303,19 @@ define_sent! {
         denied: bool,
         /// The grant.
         grant: GrantView,
+        /// Calls that ran on what a DENY denies, or on a grant that covered more, and were ended.
+        ended: u32,
+        /// True of a DENY that the disk refuses: it holds until the bridge ends, and is stored as soon as the disk takes it.
+        unstored: bool,
     }
     /// The grants are gone.
     "host_revoke_permission" HostRevokePermissionResult {
         /// Whether there were any.
         revoked: bool,
+        /// Calls that ran on them, and were ended: their servers were told, and their results are not given.
+        ended: u32,
+        /// True where the disk refuses it: it holds until the bridge ends, and is stored as soon as the disk takes it.
+        unstored: bool,
     }
     /// Whether the origin may.
     "host_check_permission" HostCheckPermissionResult {
@@ -318,6 +334,8 @@ define_sent! {
         origin: String,
         /// Its grants.
         grants: Vec<GrantView>,
+        /// What of them the disk has not taken yet, revocations too.
+        unstored: Vec<UnstoredView>,
     }
     /// The grants of the tab are gone.
     "host_expire_tab_grants" HostExpireTabGrantsResult {
@@ -328,6 +346,8 @@ define_sent! {
     "host_list_all_permissions" HostListAllPermissionsResult {
         /// By origin.
         grants: Vec<GrantView>,
+        /// What of them the disk has not taken yet, revocations too.
+        unstored: Vec<UnstoredView>,
     }
     /// The tools.
     "host_list_tools" HostListToolsResult {
@@ -403,9 +423,16 @@ define_sent! {
     "host_list_tool_changes" HostListToolChangesResult {
         /// By server and name.
         changes: Vec<ToolChange>,
+        /// Servers that are other programs than those that were allowed.
+        servers: Vec<ServerChange>,
     }
     /// The tool is accepted as it is.
     "host_accept_tool_change" HostAcceptToolChangeResult {
+        /// Always true; a failure is an error.
+        accepted: bool,
+    }
+    /// The server is accepted as it is.
+    "host_accept_server_change" HostAcceptServerChangeResult {
         /// Always true; a failure is an error.
         accepted: bool,
     }

@@ -66,6 +66,7 @@ pub fn program(server: &str, command: &Path, args: &[String]) -> Outcome<AddServ
         as_is: None,
         sandbox: None,
         secrets: None,
+        keep_data: None,
     })
 }
 

@@ -1,6 +1,7 @@
 //! The command line where it decides who may use what: against a real bridge and a real server.
 
 use std::fs;
+use std::path::Path;
 
 use harbor_tests::double::Double;
 use harbor_tests::said::UNSEEN;
@@ -45,13 +46,18 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
         done(&home, &["--json", "add", "other", "--no-start", "--", "/bin/true"]).matches("old_data").count(),
         0
     );
-    let (out, remark, code) = harbor(&home, &add);
+    let (out, remark, code) = harbor(&home, &["add", "s", "--no-start", "--keep-data", "--", "/bin/true"]);
     let named = format!("s: an earlier server of this name left files in {}, ", data.display());
     assert!(out == added && remark.starts_with(&named) && code == Some(0), "{remark}");
     assert_eq!(done(&home, &add), added.replacen("added", "replaced", 1), "they are its own by now");
     let (out, remark, _) = harbor(&home, &["remove", "s"]);
-    assert!(out == "removed s\n" && remark.starts_with(&format!("s: its data stay in {}, ", data.display())));
+    assert!(out == "removed s\n" && remark.starts_with(&format!("s: its data stay in {}; ", data.display())));
     assert!(data.join(".local").is_dir());
+    // Who does not say so begins without them.
+    let (out, remark, _) = harbor(&home, &add);
+    let (_, aside) = remark.split_once("were set aside, in ").unwrap();
+    let aside = Path::new(aside.split(';').next().unwrap());
+    assert!(out == added && aside.join(".local").is_dir() && !data.exists(), "{remark}");
 
     let removed = "removed s and its data\n";
     assert_eq!(done(&home, &["remove", "s", "--data"]), removed);
@@ -283,7 +289,12 @@ const REACHES: &str = "s: it has the whole network: services of this machine, th
 fn a_tool_that_has_changed_is_shown_and_accepted() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.add_and_connect("s", &Double::sound(&home));
+    let program = home.scratch("server");
+    fs::copy(programs::double("misbehaving-server"), &program).unwrap();
+    let mut definition = Double::sound(&home).definition("s");
+    definition["command"] = json!(program);
+    bridge.call("add_server", &definition).unwrap();
+    bridge.connect("s");
     done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
     done(&home, &["grant", ORIGIN, "mcp:tools.list"]);
     let call = ["call", "s/echo", "{}", "--as", ORIGIN];
@@ -293,8 +304,9 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
         (String::new(), "no tool has changed\n".into(), Some(0))
     );
 
-    // Another program under the same name, with a tool of the same name.
-    let other = programs::double("echo-server");
+    // Another version of the same program, with a tool of the same name.
+    fs::remove_file(&program).unwrap();
+    fs::copy(programs::double("echo-server"), &program).unwrap();
     let changed = "s: 1 tool has changed since you first saw it: `harbor tools --changed s`\n";
     let told = |args: &[&str]| harbor(&home, args).1;
     let journals = home.scratch("journals");
@@ -302,7 +314,7 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
         "s: what its earlier sandbox settings said is gone; `harbor sandbox s --write {}` says it again\n",
         journals.display()
     );
-    assert_eq!(told(&["add", "s", "--", other.to_str().unwrap()]), format!("{gone}{changed}{REACHES}"));
+    assert_eq!(told(&["add", "s", "--", program.to_str().unwrap()]), format!("{gone}{changed}{REACHES}"));
     for args in [&["list"][..], &["tools"], &["tools", "s"], &["tools", "--as", ORIGIN], &["restart", "s"]] {
         let said = told(args);
         assert!(said.ends_with(changed), "{args:?}: {said}");

@@ -270,6 +270,7 @@ fn a_full_disk_is_an_error_and_nothing_is_set_aside() {
     // What the servers have left is not needed, and may be larger.
     let _ = fs::remove_dir_all(home.path().join("servers"));
     let _ = fs::remove_dir_all(home.path().join("logs"));
+    let _ = fs::remove_file(home.path().join("harbor.db.room"));
     let script = "mount -t tmpfs -o size=256k none \"$0\" && cp -a \"$HARBOR_HOME\"/. \"$0\" && \
         { cat /dev/zero > \"$0/filler\"; HARBOR_HOME=\"$0\" \"$@\"; echo \"exit $?\"; ls \"$0\"; head -c 20 \"$0/harbor.db\"; }";
     let mut usual = home.command("harbor-bridge");

@@ -92,14 +92,26 @@ fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
     let data = home.path().join("servers/tiny/data");
     fs::create_dir_all(&data).unwrap();
     fs::write(data.join("token"), "of another publisher").unwrap();
-    let mind = format!(
-        "mind       an earlier server of this name, whoever published it, left files in {}",
-        data.display()
+    let plan = |more: &[&str]| {
+        let mut command = home.command("harbor");
+        let (plan, _, code) = said(command.args(["install", "npm:tiny", "--dry-run"]).args(more));
+        assert_eq!(code, Some(0), "{plan}");
+        plan
+    };
+    let mind = |whose: &str| {
+        format!("mind       an earlier server of this name{whose} left files in {}", data.display())
+    };
+    let aside = plan(&[]);
+    assert!(aside.contains(&mind("")) && aside.contains("`--keep-data` makes them the home"), "{aside}");
+    let kept = plan(&["--keep-data"]);
+    assert!(
+        kept.contains(&mind(", whoever published it,")) && kept.contains("`--name` gives another"),
+        "{kept}"
     );
-    let mut command = home.command("harbor");
-    command.args(["install", "npm:tiny", "--dry-run"]);
-    let (plan, _, code) = said(&mut command);
-    assert!(plan.contains(&mind) && plan.contains("`--name` gives another") && code == Some(0), "{plan}");
     let (_, remarks, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
-    assert!(remarks.contains("an earlier server of this name left files in") && code == Some(0), "{remarks}");
+    assert!(
+        remarks.contains("of an earlier server of this name were set aside, in") && code == Some(0),
+        "{remarks}"
+    );
+    assert!(!data.join("token").exists());
 }

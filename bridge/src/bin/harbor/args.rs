@@ -116,6 +116,8 @@ pub struct Definition {
     pub sandbox: SandboxSettings,
     /// Names of secrets that it needs.
     pub secrets: Vec<String>,
+    /// Whether it gets what an earlier server of this name has left.
+    pub keep_data: bool,
     pub start: bool,
     /// Where it is, if that is elsewhere; then there is no command.
     pub remote: Option<Remote>,
@@ -366,6 +368,7 @@ impl Words {
             as_is: self.has("--as-is"),
             sandbox: self.sandbox_settings()?,
             secrets: self.named("--secret", "a secret, such as API_KEY")?,
+            keep_data: self.has("--keep-data"),
             start: !self.has("--no-start"),
             remote: None,
             command,

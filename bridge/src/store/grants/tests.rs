@@ -30,12 +30,17 @@ fn grant(origin: &str, grant_type: &str) -> StoredGrant {
     }
 }
 
+async fn clear(grants: &GrantFile, origin: &str, profile: &str, scope: &str, rows: Vec<StoredGrant>) {
+    let [origin, profile, scope] = [origin, profile, scope].map(str::to_owned);
+    grants.settle(vec![RowKey { origin, profile, scope }], rows).await.unwrap();
+}
+
 fn broken(origin: &str, profile: &str, scope: &str) -> Row {
     Row::Broken { origin: origin.into(), profile: profile.into(), scope: scope.into() }
 }
 
 #[tokio::test(flavor = "local")]
-async fn grants_survive_and_their_types_are_removed_one_by_one() {
+async fn grants_survive_and_their_keys_are_settled_one_by_one() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("harbor.db");
     let some =
@@ -51,10 +56,10 @@ async fn grants_survive_and_their_types_are_removed_one_by_one() {
     let grants = open(&path).await;
     let all = [some, none.clone(), grant("https://b", "X")].map(Row::Whole);
     assert_eq!(grants.all().await.unwrap(), all);
-    grants.remove("https://a", "default", "mcp:tools.call", Some("X")).await.unwrap();
-    grants.remove("https://b", "another", "mcp:tools.call", None).await.unwrap();
+    clear(&grants, "https://a", "default", "mcp:tools.call", vec![none.clone()]).await;
+    clear(&grants, "https://b", "another", "mcp:tools.call", Vec::new()).await;
     assert_eq!(grants.all().await.unwrap(), [none, grant("https://b", "X")].map(Row::Whole));
-    grants.remove("https://a", "default", "mcp:tools.call", None).await.unwrap();
+    clear(&grants, "https://a", "default", "mcp:tools.call", Vec::new()).await;
     assert_eq!(grants.all().await.unwrap(), [Row::Whole(grant("https://b", "X"))]);
 }
 
@@ -72,8 +77,8 @@ async fn what_cannot_be_read_is_told_and_what_can_be_removed_is() {
     let found = grants.all().await.unwrap();
     let torn = broken("a\u{fffd}", "p", "s");
     assert_eq!(found, [torn.clone(), broken("https://a", "p", "s"), broken("https://b", "p", "s"), whole]);
-    grants.remove("https://a", "p", "s", None).await.unwrap();
-    grants.remove("https://b", "p", "s", Some("X")).await.unwrap();
+    clear(&grants, "https://a", "p", "s", Vec::new()).await;
+    clear(&grants, "https://b", "p", "s", Vec::new()).await;
     assert_eq!(grants.all().await.unwrap(), [torn, Row::Whole(grant("https://c", "X"))]);
 }
 
@@ -134,15 +139,16 @@ proptest! {
             let mut map = BTreeMap::new();
             for (grant, what) in steps {
                 let key = [&grant.origin, &grant.profile, &grant.scope, &grant.grant_type].map(Clone::clone);
-                let [origin, profile, scope, grant_type] = &key;
+                let [origin, profile, scope, _] = &key;
                 match what {
                     0 => {
-                        grants.remove(origin, profile, scope, None).await.unwrap();
+                        clear(&grants, origin, profile, scope, Vec::new()).await;
                         map.retain(|other: &[String; 4], _| other[..3] != key[..3]);
                     }
                     1 => {
-                        grants.remove(origin, profile, scope, Some(grant_type)).await.unwrap();
-                        map.remove(&key);
+                        clear(&grants, origin, profile, scope, vec![grant.clone()]).await;
+                        map.retain(|other: &[String; 4], _| other[..3] != key[..3]);
+                        map.insert(key, Row::Whole(grant));
                     }
                     _ => {
                         grants.put(grant.clone()).await.unwrap();

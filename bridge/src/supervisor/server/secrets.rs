@@ -59,6 +59,7 @@ impl Server {
                 Credentials::default()
             }
         };
+        self.withhold(&mut secrets);
         secrets.0.extend(self.trial.iter().flat_map(|trial| trial.secrets.0.clone()));
         self.barred.set(false);
         match secrets.missing(&self.definition().secrets) {
@@ -67,11 +68,26 @@ impl Server {
         }
     }
 
+    /// Secrets that were set before this time were given to another program of this name: this one does not get them until
+    /// the person has accepted it.
+    pub fn withhold_secrets(&self, until: Option<u64>) {
+        self.secrets_since.set(until);
+    }
+
+    fn withhold(&self, secrets: &mut Credentials) {
+        if let Some(since) = self.secrets_since.get() {
+            secrets.0.retain(|_, secret| secret.set_at >= since);
+        }
+    }
+
     /// What keeps it from its next start, as far as can be known without one: secrets that it lacks, and a sentence.
     pub async fn cannot_start(&self) -> Option<(Vec<String>, String)> {
         let (store, id) = (&self.runners.shared.secrets, self.id.as_str());
         let missing = match store.of(id).await {
-            Ok(secrets) => secrets.missing(&self.definition().secrets),
+            Ok(mut secrets) => {
+                self.withhold(&mut secrets);
+                secrets.missing(&self.definition().secrets)
+            }
             Err(StoreError::Locked(why)) if self.needs_secrets() || store.may_have(id).await => {
                 return Some((Vec::new(), locked(&why)));
             }
@@ -110,6 +126,8 @@ impl Server {
     pub fn has_secrets_now(self: &Rc<Self>, all: &Credentials) -> bool {
         let lacked = |report: &Rc<EndReport>| report.cause == MISSING_SECRETS;
         let waits = self.state() == State::Failed && self.last_exit.borrow().as_ref().is_some_and(lacked);
+        let mut all = all.clone();
+        self.withhold(&mut all);
         let starts = waits && all.missing(&self.definition().secrets).is_empty();
         if starts {
             self.apply(Event::Start);
@@ -120,8 +138,14 @@ impl Server {
     /// The end of a start that needs what is not set.
     pub(super) fn lacks(&self, missing: &[String]) -> EndReport {
         let (id, first) = (&self.id, missing.first().map_or("KEY", String::as_str));
+        let of_another = match self.secrets_since.get() {
+            Some(_) => format!(
+                "; what was set before was for another program of this name, and `harbor accept {id}` gives it to this one"
+            ),
+            None => String::new(),
+        };
         let message = format!(
-            "it needs {}, which {} not set; `harbor secrets set {id} {first}` asks for it",
+            "it needs {}, which {} not set; `harbor secrets set {id} {first}` asks for it{of_another}",
             missing.join(", "),
             if missing.len() == 1 { "is" } else { "are" }
         );

@@ -3,7 +3,7 @@
 // Owns the question whether such a change is accepted. What is accepted is named by its hash: never anything unseen.
 
 import { isFields } from "../../../shared/ports/wire.ts";
-import type { ToolChange } from "../../../shared/protocol/generated/messages.ts";
+import type { ServerChange, ToolChange } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { PART_WORDS, changedParts } from "../diff.ts";
 import { type VNode, h } from "../dom.ts";
@@ -29,11 +29,11 @@ export const tools: View<Here> = {
 /** Asks for the tools and for what has changed of them. */
 export function loadTools(hands: Hands, id: string, left?: AbortSignal, loaded: () => void = () => undefined): void {
   hands.read(`tools ${id}`, async (signal) => {
-    const [listed, { changes }] = await Promise.all([
+    const [listed, { changes, servers: programs }] = await Promise.all([
       hands.ask("mcp_list_tools", { server_id: id }, { signal }),
       hands.ask("host_list_tool_changes", { server_id: id }, { signal }),
     ]);
-    hands.learn(id, { tools: parseTools(listed.tools), lastListed: listed.last_listed === true, changes });
+    hands.learn(id, { tools: parseTools(listed.tools), lastListed: listed.last_listed === true, changes, programs });
     loaded();
   }, left);
 }
@@ -49,13 +49,13 @@ export function parseTools(listed: unknown): Tool[] {
 }
 
 function list(hands: Hands, id: string): (VNode | undefined)[] {
-  const { tools: known, changes = [], lastListed } = hands.state.detail ?? {};
+  const { tools: known, changes = [], programs = [], lastListed } = hands.state.detail ?? {};
   const failed = failure(hands, `tools ${id}`);
   if (known === undefined) return [failed, hands.isBusy(`tools ${id}`) ? waiting("Asking for its tools…") : undefined];
   const changed = new Set(changes.map(({ tool_name }) => tool_name));
   return [
     failed,
-    h("div", {}, ...changes.map((change) => changeOf(hands, change))),
+    h("div", {}, ...programs.map((change) => programOf(hands, change)), ...changes.map((change) => changeOf(hands, change))),
     lastListed === true ? h("p.soft", {}, "It does not run: these are the tools that it listed last.") : undefined,
     known.length === 0 ? empty("It offers no tools.") : h("ul.rows.tools", {}, ...known.map((tool) => row(id, tool, changed.has(tool.name)))),
   ];
@@ -69,6 +69,24 @@ function row(id: string, { name, title, description }: Tool, changed: boolean): 
     h("a.name.mono", { href: hrefOf({ at: "tool", id, tool: name }), "data-tool": name }, oneLine(name)),
     changed ? h("span.badge", {}, "changed") : undefined,
     words === undefined ? undefined : h("p.words", {}, oneLine(words)),
+  );
+}
+
+function programOf(hands: Hands, { server_id, before, after: program }: ServerChange): VNode {
+  const act = `accept ${server_id}`;
+  const accept = () =>
+    hands.act(act, async () => {
+      await hands.ask("host_accept_server_change", { server_id, program });
+      hands.say(`${server_id} is accepted as it is now`);
+      loadTools(hands, server_id);
+    });
+  return notice(
+    "warn",
+    h("h3", {}, "It is another program than the one that was allowed"),
+    h("p", {}, "It was ", h("bdi.mono", {}, visible(before).text), ", and is ", h("bdi.mono", {}, visible(program).text), "."),
+    h("p", {}, "No site can use it, and it gets none of its earlier secrets, until you accept it."),
+    h("p.buttons", {}, button("Accept this program", accept, { "data-accept": server_id, busy: hands.isBusy(act) })),
+    failure(hands, act),
   );
 }
 

@@ -78,6 +78,8 @@ export interface Requests {
     sandbox?: { [name: string]: Json };
     /** Names of secrets without which it is not started: `set_credential` gives them their values. */
     secrets?: string[];
+    /** Whether it gets the files that an earlier server with this id has left, or that another program of this id has, as its home. Otherwise they are set aside. */
+    keep_data?: boolean;
   };
   /** Defines a server that runs elsewhere, or replaces the definition with this id. */
   add_remote_server: {
@@ -127,7 +129,7 @@ export interface Requests {
     /** Another name for people. */
     label?: string;
   };
-  /** Stops a server and forgets its definition and its secrets. Its data directory stays, and is that of whatever is added with this id later. */
+  /** Stops a server and forgets its definition, its secrets, its pinned tools and what grants have of its tools: whatever is added with this id later inherits nothing. Its data directory stays, and is offered to that (`keep_data`). */
   remove_server: {
     /** The server's id. */
     server_id: string;
@@ -181,6 +183,8 @@ export interface Requests {
     secrets?: string[];
     /** Secrets by name: for the first start, and stored if that succeeds. */
     secret_values?: { [name: string]: string };
+    /** As in `add_server`. */
+    keep_data?: boolean;
     /** As in `add_remote_server`. */
     headers?: { [name: string]: string };
     /** As in `add_remote_server`. */
@@ -757,6 +761,13 @@ export interface Requests {
     /** The hash of what is accepted, as `host_list_tool_changes` gives it: a tool that has changed again meanwhile is not accepted unseen. */
     tool_hash: string;
   };
+  /** Accepts that a server is another program than before: what was granted for its name counts again, its tools are pinned as they are, and it gets the secrets of its name at its next start. */
+  host_accept_server_change: {
+    /** The server. */
+    server_id: string;
+    /** The program, as `host_list_tool_changes` gives it in `servers` (`after`). */
+    program: string;
+  };
 }
 
 /** What the bridge answers, by the type of the request. */
@@ -808,10 +819,12 @@ export interface Replies {
     server: Server;
     /** Whether there was a definition with this id before. */
     replaced: boolean;
-    /** Where an earlier server with this id left files, which the new one gets as its home. Absent when there are none, and when a definition is replaced. */
+    /** Where files of an earlier server with this id are, or of another program that had it: with `keep_data` the home of the new one, else set aside. Absent when there are none. */
     old_data?: string;
     /** What the definition that was replaced said about its sandbox, where this one says something else. */
     old_sandbox?: SandboxSettings;
+    /** The server runs another program than before: its grants are suspended until that is accepted. */
+    program_change?: ServerChange;
   };
   /** The definition is stored. */
   add_remote_server: {
@@ -819,6 +832,8 @@ export interface Replies {
     server: Server;
     /** Whether there was a definition with this id before. */
     replaced: boolean;
+    /** The server is at another place than before: its grants are suspended until that is accepted. */
+    program_change?: ServerChange;
   };
   /** What holds the server. */
   get_sandbox: {
@@ -851,6 +866,10 @@ export interface Replies {
     secrets: number;
     /** Why its secrets, if it has any, are still on disk; absent when they are not. */
     secrets_left?: string;
+    /** How many of its tools were pinned, and are not any more. */
+    pins: number;
+    /** What grants had of its tools, and have no more. */
+    grants: Array<Grant>;
   };
   /** All definitions, by id. */
   list_servers: {
@@ -1036,11 +1055,19 @@ export interface Replies {
     denied: boolean;
     /** The grant. */
     grant: Grant;
+    /** Calls that ran on what a DENY denies, or on a grant that covered more, and were ended. */
+    ended: number;
+    /** True of a DENY that the disk refuses: it holds until the bridge ends, and is stored as soon as the disk takes it. */
+    unstored: boolean;
   };
   /** The grants are gone. */
   host_revoke_permission: {
     /** Whether there were any. */
     revoked: boolean;
+    /** Calls that ran on them, and were ended: their servers were told, and their results are not given. */
+    ended: number;
+    /** True where the disk refuses it: it holds until the bridge ends, and is stored as soon as the disk takes it. */
+    unstored: boolean;
   };
   /** Whether the origin may. */
   host_check_permission: {
@@ -1059,6 +1086,8 @@ export interface Replies {
     origin: string;
     /** Its grants. */
     grants: Array<Grant>;
+    /** What of them the disk has not taken yet, revocations too. */
+    unstored: Array<Unstored>;
   };
   /** The grants of the tab are gone. */
   host_expire_tab_grants: {
@@ -1069,6 +1098,8 @@ export interface Replies {
   host_list_all_permissions: {
     /** By origin. */
     grants: Array<Grant>;
+    /** What of them the disk has not taken yet, revocations too. */
+    unstored: Array<Unstored>;
   };
   /** The tools. */
   host_list_tools: {
@@ -1144,9 +1175,16 @@ export interface Replies {
   host_list_tool_changes: {
     /** By server and name. */
     changes: Array<ToolChange>;
+    /** Servers that are other programs than those that were allowed. */
+    servers: Array<ServerChange>;
   };
   /** The tool is accepted as it is. */
   host_accept_tool_change: {
+    /** Always true; a failure is an error. */
+    accepted: boolean;
+  };
+  /** The server is accepted as it is. */
+  host_accept_server_change: {
     /** Always true; a failure is an error. */
     accepted: boolean;
   };
@@ -1612,6 +1650,8 @@ export interface Server {
   tool_count?: number;
   /** How many of its tools have changed since they were first seen and are not accepted; absent when none has. */
   changed_tools?: number;
+  /** It is another program than the one that was allowed: origins are kept from it until that is accepted. */
+  program_change?: ServerChange;
   /** How often it was restarted since it was last started by a person. */
   restarts: number;
   /** Restarts that count against `restart_attempts`: those without a stable minute behind them. */
@@ -1872,6 +1912,34 @@ export interface Grant {
   tab_id?: number;
   /** The tools that it is for; all when absent. */
   allowed_tools?: Array<string>;
+  /** How many calls run on it now; absent when none does. */
+  running?: number;
+  /** True of one that the disk has not taken: it holds until the bridge ends. Absent of others. */
+  unstored?: boolean;
+}
+
+/** What holds until the bridge ends, and is not on disk: the disk refuses it. */
+export interface Unstored {
+  /** The origin. */
+  origin: string;
+  /** Which of its profiles. */
+  profile: string;
+  /** What for. */
+  scope: string;
+  /** `denied` or `revoked`. */
+  change: string;
+}
+
+/** A server that is another program than the one that was allowed. */
+export interface ServerChange {
+  /** The server. */
+  server_id: string;
+  /** The program that was allowed: a package, image, address or command. */
+  before: string;
+  /** The program that it is now. */
+  after: string;
+  /** Since when, in milliseconds since 1970. */
+  since: number;
 }
 
 /** A tool as origins see it. What the server wrote stands as it wrote it. */
@@ -2630,7 +2698,7 @@ export type Code =
   | "ERR_SCOPE_REQUIRED"
   /** The server has no tool of that name. */
   | "ERR_TOOL_NOT_FOUND"
-  /** The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed since the person saw it (`tool_changed`). */
+  /** The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed since the person saw it (`tool_changed`), or its server is another program by now (`server_changed`). */
   | "ERR_TOOL_NOT_ALLOWED"
   /** The run has made all its calls. */
   | "ERR_BUDGET_EXCEEDED"

@@ -2,6 +2,7 @@
 
 use super::super::define_requests;
 use crate::field::JsonObject;
+use crate::server_id::ServerId;
 use crate::source_id::SourceId;
 
 define_requests! {
@@ -208,5 +209,13 @@ define_requests! {
         /// The hash of what is accepted, as `host_list_tool_changes` gives it: a tool that has changed again meanwhile is
         /// not accepted unseen.
         tool_hash: String,
+    }
+    /// Accepts that a server is another program than before: what was granted for its name counts again, its tools are pinned
+    /// as they are, and it gets the secrets of its name at its next start.
+    "host_accept_server_change" HostAcceptServerChange -> HostAcceptServerChangeResult {
+        /// The server.
+        server_id: ServerId,
+        /// The program, as `host_list_tool_changes` gives it in `servers` (`after`).
+        program: String,
     }
 }

@@ -41,6 +41,8 @@ define_requests! {
         secrets: Option<Vec<String>>,
         /// Secrets by name: for the first start, and stored if that succeeds.
         secret_values: Option<SecretMap>,
+        /// As in `add_server`.
+        keep_data: Option<bool>,
         /// As in `add_remote_server`.
         headers: Option<BTreeMap<String, String>>,
         /// As in `add_remote_server`.

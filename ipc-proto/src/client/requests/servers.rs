@@ -38,6 +38,9 @@ define_requests! {
         sandbox: Option<JsonObject>,
         /// Names of secrets without which it is not started: `set_credential` gives them their values.
         secrets: Option<Vec<String>>,
+        /// Whether it gets the files that an earlier server with this id has left, or that another program of this id has,
+        /// as its home. Otherwise they are set aside.
+        keep_data: Option<bool>,
     }
     /// Defines a server that runs elsewhere, or replaces the definition with this id.
     "add_remote_server" AddRemoteServer -> AddRemoteServerResult {
@@ -91,8 +94,8 @@ define_requests! {
         /// Another name for people.
         label: Option<String>,
     }
-    /// Stops a server and forgets its definition and its secrets. Its data directory stays, and is that of whatever is
-    /// added with this id later.
+    /// Stops a server and forgets its definition, its secrets, its pinned tools and what grants have of its tools: whatever is
+    /// added with this id later inherits nothing. Its data directory stays, and is offered to that (`keep_data`).
     "remove_server" RemoveServer -> RemoveServerResult {
         /// The server's id.
         server_id: ServerId,

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{SITE, lines, path};
 
 const OTHER: &str = "https://other.example";
+const DENIED: &str = "https://denied.example";
 
 fn health(client: &Client) -> Value {
     client.call("host_get_stats", &json!({})).unwrap()["stats"]["audit"].clone()
@@ -54,9 +55,11 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     bridge.add_and_connect("s", &double);
     let (site, other) = (bridge.speaking_for(SITE), bridge.speaking_for(OTHER));
     site.grant(CALL, "ALLOW_ALWAYS", &json!({}));
+    let denied = bridge.speaking_for(DENIED);
+    denied.grant(CALL, "DENY", &json!({}));
     assert_eq!(site.try_tool("s/echo"), "ok");
     // Whatever is still on its way is written before.
-    assert_eq!(bridge.audit(&json!({})).len(), 3);
+    assert_eq!(bridge.audit(&json!({})).len(), 4);
     let aside = put_aside(&home);
 
     // The grant is the first that has to wait for the disk.
@@ -65,7 +68,7 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     for grant_type in ["ALLOW_ONCE", "ALLOW_ALWAYS"] {
         assert_refused(other.ask("host_grant_permission", &fields(grant_type)));
     }
-    assert_refused(site.ask("host_revoke_permission", &json!({"scope": CALL})));
+    assert_refused(denied.ask("host_revoke_permission", &json!({"scope": CALL})));
     assert_eq!(bridge.all_grants(), before);
     assert_refused(site.tool("s/echo", &json!({})));
     assert_refused(bridge.tool("s", "echo", &json!({})));
@@ -90,6 +93,7 @@ fn where_the_log_is_required_nothing_is_done_without_it() {
     let wanted = [
         json!(["add_server", none, none]),
         json!(["grant", SITE, none]),
+        json!(["grant", DENIED, none]),
         json!(["call", SITE, none]),
         json!(["call", SITE, refused]),
         json!(["call", none, refused]),
@@ -113,13 +117,34 @@ fn a_call_that_nobody_can_write_down_stops_those_after_it() {
     site.grant(CALL, "ALLOW_ALWAYS", &json!({}));
     fs::remove_file(path(&home)).unwrap();
     fs::create_dir(path(&home)).unwrap();
-    // Its line is written 100 ms later: only then is the trouble known.
-    assert_eq!(site.try_tool("s/echo"), "ok");
+    // It is made, and whoever made it hears nothing of what nobody could write down.
+    let error = site.tool("s/echo", &json!({})).unwrap_err();
+    let said = (error.code.as_str(), &error.details["cause"], &error.details["sent"]);
+    assert_eq!(said, ("ERR_INTERNAL", &json!("audit"), &json!(true)), "{error:?}");
     wait_for_health(&bridge, true);
     assert_refused(site.tool("s/echo", &json!({})));
     fs::remove_dir(path(&home)).unwrap();
     wait_for_health(&bridge, false);
     assert_eq!(site.try_tool("s/echo"), "ok");
+}
+
+#[test]
+fn where_the_log_is_required_a_killed_bridge_has_lost_no_line_of_an_answered_call() {
+    const CALLS: usize = 60;
+    let home = Home::new();
+    home.configure("[host]\nauditRequired = true\n");
+    let mut bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let site = bridge.speaking_for(SITE);
+    site.grant(CALL, "ALLOW_ALWAYS", &json!({}));
+    for _ in 0..CALLS / 2 {
+        assert!(site.try_tool("s/echo") == "ok" && bridge.tool("s", "echo", &json!({})).is_ok());
+    }
+    bridge.kill();
+    let lines = lines(&home);
+    let calls: Vec<_> = lines.iter().filter(|line| line["event"] == "call").collect();
+    assert!(calls.iter().all(|line| line["decision"] == "allowed" && line["code"] == Value::Null));
+    assert_eq!(calls.len(), CALLS);
 }
 
 /// In place of the directory there is a link to nowhere: nothing can be written there, and nothing be read.
@@ -216,7 +241,8 @@ fn a_flood_of_calls_that_the_log_refuses_makes_few_lines_and_is_counted() {
     bridge.add_and_connect("s", &Double::sound(&home));
     assert_eq!(bridge.audit(&json!({})).len(), 1);
     let aside = put_aside(&home);
-    bridge.tool("s", "echo", &json!({})).unwrap();
+    let made = bridge.tool("s", "echo", &json!({})).unwrap_err();
+    assert_eq!(made.details["sent"], true, "it was made, and its answer waits for its line: {made:?}");
     wait_for_health(&bridge, true);
     for _ in 0..500 {
         assert_refused(bridge.tool("s", "echo", &json!({})));

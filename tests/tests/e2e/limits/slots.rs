@@ -91,8 +91,9 @@ const ENDINGS: &[Ending] = &[
         let held = [hold(&guest, &stage.double), hold(&guest, &stage.double)];
         let waits = queue(&guest, "s/echo", &json!({}));
         guest.ask("host_revoke_permission", &json!({"scope": "mcp:tools.call"})).unwrap();
-        held.iter().for_each(|call| cancel(&stage.bridge, call));
-        assert_eq!(waits.wait(LIMIT).unwrap_err().code, "ERR_SCOPE_REQUIRED");
+        for call in held.iter().chain([&waits]) {
+            assert_eq!(call.wait(LIMIT).unwrap_err().code, "ERR_SCOPE_REQUIRED");
+        }
         wait_until("its place to be free", PROMPT, || under_way(&guest) == 0);
     }),
     ("a run that has made its calls", |stage| {

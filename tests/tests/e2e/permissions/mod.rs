@@ -5,8 +5,10 @@
 
 mod deciding;
 mod ending;
+mod inheriting;
 mod lasting;
 mod origins;
+mod revoking;
 mod telling;
 mod wishes;
 

@@ -55,6 +55,7 @@ impl Words {
             supervision: self.supervision()?,
             sandbox: self.sandbox_settings()?,
             secrets: self.named("--secret", "a secret, such as API_KEY")?,
+            keep_data: self.has("--keep-data"),
             args: self.behind.clone().unwrap_or_default(),
             ..Definition::default()
         };

@@ -17,6 +17,7 @@ const OF_PROGRAM: &[&str] = &[
     "--engine",
     "--cwd",
     "--as-is",
+    "--keep-data",
     "--sandbox",
     "--required",
     "--read",

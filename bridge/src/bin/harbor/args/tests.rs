@@ -61,6 +61,7 @@ fn add_takes_everything_behind_the_dashes_as_it_is() {
             as_is: false,
             sandbox: SandboxSettings::default(),
             secrets: vec!["API_KEY".into()],
+            keep_data: false,
             start: false,
             remote: None,
             image: None,

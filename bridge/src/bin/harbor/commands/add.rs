@@ -7,7 +7,7 @@ use std::path::{self, Component, Path, PathBuf};
 
 use harbor_ipc_proto::client::{
     AddRemoteServer, AddRemoteServerResult, AddServer, AddServerResult, ConnectServerResult, SandboxSettings,
-    ServerView, Supervision,
+    ServerChange, ServerView, Supervision,
 };
 use harbor_ipc_proto::field::JsonObject;
 
@@ -40,6 +40,7 @@ pub struct Added {
     replaced: bool,
     old_data: Option<String>,
     old_sandbox: Option<SandboxSettings>,
+    program_change: Option<ServerChange>,
     /// The whole answer, for `--json`.
     shown: Payload,
 }
@@ -80,6 +81,7 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
         as_is: definition.as_is.then_some(true),
         sandbox: sandbox(&definition.sandbox, here)?,
         secrets: some(&definition.secrets, definition.secrets.is_empty()),
+        keep_data: definition.keep_data.then_some(true),
     }))
 }
 
@@ -116,8 +118,6 @@ pub fn run(
 ) -> Result<(), Failure> {
     let name = &definition.name;
     let mut added = define(client, name, ask)?;
-    // Also where the result is JSON, and before the server runs: it may well be an old trap.
-    remarks::on_old_data(name, added.old_data.as_deref());
     old_sandbox(name, &added).iter().for_each(|text| remark(text));
     relative(definition, &current_dir()?).iter().for_each(|text| remark(text));
     if !screen.json {
@@ -175,21 +175,28 @@ fn relative(definition: &Definition, here: &Path) -> Option<String> {
 
 /// A running server of this name is stopped first.
 pub fn define(client: &mut Client, name: &str, ask: &Adding) -> Result<Added, Failure> {
-    let _status = Status::new(&format!("storing {name} …"));
-    Ok(match ask {
+    let status = Status::new(&format!("storing {name} …"));
+    let added = match ask {
         Adding::Here(ask) => {
             let answer = client.ask(ask, STOP)?;
             let shown = answer.members();
-            let AddServerResult { server, replaced, old_data, old_sandbox } = answer.into_value();
-            Added { server, replaced, old_data, old_sandbox, shown }
+            let AddServerResult { server, replaced, old_data, old_sandbox, program_change } =
+                answer.into_value();
+            Added { server, replaced, old_data, old_sandbox, program_change, shown }
         }
         Adding::Elsewhere(ask) => {
             let answer = client.ask(ask, STOP)?;
             let shown = answer.members();
-            let AddRemoteServerResult { server, replaced } = answer.into_value();
-            Added { server, replaced, old_data: None, old_sandbox: None, shown }
+            let AddRemoteServerResult { server, replaced, program_change } = answer.into_value();
+            Added { server, replaced, old_data: None, old_sandbox: None, program_change, shown }
         }
-    })
+    };
+    drop(status);
+    // Also where the result is JSON, and before the server runs: it may well be an old trap.
+    let kept = matches!(ask, Adding::Here(ask) if ask.keep_data == Some(true));
+    remarks::on_old_data(name, added.old_data.as_deref(), kept);
+    added.program_change.iter().for_each(remarks::on_program);
+    Ok(added)
 }
 
 /// Says which package is installed, if the command was recognised as one.
@@ -375,6 +382,7 @@ mod tests {
             server: typed("{}"),
             replaced: true,
             old_data: None,
+            program_change: None,
             old_sandbox: old_sandbox.map(|old| SandboxSettings::parse(old).unwrap()),
             shown: Payload::default(),
         };

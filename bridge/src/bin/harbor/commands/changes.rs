@@ -2,17 +2,20 @@
 //!
 //! Owns how a change is shown. Must never accept what was not shown: what is accepted is named by its hash.
 
-use harbor_ipc_proto::client::{HostAcceptToolChange, HostListToolChanges, ToolChange};
+use harbor_ipc_proto::client::{
+    HostAcceptServerChange, HostAcceptToolChange, HostListToolChanges, HostListToolChangesResult,
+    ServerChange, ToolChange,
+};
 use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::print;
 use crate::args::Accept;
 use crate::client::{Client, QUICK};
 use crate::diff;
 use crate::errors::Failure;
-use crate::id::source_id;
+use crate::id::{server_id, source_id};
 use crate::payload::Payload;
 use crate::pretty::pretty;
 use crate::screen::{Screen, remark, reveal};
@@ -22,18 +25,34 @@ pub const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSche
 
 pub fn show(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&ask(server)?, QUICK)?;
-    if !screen.json && answer.changes.is_empty() {
+    if !screen.json && answer.changes.is_empty() && answer.servers.is_empty() {
         remark("no tool has changed");
         return Ok(());
     }
     print(screen, &answer, |answer| {
+        let of_server = |change: &ServerChange| {
+            format!("{}\naccept it: harbor accept {}\n", describe_server(change), change.server_id)
+        };
         let shown = |change| format!("{}\n{}\n", describe(change), how_to_accept(change));
-        answer.changes.iter().map(shown).collect::<Vec<_>>().join("\n")
+        let servers = answer.servers.iter().map(of_server);
+        servers.chain(answer.changes.iter().map(shown)).collect::<Vec<_>>().join("\n")
     })
 }
 
 fn ask(server: Option<&str>) -> Result<HostListToolChanges, Failure> {
     Ok(HostListToolChanges { server_id: server.map(source_id).transpose()? })
+}
+
+/// The program that a server was, and the one that it is.
+fn describe_server(change: &ServerChange) -> String {
+    let ServerChange { server_id, before, after, .. } = change;
+    let program =
+        |sign: char, program: &str| format!("  {sign} {}", reveal(program).replace(['\n', '\t'], " "));
+    format!(
+        "{server_id}: is another program; origins cannot use it until you accept it\n{}\n{}",
+        program('-', before),
+        program('+', after)
+    )
 }
 
 /// The tool, what there is to know of it, and what is different.
@@ -96,8 +115,50 @@ pub fn quoted(word: &str) -> String {
 }
 
 pub fn accept(client: &mut Client, accept: &Accept, screen: &mut Screen) -> Result<(), Failure> {
-    let mut accepted = Vec::new();
-    for Chosen { tool, hash, shown } in chosen(client, accept)? {
+    let (mut accepted, mut servers) = (Vec::new(), Vec::new());
+    let known = match (&accept.tool, &accept.hash) {
+        // Where a hash was typed, the person has looked at it before.
+        (Some(_), Some(_)) => HostListToolChangesResult { changes: Vec::new(), servers: Vec::new() },
+        _ => client.ask(&ask(Some(&accept.server))?, QUICK)?.into_value(),
+    };
+    match known.servers.first().filter(|_| accept.tool.is_none()) {
+        Some(change) => servers.push(accept_server(client, change, &known.changes, screen)?),
+        None => accept_tools(client, accept, &known.changes, &mut accepted, screen)?,
+    }
+    if screen.json {
+        screen.json(&json!({ "accepted": accepted, "servers": servers }).to_string())?;
+    }
+    Ok(())
+}
+
+/// Accepts that a server is another program; its tools are pinned as they are.
+fn accept_server(
+    client: &mut Client,
+    change: &ServerChange,
+    changes: &[ToolChange],
+    screen: &mut Screen,
+) -> Result<Value, Failure> {
+    if !screen.json {
+        let shown: Vec<_> =
+            std::iter::once(describe_server(change)).chain(changes.iter().map(describe)).collect();
+        screen.text(&shown.join("\n"))?;
+    }
+    let program = change.after.clone();
+    client.ask(&HostAcceptServerChange { server_id: server_id(&change.server_id)?, program }, QUICK)?;
+    if !screen.json {
+        screen.text(&format!("accepted {}", change.server_id))?;
+    }
+    Ok(json!({ "server_id": change.server_id, "program": change.after }))
+}
+
+fn accept_tools(
+    client: &mut Client,
+    accept: &Accept,
+    changes: &[ToolChange],
+    accepted: &mut Vec<Value>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    for Chosen { tool, hash, shown } in chosen(accept, changes)? {
         if let Some(shown) = shown.filter(|_| !screen.json) {
             screen.text(&shown)?;
         }
@@ -112,9 +173,6 @@ pub fn accept(client: &mut Client, accept: &Accept, screen: &mut Screen) -> Resu
         }
         accepted.push(json!({ "server_id": accept.server, "tool_name": tool, "tool_hash": hash }));
     }
-    if screen.json {
-        screen.json(&json!({ "accepted": accepted }).to_string())?;
-    }
     Ok(())
 }
 
@@ -127,13 +185,11 @@ struct Chosen {
 }
 
 /// The changes that are meant, as they are now.
-fn chosen(client: &mut Client, accept: &Accept) -> Result<Vec<Chosen>, Failure> {
+fn chosen(accept: &Accept, changes: &[ToolChange]) -> Result<Vec<Chosen>, Failure> {
     let server = &accept.server;
     if let (Some(tool), Some(hash)) = (&accept.tool, &accept.hash) {
-        // Where a hash was typed, the person has looked at it before.
         return Ok(vec![Chosen { tool: tool.clone(), hash: hash.clone(), shown: None }]);
     }
-    let changes = client.ask(&ask(Some(server))?, QUICK)?.into_value().changes;
     let meant = |change: &&ToolChange| accept.tool.as_ref().is_none_or(|tool| *tool == change.tool_name);
     let chosen = changes.iter().filter(meant).map(|change| Chosen {
         tool: change.tool_name.clone(),

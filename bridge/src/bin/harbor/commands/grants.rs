@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 
 use harbor_ipc_proto::client::{
     GrantView, HostGetPermissions, HostGrantPermission, HostGrantPermissionResult, HostListAllPermissions,
-    HostRevokePermission, ListServers,
+    HostRevokePermission, ListServers, UnstoredView,
 };
 use harbor_policy::grants::DEFAULT_PROFILE;
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
-use super::print;
+use super::{count, print};
 use crate::args::{Grant, Revoke};
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
@@ -29,6 +29,10 @@ pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<
     print(screen, &answer, |answer| sentence(&answer.grant, now))?;
     if let Some(warning) = warning(&answer) {
         remark(&warning);
+    }
+    ended(answer.ended).iter().for_each(|text| remark(text));
+    if answer.unstored {
+        remark(NOT_STORED);
     }
     let servers = named_servers(grant.tools.as_deref().unwrap_or_default());
     if !servers.is_empty()
@@ -129,7 +133,22 @@ pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Resu
         let message = format!("{origin}{of} has no grant for {scope}{what}: nothing was revoked");
         return Err(Failure::Nothing(message, format!("`harbor grants {origin}` shows what it may")));
     }
-    print(screen, &answer, |_| format!("revoked {scope} of {origin}{of}: {}", what.unwrap_or("all grants")))
+    print(screen, &answer, |_| format!("revoked {scope} of {origin}{of}: {}", what.unwrap_or("all grants")))?;
+    ended(answer.ended).iter().for_each(|text| remark(text));
+    if answer.unstored {
+        remark(NOT_STORED);
+    }
+    Ok(())
+}
+
+/// Said of what holds, and the disk has not taken.
+const NOT_STORED: &str = "harbor: it holds, but the disk does not take it: until the bridge ends, or there is room; `harbor health`";
+
+/// Says how many calls were ended.
+fn ended(calls: u32) -> Option<String> {
+    let calls = usize::try_from(calls).ok().filter(|calls| *calls > 0)?;
+    let what = if calls == 1 { "was ended; its result is" } else { "were ended; their results are" };
+    Some(format!("harbor: {} that ran on it {what} not given", count(calls, "call")))
 }
 
 pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
@@ -140,24 +159,36 @@ pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -
             if screen.json {
                 return Ok(screen.json(&answer.to_json())?);
             }
-            show(&answer.grants, Some(origin), screen)
+            show(&answer.grants, &answer.unstored, Some(origin), screen)
         }
         None => {
             let answer = client.ask(&HostListAllPermissions { profile: None, tab_id: None }, QUICK)?;
             if screen.json {
                 return Ok(screen.json(&answer.to_json())?);
             }
-            show(&answer.grants, None, screen)
+            show(&answer.grants, &answer.unstored, None, screen)
         }
     }
 }
 
-fn show(grants: &[GrantView], origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
+fn show(
+    grants: &[GrantView],
+    unstored: &[UnstoredView],
+    origin: Option<&Origin>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     match grants {
         [] => remark(&none(origin)),
         grants => screen.table(&tabulate(grants, when::now()))?,
     }
+    unstored.iter().for_each(|one| remark(&not_stored(one)));
     Ok(())
+}
+
+/// What would be back with the next bridge, as things are.
+fn not_stored(one: &UnstoredView) -> String {
+    let UnstoredView { origin, scope, change, .. } = one;
+    format!("harbor: {scope} of {origin} is {change} until the bridge ends: the disk has not taken that yet")
 }
 
 fn none(origin: Option<&Origin>) -> String {
@@ -171,6 +202,7 @@ fn none(origin: Option<&Origin>) -> String {
 fn tabulate(grants: &[GrantView], now: u64) -> Table {
     let profiles = grants.iter().any(|grant| !is_default(&grant.profile));
     let tabs = grants.iter().any(|grant| grant.tab_id.is_some());
+    let running = grants.iter().any(|grant| grant.running.is_some());
     let all = [
         ("ORIGIN", true),
         ("PROFILE", profiles),
@@ -179,12 +211,18 @@ fn tabulate(grants: &[GrantView], now: u64) -> Table {
         ("TAB", tabs),
         ("TOOLS", true),
         ("UNTIL", true),
+        ("RUNNING", running),
     ];
     let header: Vec<_> = all.iter().filter(|(_, shown)| *shown).map(|(name, _)| *name).collect();
     let mut table = Table::new(&header);
     for grant in grants {
         let tab = grant.tab_id.map_or_else(|| "-".into(), |tab| tab.to_string());
-        let until = grant.expires_at.map_or_else(|| "-".into(), |end| when::until(end, now));
+        let until = match grant.expires_at {
+            _ if grant.unstored == Some(true) => "the bridge ends".into(),
+            None => "-".into(),
+            Some(end) => when::until(end, now),
+        };
+        let calls = grant.running.map_or_else(|| "-".into(), |calls| calls.to_string());
         let cells = [
             grant.origin.clone(),
             grant.profile.clone(),
@@ -193,6 +231,7 @@ fn tabulate(grants: &[GrantView], now: u64) -> Table {
             tab,
             shorten(grant.allowed_tools.clone()),
             until,
+            calls,
         ];
         table.add(cells.into_iter().zip(all).filter(|(_, (_, shown))| *shown).map(|(cell, _)| cell));
     }

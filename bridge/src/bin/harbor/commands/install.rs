@@ -73,7 +73,13 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         let built = InstallServer { planned: plan.planned, build: Some(true), ..ask(wanted)? };
         plan = planned(client, built)?.into_value().installed;
     }
-    confirm(wanted.yes, &described(&plan), "Install it?", NOTHING_INSTALLED, screen)?;
+    confirm(
+        wanted.yes,
+        &described(&plan, wanted.definition.keep_data),
+        "Install it?",
+        NOTHING_INSTALLED,
+        screen,
+    )?;
     let name = plan.server_id.clone();
     let values = match wanted.yes {
         true => secrets::values(&name, &wanted.definition.secrets)?,
@@ -82,7 +88,8 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     let answer = under_way(client, "installing", &as_planned(complete, &plan, &values)?)?;
     print(screen, &answer, |answer| describe_installed(&answer.installed))?;
     // Also where the result is JSON: it may well be an old trap.
-    remarks::on_old_data(&name, plan.old_data.as_deref());
+    let old_data = answer.installed.old_data.as_deref();
+    remarks::on_old_data(&name, old_data, wanted.definition.keep_data);
     if !screen.json {
         let unseen = unseen::once_added(&name, &wanted.definition.supervision);
         unseen.iter().try_for_each(|text| screen.text(text))?;
@@ -141,7 +148,7 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
     } else {
         let described = match plan.as_ref().map(|plan| &plan.installed) {
             Some(plan) if needs_build(plan) => Some(describe_build(plan)),
-            Some(plan) => Some(described(plan)),
+            Some(plan) => Some(described(plan, wanted.definition.keep_data)),
             None => None,
         };
         let said = about
@@ -229,6 +236,7 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
         sandbox: add::sandbox(&definition.sandbox, &add::current_dir()?)?,
         secrets: add::some(&definition.secrets, definition.secrets.is_empty()),
         secret_values: None,
+        keep_data: definition.keep_data.then_some(true),
         headers,
         transport_type,
         allow_private,
@@ -242,10 +250,14 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
 }
 
 /// A plan, and whose files it would get.
-fn described(plan: &InstalledView) -> String {
+fn described(plan: &InstalledView, keep_data: bool) -> String {
     let described = plan::describe(plan);
     match flatten(plan.old_data.as_deref().unwrap_or_default()) {
         none if none.is_empty() => described,
+        left if !keep_data => format!(
+            "{described}\nmind       an earlier server of this name left files in {left}: they are set aside; `--keep-data` makes \
+             them the home of this one"
+        ),
         left => format!(
             "{described}\nmind       an earlier server of this name, whoever published it, left files in {left}: they become \
              the home of this one; `--name` gives another name"

@@ -5,7 +5,9 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::client::{DeniedView, GetSandbox, ImageView, ListServers, SandboxSummary, ServerView};
+use harbor_ipc_proto::client::{
+    DeniedView, GetSandbox, GrantView, ImageView, ListServers, SandboxSummary, ServerChange, ServerView,
+};
 use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::sandbox::hint::{is_about, may_be_about};
@@ -37,7 +39,10 @@ pub fn changed(server: &ServerView) -> Option<String> {
 pub fn on_changes(client: &mut Client, is_meant: impl Fn(&str) -> bool) {
     let Ok(answer) = client.ask(&ListServers {}, QUICK) else { return };
     let meant = answer.servers.iter().filter(|server| is_meant(&server.server_id));
-    meant.filter_map(changed).for_each(|text| remark(&text));
+    meant.for_each(|server| {
+        server.program_change.iter().for_each(on_program);
+        changed(server).iter().for_each(|text| remark(text));
+    });
 }
 
 /// Says what is to be known of the tools of a server that runs, by the answer to `connect_server`.
@@ -90,17 +95,49 @@ pub fn on_summary(name: &str, sandbox: Option<&SandboxSummary>) {
     sentences.for_each(|sentence| remark(&format!("{name}: {}", flatten(sentence))));
 }
 
-/// Says that a new server gets the files of an earlier one.
-pub fn on_old_data(server: &str, directory: Option<&str>) {
-    old_data(server, directory).into_iter().for_each(|text| remark(&text));
+/// Says where the files of an earlier server are, and whether a new one gets them.
+pub fn on_old_data(server: &str, directory: Option<&str>, kept: bool) {
+    old_data(server, directory, kept).into_iter().for_each(|text| remark(&text));
 }
 
-fn old_data(server: &str, directory: Option<&str>) -> Option<String> {
+fn old_data(server: &str, directory: Option<&str>, kept: bool) -> Option<String> {
     let directory = directory.map(flatten).filter(|directory| !directory.is_empty())?;
-    Some(format!(
-        "{server}: an earlier server of this name left files in {directory}, which is the home of this one; \
-         `harbor remove {server} --data` removes it with them"
-    ))
+    Some(match kept {
+        true => format!(
+            "{server}: an earlier server of this name left files in {directory}, which is the home of this one; \
+             `harbor remove {server} --data` removes it with them"
+        ),
+        false => format!(
+            "{server}: files of an earlier server of this name were set aside, in {directory}; this one begins without them. \
+             --keep-data makes them its home, `harbor remove {server} --data` deletes them, too"
+        ),
+    })
+}
+
+/// Says that a server is another program than the one that was allowed.
+pub fn on_program(change: &ServerChange) {
+    remark(&program(change));
+}
+
+fn program(change: &ServerChange) -> String {
+    let ServerChange { server_id: server, before, after, .. } = change;
+    let [before, after] = [before, after].map(|program| flatten(program));
+    format!(
+        "{server}: it was {before}, and is {after}: what was allowed for the one, and its secrets, wait for your \
+         `harbor accept {server}`"
+    )
+}
+
+/// What of grants and pins has ended with a server.
+pub fn ended_grants(pins: u32, ended: &[GrantView]) -> Vec<String> {
+    let grants = ended.iter().map(|grant| {
+        let (origin, scope) = (&grant.origin, &grant.scope);
+        let tools = grants::shorten(grant.allowed_tools.clone());
+        format!("{origin} may {scope} of {tools} no more")
+    });
+    let pins = usize::try_from(pins).unwrap_or(usize::MAX);
+    let forgotten = format!("what its {} said when you first saw them is forgotten", count(pins, "tool"));
+    grants.chain((pins > 0).then_some(forgotten)).collect()
 }
 
 /// Says by what an image is run from now on.
@@ -138,7 +175,7 @@ fn kept_data(server: &str, with_data: bool, directory: Option<&str>) -> Option<S
     Some(match with_data {
         true => format!("{server}: not all of its data could be deleted; what is left is in {directory}"),
         false => format!(
-            "{server}: its data stay in {directory}, for the next server of this name; \
+            "{server}: its data stay in {directory}; `harbor add {server} --keep-data` uses them again, \
              `harbor remove {server} --data` deletes them"
         ),
     })
@@ -231,20 +268,39 @@ mod tests {
     #[test]
     fn what_earlier_servers_left_is_named_with_what_deletes_it() {
         let kept = Some("/h/data");
-        assert_eq!((old_data("time", None), kept_data("time", false, None)), (None, None));
+        assert_eq!((old_data("time", None, false), kept_data("time", false, None)), (None, None));
         assert_eq!(
-            old_data("time", kept).unwrap(),
+            old_data("time", kept, true).unwrap(),
             "time: an earlier server of this name left files in /h/data, which is the home of this one; \
              `harbor remove time --data` removes it with them"
         );
         assert_eq!(
+            old_data("time", kept, false).unwrap(),
+            "time: files of an earlier server of this name were set aside, in /h/data; this one begins without them. \
+             --keep-data makes them its home, `harbor remove time --data` deletes them, too"
+        );
+        assert_eq!(
             kept_data("time", false, kept).unwrap(),
-            "time: its data stay in /h/data, for the next server of this name; `harbor remove time --data` deletes them"
+            "time: its data stay in /h/data; `harbor add time --keep-data` uses them again, `harbor remove time --data` \
+             deletes them"
         );
         assert_eq!(
             kept_data("time", true, kept).unwrap(),
             "time: not all of its data could be deleted; what is left is in /h/data"
         );
+    }
+
+    #[test]
+    fn what_ends_with_a_server_is_named() {
+        let grant = r#"{"origin":"https://a.example","scope":"mcp:tools.call","allowed_tools":["time/*"]}"#;
+        assert_eq!(
+            ended_grants(2, &[typed(grant)]),
+            [
+                "https://a.example may mcp:tools.call of time/* no more",
+                "what its 2 tools said when you first saw them is forgotten"
+            ]
+        );
+        assert_eq!(ended_grants(0, &[]), [""; 0]);
     }
 
     #[test]

@@ -41,7 +41,10 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         (true, some) => format!(", its data and its {}", count(some, "secret")),
         (false, some) => format!(" and its {}", count(some, "secret")),
     };
-    print(screen, &answer, |_| format!("removed {server}{what}"))?;
+    print(screen, &answer, |answer| {
+        let ended = remarks::ended_grants(answer.pins, &answer.grants);
+        std::iter::once(format!("removed {server}{what}")).chain(ended).collect::<Vec<_>>().join("\n")
+    })?;
     if let Some(left) = &answer.secrets_left {
         remark(&format!("{server}: secrets that it had are still on disk: {left}"));
     }

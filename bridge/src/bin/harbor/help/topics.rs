@@ -17,6 +17,7 @@ pub const TOPICS: &[Topic] = &[
             opt("--input", "NAME=VALUE", "what an entry or a manifest wants to be told; repeat for more"),
             opt("--package", "N", "of an entry with several: which one, counted from 1"),
             opt("--yes", "", "do not ask"),
+            opt("--keep-data", "", "its home is what an earlier server of this name has left"),
             opt("--dry-run", "", "say what would be installed and what it wants; ask and change nothing"),
             opt("--label", "TEXT", "a name for people"),
             opt("--env", "KEY=VALUE", "an environment variable for the server; repeat for more"),
@@ -90,6 +91,11 @@ pub const TOPICS: &[Topic] = &[
                 "instead of a command: a server elsewhere, https://…, or http://… on this machine",
             ),
             opt("--no-start", "", "only store the definition"),
+            opt(
+                "--keep-data",
+                "",
+                "its home is what an earlier server of this name has left, or another program",
+            ),
         ],
         groups: &[
             ("a server that runs elsewhere", REMOTE),
@@ -100,7 +106,7 @@ pub const TOPICS: &[Topic] = &[
             ("what it may reach", SANDBOX),
         ],
         notes: "COMMAND is a path, or a name that the bridge looks up in its PATH. The same NAME again replaces\n\
-                the definition. If the server does not start, the definition stays and the exit code says so.\n\
+                the definition; another program under it is used by nobody before `harbor accept NAME`. If the server does not start, the definition stays and the exit code says so.\n\
                 \n\
                 npx and uvx packages are installed first and then run without them; --as-is keeps the command.\n\
                 Ctrl-C leaves an installation running: `harbor stop NAME` ends it.\n\
@@ -190,8 +196,8 @@ pub const TOPICS: &[Topic] = &[
             opt("--keep-data", "", "keep it, and do not ask"),
         ],
         notes: "A running server is stopped first. What was installed for it and its secrets are deleted. At a terminal you are\n\
-                asked about its data directory; elsewhere it stays. It would be the home of whatever is added under this NAME\n\
-                later.",
+                asked about its data directory; elsewhere it stays, and is the home of what is added under this NAME only if\n\
+                that says --keep-data. What grants have of its tools ends, and what it was pinned by is forgotten.",
         ..topic("remove", "NAME", "forget a server")
     },
     Topic {
@@ -235,8 +241,9 @@ pub const TOPICS: &[Topic] = &[
     },
     Topic {
         notes: "HASH is what `harbor tools --changed` shows: nothing else is accepted with it. Without it the change is\n\
-                shown and accepted as it is now. SERVER alone: all its changed tools.",
-        ..topic("accept", "SERVER/TOOL [HASH]", "accept a tool that has changed")
+                shown and accepted as it is now. SERVER alone: all its changed tools, and that it is another program than the\n\
+                one that was allowed.",
+        ..topic("accept", "SERVER/TOOL [HASH]", "accept a tool, or a server, that has changed")
     },
     Topic {
         options: &[

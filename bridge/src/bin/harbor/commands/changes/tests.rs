@@ -56,7 +56,10 @@ fn each_changed_part_is_shown_line_by_line() {
     assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Done));
     assert_eq!(ran.asked, [r#"{"type":"host_list_tool_changes","request_id":"1"}"#]);
     let ran = command(true, &[&listed(&[now()])], |c, s| show(c, None, s));
-    assert_eq!(ran.printed, format!("{{\"changes\":[{}]}}\n", complete_object("ToolChange", &now())));
+    assert_eq!(
+        ran.printed,
+        format!("{{\"changes\":[{}],\"servers\":[]}}\n", complete_object("ToolChange", &now()))
+    );
 }
 
 #[test]
@@ -110,7 +113,7 @@ fn what_was_looked_at_is_accepted_by_its_hash() {
     assert_eq!(
         ran.printed,
         format!(
-            "{{\"accepted\":[{{\"server_id\":\"time\",\"tool_hash\":\"{HASH}\",\"tool_name\":\"now\"}}]}}\n"
+            "{{\"accepted\":[{{\"server_id\":\"time\",\"tool_hash\":\"{HASH}\",\"tool_name\":\"now\"}}],\"servers\":[]}}\n"
         )
     );
 }
@@ -126,6 +129,24 @@ fn without_a_hash_what_is_accepted_is_shown() {
     assert!(ran.printed.starts_with(&format!("{SHOWN}accepted time/now\ntime/zone: ")), "{}", ran.printed);
     assert!(ran.printed.ends_with("  title\n    + z\naccepted time/zone\n"), "{}", ran.printed);
     assert_eq!(ran.asked[1..], [asked_to_accept(2, "now"), asked_to_accept(3, "zone")]);
+}
+
+#[test]
+fn a_server_that_is_another_program_is_accepted_as_it_was_shown() {
+    let program = r#"{"server_id":"time","before":"npm:time","after":"npm:tiem\u202e","since":1}"#;
+    let all = listed(&[now()]).replace("]}", &format!("],\"servers\":[{program}]}}"));
+    let done = r#"{"type":"host_accept_server_change_result","request_id":"2","accepted":true}"#;
+    let ran = accept(false, None, None, &[&all, done]);
+    let shown = "time: is another program; origins cannot use it until you accept it\n  - npm:time\n  + npm:tiem\\u{202e}\n";
+    assert_eq!(ran.printed, format!("{shown}{SHOWN}accepted time\n"));
+    let asked = "{\"type\":\"host_accept_server_change\",\"request_id\":\"2\",\"server_id\":\"time\",\"program\":\"npm:tiem\u{202e}\"}";
+    assert_eq!(ran.asked[1..], [asked]);
+    let ran = command(false, &[&all], |c, s| show(c, Some("time"), s));
+    assert!(
+        ran.printed.starts_with(&format!("{shown}accept it: harbor accept time\n\ntime/now: ")),
+        "{}",
+        ran.printed
+    );
 }
 
 #[test]

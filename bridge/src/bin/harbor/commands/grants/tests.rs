@@ -43,7 +43,10 @@ fn a_grant_is_confirmed_as_the_bridge_made_it() {
         ]
     );
     let ran = granted(true, true);
-    assert_eq!(ran.printed, format!("{{\"denied\":true,\"grant\":{ALWAYS},\"granted\":true}}\n"));
+    assert_eq!(
+        ran.printed,
+        format!("{{\"denied\":true,\"ended\":0,\"grant\":{ALWAYS},\"granted\":true,\"unstored\":false}}\n")
+    );
     assert_eq!(ran.exit, Exit::Done);
 }
 
@@ -128,7 +131,10 @@ fn what_is_revoked_is_told() {
     let ran = revoked(false, Some("work"), Some(GrantType::Deny), true);
     assert_eq!(ran.printed, "revoked mcp:tools.call of https://a.example (profile work): deny\n");
     assert!(ran.asked[0].contains(r#""profile":"work","scope":"mcp:tools.call","grant_type":"DENY"}"#));
-    assert_eq!(revoked(true, None, None, true).printed, "{\"revoked\":true}\n");
+    assert_eq!(
+        revoked(true, None, None, true).printed,
+        "{\"ended\":0,\"revoked\":true,\"unstored\":false}\n"
+    );
 }
 
 #[test]
@@ -157,7 +163,10 @@ fn the_grants_are_a_table() {
     );
     assert_eq!(ran.asked, [r#"{"type":"host_list_all_permissions","request_id":"1"}"#]);
     let ran = command(true, &[&all], |c, s| list(c, None, s));
-    assert_eq!(ran.printed, format!("{{\"grants\":[{}]}}\n", complete_object("Grant", ALWAYS)));
+    assert_eq!(
+        ran.printed,
+        format!("{{\"grants\":[{}],\"unstored\":[]}}\n", complete_object("Grant", ALWAYS))
+    );
     let origin = Origin::parse("https://a.example").unwrap();
     let of_one = listed("host_get_permissions", "");
     let ran = command(false, &[&of_one], |c, s| list(c, Some(&origin), s));
@@ -182,6 +191,29 @@ fn profiles_and_tabs_are_shown_where_there_are_any() {
             "https://a.example  work     web:fetch  once   7    all    12:10Z (in 10 min)",
             "https://b.example  default  web:fetch  deny   -    all    -",
         ]
+    );
+}
+
+#[test]
+fn what_runs_and_what_the_disk_has_not_taken_is_shown_and_told() {
+    let deny = r#"{"origin":"https://b.example","profile":"default","scope":"web:fetch","grant_type":"DENY","unstored":true}"#;
+    let always = ALWAYS.replace("\"created_at\":1", "\"created_at\":1,\"running\":2");
+    assert_eq!(
+        tabulate(&[typed(&always), typed(deny)], NOON).lines(None),
+        [
+            "ORIGIN             SCOPE           GRANT   TOOLS   UNTIL            RUNNING",
+            "https://a.example  mcp:tools.call  always  time/*  -                2",
+            "https://b.example  web:fetch       deny    all     the bridge ends  -",
+        ]
+    );
+    let one = r#"{"origin":"https://a.example","profile":"default","scope":"web:fetch","change":"revoked"}"#;
+    assert_eq!(
+        not_stored(&typed(one)),
+        "harbor: web:fetch of https://a.example is revoked until the bridge ends: the disk has not taken that yet"
+    );
+    assert_eq!(
+        (ended(0), ended(2).unwrap()),
+        (None, "harbor: 2 calls that ran on it were ended; their results are not given".into())
     );
 }
 

@@ -1,0 +1,189 @@
+//! Servers whose name was given to another program than the one that they run now.
+//!
+//! ```text
+//!  a server is defined ─► the accepted program? ─ yes ─► nothing
+//!                                 └─ another one ─► suspended: origins get `server_changed`, old secrets are withheld
+//!                                                   └─ the person accepts it, or the accepted program is back ─► ends
+//! ```
+//!
+//! Owns who is suspended. Must never accept by itself where something was given to the program before.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::ServerChange;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
+
+use super::Host;
+use super::asker::Sender;
+use super::refused::server_changed;
+use crate::clock::wall_clock;
+use crate::store::StoreError;
+use crate::store::audit::Record;
+use crate::store::programs::{Accepted, Programs};
+use crate::supervisor::Server;
+
+/// Which servers are suspended.
+#[derive(Debug)]
+pub struct Suspended {
+    file: Programs,
+    /// The program that was accepted for each name, and since when another one runs as that.
+    accepted: RefCell<HashMap<ServerId, (String, Option<u64>)>>,
+    /// Those that are suspended. As a rule nobody is, and each call of an origin looks here.
+    now: RefCell<BTreeMap<SourceId, Other>>,
+}
+
+/// A program in the place of another one.
+#[derive(Debug, Clone)]
+struct Other {
+    before: String,
+    after: String,
+    since: u64,
+}
+
+impl Suspended {
+    pub(super) async fn open(file: Programs) -> Result<Rc<Self>, StoreError> {
+        let rows = file.all().await?.into_iter();
+        let accepted =
+            rows.map(|Accepted { server_id, program, other_since }| (server_id, (program, other_since)));
+        let accepted = RefCell::new(accepted.collect());
+        Ok(Rc::new(Self { file, accepted, now: RefCell::default() }))
+    }
+
+    /// That nothing stands between a source and what was granted for its name.
+    ///
+    /// # Errors
+    /// Why origins may not use it.
+    pub(super) fn admit(&self, source: &SourceId) -> Result<(), ErrorBody> {
+        if self.has(source) { Err(server_changed(source)) } else { Ok(()) }
+    }
+
+    /// Whether a source is suspended.
+    pub(super) fn has(&self, source: &SourceId) -> bool {
+        let now = self.now.borrow();
+        !now.is_empty() && now.contains_key(source)
+    }
+
+    /// A server has a definition, perhaps another one than before. Its old secrets are withheld while it is suspended.
+    pub(super) fn on_defined(&self, server: &Server) {
+        let (id, program) = (server.id(), server.definition().program());
+        let mut accepted = self.accepted.borrow_mut();
+        let (before, since) = accepted.entry(id.clone()).or_insert_with(|| (program.clone(), None));
+        let other = (*before != program).then(|| Other {
+            before: before.clone(),
+            after: program,
+            since: *since.get_or_insert_with(wall_clock),
+        });
+        if other.is_none() {
+            *since = None;
+        }
+        drop(accepted);
+        server.withhold_secrets(other.as_ref().map(|other| other.since));
+        let mut now = self.now.borrow_mut();
+        match other {
+            Some(other) => drop(now.insert(id.into(), other)),
+            None => drop(now.remove(&SourceId::from(id))),
+        }
+    }
+
+    /// The name is nobody's any more.
+    pub(super) fn forget(&self, id: &ServerId) {
+        self.accepted.borrow_mut().remove(id);
+        self.now.borrow_mut().remove(&SourceId::from(id));
+    }
+
+    /// What is to be accepted of a server.
+    pub(super) fn change(&self, source: &SourceId) -> Option<ServerChange> {
+        self.now.borrow().get(source).map(|other| change(source, other))
+    }
+
+    /// All of it, or of one source.
+    pub(super) fn changes(&self, only: Option<&SourceId>) -> Vec<ServerChange> {
+        let now = self.now.borrow();
+        let meant = now.iter().filter(|(source, _)| only.is_none_or(|only| only == *source));
+        meant.map(|(source, other)| change(source, other)).collect()
+    }
+
+    async fn accept(&self, server: &Server, program: String) -> Result<(), StoreError> {
+        self.file.accept(server.id(), &program).await?;
+        self.accepted.borrow_mut().insert(server.id().clone(), (program, None));
+        self.on_defined(server);
+        Ok(())
+    }
+}
+
+fn change(source: &SourceId, other: &Other) -> ServerChange {
+    let Other { before, after, since } = other.clone();
+    ServerChange { server_id: source.to_string(), before, after, since }
+}
+
+impl Host {
+    /// A server was removed: whoever has its name next is no other program than an earlier one.
+    pub fn forget_server(&self, id: &ServerId) {
+        self.suspended.forget(id);
+    }
+
+    /// What is to be accepted of a server that runs another program than before.
+    #[must_use]
+    pub fn server_change(&self, id: &ServerId) -> Option<ServerChange> {
+        self.suspended.change(&id.into())
+    }
+
+    /// All servers that run another program than before, or this one.
+    #[must_use]
+    pub fn server_changes(&self, only: Option<&SourceId>) -> Vec<ServerChange> {
+        self.suspended.changes(only)
+    }
+
+    /// Accepts that a server runs another program than before, if it is this one: grants count again, its tools are those
+    /// of the new program, and it gets the secrets at its next start.
+    ///
+    /// # Errors
+    /// When it runs none, or another one by now, and when it cannot be written down.
+    pub async fn accept_server(
+        &self,
+        sender: &Sender,
+        id: &ServerId,
+        program: &str,
+    ) -> Result<(), ErrorBody> {
+        let server = self.server(id)?;
+        if self.server_change(id).is_none_or(|change| change.after != program) {
+            let message =
+                format!("{id} does not run that program now; look at what has changed and accept that");
+            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "program"));
+        }
+        let record = Record { server: Some(id.shared()), decision: "allowed", ..Record::default() };
+        self.trail.decided("server_accepted", sender, record, true).await?;
+        self.settle_server(&server, program.to_owned()).await
+    }
+
+    /// Nothing was given to the program before: whatever takes its place takes nothing over.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub async fn settle_if_nothing_was_given(&self, id: &ServerId, has_more: bool) -> Result<(), ErrorBody> {
+        let source = SourceId::from(id);
+        let Some(change) = self.server_change(id) else { return Ok(()) };
+        let was_given = has_more || self.registry.has_pins(&source) || self.permissions.name(&source);
+        match self.supervisor.get(id).filter(|_| !was_given) {
+            Some(server) => self.settle_server(&server, change.after).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn settle_server(&self, server: &Rc<Server>, program: String) -> Result<(), ErrorBody> {
+        let stored = self.suspended.accept(server, program).await;
+        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
+        let source = SourceId::from(server.id());
+        // They said what the program before could do.
+        self.registry.forget(&source).await;
+        if let Some(tools) = super::source::ToolSource::tools(&**server) {
+            self.on_tools(&source, &tools);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Which program each server's name was given to.
+//!
+//! ```text
+//!  programs(server_id PK, program, other_since ms or NULL)
+//!           program: the one that the person accepted; other_since: since when the definition runs another one
+//! ```
+//!
+//! Owns this table. A row changes in the transaction of its definition, so that no crash makes one program inherit what
+//! another was given. Must never accept anything: only the person does.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::server_id::ServerId;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::StoreError;
+use super::database::Database;
+use super::definitions::{Definition, read_row};
+use crate::clock::wall_clock;
+
+pub(super) const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS programs (
+        server_id   TEXT PRIMARY KEY,
+        program     TEXT NOT NULL,
+        other_since INTEGER
+    ) STRICT;
+";
+
+/// What counts as the program of a definition that cannot be read: no other one is the same.
+const UNREADABLE: &str = "?";
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accepted {
+    /// Whose name it is.
+    pub server_id: ServerId,
+    /// The program that was accepted.
+    pub program: String,
+    /// Since when it runs another one, in milliseconds since 1970.
+    pub other_since: Option<u64>,
+}
+
+/// The table.
+#[derive(Debug)]
+pub struct Programs(Rc<Database>);
+
+impl Programs {
+    /// The table of this database, which is made when there is none. What is defined already is accepted.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn open(database: Rc<Database>) -> Result<Self, StoreError> {
+        database.create(TABLES).await?;
+        let filled = database.run(|connection| {
+            let sql = "SELECT server_id, definition FROM definitions
+                       WHERE server_id NOT IN (SELECT server_id FROM programs)";
+            let mut rows = connection.prepare(sql)?;
+            let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>()?;
+            for (id, text) in rows {
+                let program = program_of(&id, &text);
+                let sql = "INSERT OR IGNORE INTO programs (server_id, program) VALUES (?1, ?2)";
+                connection.execute(sql, params![id, program])?;
+            }
+            Ok(())
+        });
+        filled.await?;
+        Ok(Self(database))
+    }
+
+    /// All rows whose id can be read.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn all(&self) -> Result<Vec<Accepted>, StoreError> {
+        let all = self.0.run(|connection| {
+            let mut rows = connection.prepare("SELECT server_id, program, other_since FROM programs")?;
+            let rows = rows.query_map([], |row| {
+                let id: String = row.get(0)?;
+                let since: Option<i64> = row.get(2)?;
+                let (program, other_since) = (row.get(1)?, since.and_then(|at| u64::try_from(at).ok()));
+                Ok(ServerId::parse(&id).map(|server_id| Accepted { server_id, program, other_since }))
+            })?;
+            Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        });
+        all.await
+    }
+
+    /// The person has accepted that a server runs this program.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn accept(&self, id: &ServerId, program: &str) -> Result<(), StoreError> {
+        let (id, program) = (id.to_string(), program.to_owned());
+        let accepted = self.0.run(move |connection| {
+            connection
+                .execute("INSERT OR REPLACE INTO programs VALUES (?1, ?2, NULL)", params![id, program])?;
+            Ok(())
+        });
+        accepted.await
+    }
+}
+
+fn program_of(id: &str, text: &str) -> String {
+    read_row(id, text).map_or_else(|| UNREADABLE.into(), |(_, definition)| definition.program())
+}
+
+/// Before a definition is stored: the one that it replaces keeps its place here.
+pub(super) fn note(connection: &Connection, id: &str, new: &Definition) -> rusqlite::Result<()> {
+    let sql = "SELECT definition FROM definitions WHERE server_id = ?1";
+    let before: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;
+    let now = new.program();
+    let first = before.map_or_else(|| now.clone(), |text| program_of(id, &text));
+    let sql = "INSERT OR IGNORE INTO programs (server_id, program) VALUES (?1, ?2)";
+    connection.execute(sql, params![id, first])?;
+    let sql = "UPDATE programs SET other_since = CASE WHEN program = ?2 THEN NULL ELSE coalesce(other_since, ?3) END
+               WHERE server_id = ?1";
+    let at = i64::try_from(wall_clock()).unwrap_or(i64::MAX);
+    connection.execute(sql, params![id, now, at]).map(drop)
+}
+
+/// The name is nobody's any more.
+pub(super) fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM programs WHERE server_id = ?1", [id]).map(drop)
+}
