@@ -261,7 +261,6 @@ fn golden_bytes_of_sandboxes() {
 #[test]
 fn golden_bytes_from_runner() {
     let ended = |cause| FromRunner::Ended { server: 1, cause, stderr_tail: "s".into() };
-    let over = |resource| ended(EndCause::OverLimit { resource, limit: 5, used: 6 });
     let info = ServerInfo {
         era: Era::Legacy,
         protocol_version: "v".into(),
@@ -331,15 +330,21 @@ fn golden_bytes_from_runner() {
             b"\x0e\x01\x02/p\x01\x00",
         ),
         (FromRunner::Echo, b"\x10"),
-        (over(Resource::Memory), b"\x09\x01\x0d\x00\x05\x06\x01s"),
-        (over(Resource::Processes), b"\x09\x01\x0d\x01\x05\x06\x01s"),
-        (over(Resource::Disk), b"\x09\x01\x0d\x02\x05\x06\x01s"),
-        (over(Resource::FreeSpace), b"\x09\x01\x0d\x03\x05\x06\x01s"),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);
         assert_eq!(written, wanted, "{message:?}");
         assert_eq!(get_message::<FromRunner<'_>>(&written), Ok(message));
+    }
+}
+
+#[test]
+fn golden_bytes_of_what_is_over_a_limit() {
+    let all = [Resource::Memory, Resource::Processes, Resource::Disk, Resource::FreeSpace];
+    for (number, resource) in (0..).zip(all) {
+        let cause = EndCause::OverLimit { resource, limit: 5, used: 6 };
+        let ended = FromRunner::Ended { server: 1, cause, stderr_tail: "s".into() };
+        assert_eq!(bytes(&ended), [9, 1, 13, number, 5, 6, 1, b's']);
     }
 }
 
