@@ -62,7 +62,8 @@ mod tests {
             assert_eq!(Root::of(completed), Root::Object, "{schema}");
         }
         assert_eq!(Root::of(r#"{"x":{},"type":"obj\u0065ct"}"#), Root::Object);
-        let none = [r#"{"type":"string"}"#, r#"{"type":["null"]}"#, r#"{"type":7}"#, "[]", "null", "false", "7"];
+        let none =
+            [r#"{"type":"string"}"#, r#"{"type":["null"]}"#, r#"{"type":7}"#, "[]", "null", "false", "7"];
         for schema in none.into_iter().chain([r#"{"type":"object","type":"string"}"#, ""]) {
             assert_eq!(Root::of(schema), Root::Other, "{schema}");
         }

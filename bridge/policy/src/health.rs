@@ -174,12 +174,8 @@ fn of_metrics(message: String) -> Reason {
 
 fn of_server(server: ServerFacts) -> Vec<Reason> {
     let why = server.last_error.map(|why| format!(": {why}")).unwrap_or_default();
-    let reason = |code, message| Reason {
-        health: Health::Degraded,
-        server: Some(server.id.clone()),
-        code,
-        message,
-    };
+    let reason =
+        |code, message| Reason { health: Health::Degraded, server: Some(server.id.clone()), code, message };
     let (code, message) = match server.state {
         State::Failed => ("server_failed", format!("{} has failed{why}", server.id)),
         State::Crashed => ("server_crashed", format!("{} waits to be restarted{why}", server.id)),

@@ -98,9 +98,8 @@ impl From<Outcome<'_>> for Answer {
             Outcome::Items { items, count, flaws } => {
                 checked(&items).map_or_else(broken, |items| Self::Items(items, count, sentences(&flaws)))
             }
-            Outcome::Tools { items, tools, flaws } => checked(&items).map_or_else(broken, |items| {
-                Self::Tools(items, ToolList::checked(tools), sentences(&flaws))
-            }),
+            Outcome::Tools { items, tools, flaws } => checked(&items)
+                .map_or_else(broken, |items| Self::Tools(items, ToolList::checked(tools), sentences(&flaws))),
             Outcome::ServerError { code, message, data } => Self::ServerError {
                 code,
                 message: bounded(&message),

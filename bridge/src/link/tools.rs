@@ -84,9 +84,8 @@ impl Tool {
         let fields = Fields::parse(shown.as_bytes()).ok()?;
         let members = MEMBERS.map(|member| fields.get(member).map(|text| Json::from_valid(text.to_owned())));
         let others = fields.names().filter(|name| !MEMBERS.contains(name));
-        let written = |name: &str| {
-            fields.get(name).map(|text| format!("{}:{text}", Json::string(name).as_str()))
-        };
+        let written =
+            |name: &str| fields.get(name).map(|text| format!("{}:{text}", Json::string(name).as_str()));
         let others: Vec<_> = others.filter_map(written).collect();
         let more = (!others.is_empty()).then(|| Json::from_valid(format!("{{{}}}", others.join(","))));
         Some(Self { name: name.into(), members, hash, hidden, via: None, more, former: None })
@@ -157,7 +156,9 @@ fn inside(object: &Json) -> Option<String> {
 /// Whether it is an object that may stand beside the members that have a place of their own.
 fn is_beside(more: &str) -> bool {
     let is_other = |name: &str| name != "name" && !MEMBERS.contains(&name);
-    Fields::parse(more.as_bytes()).is_ok_and(|fields| fields.twice().is_none() && !fields.are_too_many() && fields.names().all(is_other))
+    Fields::parse(more.as_bytes()).is_ok_and(|fields| {
+        fields.twice().is_none() && !fields.are_too_many() && fields.names().all(is_other)
+    })
 }
 
 fn checked(told: Told<'_>) -> Option<Tool> {

@@ -316,7 +316,8 @@ impl Spoken {
     }
 
     fn read(text: &str) -> Option<Self> {
-        let (name, revision) = text.split_once(' ').map_or((text, None), |(name, revision)| (name, Some(revision)));
+        let (name, revision) =
+            text.split_once(' ').map_or((text, None), |(name, revision)| (name, Some(revision)));
         let era = [Era::Legacy, Era::Modern].into_iter().find(|era| era_name(*era) == name)?;
         Some(Self { era, revision: revision.map(str::to_owned) })
     }
@@ -328,7 +329,6 @@ fn era_name(era: Era) -> &'static str {
         Era::Modern => "modern",
     }
 }
-
 
 #[cfg(test)]
 mod tests {

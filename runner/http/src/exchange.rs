@@ -170,7 +170,11 @@ impl Connection {
     }
 
     /// The body, and what it takes; none where it is too long.
-    pub async fn read(&self, answer: &mut Response, limit: usize) -> Result<Option<(Vec<u8>, Share)>, Trouble> {
+    pub async fn read(
+        &self,
+        answer: &mut Response,
+        limit: usize,
+    ) -> Result<Option<(Vec<u8>, Share)>, Trouble> {
         let place = self.http.place();
         if answer.content_length().is_some_and(|length| length > limit as u64) {
             return Ok(None);
@@ -341,7 +345,10 @@ fn named_revisions(body: &[u8], id: u64) -> Option<String> {
     let names_one = LEGACY.iter().any(|revision| text.contains(revision));
     let said = Json::string(&text);
     names_one.then(|| {
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32000,\"message\":{}}}}}", said.as_str())
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32000,\"message\":{}}}}}",
+            said.as_str()
+        )
     })
 }
 

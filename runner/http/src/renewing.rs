@@ -145,9 +145,8 @@ mod tests {
 
     #[test]
     fn only_an_answer_that_says_so_has_a_request_sent_again() {
-        let of = |status: u16, body: &str| {
-            Loss::of(StatusCode::from_u16(status).unwrap(), body.as_bytes(), false)
-        };
+        let of =
+            |status: u16, body: &str| Loss::of(StatusCode::from_u16(status).unwrap(), body.as_bytes(), false);
         let said = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"x"}}"#;
         for status in [400, 401, 503] {
             assert_eq!(of(status, said), Some(Loss::Said));

@@ -128,9 +128,8 @@ impl Contact {
 
     /// The newest revision of these that `initialize` may ask by, if it has not given way before.
     fn other(&self, supported: &[String]) -> Option<&'static str> {
-        let is_other = |legacy: &&str| {
-            *legacy != self.revision && supported.iter().any(|version| version == legacy)
-        };
+        let is_other =
+            |legacy: &&str| *legacy != self.revision && supported.iter().any(|version| version == legacy);
         LEGACY.iter().copied().find(is_other).filter(|_| !self.gave_way)
     }
 

@@ -132,7 +132,16 @@ impl Pages {
     }
 
     fn within(kind: Kind, bound: Bound) -> (Self, Request) {
-        let pages = Self { kind, items: String::new(), count: 0, own: 0, pages: 0, cursors: HashSet::new(), flaw: None, bound };
+        let pages = Self {
+            kind,
+            items: String::new(),
+            count: 0,
+            own: 0,
+            pages: 0,
+            cursors: HashSet::new(),
+            flaw: None,
+            bound,
+        };
         (pages, Request::new(kind.method(), Vec::new()))
     }
 
@@ -143,7 +152,8 @@ impl Pages {
 
     /// What is wrong with it.
     pub fn flaw(&self) -> Option<String> {
-        self.flaw.map(|why| format!("{} {why}; what came until then counts, each name once", self.kind.method()))
+        self.flaw
+            .map(|why| format!("{} {why}; what came until then counts, each name once", self.kind.method()))
     }
 
     /// What is to be said of items that were left out.
@@ -242,7 +252,10 @@ mod tests {
             let (mut pages, _) = Pages::begin(kind);
             let page = |cursor: &str| format!("{{\"tools\":{items},\"nextCursor\":\"{cursor}\"}}");
             assert!(matches!(pages.take(&page("x"), "me"), Next::More(_)));
-            assert!(matches!(pages.take(&page("y"), "me"), Next::More(_)), "not the same one: a circle of two");
+            assert!(
+                matches!(pages.take(&page("y"), "me"), Next::More(_)),
+                "not the same one: a circle of two"
+            );
             assert_eq!(pages.flaw(), None);
             let Next::Whole(kept, counted) = pages.take(&page("x"), "me") else { panic!() };
             assert_eq!(counted, count, "{kept}");
@@ -250,7 +263,8 @@ mod tests {
             assert!(pages.flaw().is_some_and(|flaw| flaw.contains("pages in a circle")));
         }
         let (mut pages, _) = Pages::begin(Kind::Tools);
-        let mut page = |n: u32| pages.take(&format!("{{\"tools\":[{{\"name\":\"a\"}}],\"nextCursor\":\"{n}\"}}"), "me");
+        let mut page =
+            |n: u32| pages.take(&format!("{{\"tools\":[{{\"name\":\"a\"}}],\"nextCursor\":\"{n}\"}}"), "me");
         let last = (0..2000).map(&mut page).find(|next| !matches!(next, Next::More(_)));
         assert_eq!(last, Some(Next::Whole(r#"[{"name":"a"}]"#.into(), 1)));
         assert_eq!(pages.pages, MAX_PAGES);

@@ -103,7 +103,10 @@ impl Session {
             (Open::Page { id, pages, fetch, announced }, Answer::Result(result)) => {
                 self.take_page(id, pages, (fetch, announced), result);
             }
-            (Open::Page { id, fetch, announced: false, .. }, Answer::Error { code: METHOD_NOT_FOUND, .. }) => {
+            (
+                Open::Page { id, fetch, announced: false, .. },
+                Answer::Error { code: METHOD_NOT_FOUND, .. },
+            ) => {
                 self.no_list(id, fetch);
             }
             (Open::Ping, _) => {}

@@ -23,7 +23,8 @@ fn with_list(method: &'static str, made: impl Fn(&Asked) -> Value + Send + Sync 
 
 /// A JSON-RPC error.
 fn refuse(asked: &Asked, stream: &mut std::net::TcpStream, code: i64, message: &str) -> bool {
-    let error = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": {"code": code, "message": message}});
+    let error =
+        json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": {"code": code, "message": message}});
     answer(stream, "200 OK", "application/json", "", &error.to_string())
 }
 
@@ -111,9 +112,14 @@ fn lists_are_asked_for_that_no_capability_announces() {
         _ => false,
     });
     let connected = connect(&bridge, &server.url(), &json!({})).unwrap();
-    assert_eq!((&connected["server"]["tool_count"], &connected["server"]["list_problems"]), (&json!(3), &Value::Null));
+    assert_eq!(
+        (&connected["server"]["tool_count"], &connected["server"]["list_problems"]),
+        (&json!(3), &Value::Null)
+    );
     assert_eq!(bridge.tool_text("s", "t", &json!({})), "done");
-    let list = |message: &str, member: &str| bridge.call(message, &json!({"server_id": "s"})).unwrap()[member].take();
+    let list = |message: &str, member: &str| {
+        bridge.call(message, &json!({"server_id": "s"})).unwrap()[member].take()
+    };
     assert_eq!(list("mcp_list_prompts", "prompts"), json!([{"name": "p"}]));
     assert_eq!(list("mcp_list_resources", "resources"), json!([]), "it knows no such request");
     assert_eq!(bridge.call("health", &json!({})).unwrap()["health"]["state"], "ok");
@@ -183,7 +189,10 @@ fn a_schema_that_is_none_of_an_object_is_completed_or_its_tool_alone_left_out() 
     let mut mcp = client(&home, "2025-11-25");
     let by_client = mcp.ask("tools/list", &json!({}))["result"]["tools"].take();
     let by_bridge = bridge.call("mcp_list_tools", &json!({"server_id": "s"})).unwrap()["tools"].take();
-    assert_eq!((names(&by_client), names(&by_bridge)), (vec!["s__ok", "s__any", "s__empty"], vec!["ok", "any", "empty"]));
+    assert_eq!(
+        (names(&by_client), names(&by_bridge)),
+        (vec!["s__ok", "s__any", "s__empty"], vec!["ok", "any", "empty"])
+    );
     for tools in [&by_client, &by_bridge, &connected_tools(&bridge)] {
         assert_eq!(tools[1]["inputSchema"], json!({"anyOf": [{"type": "object"}], "type": "object"}));
         assert_eq!(tools[2]["inputSchema"], json!({"type": "object"}));
@@ -218,14 +227,20 @@ fn what_nobody_knows_of_a_tool_reaches_clients_and_is_part_of_what_is_pinned() {
         }
         "resources/read" => {
             let uri = &asked.body["params"]["uri"];
-            result(asked, stream, &json!({"contents": [{"uri": uri, "mimeType": "text/html", "text": "an app"}]}))
+            result(
+                asked,
+                stream,
+                &json!({"contents": [{"uri": uri, "mimeType": "text/html", "text": "an app"}]}),
+            )
         }
         _ => false,
     });
     // Another server beside it: whose resource it is has to be known.
     let other = with_list("resources/list", |_| json!({"resources": []}));
     connect(&bridge, &server.url(), &json!({})).unwrap();
-    bridge.call("add_remote_server", &json!({"server_id": "other", "url": other.url(), "allow_private": true})).unwrap();
+    bridge
+        .call("add_remote_server", &json!({"server_id": "other", "url": other.url(), "allow_private": true}))
+        .unwrap();
     bridge.call("connect_server", &json!({"server_id": "other"})).unwrap();
     let mut mcp = client(&home, "2025-11-25");
     let read = mcp.ask("resources/read", &json!({"uri": "ui://x"}));
@@ -241,7 +256,8 @@ fn what_nobody_knows_of_a_tool_reaches_clients_and_is_part_of_what_is_pinned() {
 
     changed.store(1, Ordering::SeqCst);
     bridge.call("connect_server", &json!({"server_id": "s", "restart": true})).unwrap();
-    let changes = bridge.call("host_list_tool_changes", &json!({"server_id": "s"})).unwrap()["changes"].take();
+    let changes =
+        bridge.call("host_list_tool_changes", &json!({"server_id": "s"})).unwrap()["changes"].take();
     assert_eq!(changes[0]["after"]["execution"]["taskSupport"], "required", "{changes}");
     assert_eq!(changes[0]["before"]["execution"]["taskSupport"], "optional");
     let listed = said(&home, &["tools", "--changed", "s"]);
@@ -267,7 +283,8 @@ fn results_are_as_old_and_new_clients_need_them() {
         assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured["structuredContent"]);
         assert_eq!(mcp.tool("s__other", &json!({}))["result"], image, "nothing is added");
     }
-    let mut lazy = Direct::start(home.command("harbor").args(["mcp", "--client", "ai", "--lazy"])).initialized();
+    let mut lazy =
+        Direct::start(home.command("harbor").args(["mcp", "--client", "ai", "--lazy"])).initialized();
     let called = lazy.tool("call_tool", &json!({"name": "s__other"}));
     assert_eq!(called["result"], image);
     let own = bridge.call("mcp_call_tool", &json!({"server_id": "s", "tool_name": "other"})).unwrap();

@@ -35,8 +35,7 @@ fn members_are_the_text_that_the_server_wrote() {
 
 #[test]
 fn what_it_has_come_through_is_no_part_of_what_a_tool_is() {
-    let through =
-        r#"{"name":"read","_meta":{"harbor\/via":[ "0123456789abcdef", "ffffffffffffffff" ]}}"#;
+    let through = r#"{"name":"read","_meta":{"harbor\/via":[ "0123456789abcdef", "ffffffffffffffff" ]}}"#;
     let tool = read_tool(through).unwrap();
     assert_eq!(tool.via.as_deref(), Some(r#"["0123456789abcdef","ffffffffffffffff"]"#));
     assert_eq!((hex(&tool.hash), &tool.more), (hash_of(r#"{"name":"read"}"#), &None));

@@ -160,7 +160,8 @@ fn the_pages_of_a_fetched_list_go_up_whole_and_taken_apart() {
     stage.answer(&json!({"tools": [{"name": "a", "title": "A"}, {"title": "none"}], "nextCursor": "x"}));
     stage.answer(&json!({"tools": [{"name": "b"}]}));
     let told = stage.told();
-    let [log, FromRunner::Reply { server: 7, id: 1, outcome: Outcome::Tools { items, tools, .. } }] = &told[..]
+    let [log, FromRunner::Reply { server: 7, id: 1, outcome: Outcome::Tools { items, tools, .. } }] =
+        &told[..]
     else {
         panic!("{told:?}")
     };
@@ -200,7 +201,10 @@ fn a_server_that_announces_no_tools_is_asked_and_may_not_know_the_request() {
     assert_eq!(tools.len(), 1);
     stage.session.call(1, false, None, &Operation::FetchTools { check_output: true });
     stage.refuse(-32601);
-    assert_eq!(stage.told(), [reply(1, Outcome::Tools { items: "[]".into(), tools: Vec::new(), flaws: Vec::new() })]);
+    assert_eq!(
+        stage.told(),
+        [reply(1, Outcome::Tools { items: "[]".into(), tools: Vec::new(), flaws: Vec::new() })]
+    );
     stage.session.call(2, false, None, &Operation::FetchTools { check_output: true });
     stage.refuse(-32603);
     let [FromRunner::Reply { outcome: Outcome::ServerError { code: -32603, .. }, .. }] = &stage.told()[..]

@@ -48,8 +48,13 @@ fn greetings(server: &Scripted) -> usize {
 #[test]
 fn a_session_that_is_forgotten_is_begun_anew_and_what_was_refused_for_it_is_sent_once_more() {
     let plain = "Bad Request: session not found";
-    let rows = [("404 Not Found", ""), ("400 Bad Request", UNKNOWN), ("401 Unauthorized", UNKNOWN),
-        ("503 Unavailable", UNKNOWN), ("400 Bad Request", plain)];
+    let rows = [
+        ("404 Not Found", ""),
+        ("400 Bad Request", UNKNOWN),
+        ("401 Unauthorized", UNKNOWN),
+        ("503 Unavailable", UNKNOWN),
+        ("400 Bad Request", plain),
+    ];
     for (refusal, body) in rows {
         let home = Home::new();
         let bridge = Bridge::start(&home);
@@ -92,7 +97,12 @@ fn a_refusal_that_does_not_speak_of_the_session_has_nothing_sent_again() {
 
 #[test]
 fn a_server_without_a_stream_of_its_own_is_not_restarted_whatever_it_answers() {
-    let rows = [("404 Not Found", ""), ("303 See Other", "location: /elsewhere\r\n"), ("307 Go", "location: http://127.0.0.1:1/\r\n"), ("400 No", "")];
+    let rows = [
+        ("404 Not Found", ""),
+        ("303 See Other", "location: /elsewhere\r\n"),
+        ("307 Go", "location: http://127.0.0.1:1/\r\n"),
+        ("400 No", ""),
+    ];
     for (status, more) in rows {
         let home = Home::new();
         let bridge = Bridge::start(&home);

@@ -224,7 +224,8 @@ mod tests {
         let due = r#"{"server_id":"x","state":"crashed","attempt":1,"next_retry":5}"#;
         assert_eq!(notes(due), ["x: restart 1 of 3 now"]);
         assert_eq!(notes(r#"{"server_id":"x","state":"running","attempt":1}"#), [""; 0]);
-        let problem = r#"{"server_id":"x","state":"running","list_problems":["its tools could\nnot be listed: no"]}"#;
+        let problem =
+            r#"{"server_id":"x","state":"running","list_problems":["its tools could\nnot be listed: no"]}"#;
         assert_eq!(notes(problem), ["x: its tools could not be listed: no"]);
         assert_eq!(tools(&typed(problem)), "?");
     }

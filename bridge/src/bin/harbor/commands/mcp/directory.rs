@@ -163,7 +163,8 @@ impl Directory {
                 let named = tools.iter().filter_map(|tool| Some((tool.serverId.clone(), app_of(tool)?.text)));
                 self.uris.set_of_tools(named);
                 let uris = &self.uris;
-                let listed = tools.iter().filter_map(|tool| listed_tool(tool, with_via, &mut self.tools, uris));
+                let listed =
+                    tools.iter().filter_map(|tool| listed_tool(tool, with_via, &mut self.tools, uris));
                 return listed.collect();
             }
             Told::Offers(servers) => offers(servers, only),
@@ -261,7 +262,8 @@ fn app_of(tool: &ToolDescriptor) -> Option<App> {
     let member = |object: &str, name: &str| {
         Fields::parse(object.as_bytes()).ok().and_then(|fields| fields.get(name).map(str::to_owned))
     };
-    let text = |object: &str, name: &str| member(object, name).and_then(|text| serde_json::from_str(&text).ok());
+    let text =
+        |object: &str, name: &str| member(object, name).and_then(|text| serde_json::from_str(&text).ok());
     let meta = member(tool.otherMembers.as_ref()?.as_str(), "_meta")?;
     let inside = || {
         let text = text(&member(&meta, "ui")?, "resourceUri")?;
@@ -305,7 +307,9 @@ fn listed_tool(tool: &ToolDescriptor, with_via: bool, names: &mut Names, uris: &
         }
     }
     let more = said(&tool.otherMembers).unwrap_or_default();
-    if let Some(inside) = more.strip_prefix('{').and_then(|more| more.strip_suffix('}')).filter(|more| !more.is_empty()) {
+    if let Some(inside) =
+        more.strip_prefix('{').and_then(|more| more.strip_suffix('}')).filter(|more| !more.is_empty())
+    {
         json.push(b',');
         json.extend_from_slice(inside.as_bytes());
     }

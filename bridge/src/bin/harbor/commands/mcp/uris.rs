@@ -236,7 +236,10 @@ mod tests {
         uris.set_of_tools(named.into_iter().map(|(server, uri)| (server.to_owned(), uri.to_owned())));
         assert_eq!(uris.find("ui://a").unwrap().server, "s", "a template does not count beside that");
         assert_eq!(uris.find("ui://b"), Err(Unknown::Several(vec!["s".into(), "t".into()])));
-        assert_eq!((uris.shown("s", "ui://a"), uris.shown("s", "ui://b")), ("ui://a".into(), "ui://harbor/s/ui%3A%2F%2Fb".into()));
+        assert_eq!(
+            (uris.shown("s", "ui://a"), uris.shown("s", "ui://b")),
+            ("ui://a".into(), "ui://harbor/s/ui%3A%2F%2Fb".into())
+        );
         for (server, uri) in named {
             let shown = uris.shown(server, uri);
             assert_eq!(uris.find(&shown), Ok(Target { server: server.into(), name: uri.into() }), "{shown}");

@@ -225,7 +225,10 @@ mod tests {
     fn a_structured_result_has_its_text_where_it_has_no_content() {
         let text = r#"[{"type":"text","text":"{\"a\":1e2}"}]"#;
         for (written, shown) in [
-            (r#"{"structuredContent":{"a":1e2}}"#, format!(r#"{{"structuredContent":{{"a":1e2}},"content":{text}}}"#)),
+            (
+                r#"{"structuredContent":{"a":1e2}}"#,
+                format!(r#"{{"structuredContent":{{"a":1e2}},"content":{text}}}"#),
+            ),
             (
                 r#"{"content":[ ],"structuredContent":{"a":1e2},"isError":true}"#,
                 format!(r#"{{"content":{text},"structuredContent":{{"a":1e2}},"isError":true}}"#),
@@ -233,8 +236,10 @@ mod tests {
         ] {
             assert_eq!(with_text(written), shown, "{written}");
         }
-        let image = r#"{"content":[{"type":"image","mimeType":"image/png","data":"AA=="}],"structuredContent":{}}"#;
-        for as_it_is in [image, r#"{"content":[]}"#, "{}", r#"{"content":[],"structuredContent":null}"#, "7"] {
+        let image =
+            r#"{"content":[{"type":"image","mimeType":"image/png","data":"AA=="}],"structuredContent":{}}"#;
+        for as_it_is in [image, r#"{"content":[]}"#, "{}", r#"{"content":[],"structuredContent":null}"#, "7"]
+        {
             assert_eq!(with_text(as_it_is), as_it_is);
         }
     }
