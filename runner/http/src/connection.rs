@@ -72,6 +72,8 @@ pub struct Connection {
     endpoint: watch::Sender<Option<Url>>,
     by_events: Cell<bool>,
     session: RefCell<Option<HeaderValue>>,
+    /// How many sessions were begun: a server may give the same id again.
+    sessions: Cell<u64>,
     /// The revision of an older server, once it has said it.
     revision: RefCell<Option<HeaderValue>>,
     /// Whether its answer to `initialize` is still to come.
@@ -101,6 +103,7 @@ impl Connection {
             endpoint: watch::Sender::new(None),
             by_events: Cell::new(false),
             session: RefCell::default(),
+            sessions: Cell::default(),
             revision: RefCell::default(),
             greets: Cell::default(),
             requests: RefCell::default(),
@@ -192,9 +195,9 @@ impl Connection {
         let _ = self.jobs.send(job);
     }
 
-    /// The session's id.
-    pub fn session(&self) -> Option<HeaderValue> {
-        self.session.borrow().clone()
+    /// The number of the present session, if there is one.
+    pub fn session(&self) -> Option<u64> {
+        self.session.borrow().is_some().then(|| self.sessions.get())
     }
 
     /// The request has come to its end.
@@ -292,6 +295,7 @@ impl Connection {
     pub fn keep_session(&self, headers: &HeaderMap) {
         let id = headers.get(SESSION).filter(|id| id.len() <= MAX_SESSION && id.to_str().is_ok());
         *self.session.borrow_mut() = id.cloned();
+        self.sessions.set(self.sessions.get() + 1);
     }
 
     /// What it means that a session is over, and no other can be begun in its place.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
 use harbor_runner::mcp::contact::LEGACY;
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -267,7 +267,7 @@ impl Connection {
         self: &Rc<Self>,
         (out, id, line): (&Outgoing, u64, &[u8]),
         mut answer: Response,
-        (session, again): (Option<HeaderValue>, bool),
+        (session, again): (Option<u64>, bool),
     ) -> Result<bool, Trouble> {
         let status = answer.status();
         let (code, place) = (status.as_u16(), self.http.place());

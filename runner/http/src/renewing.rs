@@ -10,7 +10,6 @@
 
 use std::rc::Rc;
 
-use reqwest::header::HeaderValue;
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use tokio::sync::oneshot;
@@ -63,7 +62,7 @@ impl Connection {
     ///
     /// # Errors
     /// Why there is none.
-    pub async fn renew(self: &Rc<Self>, lost: Option<HeaderValue>) -> Result<(), Trouble> {
+    pub async fn renew(self: &Rc<Self>, lost: Option<u64>) -> Result<(), Trouble> {
         let (done, begun) = oneshot::channel();
         let this = self.clone();
         // A task of its own: whoever asked for it may leave, and others wait for it, too.
@@ -76,13 +75,13 @@ impl Connection {
     }
 
     /// The same for whoever has no use for the outcome; where there is no other session, the connection ends.
-    pub async fn renew_or_end(self: Rc<Self>, lost: Option<HeaderValue>) {
+    pub async fn renew_or_end(self: Rc<Self>, lost: Option<u64>) {
         if let Err(trouble) = self.begin_anew(lost).await {
             self.end(trouble.end());
         }
     }
 
-    async fn begin_anew(self: &Rc<Self>, lost: Option<HeaderValue>) -> Result<(), Trouble> {
+    async fn begin_anew(self: &Rc<Self>, lost: Option<u64>) -> Result<(), Trouble> {
         let _turn = self.turn.lock().await;
         if self.session() != lost {
             return Ok(());

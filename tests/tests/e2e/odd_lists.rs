@@ -34,7 +34,7 @@ fn names(tools: &Value) -> Vec<&str> {
 
 /// What is wrong with the server `s`, by the code, and its sentence.
 fn reason(bridge: &Bridge) -> (String, String) {
-    let health = bridge.call("health", &json!({})).unwrap()["health"].take();
+    let health = bridge.call("health", &json!({})).unwrap()["health"].clone();
     let reason = &health["reasons"][0];
     assert_eq!((&health["state"], &reason["server"]), (&json!("degraded"), &json!("s")), "{health}");
     let text = |member: &str| reason[member].as_str().unwrap().to_owned();
@@ -118,7 +118,7 @@ fn lists_are_asked_for_that_no_capability_announces() {
     );
     assert_eq!(bridge.tool_text("s", "t", &json!({})), "done");
     let list = |message: &str, member: &str| {
-        bridge.call(message, &json!({"server_id": "s"})).unwrap()[member].take()
+        bridge.call(message, &json!({"server_id": "s"})).unwrap()[member].clone()
     };
     assert_eq!(list("mcp_list_prompts", "prompts"), json!([{"name": "p"}]));
     assert_eq!(list("mcp_list_resources", "resources"), json!([]), "it knows no such request");
@@ -188,7 +188,7 @@ fn a_schema_that_is_none_of_an_object_is_completed_or_its_tool_alone_left_out() 
 
     let mut mcp = client(&home, "2025-11-25");
     let by_client = mcp.ask("tools/list", &json!({}))["result"]["tools"].take();
-    let by_bridge = bridge.call("mcp_list_tools", &json!({"server_id": "s"})).unwrap()["tools"].take();
+    let by_bridge = bridge.call("mcp_list_tools", &json!({"server_id": "s"})).unwrap()["tools"].clone();
     assert_eq!(
         (names(&by_client), names(&by_bridge)),
         (vec!["s__ok", "s__any", "s__empty"], vec!["ok", "any", "empty"])
@@ -202,7 +202,7 @@ fn a_schema_that_is_none_of_an_object_is_completed_or_its_tool_alone_left_out() 
 
 /// The tools as `mcp_connect` gives them.
 fn connected_tools(bridge: &Bridge) -> Value {
-    bridge.call("mcp_connect", &json!({"server_id": "s"})).unwrap()["tools"].take()
+    bridge.call("mcp_connect", &json!({"server_id": "s"})).unwrap()["tools"].clone()
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn what_nobody_knows_of_a_tool_reaches_clients_and_is_part_of_what_is_pinned() {
     changed.store(1, Ordering::SeqCst);
     bridge.call("connect_server", &json!({"server_id": "s", "restart": true})).unwrap();
     let changes =
-        bridge.call("host_list_tool_changes", &json!({"server_id": "s"})).unwrap()["changes"].take();
+        bridge.call("host_list_tool_changes", &json!({"server_id": "s"})).unwrap()["changes"].clone();
     assert_eq!(changes[0]["after"]["execution"]["taskSupport"], "required", "{changes}");
     assert_eq!(changes[0]["before"]["execution"]["taskSupport"], "optional");
     let listed = said(&home, &["tools", "--changed", "s"]);
@@ -287,6 +287,6 @@ fn results_are_as_old_and_new_clients_need_them() {
         Direct::start(home.command("harbor").args(["mcp", "--client", "ai", "--lazy"])).initialized();
     let called = lazy.tool("call_tool", &json!({"name": "s__other"}));
     assert_eq!(called["result"], image);
-    let own = bridge.call("mcp_call_tool", &json!({"server_id": "s", "tool_name": "other"})).unwrap();
+    let own = bridge.tool("s", "other", &json!({})).unwrap();
     assert_eq!(own["result"], image);
 }
