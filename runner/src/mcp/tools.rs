@@ -14,13 +14,14 @@ pub mod object_schema;
 mod value;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::json::{put_str, text_of};
 use harbor_ipc_proto::link::runner::Tool;
 use harbor_ipc_proto::members::Members;
 use harbor_ipc_proto::via::{self, VIA};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -118,6 +119,10 @@ impl<'a> Item<'a> {
         let (mut known, mut more, mut seen) = ([None; 6], Vec::new(), HashSet::new());
         for member in Members::of(item) {
             let (name, text) = member.map_err(|_| "it is no object")?;
+            // Half a surrogate pair comes as it was written, and so may a name that begins with a quotation mark.
+            if name.starts_with('"') && serde_json::from_str::<BTreeMap<String, IgnoredAny>>(item).is_err() {
+                return Err("one of its members has no name");
+            }
             if !seen.insert(name.clone()) {
                 return Err("a member stands twice");
             }

@@ -52,12 +52,12 @@ fn what_is_no_tool_is_left_out_and_counted() {
     let items = format!(
         r#"[{{"name":"a"}},{{"title":"no name"}},7,["b"],{{"name":5}},{{"name":""}},{{"name":"{long}"}},
             {{"name":"a","title":"again"}},{{"name":"\u0061"}},{{"name":"c","name":"d"}},{{"name":"\ud800"}},
-            {{"name":"b"}}]"#
+            {{"name":"b","\"":1}},{{"name":"e","\ud800":1}}]"#
     );
     let (tools, left_out) = read_tools(&items);
     let names: Vec<_> = tools.iter().map(|tool| (tool.name.as_ref(), tool.title.as_deref())).collect();
     assert_eq!(names, [("a", None), ("b", None)]);
-    assert_eq!(left_out, LeftOut { count: 10, first: "it has no name" });
+    assert_eq!(left_out, LeftOut { count: 11, first: "it has no name" });
     assert_eq!(read_tools("[]"), (Vec::new(), LeftOut::default()));
 }
 
