@@ -107,6 +107,20 @@ pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
     if has_escape { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(inside.into()) }
 }
 
+/// The object with this value for a member, and all else as it was written; `None` where it is no object, or one of more
+/// members than any message has.
+#[must_use]
+pub fn with_member(object: &str, name: &str, value: &str) -> Option<String> {
+    let fields = Fields::parse(object.as_bytes()).ok().filter(|fields| !fields.are_too_many())?;
+    if let Some(old) = fields.get(name) {
+        let start = old.as_ptr().addr().checked_sub(object.as_ptr().addr())?;
+        return Some([object.get(..start)?, value, object.get(start + old.len()..)?].concat());
+    }
+    let rest = object.trim_end().strip_suffix('}')?;
+    let comma = if fields.names().next().is_some() { "," } else { "" };
+    Some(format!("{rest}{comma}{}:{value}}}", Json::string(name).as_str()))
+}
+
 /// Appends `text` as a JSON string.
 pub fn put_str(out: &mut Vec<u8>, text: &str) {
     if plain_end(text.as_bytes(), 0) == text.len() {

@@ -20,6 +20,7 @@ pub mod hidden;
 pub mod json;
 pub mod link;
 pub mod members;
+pub mod root_schema;
 pub mod secret;
 pub mod server_id;
 pub mod source_id;
@@ -29,7 +30,7 @@ pub mod via;
 pub const CLIENT_PROTOCOL: u32 = 1;
 
 /// Version of the runner and worker links. Raised with every change that is not an append.
-pub const LINK_PROTOCOL: u32 = 5;
+pub const LINK_PROTOCOL: u32 = 6;
 
 /// The build that this code belongs to: package version plus, where the build scripts give it, a commit.
 /// Both ends of a link must show the same one.

@@ -7,7 +7,7 @@
 //! Owns the names and this member. Without it A would list to B what it has from B, which would list it to A again. Must
 //! never carry anything but identities: nobody looks it through.
 
-use crate::json::{Fields, Json};
+use crate::json::{Fields, Json, with_member};
 
 /// The variable that tells a runner the identity of its Harbor.
 pub const IDENTITY: &str = "HARBOR_ID";
@@ -60,20 +60,8 @@ fn is_identity(text: &str) -> bool {
 pub fn passed_on(item: &str, by: &str) -> Option<String> {
     let harbors = array(&[vec![by.to_owned()], via(item)].concat());
     let meta = Fields::parse(item.as_bytes()).ok()?.get("_meta").unwrap_or("{}");
-    let meta = with(meta, VIA, &harbors).or_else(|| with("{}", VIA, &harbors))?;
-    with(item, "_meta", &meta)
-}
-
-/// The object with this value for a member, and all else as it was written.
-fn with(object: &str, name: &str, value: &str) -> Option<String> {
-    let fields = Fields::parse(object.as_bytes()).ok().filter(|fields| !fields.are_too_many())?;
-    if let Some(old) = fields.get(name) {
-        let start = old.as_ptr().addr().checked_sub(object.as_ptr().addr())?;
-        return Some([object.get(..start)?, value, object.get(start + old.len()..)?].concat());
-    }
-    let rest = object.trim_end().strip_suffix('}')?;
-    let comma = if fields.names().next().is_some() { "," } else { "" };
-    Some(format!("{rest}{comma}{}:{value}}}", Json::string(name).as_str()))
+    let meta = with_member(meta, VIA, &harbors).or_else(|| with_member("{}", VIA, &harbors))?;
+    with_member(item, "_meta", &meta)
 }
 
 fn array(texts: &[String]) -> String {

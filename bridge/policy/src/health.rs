@@ -42,6 +42,17 @@ pub struct ServerFacts {
     pub state: State,
     /// How it last ended against the person's will, a sentence.
     pub last_error: Option<String>,
+    /// What is wrong with its lists.
+    pub lists: Vec<ListProblem>,
+}
+
+/// Something that is wrong with a list of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListProblem {
+    /// It could not be had; else it is there, and not whole.
+    pub has_failed: bool,
+    /// A sentence.
+    pub why: String,
 }
 
 /// What is known of the audit log.
@@ -95,7 +106,7 @@ pub struct Reason {
 /// All that is wrong, the worst first, then by server.
 #[must_use]
 pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> Vec<Reason> {
-    let of_servers = servers.into_iter().filter_map(of_server);
+    let of_servers = servers.into_iter().flat_map(of_server);
     let mut all: Vec<_> = of_audit(facts.audit)
         .into_iter()
         .chain(of_database(facts.database))
@@ -161,16 +172,23 @@ fn of_metrics(message: String) -> Reason {
     Reason { health: Health::Degraded, server: None, code: "metrics_unavailable", message }
 }
 
-fn of_server(server: ServerFacts) -> Option<Reason> {
+fn of_server(server: ServerFacts) -> Vec<Reason> {
     let why = server.last_error.map(|why| format!(": {why}")).unwrap_or_default();
+    let reason =
+        |code, message| Reason { health: Health::Degraded, server: Some(server.id.clone()), code, message };
     let (code, message) = match server.state {
         State::Failed => ("server_failed", format!("{} has failed{why}", server.id)),
         State::Crashed => ("server_crashed", format!("{} waits to be restarted{why}", server.id)),
-        State::Installing | State::Stopped | State::Starting | State::Running | State::Stopping => {
-            return None;
+        State::Running => {
+            let of_list = |problem: &ListProblem| {
+                let code = if problem.has_failed { "list_failed" } else { "list_incomplete" };
+                reason(code, format!("{}: {}", server.id, problem.why))
+            };
+            return server.lists.iter().map(of_list).collect();
         }
+        State::Installing | State::Stopped | State::Starting | State::Stopping => return Vec::new(),
     };
-    Some(Reason { health: Health::Degraded, server: Some(server.id), code, message })
+    vec![reason(code, message)]
 }
 
 #[cfg(test)]
@@ -178,7 +196,18 @@ mod tests {
     use super::*;
 
     fn server(id: &str, state: State) -> ServerFacts {
-        ServerFacts { id: id.into(), state, last_error: Some("it was killed".into()) }
+        ServerFacts { id: id.into(), state, last_error: Some("it was killed".into()), lists: Vec::new() }
+    }
+
+    #[test]
+    fn lists_that_are_not_whole_are_told_while_their_server_runs() {
+        let problem = |has_failed, why: &str| ListProblem { has_failed, why: why.into() };
+        let lists = vec![problem(true, "no tools"), problem(false, "no end")];
+        let with = |state| ServerFacts { lists: lists.clone(), ..server("s", state) };
+        let found = reasons(Facts::default(), [with(State::Running), with(State::Stopped)]);
+        let shown: Vec<_> = found.iter().map(|reason| (reason.code, reason.message.as_str())).collect();
+        assert_eq!(shown, [("list_failed", "s: no tools"), ("list_incomplete", "s: no end")]);
+        assert_eq!(worst(&found), Health::Degraded);
     }
 
     #[test]

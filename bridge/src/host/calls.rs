@@ -351,7 +351,10 @@ pub(super) fn outcome(
 ) -> Result<Json, ErrorBody> {
     match answer {
         Ok(
-            Answer::Result(json) | Answer::ToolError(json) | Answer::Items(json, _) | Answer::Tools(json, _),
+            Answer::Result(json)
+            | Answer::ToolError(json)
+            | Answer::Items(json, ..)
+            | Answer::Tools(json, ..),
         ) => Ok(json),
         Ok(Answer::ServerError { code, message, data }) => {
             Err(errors::server_error(id, code, &message, data))

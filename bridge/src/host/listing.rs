@@ -103,7 +103,7 @@ impl Host {
         let running = running.filter(|server| !self.suspended.has(&server.id().into()));
         let offers =
             running.filter(|server| sight.of_source(&server.id().into()).has(EVERY)).filter_map(|server| {
-                let Fetched { items, count } = server.list(kind);
+                let Fetched { items, count, .. } = server.list(kind);
                 (count > 0).then(|| OffersView { server_id: server.id().to_string(), items })
             });
         Ok(offers.collect())

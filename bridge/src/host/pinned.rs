@@ -2,9 +2,12 @@
 //!
 //! Owns how many are kept. A tool that has gone keeps its pin: coming back as another one is a change.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+
+use harbor_ipc_proto::json::with_member;
 
 use crate::link::{Tool, ToolList};
 use crate::store::pins::Pin;
@@ -35,6 +38,8 @@ struct Pinned {
     listed: bool,
     /// The same on disk.
     stored: bool,
+    /// Whether all that it said was looked at. Earlier versions of Harbor left out what they did not know.
+    is_whole: bool,
 }
 
 /// What the disk does not know yet of the last listing.
@@ -67,17 +72,19 @@ pub(super) enum Standing {
 impl PinnedTools {
     /// Takes a pin from the disk.
     pub(super) fn restore(&mut self, pin: &Pin) {
-        if let Some(tool) = Tool::from_shown(&pin.tool, &pin.shown, pin.hash, pin.hidden)
+        let (shown, is_whole) = without_mark(&pin.shown);
+        if let Some(tool) = Tool::from_shown(&pin.tool, &shown, pin.hash, pin.hidden)
             && self.put(&tool)
             && let Some(pinned) = self.tools.get_mut(&tool.name)
         {
             (pinned.listed, pinned.stored) = (pin.listed, pin.listed);
+            pinned.is_whole = is_whole;
         }
     }
 
     /// Takes a changed tool from the disk.
     pub(super) fn restore_changed(&mut self, pin: &Pin) {
-        let tool = Tool::from_shown(&pin.tool, &pin.shown, pin.hash, pin.hidden);
+        let tool = Tool::from_shown(&pin.tool, &without_mark(&pin.shown).0, pin.hash, pin.hidden);
         if let Some(tool) = tool.filter(|tool| self.standing(tool) == Standing::Changed) {
             self.changed.insert(tool.name.clone(), tool);
         }
@@ -106,7 +113,7 @@ impl PinnedTools {
             self.bytes = self.bytes_with(tool);
             self.list = Weak::new();
             self.changed.remove(&tool.name);
-            let pinned = Pinned { tool: tool.clone(), listed: true, stored: true };
+            let pinned = Pinned { tool: tool.clone(), listed: true, stored: true, is_whole: true };
             self.tools.insert(tool.name.clone(), pinned);
         }
         fits
@@ -115,6 +122,12 @@ impl PinnedTools {
     /// What is pinned under this name.
     pub(super) fn get(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name).map(|pinned| &pinned.tool)
+    }
+
+    /// Whether it is what an earlier version of Harbor has pinned, which looked at less of it.
+    pub(super) fn is_known_in_part(&self, now: &Tool) -> bool {
+        let pinned = self.tools.get(&now.name).filter(|pinned| !pinned.is_whole);
+        pinned.is_some_and(|pinned| pinned.tool.hash == now.former.unwrap_or(now.hash))
     }
 
     /// All that is pinned.
@@ -201,9 +214,22 @@ impl PinnedTools {
     }
 }
 
+/// Stands in what the disk keeps of a tool of which all was looked at.
+const MARK: &str = "harbor/whole";
+
+/// The same without the mark, and whether it had one.
+fn without_mark(shown: &str) -> (Cow<'_, str>, bool) {
+    let mark = format!("\"{MARK}\":true");
+    match shown.strip_suffix(&format!("{mark}}}")) {
+        Some(rest) => (format!("{}}}", rest.strip_suffix(',').unwrap_or(rest)).into(), true),
+        None => (shown.into(), false),
+    }
+}
+
 /// A tool as the disk keeps it.
 pub(super) fn pin(tool: &Tool, listed: bool) -> Pin {
     let shown = tool.shown().into_string();
+    let shown = with_member(&shown, MARK, "true").unwrap_or(shown);
     Pin { tool: tool.name.to_string(), hash: tool.hash, shown, hidden: tool.hidden, listed }
 }
 
@@ -249,6 +275,21 @@ mod tests {
         restored.take_back();
         assert_eq!((restored.changed().count(), restored.list().len()), (0, 2));
         assert_eq!(restored.take_unstored().changed, Some(Vec::new()));
+    }
+
+    #[test]
+    fn what_an_earlier_version_has_pinned_is_known_in_part_until_it_is_pinned_anew() {
+        let more = |hash, former| Tool { former: Some([former; 32]), ..tool("a", hash) };
+        let mut pinned = PinnedTools::default();
+        pinned.restore(&Pin { shown: "{}".into(), ..pin(&tool("a", 1), true) });
+        assert!(pinned.is_known_in_part(&tool("a", 1)) && pinned.is_known_in_part(&more(2, 1)));
+        assert!(!pinned.is_known_in_part(&tool("a", 2)) && !pinned.is_known_in_part(&more(1, 2)));
+        assert!(pinned.put(&tool("a", 1)));
+        let stored = pin(pinned.get("a").unwrap(), true);
+        let mut restored = PinnedTools::default();
+        restored.restore(&stored);
+        assert_eq!(restored.get("a"), Some(&tool("a", 1)), "the mark is none of its members");
+        assert!(!restored.is_known_in_part(&more(2, 1)), "what it says now is a change");
     }
 
     #[test]

@@ -147,6 +147,12 @@ impl Registry {
                         news.extend((!is_first).then(|| self.news(source, None, tool)).flatten());
                     }
                 }
+                // What an earlier version of Harbor did not look at was not pinned by it either.
+                Some(_) if pinned.is_known_in_part(tool) => {
+                    if pinned.put(tool) {
+                        stored.push(pin(tool, true));
+                    }
+                }
                 Some(before) if before.hash != tool.hash => {
                     let is_told = self.told.borrow().get(&key) == Some(&tool.hash);
                     if let Some(change) = (!is_told).then(|| self.news(source, Some(before), tool)).flatten()
@@ -386,5 +392,6 @@ fn descriptor(source: &dyn ToolSource, tool: &Tool) -> ToolDescriptor {
         outputSchema: output,
         annotations,
         via: tool.via.clone(),
+        otherMembers: tool.more.clone(),
     }
 }

@@ -20,7 +20,7 @@ use super::Host;
 use super::counts::counts;
 use crate::clock::wall_clock;
 use crate::store::secrets::Standing;
-use crate::supervisor::{ListKind, Measured, Server, Stores, Used};
+use crate::supervisor::{Measured, Server, Stores, Used};
 
 /// What is known of the clients.
 #[derive(Debug)]
@@ -68,7 +68,8 @@ impl Host {
         let facts = |server: Rc<Server>| {
             let status = server.status();
             let last_error = status.last_exit.map(|report| report.message.clone());
-            ServerFacts { id: server.id().to_string(), state: status.state, last_error }
+            let lists = server.list_problems();
+            ServerFacts { id: server.id().to_string(), state: status.state, last_error, lists }
         };
         let database = DatabaseFacts { failing: self.database.trouble(), lost: self.lost.clone() };
         let (config, metrics) = (self.config.refused(), self.exporting.borrow().refused.clone());
@@ -140,7 +141,7 @@ impl Host {
             busy: status.busy,
             pid: status.pid,
             runner_pid: status.runner_pid,
-            tools: running.then(|| server.list(ListKind::Tools).count),
+            tools: running.then(|| server.tool_count()).flatten(),
             restarts: status.restarts,
             attempt: status.attempt,
             next_retry: status.next_retry,

@@ -3,6 +3,8 @@
 //! Owns the check of a runner's words: its JSON is contained, its sentences are bounded. Must never let a runner speak for
 //! another request than the one that it answers.
 
+use std::borrow::Cow;
+
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{CallFailure, Outcome};
@@ -13,6 +15,10 @@ use super::ToolList;
 const MAX_ERROR_MESSAGE: usize = 16 * 1024;
 const MAX_ERROR_DATA: usize = 1024 * 1024;
 
+/// So many flaws of a list are told, in so many characters each.
+const MAX_FLAWS: usize = 20;
+const MAX_FLAW: usize = 300;
+
 /// What a server, or its runner, answered.
 #[derive(Debug)]
 pub enum Answer {
@@ -20,10 +26,10 @@ pub enum Answer {
     Result(Json),
     /// The same, of a tool that says that it has failed.
     ToolError(Json),
-    /// A whole list and its number of items.
-    Items(Json, u32),
-    /// The tools: the list as the server wrote it, and what each of them is.
-    Tools(Json, ToolList),
+    /// A whole list, its number of items, and what is wrong with it.
+    Items(Json, u32, Vec<String>),
+    /// The tools: the list as the server wrote it, what each of them is, and what is wrong with the list.
+    Tools(Json, ToolList, Vec<String>),
     /// The server's JSON-RPC error.
     ServerError {
         /// Its number.
@@ -89,12 +95,11 @@ impl From<Outcome<'_>> for Answer {
         match outcome {
             Outcome::Result(text) => checked(&text).map_or_else(broken, Self::Result),
             Outcome::ToolError(text) => checked(&text).map_or_else(broken, Self::ToolError),
-            Outcome::Items { items, count } => {
-                checked(&items).map_or_else(broken, |items| Self::Items(items, count))
+            Outcome::Items { items, count, flaws } => {
+                checked(&items).map_or_else(broken, |items| Self::Items(items, count, sentences(&flaws)))
             }
-            Outcome::Tools { items, tools } => {
-                checked(&items).map_or_else(broken, |items| Self::Tools(items, ToolList::checked(tools)))
-            }
+            Outcome::Tools { items, tools, flaws } => checked(&items)
+                .map_or_else(broken, |items| Self::Tools(items, ToolList::checked(tools), sentences(&flaws))),
             Outcome::ServerError { code, message, data } => Self::ServerError {
                 code,
                 message: bounded(&message),
@@ -103,6 +108,17 @@ impl From<Outcome<'_>> for Answer {
             Outcome::Failed(failure) => Self::Failed(failure.into()),
         }
     }
+}
+
+/// The first of them, each on a line of its own.
+fn sentences(flaws: &[Cow<'_, str>]) -> Vec<String> {
+    flaws.iter().take(MAX_FLAWS).map(|flaw| one_line(flaw)).collect()
+}
+
+/// A text that is not the bridge's, in a sentence of the bridge's: so much of it, on one line.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    text.chars().take(MAX_FLAW).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// A sentence, of which so much is told.

@@ -185,6 +185,8 @@ pub struct Info {
     pub capabilities: Json,
     /// How to use it.
     pub instructions: Option<String>,
+    /// Whether it takes contact by this revision and refuses a newer one that Harbor speaks.
+    pub insists: bool,
 }
 
 /// How a server ended, or why it could not be started.
@@ -377,6 +379,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
                 version: info.version.into_owned(),
                 capabilities: Json::from_valid(info.capabilities.into_owned()),
                 instructions: info.instructions.map(Into::into),
+                insists: info.insists,
             };
             LinkEvent::Connected { server, info }
         }

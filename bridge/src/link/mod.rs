@@ -40,7 +40,7 @@ use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-pub use answer::{Answer, Failure};
+pub use answer::{Answer, Failure, one_line};
 pub use calls::{Audience, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
 pub use events::{Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION};
 use questions::Asked;

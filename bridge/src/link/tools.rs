@@ -27,6 +27,10 @@ pub struct Tool {
     pub hidden: bool,
     /// The Harbors that it has come through: an array.
     pub via: Option<Json>,
+    /// All else that it says: an object.
+    pub more: Option<Json>,
+    /// The hash without that, as earlier versions of Harbor have pinned it.
+    pub former: Option<ToolHash>,
 }
 
 /// What a tool says about itself, beside its name.
@@ -36,7 +40,7 @@ impl Tool {
     /// How many bytes its texts have.
     #[must_use]
     pub fn size(&self) -> usize {
-        let texts = self.members.iter().chain([&self.via]).flatten();
+        let texts = self.members.iter().chain([&self.via, &self.more]).flatten();
         self.name.len() + texts.map(|text| text.as_str().len()).sum::<usize>()
     }
 
@@ -50,7 +54,8 @@ impl Tool {
         };
         let members = self.members.each_ref().map(|text| text.as_ref().and_then(member));
         let via = self.via.clone().filter(|via| hide(via.as_str()).is_none());
-        hide(&self.name).is_none().then(|| Self { members, via, ..self.clone() })
+        let more = self.more.as_ref().and_then(member);
+        hide(&self.name).is_none().then(|| Self { members, via, more, ..self.clone() })
     }
 
     /// The object of its members.
@@ -68,7 +73,9 @@ impl Tool {
 
     fn written(&self) -> Vec<String> {
         let members = MEMBERS.iter().zip(&self.members);
-        members.filter_map(|(name, text)| Some(format!("\"{name}\":{}", text.as_ref()?.as_str()))).collect()
+        let members =
+            members.filter_map(|(name, text)| Some(format!("\"{name}\":{}", text.as_ref()?.as_str())));
+        members.chain(self.more.as_ref().and_then(inside)).collect()
     }
 
     /// The tool whose members are the object `shown`; `None` when that is none.
@@ -76,7 +83,12 @@ impl Tool {
     pub fn from_shown(name: &str, shown: &str, hash: ToolHash, hidden: bool) -> Option<Self> {
         let fields = Fields::parse(shown.as_bytes()).ok()?;
         let members = MEMBERS.map(|member| fields.get(member).map(|text| Json::from_valid(text.to_owned())));
-        Some(Self { name: name.into(), members, hash, hidden, via: None })
+        let others = fields.names().filter(|name| !MEMBERS.contains(name));
+        let written =
+            |name: &str| fields.get(name).map(|text| format!("{}:{text}", Json::string(name).as_str()));
+        let others: Vec<_> = others.filter_map(written).collect();
+        let more = (!others.is_empty()).then(|| Json::from_valid(format!("{{{}}}", others.join(","))));
+        Some(Self { name: name.into(), members, hash, hidden, via: None, more, former: None })
     }
 }
 
@@ -135,15 +147,32 @@ impl FromIterator<Tool> for ToolList {
     }
 }
 
+/// The members of an object, as they are written; none of an empty one.
+fn inside(object: &Json) -> Option<String> {
+    let inside = object.as_str().trim().strip_prefix('{')?.strip_suffix('}')?;
+    (!inside.trim().is_empty()).then(|| inside.to_owned())
+}
+
+/// Whether it is an object that may stand beside the members that have a place of their own.
+fn is_beside(more: &str) -> bool {
+    let is_other = |name: &str| name != "name" && !MEMBERS.contains(&name);
+    Fields::parse(more.as_bytes()).is_ok_and(|fields| {
+        fields.twice().is_none() && !fields.are_too_many() && fields.names().all(is_other)
+    })
+}
+
 fn checked(told: Told<'_>) -> Option<Tool> {
     let texts = [told.title, told.description, told.input_schema, told.output_schema, told.annotations];
-    let contained = texts.iter().chain([&told.via]).flatten().all(|text| is_contained(text));
+    let contained = texts.iter().chain([&told.via, &told.more]).flatten().all(|text| is_contained(text));
+    let contained = contained && told.more.as_deref().is_none_or(is_beside);
     contained.then(|| Tool {
         name: told.name.as_ref().into(),
         members: texts.map(|text| text.map(|text| Json::from_valid(text.into_owned()))),
         hash: told.hash,
         hidden: told.hidden,
         via: told.via.map(|via| Json::from_valid(via.into_owned())),
+        more: told.more.map(|more| Json::from_valid(more.into_owned())),
+        former: told.former,
     })
 }
 
@@ -162,14 +191,18 @@ mod tests {
             hash: [1; 32],
             hidden: false,
             via: None,
+            more: None,
+            former: None,
         }
     }
 
     #[test]
     fn a_tool_that_would_break_out_or_has_the_name_of_another_is_left_out() {
         let through = Told { via: Some("[1],{".into()), ..told("c", "\"x\"") };
+        let more = |more: &'static str| Told { more: Some(more.into()), ..told("d", "\"x\"") };
         let broken = [told("a", "\"x\""), told("b", "\"x\"},{\"name\":1"), told("a", "\"y\""), through];
-        let list = ToolList::checked(broken.into());
+        let others = [more("[]"), more(r#"{"name":"a"}"#), more(r#"{"title":1}"#), more(r#"{"x":1,"x":2}"#)];
+        let list = ToolList::checked(broken.into_iter().chain(others).collect());
         assert_eq!(list.len(), 1);
         assert_eq!(list.get("a").unwrap().shown().as_str(), r#"{"description":"x","inputSchema":{}}"#);
         assert_eq!(list.get("b"), None);
@@ -197,6 +230,12 @@ mod tests {
         let list = ToolList::checked(vec![told("a", "\"x\"")]);
         let tool = list.get("a").unwrap();
         assert_eq!(Tool::from_shown("a", tool.shown().as_str(), [1; 32], false).as_ref(), Some(tool));
+        let more = Told { more: Some(r#"{"icons":[ 1e2 ],"_meta":{}}"#.into()), ..told("a", "\"x\"") };
+        let list = ToolList::checked(vec![more]);
+        let tool = list.get("a").unwrap();
+        let shown = r#"{"description":"x","inputSchema":{},"icons":[ 1e2 ],"_meta":{}}"#;
+        assert_eq!(tool.shown().as_str(), shown);
+        assert_eq!(Tool::from_shown("a", shown, [1; 32], false).as_ref(), Some(tool));
         assert_eq!(Tool::from_shown("a", "[]", [1; 32], false), None);
     }
 }

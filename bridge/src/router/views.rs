@@ -14,7 +14,7 @@ use harbor_policy::remote::shown;
 use super::{Router, sandbox};
 use crate::link::{EndReport, Info};
 use crate::store::definitions::Remote;
-use crate::supervisor::{Change, Line, ListKind, Server, Source, Status};
+use crate::supervisor::{Change, Line, Server, Source, Status};
 
 /// The state of a server that is no more, in events.
 const REMOVED: &str = "removed";
@@ -42,7 +42,8 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         busy: status.busy,
         pid: status.pid,
         runner_pid: status.runner_pid,
-        tool_count: running.then(|| server.list(ListKind::Tools).count),
+        tool_count: running.then(|| server.tool_count()).flatten(),
+        list_problems: Some(list_problems(server)).filter(|problems| running && !problems.is_empty()),
         changed_tools: (changed > 0).then_some(changed),
         program_change: router.host.server_change(server.id()),
         restarts: status.restarts,
@@ -69,6 +70,11 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         supervision: definition.supervision.clone(),
         sandbox: server.confined().map(|confined| sandbox::summary(&confined.profile)),
     }
+}
+
+/// What is wrong with its lists, a sentence each.
+pub(super) fn list_problems(server: &Server) -> Vec<String> {
+    server.list_problems().into_iter().map(|problem| problem.why).collect()
 }
 
 fn remote(remote: &Remote) -> RemoteView {

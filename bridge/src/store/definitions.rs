@@ -168,8 +168,8 @@ pub struct Stored {
     pub server_id: ServerId,
     /// The definition.
     pub definition: Definition,
-    /// The generation of MCP that the server was found to speak.
-    pub era: Option<Era>,
+    /// What the server was found to speak.
+    pub era: Option<Spoken>,
 }
 
 pub(super) const TABLES: &str = "
@@ -215,7 +215,7 @@ impl Definitions {
                     let (id, definition, era) = row?;
                     match read_row(&id, &definition) {
                         Some((server_id, definition)) => {
-                            all.push(Stored { server_id, definition, era: era_of(&era) });
+                            all.push(Stored { server_id, definition, era: Spoken::read(&era) });
                         }
                         None => {
                             tracing::warn!(server_id = id, "harbor.db: a definition cannot be read; left out")
@@ -271,16 +271,16 @@ impl Definitions {
             .await
     }
 
-    /// Remembers the generation of MCP that a server speaks.
+    /// Remembers what a server speaks.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn remember_era(&self, id: &ServerId, era: Era) -> Result<(), StoreError> {
+    pub async fn remember_era(&self, id: &ServerId, era: Spoken) -> Result<(), StoreError> {
         let id = id.to_string();
         self.database
             .run(move |connection| {
                 let sql = "UPDATE definitions SET era = ?2 WHERE server_id = ?1";
-                connection.execute(sql, params![id, era_name(era)])?;
+                connection.execute(sql, params![id, era.written()])?;
                 Ok(())
             })
             .await
@@ -297,15 +297,37 @@ pub(super) fn read_row(id: &str, definition: &str) -> Option<(ServerId, Definiti
     Some((ServerId::parse(id)?, serde_json::from_str(definition).ok()?))
 }
 
+/// What a server was found to speak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    /// The generation of MCP.
+    pub era: Era,
+    /// The revision, where it insists on an older one than the newest.
+    pub revision: Option<String>,
+}
+
+impl Spoken {
+    /// `legacy`, `modern`, or `legacy 2025-06-18`.
+    fn written(&self) -> String {
+        match &self.revision {
+            None => era_name(self.era).to_owned(),
+            Some(revision) => format!("{} {revision}", era_name(self.era)),
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (name, revision) =
+            text.split_once(' ').map_or((text, None), |(name, revision)| (name, Some(revision)));
+        let era = [Era::Legacy, Era::Modern].into_iter().find(|era| era_name(*era) == name)?;
+        Some(Self { era, revision: revision.map(str::to_owned) })
+    }
+}
+
 fn era_name(era: Era) -> &'static str {
     match era {
         Era::Legacy => "legacy",
         Era::Modern => "modern",
     }
-}
-
-fn era_of(name: &str) -> Option<Era> {
-    [Era::Legacy, Era::Modern].into_iter().find(|era| era_name(*era) == name)
 }
 
 #[cfg(test)]
@@ -344,6 +366,20 @@ mod tests {
         }
     }
 
+    fn spoken() -> Spoken {
+        Spoken { era: Era::Legacy, revision: Some("2025-06-18".into()) }
+    }
+
+    #[test]
+    fn what_a_server_speaks_is_kept_in_words() {
+        for (written, spoken) in
+            [("legacy 2025-06-18", spoken()), ("modern", Spoken { era: Era::Modern, revision: None })]
+        {
+            assert_eq!((spoken.written().as_str(), Spoken::read(written)), (written, Some(spoken)));
+        }
+        assert_eq!(Spoken::read("old"), None);
+    }
+
     #[tokio::test(flavor = "local")]
     async fn definitions_survive_and_a_changed_one_is_learnt_anew() {
         let home = tempfile::tempdir().unwrap();
@@ -352,11 +388,11 @@ mod tests {
         {
             let definitions = open(path).await;
             definitions.put(&id, &definition()).await.unwrap();
-            definitions.remember_era(&id, Era::Modern).await.unwrap();
+            definitions.remember_era(&id, spoken()).await.unwrap();
         }
         let definitions = open(path).await;
         let stored = |era| vec![Stored { server_id: id.clone(), definition: definition(), era }];
-        assert_eq!(definitions.all().await.unwrap(), stored(Some(Era::Modern)));
+        assert_eq!(definitions.all().await.unwrap(), stored(Some(spoken())));
         definitions.put(&id, &definition()).await.unwrap();
         assert_eq!(definitions.all().await.unwrap(), stored(None));
         definitions.remove(&id).await.unwrap();

@@ -1,7 +1,7 @@
 //! What a running server offers: its lists, fetched after contact and again whenever it says that they changed.
 //!
-//! Items stay the text that the server wrote. A list that cannot be fetched counts as empty, and a log line says
-//! so: a server with broken prompts still has its tools.
+//! Items stay the text that the server wrote. What is wrong with a list is kept beside it, to be told: a server with broken
+//! prompts still has its tools, and a list that could not be fetched stays what it was.
 
 use std::cell::{Cell, RefCell};
 use std::ops::RangeInclusive;
@@ -10,13 +10,21 @@ use std::time::Duration;
 
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{List, Operation};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::link::{Answer, Audience, CallError, Failure, Link, TimeLimit, ToolList};
+use crate::link::{Answer, Audience, CallError, Failure, Link, TimeLimit, ToolList, one_line};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
+
+/// How long one may take that the server has not announced: some answer nothing to what they do not know.
+const UNANNOUNCED_LIMIT: Duration = Duration::from_secs(2);
+
+/// The longest pause between two rounds. It doubles as long as a server tells of changes where there are none.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// The bounds of the pause between two rounds: a server that tells of changes without end is asked no faster.
 const PAUSE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
@@ -63,6 +71,24 @@ impl ListKind {
         }
     }
 
+    /// The lists that a server announces by its capabilities.
+    fn announced(capabilities: &Json) -> u8 {
+        #[derive(Deserialize, Default)]
+        struct Capabilities {
+            tools: Option<IgnoredAny>,
+            resources: Option<IgnoredAny>,
+            prompts: Option<IgnoredAny>,
+        }
+        let said: Capabilities = serde_json::from_str(capabilities.as_str()).unwrap_or_default();
+        let resources = Self::Resources.bit() | Self::ResourceTemplates.bit();
+        let bits = [
+            said.tools.map(|_| Self::Tools.bit()),
+            said.resources.map(|_| resources),
+            said.prompts.map(|_| Self::Prompts.bit()),
+        ];
+        bits.into_iter().flatten().fold(0, |all, bits| all | bits)
+    }
+
     fn bit(self) -> u8 {
         1 << self as u8
     }
@@ -84,11 +110,15 @@ pub struct Fetched {
     pub items: Json,
     /// How many.
     pub count: u32,
+    /// What is wrong with them, a sentence each.
+    pub flaws: Vec<String>,
+    /// Why the list could not be fetched the last time.
+    pub error: Option<String>,
 }
 
 impl Default for Fetched {
     fn default() -> Self {
-        Self { items: Json::from_valid("[]".into()), count: 0 }
+        Self { items: Json::from_valid("[]".into()), count: 0, flaws: Vec::new(), error: None }
     }
 }
 
@@ -103,6 +133,8 @@ pub(super) enum Change {
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     lists: RefCell<[Fetched; 4]>,
+    /// A bit for each list that the server has announced.
+    announced: u8,
     /// What each tool is; none until they were fetched once.
     tools: RefCell<Option<Rc<ToolList>>>,
     /// Whether the tools were fetched once, or given up.
@@ -114,14 +146,31 @@ pub(super) struct Lists {
     fetching: Cell<bool>,
     /// When the next round may begin; none before the first.
     next_round: Cell<Option<Instant>>,
+    /// The pause before it.
+    pause: Cell<Duration>,
     complete: Cell<bool>,
     completed: Notify,
 }
 
 impl Lists {
+    /// Those of a server with these capabilities.
+    pub(super) fn of(capabilities: &Json) -> Self {
+        Self { announced: ListKind::announced(capabilities), ..Self::default() }
+    }
+
+    /// Whether the server is to have such a list. One that announces none at all may have tools: many do.
+    fn is_expected(&self, kind: ListKind) -> bool {
+        self.announced & kind.bit() != 0 || self.announced == 0 && kind == ListKind::Tools
+    }
+
     /// What was fetched last.
     pub(super) fn get(&self, kind: ListKind) -> Fetched {
         self.lists.borrow()[kind as usize].clone()
+    }
+
+    /// Something of what was fetched last: a whole list may be long.
+    pub(super) fn look<T>(&self, kind: ListKind, look: impl FnOnce(&Fetched) -> T) -> T {
+        look(&self.lists.borrow()[kind as usize])
     }
 
     /// What each tool is, as fetched last.
@@ -198,24 +247,28 @@ impl Lists {
         tell: impl Fn(ListKind, Result<Change, String>),
     ) {
         loop {
+            let is_restless =
+                self.next_round.get().is_some_and(|due| Instant::now() < due + self.pause.get());
             if let Some(next_round) = self.next_round.get() {
                 tokio::time::sleep_until(next_round).await;
             }
             let wanted = self.wanted.take();
             let fetch = async |kind: ListKind| {
-                if wanted & kind.bit() != 0 {
-                    let operation = match kind {
-                        ListKind::Tools => Operation::FetchTools { check_output },
-                        kind => kind.operation(),
-                    };
-                    tell(kind, self.fetch(link, server, kind, operation).await);
+                if wanted & kind.bit() == 0 {
+                    return false;
                 }
+                let operation = match kind {
+                    ListKind::Tools => Operation::FetchTools { check_output },
+                    kind => kind.operation(),
+                };
+                let fetched = self.fetch(link, server, kind, operation).await;
+                let is_other = matches!(fetched, Ok(Change::Some));
+                tell(kind, fetched);
+                is_other
             };
             let [first, second, third, fourth] = ListKind::ALL;
-            tokio::join!(fetch(first), fetch(second), fetch(third), fetch(fourth));
-            let items = self.lists.borrow().iter().map(|list| list.count).fold(0, u32::saturating_add);
-            let pause = PAUSE_PER_ITEM.saturating_mul(items).clamp(*PAUSE.start(), *PAUSE.end());
-            self.next_round.set(Some(Instant::now() + pause));
+            let others = tokio::join!(fetch(first), fetch(second), fetch(third), fetch(fourth));
+            self.rest(is_restless && others == (false, false, false, false));
             self.mark_complete();
             if self.wanted.get() == 0 {
                 self.fetching.set(false);
@@ -224,13 +277,22 @@ impl Lists {
         }
     }
 
-    fn put(&self, kind: ListKind, items: Json, count: u32) -> Change {
-        let list = &mut self.lists.borrow_mut()[kind as usize];
-        let before = std::mem::replace(list, Fetched { items, count });
-        if before == *list { Change::None } else { Change::Some }
+    /// Sets the pause before the next round; `idly`: the last one followed its pause at once, and changed nothing.
+    fn rest(&self, idly: bool) {
+        let items = self.lists.borrow().iter().map(|list| list.count).fold(0, u32::saturating_add);
+        let shortest = PAUSE_PER_ITEM.saturating_mul(items).clamp(*PAUSE.start(), *PAUSE.end());
+        let doubled = self.pause.get().saturating_mul(2).clamp(shortest, LONGEST_PAUSE);
+        self.pause.set(if idly { doubled } else { shortest });
+        self.next_round.set(Some(Instant::now() + self.pause.get()));
     }
 
-    /// Fetches one list; says why when it could not.
+    fn put(&self, kind: ListKind, items: Json, count: u32, flaws: Vec<String>) -> Change {
+        let list = &mut self.lists.borrow_mut()[kind as usize];
+        let before = std::mem::replace(list, Fetched { items, count, flaws, error: None });
+        if before.items == list.items { Change::None } else { Change::Some }
+    }
+
+    /// Fetches one list; says why when it could not, and keeps that.
     async fn fetch(
         &self,
         link: &Rc<Link>,
@@ -238,22 +300,40 @@ impl Lists {
         kind: ListKind,
         operation: Operation<'_>,
     ) -> Result<Change, String> {
-        let call = link.call(server, operation, TimeLimit::fixed(LIMIT), Audience::default());
+        match self.ask(link, server, kind, operation).await {
+            Err(_) if !self.is_expected(kind) => Ok(Change::None),
+            Err(why) => {
+                self.lists.borrow_mut()[kind as usize].error = Some(why.clone());
+                Err(why)
+            }
+            fetched => fetched,
+        }
+    }
+
+    async fn ask(
+        &self,
+        link: &Rc<Link>,
+        server: u32,
+        kind: ListKind,
+        operation: Operation<'_>,
+    ) -> Result<Change, String> {
+        let limit = if self.is_expected(kind) { LIMIT } else { UNANNOUNCED_LIMIT };
+        let call = link.call(server, operation, TimeLimit::fixed(limit), Audience::default());
         match call.map_err(|_| "its runner is gone".to_owned())?.await {
-            Ok(Answer::Tools(items, tools)) if kind == ListKind::Tools => {
+            Ok(Answer::Tools(items, tools, flaws)) if kind == ListKind::Tools => {
                 let count = u32::try_from(tools.len()).unwrap_or(u32::MAX);
-                let change = self.put(kind, items, count);
+                let change = self.put(kind, items, count, flaws);
                 *self.tools.borrow_mut() = Some(Rc::new(tools));
                 self.settle_tools();
                 Ok(change)
             }
-            Ok(Answer::Items(items, count)) => Ok(self.put(kind, items, count)),
+            Ok(Answer::Items(items, count, flaws)) => Ok(self.put(kind, items, count, flaws)),
             // A server without templates may well not know the request for them.
             Ok(Answer::ServerError { .. }) if kind == ListKind::ResourceTemplates => Ok(Change::None),
-            Ok(Answer::ServerError { code, message, .. }) => Err(format!("{message} ({code})")),
+            Ok(Answer::ServerError { code, message, .. }) => Err(format!("{} ({code})", one_line(&message))),
             // It has ended meanwhile, and its end says more.
             Ok(Answer::Failed(Failure::NotConnected)) => Ok(Change::None),
-            Ok(Answer::Failed(failure)) => Err(failure.in_short()),
+            Ok(Answer::Failed(failure)) => Err(one_line(&failure.in_short())),
             Ok(Answer::Result(_) | Answer::ToolError(_) | Answer::Tools(..)) => {
                 Err("the runner answered with something else".into())
             }

@@ -31,7 +31,6 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::runner::Era;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
 use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
@@ -52,7 +51,7 @@ use super::told::Told;
 use crate::clock::wall_clock;
 use crate::config::Paths;
 use crate::link::{Containment, EndReport, Info, ToolList};
-use crate::store::definitions::{Definition, Stored};
+use crate::store::definitions::{Definition, Spoken, Stored};
 use crate::store::locks::Lock;
 use crate::store::{images, packages};
 
@@ -116,7 +115,7 @@ pub struct Server {
     commit: RefCell<Option<String>>,
     /// What says in its repository how it is had.
     files: RefCell<Option<Rc<Files>>>,
-    era: Cell<Option<Era>>,
+    spoken: RefCell<Option<Spoken>>,
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
     life: Alarm,
@@ -232,7 +231,7 @@ impl Server {
             commit: RefCell::default(),
             files: RefCell::default(),
             trial,
-            era: Cell::new(era),
+            spoken: RefCell::new(era),
             runners,
             machine: RefCell::new(machine),
             life: Alarm::default(),

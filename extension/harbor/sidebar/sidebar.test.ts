@@ -86,6 +86,7 @@ const server = (more: object) => ({ server_id: "a", state: "stopped", ...more })
 test("a server's line says how it is and what it wants", () => {
   assert.deepEqual(standingOf(server({ state: "running", tool_count: 1 })), { tone: "good", words: "1 tool" });
   assert.deepEqual(standingOf(server({ state: "running", changed_tools: 2 })), { tone: "warn", words: "2 tools changed: look at them", wants: "tools" });
+  assert.deepEqual(standingOf(server({ state: "running" })), { tone: "warn", words: "Its tools could not be listed", wants: "tools" });
   assert.deepEqual(standingOf(server({}), ["KEY"]), { tone: "warn", words: "Waits for KEY", wants: "secrets" });
   const had = server({ state: "failed", last_error: "it needs KEY", last_exit: { cause: "missing_secrets" } });
   assert.deepEqual([standingOf(had).words, standingOf(had, []).words], ["it needs KEY", "Has its secrets now: start it"]);

@@ -22,7 +22,8 @@ export function standingOf(server: Server, missing?: string[]): Standing {
   if (state === "running") {
     if (changed > 0) return { tone: "warn", words: `${count(changed, "tool")} changed: look at ${changed === 1 ? "it" : "them"}`, wants: "tools" };
     if (server.busy) return { tone: "busy", words: "Works on a call, and answers nothing else" };
-    return { tone: "good", words: tools === undefined ? "" : count(tools, "tool") };
+    if (tools === undefined) return { tone: "warn", words: "Its tools could not be listed", wants: "tools" };
+    return { tone: "good", words: count(tools, "tool") };
   }
   if (state === "starting" || state === "stopping" || state === "installing") return { tone: "busy", words: "" };
   if (missing !== undefined && missing.length > 0) return { tone: "warn", words: `Waits for ${missing.join(", ")}`, wants: "secrets" };

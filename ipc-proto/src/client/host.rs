@@ -64,7 +64,7 @@ define_sent! {
         serverLabel: String,
         /// The tool's own name.
         originalName: String,
-        /// sha256, in hex, of the RFC 8785 form of `{name, title, description, inputSchema, outputSchema, annotations}`.
+        /// sha256, in hex, of the RFC 8785 form of all that the server says of it but `harbor/via` in `_meta`.
         toolHash: String,
         /// Whether its texts have hidden or control characters.
         hiddenCharacters: Option<bool>,
@@ -80,6 +80,8 @@ define_sent! {
         annotations: Option<Json>,
         /// The identities of the Harbors that it has come through, the last one first: an array.
         via: Option<Json>,
+        /// All else that the server says of it, as an object: `icons`, `_meta`, `execution`, ….
+        otherMembers: Option<Json>,
     }
     /// A server of which an origin may use a tool.
     "UsableServer" UsableServer {
@@ -118,7 +120,7 @@ define_sent! {
         tool_name: String,
         /// The hash of what it is now.
         tool_hash: String,
-        /// What it was: `{title?, description?, inputSchema?, outputSchema?, annotations?}`.
+        /// What it was: `{title?, description?, inputSchema?, outputSchema?, annotations?, …}`.
         before: Json,
         /// What it is now.
         after: Json,

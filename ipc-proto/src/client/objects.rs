@@ -33,8 +33,10 @@ define_sent! {
         pid: Option<u32>,
         /// Process id of its runner, while there is one.
         runner_pid: Option<u32>,
-        /// How many tools it offers, while it runs.
+        /// How many tools it offers, while it runs; absent where they could not be listed.
         tool_count: Option<u32>,
+        /// What is wrong with its lists, while it runs, a sentence each; absent when nothing is.
+        list_problems: Option<Vec<String>>,
         /// How many of its tools have changed since they were first seen and are not accepted; absent when none has.
         changed_tools: Option<u32>,
         /// It is another program than the one that was allowed: origins are kept from it until that is accepted.

@@ -178,7 +178,8 @@ define_sent! {
     }
     /// The tools.
     "mcp_list_tools" McpListToolsResult {
-        /// As the server wrote them.
+        /// As the server wrote them; an `inputSchema` that does not say `"type": "object"` has it added, and a tool of which
+        /// that would change the meaning is left out (`list_problems` of the server).
         tools: Json,
         /// True: it does not run, and these are what it listed last.
         last_listed: Option<bool>,

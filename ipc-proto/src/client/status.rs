@@ -45,8 +45,8 @@ define_sent! {
         state: Word,
         /// Which server has it, where it is one.
         server: Option<String>,
-        /// A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete`,
-        /// `config_refused` or `metrics_unavailable`.
+        /// A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`,
+        /// `audit_incomplete`, `config_refused` or `metrics_unavailable`.
         code: Word,
         /// The same as a sentence.
         message: String,
@@ -119,7 +119,7 @@ define_sent! {
         pid: Option<u32>,
         /// The process id of its runner, while there is one.
         runner_pid: Option<u32>,
-        /// How many tools it offers, while it runs.
+        /// How many tools it offers, while it runs; absent where they could not be listed.
         tools: Option<u32>,
         /// How often it was restarted since a person last started it.
         restarts: u32,

@@ -150,6 +150,8 @@ pub struct Launch<'a> {
     pub afterwards: Vec<Cow<'a, str>>,
     /// Where it runs, if that is elsewhere; then there is no program.
     pub remote: Option<Remote<'a>>,
+    /// The revision of MCP that it insisted on at an earlier start.
+    pub known_revision: Option<Cow<'a, str>>,
 }
 
 /// The generation of MCP that a server speaks.
@@ -445,6 +447,8 @@ pub struct ServerInfo<'a> {
     pub capabilities: Cow<'a, str>,
     /// How to use it.
     pub instructions: Option<Cow<'a, str>>,
+    /// Whether it takes contact by this revision and refuses a newer one that Harbor speaks.
+    pub insists: bool,
 }
 
 /// How a call ended.
@@ -469,6 +473,8 @@ pub enum Outcome<'a> {
         items: Cow<'a, str>,
         /// How many items it has.
         count: u32,
+        /// What is wrong with the list, a sentence each.
+        flaws: Vec<Cow<'a, str>>,
     },
     /// The answer to `FetchTools`.
     Tools {
@@ -476,6 +482,8 @@ pub enum Outcome<'a> {
         items: Cow<'a, str>,
         /// The same tools, each name once; what has no name is left out.
         tools: Vec<Tool<'a>>,
+        /// What is wrong with the list, a sentence each.
+        flaws: Vec<Cow<'a, str>>,
     },
     /// As `Result`, of a tool that says that it has failed (`isError`).
     ToolError(Cow<'a, str>),
@@ -496,12 +504,16 @@ pub struct Tool<'a> {
     pub output_schema: Option<Cow<'a, str>>,
     /// What the server says about its effects.
     pub annotations: Option<Cow<'a, str>>,
-    /// sha256 of the RFC 8785 form of `{name, title, description, inputSchema, outputSchema, annotations}`.
+    /// sha256 of the RFC 8785 form of all its members but `harbor/via` in `_meta`.
     pub hash: [u8; 32],
     /// Whether its texts have hidden or control characters.
     pub hidden: bool,
     /// The Harbors that it has come through, a JSON array; see [`crate::via`].
     pub via: Option<Cow<'a, str>>,
+    /// The object of all other members.
+    pub more: Option<Cow<'a, str>>,
+    /// The hash without those, where there are some: what earlier versions of Harbor have pinned.
+    pub former: Option<[u8; 32]>,
 }
 
 /// Why a call has no answer.

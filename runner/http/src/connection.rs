@@ -10,7 +10,7 @@
 //! next.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd, Transport};
 use harbor_runner::Wire;
 use harbor_runner::mcp::Bounded;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Response, StatusCode};
+use reqwest::{Method, Response};
 use serde::Deserialize;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 use url::Url;
@@ -31,6 +31,7 @@ use crate::exchange::COPIES;
 use crate::held::{FULL, Held};
 use crate::http::{Ask, Http};
 use crate::outgoing::{Outgoing, header_text};
+use crate::renewing::Loss;
 use crate::trouble::Trouble;
 
 /// So many requests at once; further ones are refused.
@@ -40,7 +41,7 @@ const MAX_REQUESTS: usize = 256;
 const MAX_BATCH: usize = 1000;
 
 /// How long a server may take to take a notification, or its leave.
-const NOTE_LIMIT: Duration = Duration::from_secs(30);
+pub const NOTE_LIMIT: Duration = Duration::from_secs(30);
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
 /// What a notification or an answer is taken for at least: a server may ask faster than it lets itself be answered.
@@ -71,11 +72,19 @@ pub struct Connection {
     endpoint: watch::Sender<Option<Url>>,
     by_events: Cell<bool>,
     session: RefCell<Option<HeaderValue>>,
+    /// How many sessions were begun: a server may give the same id again.
+    sessions: Cell<u64>,
     /// The revision of an older server, once it has said it.
     revision: RefCell<Option<HeaderValue>>,
     /// Whether its answer to `initialize` is still to come.
     greets: Cell<bool>,
     requests: RefCell<HashMap<u64, AbortHandle>>,
+    /// The last `initialize`, for another session.
+    pub greeting: RefCell<Option<(Outgoing, Vec<u8>)>>,
+    /// What another session has to be told again: subscriptions, and the level of messages.
+    pub kept: RefCell<BTreeMap<String, (Outgoing, Vec<u8>)>>,
+    /// Held by whoever begins another session.
+    pub turn: Mutex<()>,
     jobs: mpsc::UnboundedSender<Job>,
     waiting: RefCell<Option<mpsc::UnboundedReceiver<Job>>>,
     cause: RefCell<Option<EndCause<'static>>>,
@@ -94,9 +103,13 @@ impl Connection {
             endpoint: watch::Sender::new(None),
             by_events: Cell::new(false),
             session: RefCell::default(),
+            sessions: Cell::default(),
             revision: RefCell::default(),
             greets: Cell::default(),
             requests: RefCell::default(),
+            greeting: RefCell::default(),
+            kept: RefCell::default(),
+            turn: Mutex::default(),
             jobs,
             waiting: RefCell::new(Some(waiting)),
             cause: RefCell::default(),
@@ -141,6 +154,7 @@ impl Connection {
                 return self.wire.lost(id, "too many requests are under way");
             }
             self.greets.set(self.greets.get() || out.is("initialize"));
+            self.keep(&out, &line);
             let task = tasks.spawn_local(self.clone().exchange(out, id, line));
             self.requests.borrow_mut().insert(id, task);
         } else if let Some(id) = out.cancels {
@@ -162,6 +176,30 @@ impl Connection {
         }
     }
 
+    /// Keeps what another session begins with.
+    fn keep(&self, out: &Outgoing, line: &[u8]) {
+        let known = || (out.clone(), line.to_vec());
+        let subject = out.subject.as_deref().unwrap_or_default();
+        match out.method.as_deref() {
+            Some("initialize") => *self.greeting.borrow_mut() = Some(known()),
+            Some("resources/subscribe") => drop(self.kept.borrow_mut().insert(subject.to_owned(), known())),
+            Some("resources/unsubscribe") => drop(self.kept.borrow_mut().remove(subject)),
+            Some("logging/setLevel") => drop(self.kept.borrow_mut().insert(String::new(), known())),
+            _ => {}
+        }
+    }
+
+    /// One more task of the connection.
+    pub fn add(&self, job: Job) {
+        // The receiver lives as long as the connection runs.
+        let _ = self.jobs.send(job);
+    }
+
+    /// The number of the present session, if there is one.
+    pub fn session(&self) -> Option<u64> {
+        self.session.borrow().is_some().then(|| self.sessions.get())
+    }
+
     /// The request has come to its end.
     pub fn forget(&self, id: u64) {
         self.requests.borrow_mut().remove(&id);
@@ -170,8 +208,7 @@ impl Connection {
     /// From now on by HTTP+SSE.
     pub fn go_by_events(self: &Rc<Self>) {
         self.by_events.set(true);
-        // The receiver lives as long as the connection runs.
-        let _ = self.jobs.send(Box::pin(endpoint::listen(self.clone())));
+        self.add(Box::pin(endpoint::listen(self.clone())));
     }
 
     /// Whether messages go by HTTP+SSE.
@@ -255,17 +292,13 @@ impl Connection {
     }
 
     /// Keeps the session that an answer to `initialize` begins.
-    pub fn keep_session(&self, answer: &Response) {
-        let id = answer.headers().get(SESSION).filter(|id| id.len() <= MAX_SESSION && id.to_str().is_ok());
+    pub fn keep_session(&self, headers: &HeaderMap) {
+        let id = headers.get(SESSION).filter(|id| id.len() <= MAX_SESSION && id.to_str().is_ok());
         *self.session.borrow_mut() = id.cloned();
+        self.sessions.set(self.sessions.get() + 1);
     }
 
-    /// Whether an answer says that the session is over.
-    pub fn has_lost_session(&self, status: StatusCode) -> bool {
-        status == StatusCode::NOT_FOUND && self.session.borrow().is_some()
-    }
-
-    /// What that means.
+    /// What it means that a session is over, and no other can be begun in its place.
     pub fn session_lost(&self) -> Trouble {
         let why = format!("{} has forgotten the session; a new one is begun", self.http.place());
         Trouble::of(RemoteEnd::SessionLost, why)
@@ -301,6 +334,19 @@ impl Connection {
     }
 
     fn learn_revision(&self, message: &[u8]) {
+        if let Some(revision) = Self::revision_in(message) {
+            self.greets.set(false);
+            self.set_revision(revision);
+        }
+    }
+
+    /// From now on by this revision.
+    pub fn set_revision(&self, revision: HeaderValue) {
+        *self.revision.borrow_mut() = Some(revision);
+    }
+
+    /// The revision that an answer to `initialize` says.
+    pub fn revision_in(message: &[u8]) -> Option<HeaderValue> {
         #[derive(Deserialize)]
         struct Greeting {
             result: Revision,
@@ -310,11 +356,8 @@ impl Connection {
             #[serde(rename = "protocolVersion")]
             revision: String,
         }
-        let said = serde_json::from_slice::<Greeting>(message).ok();
-        if let Some(revision) = said.and_then(|said| HeaderValue::from_str(&said.result.revision).ok()) {
-            self.greets.set(false);
-            *self.revision.borrow_mut() = Some(revision);
-        }
+        let said = serde_json::from_slice::<Greeting>(message).ok()?;
+        HeaderValue::from_str(&said.result.revision).ok()
     }
 
     /// Posts what has no answer.
@@ -326,7 +369,8 @@ impl Connection {
             }
             return;
         }
-        let answer = match timeout(NOTE_LIMIT, self.post(&out, &line)).await {
+        let session = self.session();
+        let mut answer = match timeout(NOTE_LIMIT, self.post(&out, &line)).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(trouble)) if !trouble.broken => return self.end(trouble.end()),
             Ok(Err(_)) | Err(_) => {
@@ -334,9 +378,13 @@ impl Connection {
             }
         };
         let status = answer.status();
-        if self.has_lost_session(status) {
-            self.end(self.session_lost().end());
-        } else if !status.is_success() {
+        if status.is_success() {
+            return;
+        }
+        let body = self.error_body(&mut answer).await;
+        if session.is_some() && Loss::of(status, &body, true) == Some(Loss::Said) {
+            self.add(Box::pin(self.clone().renew_or_end(session)));
+        } else {
             self.wire.remark(&format!(
                 "the server did not take a notification or an answer: HTTP {}",
                 status.as_u16()

@@ -5,7 +5,7 @@
 //!      ├─► events ─► … ─► the answer among them ─► answered
 //!      │      └► broken off ─► an id is known: GET with it, a while ─► events
 //!      │                    └► none: this request is lost; subscriptions/listen is posted again
-//!      └─► an error of HTTP ─► JSON-RPC's in it, or one in words; during contact it may be the end
+//!      └─► an error of HTTP ─► the session is lost: `renewing`; JSON-RPC's in it, or one in words; during contact it may be the end
 //! ```
 //!
 //! Owns how long one request is tried. Whether a request is answered is the session's to say.
@@ -13,7 +13,9 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
+use harbor_runner::mcp::contact::LEGACY;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
@@ -23,12 +25,14 @@ use tokio::time::{sleep, timeout};
 use crate::connection::Connection;
 use crate::held::{FULL, Share};
 use crate::outgoing::Outgoing;
+use crate::refusal::asks_for_token;
+use crate::renewing::Loss;
 use crate::sse::Parser;
 use crate::standing::Pause;
 use crate::trouble::{Trouble, of_status, wait_of};
 
 /// Of an answer that is an error, so much is read, and for so long.
-const MAX_ERROR: usize = 64 * 1024;
+pub const MAX_ERROR: usize = 64 * 1024;
 const ERROR_LIMIT: Duration = Duration::from_secs(10);
 
 /// A request is there so often while it is sent: as it is, as what redirects repeat, and as the library has it.
@@ -46,7 +50,7 @@ pub enum Stream {
 }
 
 /// What an answer consists of.
-enum Body {
+pub enum Body {
     Json,
     Events,
     Nothing,
@@ -64,7 +68,7 @@ impl Connection {
             return self.forget(id);
         }
         loop {
-            let asked = self.ask_once(&out, id, &line).await;
+            let asked = self.ask_once(&out, id, &line, false).await;
             // Answered, or nobody waits any more.
             if !self.wire.is_open(id) || self.goes_by_events() && asked.is_ok() {
                 break;
@@ -101,7 +105,7 @@ impl Connection {
     }
 
     /// Nobody told what changed while no stream stood.
-    fn missed(&self) {
+    pub fn missed(&self) {
         for list in ["tools", "resources", "prompts"] {
             let changed = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/{list}/list_changed\"}}");
             self.deliver_one(changed.as_bytes());
@@ -109,19 +113,26 @@ impl Connection {
     }
 
     /// One try; whether anything was heard before it came to its end.
-    async fn ask_once(self: &Rc<Self>, out: &Outgoing, id: u64, line: &[u8]) -> Result<bool, Trouble> {
+    async fn ask_once(
+        self: &Rc<Self>,
+        out: &Outgoing,
+        id: u64,
+        line: &[u8],
+        again: bool,
+    ) -> Result<bool, Trouble> {
+        let session = self.session().filter(|_| !out.is("initialize"));
         let answer = self.post(out, line).await?;
         self.wire.heard();
         let status = answer.status();
         if !status.is_success() {
-            return self.refused(out, id, line, answer).await;
+            return self.refused((out, id, line), answer, (session, again)).await;
         }
         if self.goes_by_events() {
             // The answer comes among the events.
             return Ok(true);
         }
         if out.is("initialize") {
-            self.keep_session(&answer);
+            self.keep_session(answer.headers());
         }
         match body_of(&answer) {
             Body::Json => self.take_json(id, answer).await,
@@ -159,7 +170,11 @@ impl Connection {
     }
 
     /// The body, and what it takes; none where it is too long.
-    async fn read(&self, answer: &mut Response, limit: usize) -> Result<Option<(Vec<u8>, Share)>, Trouble> {
+    pub async fn read(
+        &self,
+        answer: &mut Response,
+        limit: usize,
+    ) -> Result<Option<(Vec<u8>, Share)>, Trouble> {
         let place = self.http.place();
         if answer.content_length().is_some_and(|length| length > limit as u64) {
             return Ok(None);
@@ -200,9 +215,6 @@ impl Connection {
             sleep(wait).await;
             parser.begin_again();
             stream = match self.open_stream(Some(&last)).await {
-                Ok(answer) if self.has_lost_session(answer.status()) => {
-                    return Err(self.session_lost());
-                }
                 Ok(answer) if answer.status().is_success() && matches!(body_of(&answer), Body::Events) => {
                     self.events(answer, &mut parser, Some(id)).await
                 }
@@ -244,30 +256,39 @@ impl Connection {
         }
     }
 
+    /// The body of an answer that is an error, as far as it comes.
+    pub async fn error_body(&self, answer: &mut Response) -> Vec<u8> {
+        let body = timeout(ERROR_LIMIT, self.read(answer, MAX_ERROR)).await;
+        body.ok().and_then(Result::ok).flatten().map(|(body, _)| body).unwrap_or_default()
+    }
+
     /// What an error of HTTP means.
     async fn refused(
         self: &Rc<Self>,
-        out: &Outgoing,
-        id: u64,
-        line: &[u8],
+        (out, id, line): (&Outgoing, u64, &[u8]),
         mut answer: Response,
+        (session, again): (Option<u64>, bool),
     ) -> Result<bool, Trouble> {
         let status = answer.status();
         let (code, place) = (status.as_u16(), self.http.place());
         let contacting = self.wire.is_contacting();
+        let body = self.error_body(&mut answer).await;
+        let loss = Loss::of(status, &body, asks_for_token(&answer)).filter(|_| session.is_some() && !again);
+        if let Some(loss) = loss {
+            self.renew(session).await?;
+            return match loss {
+                Loss::Said => Box::pin(self.ask_once(out, id, line, true)).await,
+                Loss::Possible => Err(Trouble::broken(of_status(status, None, &place))),
+            };
+        }
         if let Some(trouble) = self.refusal(&answer) {
             return Err(trouble);
         }
-        if self.has_lost_session(status) && !out.is("initialize") {
-            return Err(self.session_lost());
-        }
-        let body = timeout(ERROR_LIMIT, self.read(&mut answer, MAX_ERROR)).await;
-        let body = body.ok().and_then(Result::ok).flatten().map(|(body, _)| body).unwrap_or_default();
         let knows_no_post = matches!(code, 400 | 404 | 405) && out.is("initialize");
-        let error = error_in(&body, id);
+        let error = error_in(&body, id).or_else(|| named_revisions(&body, id).filter(|_| knows_no_post));
         if knows_no_post && error.is_none() && self.may_go_by_events() {
             self.go_by_events();
-            return Box::pin(self.ask_once(out, id, line)).await;
+            return Box::pin(self.ask_once(out, id, line, again)).await;
         }
         if let Some(error) = error {
             self.deliver_one(error.as_bytes());
@@ -284,7 +305,8 @@ impl Connection {
     }
 }
 
-fn body_of(answer: &Response) -> Body {
+/// What an answer consists of, by its head.
+pub fn body_of(answer: &Response) -> Body {
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
@@ -315,6 +337,19 @@ fn error_in(body: &[u8], id: u64) -> Option<String> {
     let error = message.error.get();
     serde_json::from_str::<Number>(error).ok()?;
     Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}"))
+}
+
+/// A refusal of a revision in words that name others, as the answer to `id`.
+fn named_revisions(body: &[u8], id: u64) -> Option<String> {
+    let text: String = str::from_utf8(body).ok()?.chars().take(500).collect();
+    let names_one = LEGACY.iter().any(|revision| text.contains(revision));
+    let said = Json::string(&text);
+    names_one.then(|| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32000,\"message\":{}}}}}",
+            said.as_str()
+        )
+    })
 }
 
 /// What the end of a stream that nobody can do without means.

@@ -24,6 +24,7 @@ mod http;
 mod oauth;
 mod outgoing;
 mod refusal;
+mod renewing;
 pub mod sse;
 mod standing;
 mod trouble;

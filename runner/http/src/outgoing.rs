@@ -70,7 +70,9 @@ impl Outgoing {
         let revision = revision.map(str::to_owned);
         let subject = match method.as_deref() {
             Some("tools/call" | "prompts/get") => params.and_then(|params| params.name),
-            Some("resources/read") => params.and_then(|params| params.uri),
+            Some("resources/read" | "resources/subscribe" | "resources/unsubscribe") => {
+                params.and_then(|params| params.uri)
+            }
             _ => None,
         };
         let id = match line.id {

@@ -57,6 +57,11 @@ impl Connection {
     }
 }
 
+/// Whether it speaks of a token.
+pub fn asks_for_token(answer: &Response) -> bool {
+    parse(&challenge_of(answer)).is_bearer
+}
+
 /// All values of the header, bounded.
 pub fn challenge_of(answer: &Response) -> String {
     let values = answer.headers().get_all(WWW_AUTHENTICATE).iter();

@@ -15,7 +15,8 @@
 //!
 //! In `Both` the server was only slow, or ignores what it does not know. Its answer to `initialize` decides,
 //! even when the late probe succeeds first: once it read `initialize`, a server of both generations has chosen
-//! the older one. Pure: events in, steps out, no clock.
+//! the older one. A server that refuses the revision of `initialize` and names others is asked once more, by the newest of
+//! them that Harbor speaks. Pure: events in, steps out, no clock.
 
 use harbor_ipc_proto::link::runner::Era;
 
@@ -50,6 +51,8 @@ pub enum Event {
         code: i64,
         /// Its sentence.
         message: String,
+        /// The revisions that it names.
+        supported: Vec<String>,
     },
     /// The server ended.
     Exited,
@@ -101,18 +104,33 @@ pub struct Contact {
     insisted: bool,
     /// How `initialize` was refused, when the probe came after it.
     refusal: Option<Step>,
+    /// The revision by which `initialize` asks.
+    revision: &'static str,
+    /// Whether it was sent again by another one.
+    gave_way: bool,
 }
 
 impl Contact {
-    /// Begins with what is known from an earlier start.
-    pub fn begin(known: Option<Era>) -> (Self, Step) {
-        match known {
-            Some(Era::Legacy) => (
-                Self { phase: Phase::Initializing, probed: false, insisted: false, refusal: None },
-                Step::Initialize,
-            ),
-            _ => (Self { phase: Phase::Probing, probed: true, insisted: false, refusal: None }, Step::Probe),
-        }
+    /// Begins with what is known from an earlier start: the generation, and a revision that the server insisted on.
+    pub fn begin(known: Option<Era>, revision: Option<&str>) -> (Self, Step) {
+        let revision = LEGACY.iter().find(|legacy| Some(**legacy) == revision).unwrap_or(&LEGACY[0]);
+        let (phase, probed, first) = match known {
+            Some(Era::Legacy) => (Phase::Initializing, false, Step::Initialize),
+            _ => (Phase::Probing, true, Step::Probe),
+        };
+        (Self { phase, probed, insisted: false, refusal: None, revision, gave_way: false }, first)
+    }
+
+    /// The revision by which `initialize` asks.
+    pub fn revision(&self) -> &'static str {
+        self.revision
+    }
+
+    /// The newest revision of these that `initialize` may ask by, if it has not given way before.
+    fn other(&self, supported: &[String]) -> Option<&'static str> {
+        let is_other =
+            |legacy: &&str| *legacy != self.revision && supported.iter().any(|version| version == legacy);
+        LEGACY.iter().copied().find(is_other).filter(|_| !self.gave_way)
     }
 
     /// Takes an event. Events that do not fit the phase are late answers; they change nothing.
@@ -157,13 +175,20 @@ impl Contact {
                     Step::UnknownVersion(version)
                 })
             }
-            (Phase::Initializing, Event::InitializeRefused { code, message }) if !self.probed => {
+            (Phase::Initializing | Phase::Both { .. }, Event::InitializeRefused { supported, .. })
+                if self.other(&supported).is_some() =>
+            {
+                self.revision = self.other(&supported).unwrap_or(self.revision);
+                self.gave_way = true;
+                Step::Initialize
+            }
+            (Phase::Initializing, Event::InitializeRefused { code, message, .. }) if !self.probed => {
                 self.probed = true;
                 self.refusal = Some(Step::Refused { code, message });
                 self.phase = Phase::Probing;
                 Step::Probe
             }
-            (Phase::Initializing | Phase::Both { .. }, Event::InitializeRefused { code, message }) => {
+            (Phase::Initializing | Phase::Both { .. }, Event::InitializeRefused { code, message, .. }) => {
                 self.over(Step::Refused { code, message })
             }
             (Phase::Probing, Event::Initialized(_) | Event::InitializeRefused { .. })
@@ -223,7 +248,28 @@ mod tests {
     }
 
     fn no() -> Event {
-        Event::InitializeRefused { code: -32600, message: "no".into() }
+        no_but(&[])
+    }
+
+    fn no_but(supported: &[&str]) -> Event {
+        let supported = supported.iter().map(ToString::to_string).collect();
+        Event::InitializeRefused { code: -32600, message: "no".into(), supported }
+    }
+
+    #[test]
+    fn a_server_that_names_its_revisions_is_asked_by_the_newest_that_both_have_once() {
+        let (mut contact, _) = Contact::begin(Some(Era::Legacy), None);
+        assert_eq!(contact.revision(), LEGACY[0]);
+        let named = [LEGACY[0], "2024-11-05", "2025-06-18", "2030-01-01"];
+        assert_eq!(contact.on(no_but(&named[1..])), Step::Initialize);
+        assert_eq!(contact.revision(), "2025-06-18");
+        assert_eq!(contact.on(no_but(&["2024-11-05"])), Step::Probe, "not for ever");
+        let (mut contact, _) = Contact::begin(Some(Era::Legacy), Some("2025-06-18"));
+        assert_eq!(contact.revision(), "2025-06-18");
+        assert_eq!(contact.on(no_but(&named)), Step::Initialize, "it has become a newer one");
+        assert_eq!(contact.revision(), LEGACY[0]);
+        let (mut contact, _) = Contact::begin(Some(Era::Legacy), Some("2030-01-01"));
+        assert_eq!((contact.revision(), contact.on(no_but(&["2030-01-01"]))), (LEGACY[0], Step::Probe));
     }
 
     type Row = (Option<Era>, Step, Vec<(Event, Step)>);
@@ -309,7 +355,7 @@ mod tests {
             ),
         ];
         for (known, first, events) in rows {
-            let (mut contact, step) = Contact::begin(known);
+            let (mut contact, step) = Contact::begin(known, None);
             assert_eq!(step, first);
             for (event, wanted) in events {
                 assert_eq!(contact.on(event.clone()), wanted, "{known:?} {event:?}");
@@ -318,11 +364,11 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a server does: initialize is sent at most once, the probe at most twice, it ends once.
+        /// Whatever a server does: initialize and the probe are sent at most twice, it ends once.
         #[test]
-        fn nothing_is_sent_for_ever(known in 0..3, events in prop::collection::vec(0..9, 0..20)) {
+        fn nothing_is_sent_for_ever(known in 0..3, events in prop::collection::vec(0..10, 0..20)) {
             let known = [None, Some(Era::Legacy), Some(Era::Modern)][usize::try_from(known).unwrap()];
-            let (mut contact, first) = Contact::begin(known);
+            let (mut contact, first) = Contact::begin(known, None);
             let mut steps = vec![first];
             for event in events {
                 steps.push(contact.on(match event {
@@ -334,12 +380,13 @@ mod tests {
                     5 => initialized(),
                     6 => no(),
                     7 => refused(-32022, &[MODERN]),
+                    8 => no_but(&["2025-03-26"]),
                     _ => Event::Exited,
                 }));
             }
             let count = |wanted: &dyn Fn(&Step) -> bool| steps.iter().filter(|step| wanted(step)).count();
             prop_assert!(count(&|s| *s == Step::Probe) <= 2);
-            prop_assert!(count(&|s| *s == Step::Initialize) <= 1);
+            prop_assert!(count(&|s| *s == Step::Initialize) <= 2);
             let last = |s: &Step| !matches!(s, Step::Wait | Step::Probe | Step::Initialize);
             prop_assert!(count(&last) <= 1);
         }

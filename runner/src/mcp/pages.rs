@@ -1,15 +1,20 @@
 //! Lists that come in pages, joined into one array.
 //!
-//! Items stay text. Owns the bounds: a server that never stops paging is cut off with an error.
+//! Items stay text. Owns the bounds: of a server that never stops paging, what came until then is kept, each name once.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use harbor_ipc_proto::json::text_of;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::via;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::Bounded;
 use super::write::{Request, put_text_member};
 
-/// More pages than this are a server's mistake.
+/// More pages than this are a server's mistake, and what comes behind them is not asked for.
 const MAX_PAGES: u32 = 1000;
 
 /// More items than this on one page are a mistake, or an attack on this process's memory.
@@ -57,6 +62,26 @@ impl Kind {
             Self::Prompts => "prompts/list",
         }
     }
+
+    /// What an item is called, as far as it has a name.
+    fn name_of(self, item: &str) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Item<'a> {
+            #[serde(borrow)]
+            name: Option<&'a RawValue>,
+            #[serde(borrow)]
+            uri: Option<&'a RawValue>,
+            #[serde(borrow, rename = "uriTemplate")]
+            template: Option<&'a RawValue>,
+        }
+        let item: Item<'_> = serde_json::from_str(item).ok()?;
+        let name = match self {
+            Self::Tools | Self::Prompts => item.name,
+            Self::Resources => item.uri,
+            Self::ResourceTemplates => item.template,
+        };
+        text_of(name?.get()).map(Cow::into_owned)
+    }
 }
 
 /// A list in the making.
@@ -69,7 +94,10 @@ pub struct Pages {
     /// How many were left out, since they are this Harbor's own.
     own: u32,
     pages: u32,
-    last_cursor: Option<String>,
+    /// The cursors that were followed.
+    cursors: HashSet<String>,
+    /// Why it ends before its server says so.
+    flaw: Option<&'static str>,
     bound: Bound,
 }
 
@@ -104,8 +132,28 @@ impl Pages {
     }
 
     fn within(kind: Kind, bound: Bound) -> (Self, Request) {
-        let pages = Self { kind, items: String::new(), count: 0, own: 0, pages: 0, last_cursor: None, bound };
+        let pages = Self {
+            kind,
+            items: String::new(),
+            count: 0,
+            own: 0,
+            pages: 0,
+            cursors: HashSet::new(),
+            flaw: None,
+            bound,
+        };
         (pages, Request::new(kind.method(), Vec::new()))
+    }
+
+    /// Whether it is the list of tools.
+    pub fn is_of_tools(&self) -> bool {
+        self.kind == Kind::Tools
+    }
+
+    /// What is wrong with it.
+    pub fn flaw(&self) -> Option<String> {
+        self.flaw
+            .map(|why| format!("{} {why}; what came until then counts, each name once", self.kind.method()))
     }
 
     /// What is to be said of items that were left out.
@@ -135,19 +183,30 @@ impl Pages {
         if self.items.len() > most {
             return Next::Wrong(why);
         }
-        match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
-            None => Next::Whole(format!("[{}]", std::mem::take(&mut self.items)), self.count),
-            Some(_) if self.pages >= MAX_PAGES => Next::Wrong("the list has more than 1000 pages"),
-            Some(cursor) if self.last_cursor.as_ref() == Some(&cursor) => {
-                Next::Wrong("the list repeats a page for ever")
-            }
-            Some(cursor) => {
-                let mut members = Vec::new();
-                put_text_member(&mut members, "cursor", &cursor);
-                self.last_cursor = Some(cursor);
-                Next::More(Request::new(self.kind.method(), members))
-            }
+        let Some(cursor) = page.next_cursor.filter(|cursor| !cursor.is_empty()) else {
+            return Next::Whole(format!("[{}]", std::mem::take(&mut self.items)), self.count);
+        };
+        let mut members = Vec::new();
+        put_text_member(&mut members, "cursor", &cursor);
+        if self.pages >= MAX_PAGES {
+            self.cut_off("has more than 1000 pages")
+        } else if self.cursors.insert(cursor) {
+            Next::More(Request::new(self.kind.method(), members))
+        } else {
+            self.cut_off("has pages in a circle: a cursor comes again")
         }
+    }
+
+    /// What came until now, each name once: pages in a circle repeat what they have.
+    fn cut_off(&mut self, why: &'static str) -> Next {
+        self.flaw = Some(why);
+        let all = format!("[{}]", std::mem::take(&mut self.items));
+        let items: Vec<&RawValue> = serde_json::from_str(&all).unwrap_or_default();
+        let mut names = HashSet::new();
+        let is_new = |item: &&RawValue| self.kind.name_of(item.get()).is_none_or(|name| names.insert(name));
+        let kept: Vec<_> = items.into_iter().filter(is_new).map(RawValue::get).collect();
+        self.count = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+        Next::Whole(format!("[{}]", kept.join(",")), self.count)
     }
 }
 
@@ -183,13 +242,36 @@ mod tests {
     }
 
     #[test]
-    fn endless_and_broken_lists_are_errors() {
+    fn of_a_list_without_an_end_each_name_is_kept_once() {
+        let rows = [
+            (Kind::Tools, r#"[{"name":"a"},{"name":"b"}]"#, 2),
+            (Kind::Resources, r#"[{"uri":"a:","name":"x"},{"uri":"b:","name":"x"}]"#, 2),
+            (Kind::ResourceTemplates, r#"[{"uriTemplate":"a:{x}"},{"title":"x"},{"title":"x"}]"#, 7),
+        ];
+        for (kind, items, count) in rows {
+            let (mut pages, _) = Pages::begin(kind);
+            let page = |cursor: &str| format!("{{\"tools\":{items},\"nextCursor\":\"{cursor}\"}}");
+            assert!(matches!(pages.take(&page("x"), "me"), Next::More(_)));
+            assert!(
+                matches!(pages.take(&page("y"), "me"), Next::More(_)),
+                "not the same one: a circle of two"
+            );
+            assert_eq!(pages.flaw(), None);
+            let Next::Whole(kept, counted) = pages.take(&page("x"), "me") else { panic!() };
+            assert_eq!(counted, count, "{kept}");
+            assert!(kept.starts_with(items.trim_end_matches(']')), "{kept}");
+            assert!(pages.flaw().is_some_and(|flaw| flaw.contains("pages in a circle")));
+        }
         let (mut pages, _) = Pages::begin(Kind::Tools);
-        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#, "me"), Next::More(_)));
-        assert!(matches!(pages.take(r#"{"tools":[],"nextCursor":"x"}"#, "me"), Next::Wrong(_)));
-        let (mut pages, _) = Pages::begin(Kind::Tools);
-        let last = (0..2000).map(|n| pages.take(&format!("{{\"tools\":[1],\"nextCursor\":\"{n}\"}}"), "me"));
-        assert!(last.into_iter().any(|next| matches!(next, Next::Wrong(_))));
+        let mut page =
+            |n: u32| pages.take(&format!("{{\"tools\":[{{\"name\":\"a\"}}],\"nextCursor\":\"{n}\"}}"), "me");
+        let last = (0..2000).map(&mut page).find(|next| !matches!(next, Next::More(_)));
+        assert_eq!(last, Some(Next::Whole(r#"[{"name":"a"}]"#.into(), 1)));
+        assert_eq!(pages.pages, MAX_PAGES);
+    }
+
+    #[test]
+    fn broken_lists_are_errors() {
         assert!(matches!(Pages::begin(Kind::Tools).0.take("{}", "me"), Next::Wrong(_)));
         let many = |count: usize| format!("{{\"tools\":[{}0]}}", "0,".repeat(count - 1));
         assert!(matches!(Pages::begin(Kind::Tools).0.take(&many(MAX_ITEMS), "me"), Next::Whole(..)));

@@ -1,7 +1,7 @@
 //! Tools as the bridge has to know them, from the items of `tools/list`.
 //!
 //! ```text
-//!  item ─► name, five member texts as written ─► Tool
+//!  item ─► name, five member texts as written, the object of all others ─► Tool
 //!            └─► values ─► RFC 8785 form ─► sha256
 //!                  └─────► hidden characters?
 //! ```
@@ -10,16 +10,18 @@
 //! its texts go up.
 
 mod depth;
+pub mod object_schema;
 mod value;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use harbor_ipc_proto::hidden::has_hidden;
-use harbor_ipc_proto::json::text_of;
+use harbor_ipc_proto::json::{put_str, text_of};
 use harbor_ipc_proto::link::runner::Tool;
-use harbor_ipc_proto::via;
-use serde::Deserialize;
+use harbor_ipc_proto::members::Members;
+use harbor_ipc_proto::via::{self, VIA};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -29,6 +31,9 @@ const MAX_NAME: usize = 512;
 
 /// Deeper members are read by nobody: neither here, nor by whoever is to read a list of them.
 const MAX_DEPTH: usize = 127;
+
+/// More members beyond the six are a mistake: clients take objects of so many.
+const MAX_MORE: usize = 50;
 
 /// Stands before the text of an item whose members have no RFC 8785 form, so that its hash is none of such a form.
 const RAW: &[u8] = b"raw:";
@@ -42,20 +47,15 @@ pub struct LeftOut {
     pub first: &'static str,
 }
 
-#[derive(Deserialize)]
+/// The members of a tool that the bridge has one by one.
+const KNOWN: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
+
+/// An item's members, each value as it was written.
 struct Item<'a> {
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    title: Option<&'a RawValue>,
-    #[serde(borrow)]
-    description: Option<&'a RawValue>,
-    #[serde(borrow, rename = "inputSchema")]
-    input_schema: Option<&'a RawValue>,
-    #[serde(borrow, rename = "outputSchema")]
-    output_schema: Option<&'a RawValue>,
-    #[serde(borrow)]
-    annotations: Option<&'a RawValue>,
+    /// In the order of [`KNOWN`].
+    known: [Option<&'a str>; 6],
+    /// All others, without what Harbors tell each other.
+    more: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 /// The tools of a whole list, each name once: the first one counts.
@@ -89,64 +89,134 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     if !item.starts_with('{') {
         return Err("it is no object");
     }
-    let read: Item<'_> = serde_json::from_str(item).map_err(|_| "a member stands twice")?;
-    let name = read.name.and_then(|name| text_of(name.get())).ok_or("it has no name")?;
+    let read = Item::read(item)?;
+    let [name, title, description, input_schema, output_schema, annotations] = read.known;
+    let name = name.and_then(text_of).ok_or("it has no name")?;
     if name.is_empty() || name.len() > MAX_NAME {
         return Err("its name is empty or longer than 512 bytes");
     }
-    let (hash, hidden) = match identity(&read) {
-        Some(identity) => identity,
-        None if read.is_deep() => return Err("it is nested more than 128 deep"),
-        None => (raw_hash(item), true),
-    };
+    let identity = identity(&read);
+    if identity.hash.is_none() && read.is_deep() {
+        return Err("it is nested more than 128 deep");
+    }
     Ok(Tool {
         name,
-        title: text(read.title),
-        description: text(read.description),
-        input_schema: text(read.input_schema),
-        output_schema: text(read.output_schema),
-        annotations: text(read.annotations),
-        hash,
-        hidden,
+        title: title.map(Cow::Borrowed),
+        description: description.map(Cow::Borrowed),
+        input_schema: input_schema.map(Cow::Borrowed),
+        output_schema: output_schema.map(Cow::Borrowed),
+        annotations: annotations.map(Cow::Borrowed),
+        hidden: identity.hidden || identity.hash.is_none(),
+        hash: identity.hash.unwrap_or_else(|| raw_hash(item)),
+        former: identity.former,
         via: via::said(item).map(Cow::Owned),
+        more: read.more().map(Cow::Owned),
     })
 }
 
-fn text(member: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    member.map(|member| Cow::Borrowed(member.get()))
-}
-
 impl<'a> Item<'a> {
-    fn members(&self) -> [(&'static str, Option<&'a RawValue>); 6] {
-        [
-            ("name", self.name),
-            ("title", self.title),
-            ("description", self.description),
-            ("inputSchema", self.input_schema),
-            ("outputSchema", self.output_schema),
-            ("annotations", self.annotations),
-        ]
+    fn read(item: &'a str) -> Result<Self, &'static str> {
+        let (mut known, mut more, mut seen) = ([None; 6], Vec::new(), HashSet::new());
+        for member in Members::of(item) {
+            let (name, text) = member.map_err(|_| "it is no object")?;
+            // Half a surrogate pair comes as it was written, and so may a name that begins with a quotation mark.
+            if name.starts_with('"') && serde_json::from_str::<BTreeMap<String, IgnoredAny>>(item).is_err() {
+                return Err("one of its members has no name");
+            }
+            if !seen.insert(name.clone()) {
+                return Err("a member stands twice");
+            }
+            // One that is null says nothing.
+            match KNOWN.iter().position(|known| *known == name) {
+                Some(at) => known[at] = Some(text).filter(|text| *text != "null"),
+                None if name == "_meta" => more.extend(without_via(text).map(|text| (name, text))),
+                None => more.push((name, Cow::Borrowed(text))),
+            }
+        }
+        if more.len() > MAX_MORE {
+            return Err("it has more than 50 members that nobody knows");
+        }
+        Ok(Self { known, more })
+    }
+
+    /// The object of the members that are none of the six.
+    fn more(&self) -> Option<String> {
+        (!self.more.is_empty()).then(|| object(&self.more))
     }
 
     fn is_deep(&self) -> bool {
-        self.members().iter().filter_map(|(_, member)| *member).any(|text| depth::of(text.get()) > MAX_DEPTH)
+        let known = self.known.iter().flatten().copied();
+        known.chain(self.more.iter().map(|(_, text)| text.as_ref())).any(|text| depth::of(text) > MAX_DEPTH)
     }
+}
+
+/// `_meta` without what Harbors tell each other in it; none where that was all.
+fn without_via(meta: &str) -> Option<Cow<'_, str>> {
+    let Ok(members) = Members::of(meta).collect::<Result<Vec<_>, _>>() else { return Some(meta.into()) };
+    let has_via = members.iter().any(|(name, _)| name == VIA);
+    if !has_via {
+        return Some(meta.into());
+    }
+    let kept = members.into_iter().filter(|(name, _)| name != VIA);
+    let kept: Vec<_> = kept.map(|(name, text)| (name, Cow::Borrowed(text))).collect();
+    (!kept.is_empty()).then(|| object(&kept).into())
+}
+
+fn object(members: &[(Cow<'_, str>, Cow<'_, str>)]) -> String {
+    let mut out = vec![b'{'];
+    for (at, (name, text)) in members.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        put_str(&mut out, name);
+        out.push(b':');
+        out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'}');
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// What a tool is.
+struct Identity {
+    /// None without an RFC 8785 form of its values.
+    hash: Option<[u8; 32]>,
+    /// That of the six members alone, where there are others.
+    former: Option<[u8; 32]>,
+    /// Whether it has hidden characters, where a model reads.
+    hidden: bool,
 }
 
 /// The hash of a tool, and whether it has hidden characters.
 ///
 /// Without an RFC 8785 form of its values (a number out of range, half a surrogate pair, a key that stands twice) the
 /// whole item is hashed as it was written, with a prefix. Its texts cannot be looked through, so they count as hidden.
-fn identity(read: &Item<'_>) -> Option<([u8; 32], bool)> {
+fn identity(read: &Item<'_>) -> Identity {
     let mut hidden = false;
     let mut values = Map::new();
-    for (name, member) in read.members() {
-        let Some(member) = member else { continue };
-        let value = value::read(member.get(), &mut |text| hidden |= has_hidden(text))?;
-        values.insert(name.to_owned(), value);
+    let mut is_whole = true;
+    for (name, text) in KNOWN.iter().zip(read.known) {
+        let Some(text) = text else { continue };
+        match value::read(text, &mut |text| hidden |= has_hidden(text)) {
+            Some(value) => drop(values.insert((*name).to_owned(), value)),
+            None => is_whole = false,
+        }
     }
-    let canonical = serde_json_canonicalizer::to_vec(&Value::Object(values)).ok()?;
-    Some((Sha256::digest(canonical).into(), hidden))
+    let of_six = is_whole.then(|| hash(&values)).flatten();
+    let more: Vec<_> = read.more.iter().filter(|(_, text)| text != "null").collect();
+    if more.is_empty() {
+        return Identity { hash: of_six, former: None, hidden };
+    }
+    for (name, text) in more {
+        match value::read(text, &mut |_| ()) {
+            Some(value) => drop(values.insert(name.to_string(), value)),
+            None => is_whole = false,
+        }
+    }
+    Identity { hash: is_whole.then(|| hash(&values)).flatten(), former: of_six, hidden }
+}
+
+fn hash(values: &Map<String, Value>) -> Option<[u8; 32]> {
+    Some(Sha256::digest(serde_json_canonicalizer::to_vec(values).ok()?).into())
 }
 
 fn raw_hash(item: &str) -> [u8; 32] {

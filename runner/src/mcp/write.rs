@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use harbor_ipc_proto::json::put_str;
 use harbor_ipc_proto::link::runner::{Era, Operation};
 
-use super::contact::{LEGACY, MODERN};
+use super::contact::MODERN;
 
 /// How Harbor names itself to servers.
 const CLIENT_INFO: &str = concat!("{\"name\":\"harbor\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
@@ -199,11 +199,11 @@ pub fn discover() -> Request {
 const ASKABLE: &str = "{\"sampling\":{},\"elicitation\":{}}";
 
 /// The handshake of the legacy generation.
-pub fn initialize(offers_roots: bool) -> Request {
+pub fn initialize(offers_roots: bool, revision: &str) -> Request {
     let mut capabilities = Vec::new();
     put_capabilities(&mut capabilities, offers_roots, false, Some(ASKABLE));
     let mut members = Vec::new();
-    put_member(&mut members, "protocolVersion", Value::Text(LEGACY[0]));
+    put_member(&mut members, "protocolVersion", Value::Text(revision));
     members.extend_from_slice(b",\"capabilities\":");
     members.extend_from_slice(&capabilities);
     put_member(&mut members, "clientInfo", Value::Json(CLIENT_INFO));
@@ -279,7 +279,7 @@ mod tests {
             )
         );
         assert_eq!(
-            text(|out| put_request(out, 2, &initialize(true), false, None)),
+            text(|out| put_request(out, 2, &initialize(true, "2025-11-25"), false, None)),
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\",\"params\":{{\"protocolVersion\":\
                  \"2025-11-25\",\"capabilities\":{{\"sampling\":{{}},\"elicitation\":{{}},\"roots\":{{}}}},\"clientInfo\":{CLIENT_INFO}}}}}\n"

@@ -2,6 +2,8 @@
 //!
 //! Owns what is remembered for each open request. A call that cannot be sent is answered at once.
 
+use std::borrow::Cow;
+
 use harbor_ipc_proto::link::runner::{CallFailure, Era, LogSource, Operation, Outcome};
 
 use serde::Deserialize;
@@ -30,6 +32,8 @@ pub(super) enum Open {
         pages: Pages,
         /// The tools are to be taken apart.
         fetch: Option<Fetch>,
+        /// The server has announced that it has such a list.
+        announced: bool,
     },
     /// A question for a sign of life; its answer needs no reading.
     Ping,
@@ -155,36 +159,64 @@ impl Session {
     }
 
     fn list(&self, id: u64, kind: Kind, fetch: Option<Fetch>, offers: Offers) {
-        let offered = match kind {
+        let announced = match kind {
             Kind::Tools => offers.tools,
             Kind::Resources | Kind::ResourceTemplates => offers.resources,
             Kind::Prompts => offers.prompts,
         };
-        if !offered {
-            return self.whole_list(id, "[]", 0, fetch);
-        }
+        // It is asked anyway: some have lists that they announce nowhere.
         let (pages, request) = if fetch.is_some() { Pages::begin_fetch() } else { Pages::begin(kind) };
-        self.send(Open::Page { id, pages, fetch }, &request, false);
+        self.send(Open::Page { id, pages, fetch, announced }, &request, false);
     }
 
-    fn whole_list(&self, id: u64, items: &str, count: u32, fetch: Option<Fetch>) {
+    /// The server knows no request for a list that it has not announced: it has none.
+    pub(super) fn no_list(&self, id: u64, fetch: Option<Fetch>) {
         match fetch {
-            Some(fetch) => self.reply_tools(id, items, fetch),
-            None => self.reply(id, Outcome::Items { items: items.into(), count }),
+            Some(fetch) => self.reply_tools(id, "[]", fetch, Vec::new()),
+            None => self.reply_items(id, "[]", 0, &[]),
         }
+    }
+
+    fn whole_list(&self, id: u64, pages: &Pages, (items, count): (&str, u32), fetch: Option<Fetch>) {
+        let flaws: Vec<_> = pages.flaw().into_iter().collect();
+        match fetch {
+            Some(fetch) => self.reply_tools(id, items, fetch, flaws),
+            None if pages.is_of_tools() => self.reply_listed_tools(id, (items, count), flaws),
+            None => self.reply_items(id, items, count, &flaws),
+        }
+    }
+
+    /// Answers with a list, and says in the log what is wrong with it.
+    pub(super) fn reply_items(&self, id: u64, items: &str, count: u32, flaws: &[String]) {
+        let flaws = self.told(flaws);
+        self.reply(id, Outcome::Items { items: items.into(), count, flaws });
+    }
+
+    /// Has the log say what is wrong with a list.
+    pub(super) fn told<'a>(&self, flaws: &'a [String]) -> Vec<Cow<'a, str>> {
+        for flaw in flaws {
+            self.up.log(self.number, LogSource::Runner, None, flaw);
+        }
+        flaws.iter().map(|flaw| flaw.as_str().into()).collect()
     }
 
     /// Takes one page of a list.
-    pub(super) fn take_page(&self, id: u64, mut pages: Pages, fetch: Option<Fetch>, result: &str) {
+    pub(super) fn take_page(
+        &self,
+        id: u64,
+        mut pages: Pages,
+        (fetch, announced): (Option<Fetch>, bool),
+        result: &str,
+    ) {
         match pages.take(result, &self.own) {
             Next::Whole(items, count) => {
                 if let Some(remark) = pages.remark() {
                     self.up.log(self.number, LogSource::Runner, None, &remark);
                 }
-                self.whole_list(id, &items, count, fetch);
+                self.whole_list(id, &pages, (&items, count), fetch);
             }
             Next::More(request) => {
-                self.send(Open::Page { id, pages, fetch }, &request, false);
+                self.send(Open::Page { id, pages, fetch, announced }, &request, false);
             }
             Next::Wrong(why) => self.fail(id, CallFailure::Malformed(why.into())),
         }

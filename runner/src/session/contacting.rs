@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::calls::Open;
 use super::{Contacted, Offers, Session};
-use crate::mcp::contact::{Contact, Event, Step};
+use crate::mcp::contact::{Contact, Event, LEGACY, Step};
 use crate::mcp::message::Answer;
 use crate::mcp::write::{discover, initialize, put_notification, put_request};
 
@@ -63,8 +63,8 @@ struct Capabilities<'a> {
 
 impl Session {
     /// Begins contact with a fresh process.
-    pub(super) fn begin_contact(&self, known: Option<Era>) {
-        let (contact, first) = Contact::begin(known);
+    pub(super) fn begin_contact(&self, known: Option<Era>, revision: Option<&str>) {
+        let (contact, first) = Contact::begin(known, revision);
         *self.contact.borrow_mut() = Some(contact);
         self.perform(first);
     }
@@ -103,7 +103,8 @@ impl Session {
         let offers_roots = self.meta.borrow().offers_roots;
         let probe = matches!(open, Open::Probe);
         let id = self.open.borrow_mut().open(open);
-        let request = if probe { discover() } else { initialize(offers_roots) };
+        let revision = self.contact.borrow().as_ref().map_or(LEGACY[0], Contact::revision);
+        let request = if probe { discover() } else { initialize(offers_roots, revision) };
         let meta = self.meta.borrow();
         self.write(|out| put_request(out, id, &request, false, probe.then_some(&*meta)));
     }
@@ -114,9 +115,11 @@ impl Session {
     }
 
     fn made(&self, era: Era, version: String) {
-        *self.contact.borrow_mut() = None;
+        let contact = self.contact.borrow_mut().take();
         self.open.borrow_mut().clear();
         let Some(mut info) = self.said.borrow_mut().take() else { return };
+        let asked_by = contact.map_or(LEGACY[0], |contact| contact.revision());
+        info.insists = era == Era::Legacy && asked_by != LEGACY[0];
         (info.era, info.protocol_version) = (era, version.into());
         let offers = offers(&info.capabilities);
         *self.contacted.borrow_mut() = Some(Contacted { era, offers });
@@ -160,8 +163,14 @@ impl Session {
                     self.judge(EndCause::ContactMalformed(why.into()));
                 }
             },
-            Answer::Error { code, message, .. } => {
-                self.on_contact(Event::InitializeRefused { code, message: message.into_owned() });
+            Answer::Error { code, message, data } => {
+                let mut supported = supported(data);
+                if supported.is_empty() {
+                    let named = LEGACY.iter().filter(|revision| message.contains(**revision));
+                    supported.extend(named.map(ToString::to_string));
+                }
+                let message = message.into_owned();
+                self.on_contact(Event::InitializeRefused { code, message, supported });
             }
             Answer::Malformed(why) => self.judge(EndCause::ContactMalformed(why.into())),
         }
@@ -195,6 +204,7 @@ fn info(said: Said<'_>) -> ServerInfo<'static> {
         version: cut(version.unwrap_or_default(), MAX_NAME).into(),
         capabilities: capabilities.unwrap_or("{}").to_owned().into(),
         instructions: said.instructions.map(|text| cut(text, MAX_INSTRUCTIONS).into()),
+        insists: false,
     }
 }
 

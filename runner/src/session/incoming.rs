@@ -23,6 +23,9 @@ use crate::mcp::shown::{Shown, id_in_tail, is_cut_off};
 /// Progress beyond what the bridge takes in is dropped: the next one says more anyway.
 const PROGRESS_LIMIT: usize = 256 * 1024;
 
+/// JSON-RPC's word for a request that is not known.
+const METHOD_NOT_FOUND: i64 = -32601;
+
 /// So many lines behind one that a message begins on may be the rest of it, until there is a message.
 const PIECES: u32 = 10_000;
 
@@ -97,8 +100,14 @@ impl Session {
             (Open::Probe, answer) => self.on_probe_answer(answer),
             (Open::Initialize, answer) => self.on_initialize_answer(answer),
             (Open::Call(call), Answer::Result(result)) => self.on_result(call, result),
-            (Open::Page { id, pages, fetch }, Answer::Result(result)) => {
-                self.take_page(id, pages, fetch, result);
+            (Open::Page { id, pages, fetch, announced }, Answer::Result(result)) => {
+                self.take_page(id, pages, (fetch, announced), result);
+            }
+            (
+                Open::Page { id, fetch, announced: false, .. },
+                Answer::Error { code: METHOD_NOT_FOUND, .. },
+            ) => {
+                self.no_list(id, fetch);
             }
             (Open::Ping, _) => {}
             (Open::Listen(waiting), answer) => self.on_stream_ended(waiting, &answer),

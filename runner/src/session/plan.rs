@@ -19,6 +19,7 @@ pub struct Plan {
     /// Whether it is a server, with which contact is made; else a program that runs to its end.
     pub is_server: bool,
     pub(super) known_era: Option<Era>,
+    pub(super) known_revision: Option<String>,
     pub(super) start_timeout: Duration,
     pub(super) max_line: usize,
     pub(super) eof_grace: Duration,
@@ -48,6 +49,7 @@ impl Plan {
             },
             is_server: true,
             known_era: launch.known_era,
+            known_revision: launch.known_revision.as_deref().map(str::to_owned),
             start_timeout: Duration::from_millis(launch.start_timeout_ms),
             max_line: usize::try_from(launch.max_line).unwrap_or(usize::MAX),
             eof_grace: Duration::from_millis(launch.eof_grace_ms),

@@ -72,7 +72,7 @@ pub async fn run(session: &Rc<Session>, plan: &Plan, reaper: &Rc<Reaper>) -> End
             Err(cause) => break (cause, String::new()),
         };
         if plan.is_server {
-            session.begin_contact(known);
+            session.begin_contact(known, plan.known_revision.as_deref());
         } else {
             session.stdin.borrow().close();
         }

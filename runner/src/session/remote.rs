@@ -184,7 +184,7 @@ pub(crate) async fn run(
         silence: Instant::now() + PROBE_SILENCE,
         ending: None,
     };
-    session.begin_contact(plan.known_era);
+    session.begin_contact(plan.known_era, plan.known_revision.as_deref());
     let cause = life.live().await;
     session.stdin.borrow().cut();
     (cause, String::new())

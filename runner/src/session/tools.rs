@@ -20,7 +20,7 @@ use super::Session;
 use super::calls::Fetch;
 use crate::mcp::param_headers;
 use crate::mcp::schema::{Checker, Mismatch, Verdict, any_object_fits};
-use crate::mcp::tools::{LeftOut, read_tools};
+use crate::mcp::tools::{LeftOut, object_schema, read_tools};
 
 /// So many schemas stay compiled, with so many patterns together.
 const MAX_COMPILED: usize = 32;
@@ -216,8 +216,18 @@ fn cut(text: &str, bytes: usize) -> String {
 }
 
 impl Session {
+    /// Answers `ListTools` with the items of the whole list.
+    pub(super) fn reply_listed_tools(&self, id: u64, (items, count): (&str, u32), mut flaws: Vec<String>) {
+        let Some((items, left_out)) = object_schema::completed(items) else {
+            return self.reply_items(id, items, count, &flaws);
+        };
+        flaws.extend(object_schema::remark(&left_out));
+        let left_out = u32::try_from(left_out.len()).unwrap_or(u32::MAX);
+        self.reply_items(id, &items, count.saturating_sub(left_out), &flaws);
+    }
+
     /// Answers `FetchTools` with the items of the whole list.
-    pub(super) fn reply_tools(&self, id: u64, items: &str, fetch: Fetch) {
+    pub(super) fn reply_tools(&self, id: u64, items: &str, fetch: Fetch, mut flaws: Vec<String>) {
         let (mut tools, mut left_out) = read_tools(items);
         if self.is_elsewhere {
             leave_out_wrong_headers(&mut tools, &mut left_out);
@@ -227,8 +237,11 @@ impl Session {
             let text = format!("items of tools/list are left out: {count}; of the first, {first}");
             self.up.log(self.number, LogSource::Runner, None, &text);
         }
+        flaws.extend(object_schema::remark(&object_schema::complete(&mut tools)));
         self.tools.borrow_mut().keep(&tools, fetch.check_output);
-        self.reply(id, Outcome::Tools { items: items.into(), tools });
+        let items = object_schema::completed(items).map_or(items.into(), |(items, _)| items.into());
+        let flaws = self.told(&flaws);
+        self.reply(id, Outcome::Tools { items, tools, flaws });
     }
 
     /// What a call of a server elsewhere says by headers, too; `line` is the call.

@@ -16,6 +16,7 @@ pub(super) const TOOL: Target = Target {
     run: tool,
     corpus: &[
         br#"{"name":"a","title":"A","description":"does a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}"#,
+        br#"{"name":"a","\ud800":{"":true},"\"":1}"#,
         br#"{"_meta":{"x":[1]},"outputSchema":{ "type" : "object" },"inputSchema":null,"n\u0061me":"a\u0062"}"#,
         br#"{"name":"a","name":"b"}"#,
         br#"{"name":"","title":7}"#,

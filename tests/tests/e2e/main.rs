@@ -50,6 +50,7 @@ mod mcp_server;
 mod metrics;
 mod namespace;
 mod oauth;
+mod odd_lists;
 mod permissions;
 mod planning;
 mod principals;

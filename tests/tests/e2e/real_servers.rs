@@ -50,7 +50,6 @@ fn tools(connected: &Answer) -> Vec<&str> {
 /// RFC 8785 and sha256, as Python has them: `{tool: hash}` of an array of tools.
 const HASHES: &str = r#"
 import hashlib, json, sys
-NAMES = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"]
 def canonical(value):
     if isinstance(value, dict):
         members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
@@ -61,7 +60,7 @@ def canonical(value):
         value = int(value)
     return json.dumps(value, ensure_ascii=False)
 def digest(tool):
-    said = {name: tool[name] for name in NAMES if tool.get(name) is not None}
+    said = {name: value for name, value in tool.items() if value is not None}
     return hashlib.sha256(canonical(said).encode()).hexdigest()
 print(json.dumps({tool["name"]: digest(tool) for tool in json.load(sys.stdin)}))
 "#;

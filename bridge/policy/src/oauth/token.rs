@@ -163,7 +163,8 @@ fn refusal(status: u16, body: &[u8]) -> Refused {
     let known = said.and_then(|said| ERRORS.iter().find(|known| **known == said.error).copied());
     match (known, status) {
         (Some(word), _) => Refused::ForGood(word),
-        (None, 400 | 401) => Refused::ForGood("no known reason"),
+        // Somebody on the way to it may have said that: a login ends by its own words only.
+        (None, 400 | 401) => Refused::ForNow,
         (None, _) => Refused::Garbled,
     }
 }
@@ -250,7 +251,7 @@ pub(super) mod tests {
     fn a_refusal_is_for_good_or_for_now() {
         let of = |status, body: &str| renewed(&grant(), status, body.as_bytes(), 0).unwrap_err();
         assert_eq!(of(400, r#"{"error":"invalid_grant"}"#), Refused::ForGood("invalid_grant"));
-        assert_eq!(of(401, "<html>"), Refused::ForGood("no known reason"));
+        assert_eq!(of(401, "<html>"), Refused::ForNow, "it is not the login that this speaks of");
         assert_eq!(of(503, r#"{"error":"invalid_grant"}"#), Refused::ForNow);
         assert_eq!(of(429, ""), Refused::ForNow);
         assert_eq!(of(302, ""), Refused::Garbled);

@@ -108,7 +108,8 @@ impl Server {
         let mut launch = Launch {
             command: image.engine.as_str().into(),
             args: args.into_iter().map(Into::into).collect(),
-            known_era: self.era.get(),
+            known_era: self.known_era(),
+            known_revision: self.known_revision().map(Into::into),
             offers_roots: !self.definition().roots.is_empty(),
             start_timeout_ms: millis(limit),
             sandbox: Sandbox { limits: Limits { disk, writable, ..Limits::default() }, ..Sandbox::default() },

@@ -95,7 +95,8 @@ impl Server {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Launch {
             env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-            known_era: self.era.get(),
+            known_era: self.known_era(),
+            known_revision: self.known_revision().map(Into::into),
             offers_roots: !self.definition().roots.is_empty(),
             start_timeout_ms: millis(self.settings().start_timeout),
             max_line: limits::MAX_LINE,

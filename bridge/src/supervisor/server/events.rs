@@ -4,13 +4,14 @@
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::link::runner::{List, LogSource};
+use harbor_ipc_proto::link::runner::{Era, List, LogSource};
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits::LEVELS;
 
 use super::Server;
 use crate::clock::wall_clock;
 use crate::link::{EndReport, Info};
+use crate::store::definitions::Spoken;
 use crate::supervisor::ListKind;
 use crate::supervisor::lists::{Change, Lists};
 use crate::supervisor::logs::{self, Line, Source};
@@ -25,16 +26,18 @@ impl Server {
 
     pub(in crate::supervisor) fn on_connected(self: &Rc<Self>, info: Info) {
         tracing::info!(server = %self.id, revision = info.protocol_version, "connected");
-        if self.era.replace(Some(info.era)) != Some(info.era) {
-            let (server, era) = (self.clone(), info.era);
+        let revision = info.insists.then(|| info.protocol_version.clone());
+        let spoken = Spoken { era: info.era, revision };
+        if self.spoken.replace(Some(spoken.clone())).as_ref() != Some(&spoken) {
+            let server = self.clone();
             tokio::task::spawn_local(async move {
-                if let Err(error) = server.runners.shared.definitions.remember_era(&server.id, era).await {
+                if let Err(error) = server.runners.shared.definitions.remember_era(&server.id, spoken).await {
                     tracing::warn!(server = %server.id, %error, "its generation of MCP is not remembered");
                 }
             });
         }
+        *self.lists.borrow_mut() = Rc::new(Lists::of(&info.capabilities));
         *self.info.borrow_mut() = Some(info);
-        *self.lists.borrow_mut() = Rc::default();
         self.begin_watching();
         self.apply(Event::Connected);
         if self.state() == State::Running {
@@ -42,6 +45,16 @@ impl Server {
             self.subscribe_again();
             self.ask_for_messages();
         }
+    }
+
+    /// The generation of MCP that it was found to speak.
+    pub(super) fn known_era(&self) -> Option<Era> {
+        self.spoken.borrow().as_ref().map(|spoken| spoken.era)
+    }
+
+    /// The revision that it insisted on.
+    pub(super) fn known_revision(&self) -> Option<String> {
+        self.spoken.borrow().as_ref()?.revision.clone()
     }
 
     pub(in crate::supervisor) fn on_list_changed(self: &Rc<Self>, list: List) {

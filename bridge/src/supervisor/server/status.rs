@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_policy::health::ListProblem;
 use harbor_policy::lifecycle::State;
 
 use super::Server;
@@ -114,6 +115,26 @@ impl Server {
     #[must_use]
     pub fn list(&self, kind: ListKind) -> Fetched {
         self.lists.borrow().get(kind)
+    }
+
+    /// How many tools it has listed; none where they could not be listed.
+    #[must_use]
+    pub fn tool_count(&self) -> Option<u32> {
+        self.lists.borrow().look(ListKind::Tools, |list| list.error.is_none().then_some(list.count))
+    }
+
+    /// What is wrong with its lists as fetched last.
+    #[must_use]
+    pub fn list_problems(&self) -> Vec<ListProblem> {
+        let problems = ListKind::ALL.into_iter().flat_map(|kind| {
+            let look = |list: &Fetched| (list.flaws.clone(), list.error.clone());
+            let (flaws, error) = self.lists.borrow().look(kind, look);
+            let error = error.map(|why| format!("its {} could not be listed: {why}", kind.in_words()));
+            let failed = error.map(|why| ListProblem { has_failed: true, why });
+            failed.into_iter().chain(flaws.into_iter().map(|why| ListProblem { has_failed: false, why }))
+        });
+        // The words are the server's in part.
+        problems.map(|problem| ListProblem { why: self.hidden(problem.why), ..problem }).collect()
     }
 
     /// Its newest log lines, at most `limit`: `begin` is called at the very moment from which on lines are told to

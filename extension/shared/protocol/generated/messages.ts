@@ -930,7 +930,7 @@ export interface Replies {
   };
   /** The tools. */
   mcp_list_tools: {
-    /** As the server wrote them. */
+    /** As the server wrote them; an `inputSchema` that does not say `"type": "object"` has it added, and a tool of which that would change the meaning is left out (`list_problems` of the server). */
     tools: Json;
     /** True: it does not run, and these are what it listed last. */
     last_listed?: boolean;
@@ -1646,8 +1646,10 @@ export interface Server {
   pid?: number;
   /** Process id of its runner, while there is one. */
   runner_pid?: number;
-  /** How many tools it offers, while it runs. */
+  /** How many tools it offers, while it runs; absent where they could not be listed. */
   tool_count?: number;
+  /** What is wrong with its lists, while it runs, a sentence each; absent when nothing is. */
+  list_problems?: Array<string>;
   /** How many of its tools have changed since they were first seen and are not accepted; absent when none has. */
   changed_tools?: number;
   /** It is another program than the one that was allowed: origins are kept from it until that is accepted. */
@@ -1952,7 +1954,7 @@ export interface ToolDescriptor {
   serverLabel: string;
   /** The tool's own name. */
   originalName: string;
-  /** sha256, in hex, of the RFC 8785 form of `{name, title, description, inputSchema, outputSchema, annotations}`. */
+  /** sha256, in hex, of the RFC 8785 form of all that the server says of it but `harbor/via` in `_meta`. */
   toolHash: string;
   /** Whether its texts have hidden or control characters. */
   hiddenCharacters?: boolean;
@@ -1968,6 +1970,8 @@ export interface ToolDescriptor {
   annotations?: Json;
   /** The identities of the Harbors that it has come through, the last one first: an array. */
   via?: Json;
+  /** All else that the server says of it, as an object: `icons`, `_meta`, `execution`, …. */
+  otherMembers?: Json;
 }
 
 /** A server of which an origin may use a tool. */
@@ -2010,7 +2014,7 @@ export interface ToolChange {
   tool_name: string;
   /** The hash of what it is now. */
   tool_hash: string;
-  /** What it was: `{title?, description?, inputSchema?, outputSchema?, annotations?}`. */
+  /** What it was: `{title?, description?, inputSchema?, outputSchema?, annotations?, …}`. */
   before: Json;
   /** What it is now. */
   after: Json;
@@ -2170,7 +2174,7 @@ export interface HealthReason {
   state: string;
   /** Which server has it, where it is one. */
   server?: string;
-  /** A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete`, `config_refused` or `metrics_unavailable`. */
+  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `config_refused` or `metrics_unavailable`. */
   code: string;
   /** The same as a sentence. */
   message: string;
@@ -2246,7 +2250,7 @@ export interface ServerStatus {
   pid?: number;
   /** The process id of its runner, while there is one. */
   runner_pid?: number;
-  /** How many tools it offers, while it runs. */
+  /** How many tools it offers, while it runs; absent where they could not be listed. */
   tools?: number;
   /** How often it was restarted since a person last started it. */
   restarts: number;

@@ -26,6 +26,7 @@ fn launch() -> Launch<'static> {
         sandbox: Sandbox::default(),
         afterwards: vec!["rm".into()],
         remote: None,
+        known_revision: None,
     }
 }
 
@@ -42,7 +43,7 @@ fn golden_bytes_of_a_server_elsewhere() {
     assert_eq!(bytes(&remote), b"\x01u\x02\x01\x01n\x01v\x01\x00\x00");
     let with = Launch { remote: Some(remote.clone()), ..launch() };
     let written = bytes(&with);
-    assert!(written.ends_with(&[&b"\x01"[..], &bytes(&remote)].concat()));
+    assert!(written.ends_with(&[&b"\x01"[..], &bytes(&remote), b"\x00"].concat()));
     assert_eq!(get_message::<Launch<'_>>(&written), Ok(with));
     let kinds = [
         RemoteEnd::Unreachable,
@@ -128,6 +129,8 @@ fn tool() -> Tool<'static> {
         hash: [7; 32],
         hidden: true,
         via: Some("[]".into()),
+        more: Some("{}".into()),
+        former: Some([8; 32]),
     }
 }
 
@@ -139,7 +142,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (
             ToRunner::Connect { server: 1, launch: launch() },
-            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00",
+            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00\x00",
         ),
         (ToRunner::Disconnect { server: 1 }, b"\x02\x01"),
         (
@@ -194,7 +197,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Shutdown, b"\x06"),
         (
             ToRunner::Run { server: 1, launch: launch() },
-            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00",
+            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00\x00",
         ),
         (ToRunner::Probe { server: 1, ping: true }, b"\x08\x01\x01"),
         (ToRunner::Kill { server: 1 }, b"\x09\x01"),
@@ -268,11 +271,12 @@ fn golden_bytes_from_runner() {
         version: "1".into(),
         capabilities: "{}".into(),
         instructions: None,
+        insists: true,
     };
     let golden: Vec<(FromRunner<'_>, &[u8])> = vec![
         (FromRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (FromRunner::Started { server: 1, pid: 9 }, b"\x01\x01\x09"),
-        (FromRunner::Connected { server: 1, info }, b"\x02\x01\x00\x01v\x01n\x011\x02{}\x00"),
+        (FromRunner::Connected { server: 1, info }, b"\x02\x01\x00\x01v\x01n\x011\x02{}\x00\x01"),
         (
             FromRunner::Progress {
                 server: 1,
@@ -381,12 +385,17 @@ fn golden_bytes_of_replies() {
             reply(Outcome::ServerError { code: -1, message: "m".into(), data: Some("1".into()) }),
             b"\x03\x01\x02\x01\x01\x01m\x01\x011",
         ),
-        (reply(Outcome::Items { items: "[1]".into(), count: 1 }), b"\x03\x01\x02\x03\x03[1]\x01"),
         (
-            reply(Outcome::Tools { items: "[]".into(), tools: vec![tool()] }),
+            reply(Outcome::Items { items: "[1]".into(), count: 1, flaws: vec!["f".into()] }),
+            b"\x03\x01\x02\x03\x03[1]\x01\x01\x01f",
+        ),
+        (
+            reply(Outcome::Tools { items: "[]".into(), tools: vec![tool()], flaws: vec![] }),
             b"\x03\x01\x02\x04\x02[]\x01\x01n\x00\x01\x03\"d\"\x01\x02{}\x00\x00\
               \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\
-              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x01\x01\x02[]",
+              \x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x07\x01\x01\x02[]\x01\x02{}\x01\
+              \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\
+              \x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x00",
         ),
         (failed(CallFailure::NotConnected), b"\x03\x01\x02\x02\x00"),
         (failed(CallFailure::NotOffered("w".into())), b"\x03\x01\x02\x02\x01\x01w"),

@@ -27,17 +27,23 @@ fn members_are_the_text_that_the_server_wrote() {
             hash: tool.hash,
             hidden: false,
             via: None,
+            more: Some(r#"{"_meta":{"x":1}}"#.into()),
+            former: tool.former,
         }
     );
 }
 
 #[test]
 fn what_it_has_come_through_is_no_part_of_what_a_tool_is() {
-    let through =
-        r#"{"name":"read","_meta":{"x":1,"harbor/via":[ "0123456789abcdef", "ffffffffffffffff" ]}}"#;
+    let through = r#"{"name":"read","_meta":{"harbor\/via":[ "0123456789abcdef", "ffffffffffffffff" ]}}"#;
     let tool = read_tool(through).unwrap();
     assert_eq!(tool.via.as_deref(), Some(r#"["0123456789abcdef","ffffffffffffffff"]"#));
-    assert_eq!(hex(&tool.hash), hash_of(r#"{"name":"read"}"#));
+    assert_eq!((hex(&tool.hash), &tool.more), (hash_of(r#"{"name":"read"}"#), &None));
+    let with_more = through.replace("[ ", "[").replace("{\"harbor", "{\"x\": 1,\"harbor");
+    let tool = read_tool(&with_more).unwrap();
+    assert_eq!(tool.more.as_deref(), Some(r#"{"_meta":{"x":1}}"#));
+    assert_eq!(hex(&tool.hash), hash_of(r#"{"name":"read","_meta":{"x":1}}"#));
+    assert_eq!(tool.former.map(|hash| hex(&hash)), Some(hash_of(r#"{"name":"read"}"#)));
 }
 
 #[test]
@@ -46,12 +52,12 @@ fn what_is_no_tool_is_left_out_and_counted() {
     let items = format!(
         r#"[{{"name":"a"}},{{"title":"no name"}},7,["b"],{{"name":5}},{{"name":""}},{{"name":"{long}"}},
             {{"name":"a","title":"again"}},{{"name":"\u0061"}},{{"name":"c","name":"d"}},{{"name":"\ud800"}},
-            {{"name":"b"}}]"#
+            {{"name":"b","\"":1}},{{"name":"e","\ud800":1}}]"#
     );
     let (tools, left_out) = read_tools(&items);
     let names: Vec<_> = tools.iter().map(|tool| (tool.name.as_ref(), tool.title.as_deref())).collect();
     assert_eq!(names, [("a", None), ("b", None)]);
-    assert_eq!(left_out, LeftOut { count: 10, first: "it has no name" });
+    assert_eq!(left_out, LeftOut { count: 11, first: "it has no name" });
     assert_eq!(read_tools("[]"), (Vec::new(), LeftOut::default()));
 }
 
@@ -64,7 +70,7 @@ fn golden_hashes() {
                {"type":"object","properties":{"path":{"type":"string","minLength":1},"limit":{"maximum":1e3}},
                "required":["path"]},"outputSchema":{"type":"object"},
                "annotations":{"readOnlyHint":true,"title":null},"icons":[{}],"execution":{}}"#,
-            "cac92904c57654c83cca27955c878017474e15ab1aee06ef186ef32498139104",
+            "29e3941050836ec7620d4c014f3b528a584b6ea72edba06bb4f0c1e5ed08ff1c",
         ),
         // RFC 8785, 3.2.2: numbers, strings and literals.
         (
@@ -125,7 +131,7 @@ fn a_tool_that_is_nested_too_deep_is_left_out() {
     assert_eq!(read_tool(&twice), Err("it is nested more than 128 deep"), "whatever else is wrong");
     let text = tool("a", "description", &format!("\"{}\"", nested(500)));
     assert!(!read_tool(&text).unwrap().hidden, "brackets in a text are none");
-    assert!(read_tool(&tool("a", "_meta", &nested(500))).is_ok(), "it is in no list");
+    assert!(read_tool(&tool("a", "_meta", &nested(500))).is_err(), "what clients get of it is as deep");
 }
 
 #[test]
@@ -191,9 +197,9 @@ const MEMBERS: [&str; 6] = ["name", "title", "description", "inputSchema", "outp
 
 proptest! {
     #[test]
-    fn the_hash_depends_on_the_six_members_alone(
+    fn the_hash_depends_on_all_members(
         values in prop::collection::vec(value(), 5),
-        ignored in value(),
+        more in value(),
         changed in 0usize..6,
         new in value(),
     ) {
@@ -207,9 +213,17 @@ proptest! {
         prop_assert_eq!(&hash_of(&text), &hash);
         let mut wider = tool.clone();
         for member in ["_meta", "icons", "execution"] {
-            wider[member] = ignored.clone();
+            wider[member] = more.clone();
         }
-        prop_assert_eq!(&hash_of(&wider.to_string()), &hash);
+        let read = read_tool(&wider.to_string()).map(|tool| (hex(&tool.hash), tool.former.map(|former| hex(&former))));
+        match more.is_null() {
+            true => prop_assert_eq!(read, Ok((hash.clone(), None))),
+            false => {
+                let (wide, former) = read.unwrap();
+                prop_assert_ne!(&wide, &hash);
+                prop_assert_eq!(former, Some(hash.clone()));
+            }
+        }
         let member = MEMBERS[changed];
         let new = if member == "name" { json!("other") } else { new };
         if tool[member] != new {

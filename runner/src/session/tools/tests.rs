@@ -91,6 +91,14 @@ impl Stage {
         self.session.on_line(&Popped::Line(line.as_bytes()));
     }
 
+    /// Refuses the one request that was sent.
+    fn refuse(&self, code: i64) {
+        let sent = self.sent();
+        let error = json!({"code": code, "message": "no"});
+        let line = json!({"jsonrpc": "2.0", "id": sent[0]["id"], "error": error}).to_string();
+        self.session.on_line(&Popped::Line(line.as_bytes()));
+    }
+
     /// What the bridge was told since the last look.
     fn told(&self) -> Vec<FromRunner<'static>> {
         let mut frames = FrameDecoder::new(MAX_MESSAGE);
@@ -152,7 +160,8 @@ fn the_pages_of_a_fetched_list_go_up_whole_and_taken_apart() {
     stage.answer(&json!({"tools": [{"name": "a", "title": "A"}, {"title": "none"}], "nextCursor": "x"}));
     stage.answer(&json!({"tools": [{"name": "b"}]}));
     let told = stage.told();
-    let [log, FromRunner::Reply { server: 7, id: 1, outcome: Outcome::Tools { items, tools } }] = &told[..]
+    let [log, FromRunner::Reply { server: 7, id: 1, outcome: Outcome::Tools { items, tools, .. } }] =
+        &told[..]
     else {
         panic!("{told:?}")
     };
@@ -182,11 +191,26 @@ fn a_tool_that_is_nested_too_deep_is_a_remark_and_in_no_list() {
 }
 
 #[test]
-fn a_server_without_tools_has_an_empty_list() {
+fn a_server_that_announces_no_tools_is_asked_and_may_not_know_the_request() {
     let stage = Stage::offering(Era::Legacy, false);
+    stage.fetch(true, &json!([strict()]));
+    let told = stage.told();
+    let [FromRunner::Reply { outcome: Outcome::Tools { tools, .. }, .. }] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!(tools.len(), 1);
     stage.session.call(1, false, None, &Operation::FetchTools { check_output: true });
-    assert_eq!(stage.told(), [reply(1, Outcome::Tools { items: "[]".into(), tools: Vec::new() })]);
-    assert_eq!(stage.sent(), Vec::<Value>::new());
+    stage.refuse(-32601);
+    assert_eq!(
+        stage.told(),
+        [reply(1, Outcome::Tools { items: "[]".into(), tools: Vec::new(), flaws: Vec::new() })]
+    );
+    stage.session.call(2, false, None, &Operation::FetchTools { check_output: true });
+    stage.refuse(-32603);
+    let [FromRunner::Reply { outcome: Outcome::ServerError { code: -32603, .. }, .. }] = &stage.told()[..]
+    else {
+        panic!()
+    };
 }
 
 #[test]

@@ -13,7 +13,7 @@ const TOOLS: &str = r#"[
     {"name": "strict", "inputSchema": {"type": "object", "required": ["n"], "additionalProperties": false,
         "properties": {"n": {"type": "integer"}, "deep": {"type": "array", "items": {"type": "string"}}}}},
     {"name": "open"},
-    {"name": "nonsense", "inputSchema": {"type": "a word that is no type"}},
+    {"name": "nonsense", "inputSchema": {"type": "object", "properties": {"n": {"type": "a word that is no type"}}}},
     {"name": "counted", "inputSchema": {"type": "object"},
         "outputSchema": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}},
     {"name": "tool_error", "inputSchema": {"type": "object"},

@@ -13,15 +13,15 @@ const PLAIN: &str = "2756a557b4acbe939c3a6ab962fab42d2642449192b630f254e10e9dee3
 /// "outputSchema":{"type":"object"},"title":"A \"title\""}` in one line: RFC 8785 sorts by UTF-16.
 const FULL: &str = "4df11874af11824fb6a37cb58fd8af19efed0fc41f8348ee9877cae196d57366";
 
-/// Three ways to write the tool of [`FULL`], with members that do not belong to what it is.
+/// Three ways to write the tool of [`FULL`], with members that say nothing.
 const WRITTEN: [&str; 3] = [
     r#"{"name":"full","title":"A \"title\"","description":"Reads € and 😀.\n","inputSchema":{"type":"object",
         "properties":{"a":{"minimum":1,"maximum":100,"multipleOf":0.5},"～":{},"😀":{}}},
         "outputSchema":{"type":"object"},"annotations":{"title":null,"readOnlyHint":true}}"#,
-    r#"{"_meta":{"x":1},"annotations":{"readOnlyHint":true,"title":null},"outputSchema":{"type":"object"},
+    r#"{"_meta":{"harbor/via":["0123456789abcdef"]},"annotations":{"readOnlyHint":true,"title":null},"outputSchema":{"type":"object"},
         "inputSchema":{"properties":{"😀":{},"～":{},"a":{"multipleOf":5e-1,"maximum":1e2,"minimum":1.0}},"type":"object"},
         "description":"Reads \u20ac and \ud83d\ude00.\u000a","title":"\u0041 \u0022title\"","name":"f\u0075ll"}"#,
-    r#"{ "icons" : [ ] , "execution":{"taskSupport":"optional"}, "name" : "full", "title" : "A \"title\"",
+    r#"{ "icons" : null , "name" : "full", "title" : "A \"title\"",
         "description" : "Reads € and 😀.\n", "inputSchema" : { "type" : "object", "properties" :
         { "\uff5e" : { }, "a" : { "minimum" : 1, "maximum" : 100.0, "multipleOf" : 0.50 }, "\ud83d\ude00" : { } } },
         "outputSchema" : { "type" : "object" }, "annotations" : { "readOnlyHint" : true, "title" : null } }"#,
@@ -57,6 +57,9 @@ fn whatever_a_tool_says_otherwise_makes_another_one_of_it() {
         ("outputSchema", json!({"type": "object"})),
         ("annotations", json!({})),
         ("annotations", json!({"readOnlyHint": false})),
+        ("icons", json!([])),
+        ("_meta", json!({"ui": {"resourceUri": "ui://x"}})),
+        ("execution", json!({"taskSupport": "optional"})),
     ];
     double.offer(r#"[{"name":"t","title":null,"annotations":null}]"#);
     bridge.call("connect_server", &json!({"server_id": "s", "restart": true})).unwrap();

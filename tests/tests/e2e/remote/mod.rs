@@ -5,6 +5,7 @@ mod greedy;
 mod hostile;
 mod real;
 mod refused;
+mod sessions;
 mod streams;
 mod tls;
 

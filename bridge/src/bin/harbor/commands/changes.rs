@@ -2,6 +2,8 @@
 //!
 //! Owns how a change is shown. Must never accept what was not shown: what is accepted is named by its hash.
 
+use std::collections::BTreeSet;
+
 use harbor_ipc_proto::client::{
     HostAcceptServerChange, HostAcceptToolChange, HostListToolChanges, HostListToolChangesResult,
     ServerChange, ToolChange,
@@ -19,6 +21,7 @@ use crate::id::{server_id, source_id};
 use crate::payload::Payload;
 use crate::pretty::pretty;
 use crate::screen::{Screen, remark, reveal};
+use crate::table::flatten;
 
 /// What a tool says of itself, as far as it is compared.
 pub const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
@@ -73,11 +76,13 @@ fn describe(change: &ToolChange) -> String {
 pub fn differences(before: &Json, after: &Json) -> Vec<String> {
     let mut lines = Vec::new();
     let (before, after) = (Payload::of(before), Payload::of(after));
-    for part in PARTS {
+    let others = [&before, &after].into_iter().flat_map(Payload::names);
+    let others: BTreeSet<_> = others.filter(|name| !PARTS.contains(name)).map(str::to_owned).collect();
+    for part in PARTS.into_iter().chain(others.iter().map(String::as_str)) {
         let [before, after] = texts([before.raw(part), after.raw(part)]);
         let differs = diff::lines(before.as_deref(), after.as_deref());
         if !differs.is_empty() {
-            lines.push(format!("  {part}"));
+            lines.push(format!("  {}", flatten(part)));
             lines.extend(differs.iter().map(|line| format!("    {line}")));
         }
     }

@@ -45,6 +45,7 @@ fn notes(server: &ServerView, now: u64) -> Vec<String> {
         let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
         notes.push(format!("{name}: last error: {error}{about}"));
     }
+    notes.extend(remarks::problems(server));
     notes.extend(sandbox(server).map(|what| format!("{name}: {what}")));
     if server.state == "crashed" {
         let retry = server.next_retry.map(|retry| when::ahead(retry, now));
@@ -86,7 +87,7 @@ fn tabulate(servers: &[ServerView]) -> Table {
         cells.extend(labelled.then(|| label(server).unwrap_or_default()));
         cells.extend([
             state(&server.state, server.busy, 0, server.queued),
-            number(server.tool_count),
+            tools(server),
             number(server.pid),
             number(Some(server.restarts)),
             command(server),
@@ -102,6 +103,14 @@ pub fn state(state: &str, busy: bool, open: u32, queued: u32) -> String {
     let busy = busy.then(|| "busy".to_owned());
     let more: Vec<_> = [busy, number(open, "open"), number(queued, "queued")].into_iter().flatten().collect();
     if more.is_empty() { state.to_owned() } else { format!("{state} ({})", more.join(", ")) }
+}
+
+/// How many; `?` where they could not be listed.
+fn tools(server: &ServerView) -> String {
+    match server.tool_count {
+        None if server.state == "running" => "?".into(),
+        count => number(count),
+    }
 }
 
 fn number(number: Option<u32>) -> String {
@@ -215,6 +224,10 @@ mod tests {
         let due = r#"{"server_id":"x","state":"crashed","attempt":1,"next_retry":5}"#;
         assert_eq!(notes(due), ["x: restart 1 of 3 now"]);
         assert_eq!(notes(r#"{"server_id":"x","state":"running","attempt":1}"#), [""; 0]);
+        let problem =
+            r#"{"server_id":"x","state":"running","list_problems":["its tools could\nnot be listed: no"]}"#;
+        assert_eq!(notes(problem), ["x: its tools could not be listed: no"]);
+        assert_eq!(tools(&typed(problem)), "?");
     }
 
     #[test]

@@ -35,20 +35,25 @@ pub fn changed(server: &ServerView) -> Option<String> {
     ))
 }
 
-/// Says which of the servers that are meant have changed tools.
+/// `time: its tools could not be listed: …`, for all that is wrong with the lists of a server that runs.
+pub fn problems(server: &ServerView) -> Vec<String> {
+    let problems = server.list_problems.iter().flatten();
+    problems.map(|problem| format!("{}: {}", server.server_id, flatten(problem))).collect()
+}
+
+/// Says which of the servers that are meant have changed tools, or lists with something wrong.
 pub fn on_changes(client: &mut Client, is_meant: impl Fn(&str) -> bool) {
     let Ok(answer) = client.ask(&ListServers {}, QUICK) else { return };
-    let meant = answer.servers.iter().filter(|server| is_meant(&server.server_id));
-    meant.for_each(|server| {
+    for server in answer.servers.iter().filter(|server| is_meant(&server.server_id)) {
         server.program_change.iter().for_each(on_program);
-        changed(server).iter().for_each(|text| remark(text));
-    });
+        problems(server).into_iter().chain(changed(server)).for_each(|text| remark(&text));
+    }
 }
 
 /// Says what is to be known of the tools of a server that runs, by the answer to `connect_server`.
 pub fn on_start(client: &mut Client, server: &str, shown: &ServerView) {
-    changed(shown).iter().for_each(|text| remark(text));
-    if shown.tool_count != Some(0)
+    problems(shown).into_iter().chain(changed(shown)).for_each(|text| remark(&text));
+    if shown.tool_count.is_some_and(|count| count > 0)
         && let Ok(request) = tools::request(server)
         && let Ok(listed) = client.ask(&request, LOOK)
     {

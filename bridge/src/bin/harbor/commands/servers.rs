@@ -144,7 +144,7 @@ fn running(server: &str, shown: &ServerView) -> String {
     match shown.tool_count.and_then(|tools| usize::try_from(tools).ok()) {
         Some(0) => format!("{server} is running and offers no tools"),
         Some(tools) => format!("{server} is running: {} (`harbor tools {server}`)", count(tools, "tool")),
-        None => format!("{server} is running"),
+        None => format!("{server} is running: ? tools, as they could not be listed"),
     }
 }
 
@@ -180,7 +180,8 @@ mod tests {
         assert_eq!(ran.printed, "time is running: 2 tools (`harbor tools time`)\n");
         assert!(ran.asked[0].starts_with(CONNECT), "{}", ran.asked[0]);
         assert_eq!(running("x", &typed(r#"{"tool_count":0}"#)), "x is running and offers no tools");
-        assert_eq!(running("x", &typed("{}")), "x is running");
+        let unknown = "x is running: ? tools, as they could not be listed";
+        assert_eq!(running("x", &typed("{}")), unknown);
     }
 
     #[test]

@@ -16,7 +16,8 @@ use harbor_ipc_proto::client::{
     ToolDescriptor,
 };
 use harbor_ipc_proto::field::{FieldError, read_object};
-use harbor_ipc_proto::json::{Fields, Json, put_str};
+use harbor_ipc_proto::json::{Fields, Json, put_str, with_member};
+use harbor_ipc_proto::root_schema::Root;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_ipc_proto::via::{self, VIA};
 use harbor_policy::tool_name::{Allowlist, EVERY};
@@ -157,8 +158,14 @@ impl Directory {
             Told::Tools(tools) => {
                 self.tools = Names::default();
                 let tools = items(tools);
-                let tools = tools.iter().map(|tool| tool.get());
-                return tools.filter_map(|tool| listed_tool(tool, only, with_via, &mut self.tools)).collect();
+                let tools = tools.iter().filter_map(|tool| read_object::<ToolDescriptor>(tool.get()).ok());
+                let tools: Vec<_> = tools.filter(|tool| covers(only, tool)).collect();
+                let named = tools.iter().filter_map(|tool| Some((tool.serverId.clone(), app_of(tool)?.text)));
+                self.uris.set_of_tools(named);
+                let uris = &self.uris;
+                let listed =
+                    tools.iter().filter_map(|tool| listed_tool(tool, with_via, &mut self.tools, uris));
+                return listed.collect();
             }
             Told::Offers(servers) => offers(servers, only),
         };
@@ -238,17 +245,50 @@ fn offers(servers: &[OffersView], only: Option<&Allowlist>) -> Vec<Offer> {
     offers
 }
 
-fn listed_tool(
-    descriptor: &str,
-    only: Option<&Allowlist>,
-    with_via: bool,
-    names: &mut Names,
-) -> Option<Listed> {
-    let tool = read_object::<ToolDescriptor>(descriptor).ok()?;
+fn covers(only: Option<&Allowlist>, tool: &ToolDescriptor) -> bool {
+    let server = SourceId::parse(&tool.serverId);
+    server.is_some_and(|server| only.is_none_or(|only| only.covers(&server, &tool.originalName)))
+}
+
+/// By which resource a tool shows itself (MCP Apps), and where it says so.
+struct App {
+    /// `ui`, where that is an object of its own.
+    inside: Option<&'static str>,
+    member: &'static str,
+    text: String,
+}
+
+fn app_of(tool: &ToolDescriptor) -> Option<App> {
+    let member = |object: &str, name: &str| {
+        Fields::parse(object.as_bytes()).ok().and_then(|fields| fields.get(name).map(str::to_owned))
+    };
+    let text =
+        |object: &str, name: &str| member(object, name).and_then(|text| serde_json::from_str(&text).ok());
+    let meta = member(tool.otherMembers.as_ref()?.as_str(), "_meta")?;
+    let inside = || {
+        let text = text(&member(&meta, "ui")?, "resourceUri")?;
+        Some(App { inside: Some("ui"), member: "resourceUri", text })
+    };
+    let flat = || Some(App { inside: None, member: "ui/resourceUri", text: text(&meta, "ui/resourceUri")? });
+    inside().or_else(flat)
+}
+
+/// The tool with another URI there.
+fn with_app(tool: &str, App { inside, member, .. }: &App, uri: &str) -> Option<String> {
+    let uri = Json::string(uri);
+    let meta = Fields::parse(tool.as_bytes()).ok()?.get("_meta")?.to_owned();
+    let meta = match inside {
+        None => with_member(&meta, member, uri.as_str())?,
+        Some(name) => {
+            let ui = Fields::parse(meta.as_bytes()).ok()?.get(name)?;
+            with_member(&meta, name, &with_member(ui, member, uri.as_str())?)?
+        }
+    };
+    with_member(tool, "_meta", &meta)
+}
+
+fn listed_tool(tool: &ToolDescriptor, with_via: bool, names: &mut Names, uris: &Uris) -> Option<Listed> {
     let server = SourceId::parse(&tool.serverId)?;
-    if only.is_some_and(|only| !only.covers(&server, &tool.originalName)) {
-        return None;
-    }
     let name = names.add(server.as_str(), &tool.originalName);
     let mut json = b"{\"name\":".to_vec();
     put_str(&mut json, &name);
@@ -257,7 +297,7 @@ fn listed_tool(
     let parts = [
         ("title", said(&tool.title)),
         ("description", said(&tool.description)),
-        ("inputSchema", said(&tool.inputSchema).or(Some("{\"type\":\"object\"}".into()))),
+        ("inputSchema", Some(of_objects(said(&tool.inputSchema))?)),
         ("outputSchema", said(&tool.outputSchema)),
         ("annotations", said(&tool.annotations)),
     ];
@@ -266,11 +306,37 @@ fn listed_tool(
             json.extend_from_slice(format!(",\"{member}\":{value}").as_bytes());
         }
     }
-    if let Some(via) = said(&tool.via).filter(|_| with_via) {
-        json.extend_from_slice(format!(",\"_meta\":{{\"{VIA}\":{via}}}").as_bytes());
+    let more = said(&tool.otherMembers).unwrap_or_default();
+    if let Some(inside) =
+        more.strip_prefix('{').and_then(|more| more.strip_suffix('}')).filter(|more| !more.is_empty())
+    {
+        json.push(b',');
+        json.extend_from_slice(inside.as_bytes());
     }
     json.push(b'}');
-    Some(Listed { cursor: name, json: String::from_utf8(json).ok()? })
+    let json = String::from_utf8(json).ok()?;
+    let app = app_of(tool).map(|app| (uris.shown(&tool.serverId, &app.text), app));
+    let app = app.filter(|(shown, app)| *shown != app.text);
+    let json = app.and_then(|(shown, app)| with_app(&json, &app, &shown)).unwrap_or(json);
+    let via = said(&tool.via).filter(|_| with_via);
+    let json = via.and_then(|via| with_via_of(&json, &via)).unwrap_or(json);
+    Some(Listed { cursor: name, json })
+}
+
+/// The tool with the Harbors that it has come through.
+fn with_via_of(tool: &str, via: &str) -> Option<String> {
+    let meta = Fields::parse(tool.as_bytes()).ok()?.get("_meta").unwrap_or("{}");
+    with_member(tool, "_meta", &with_member(meta, VIA, via)?)
+}
+
+/// A tool's schema as clients need it; none where there is no such one, and they would drop the whole list.
+fn of_objects(schema: Option<String>) -> Option<String> {
+    let Some(schema) = schema else { return Some("{\"type\":\"object\"}".into()) };
+    match Root::of(&schema) {
+        Root::Object => Some(schema),
+        Root::Completed(schema) => Some(schema),
+        Root::Other => None,
+    }
 }
 
 fn listed_prompt(offer: &Offer, names: &mut Names) -> Option<Listed> {
@@ -349,13 +415,33 @@ mod tests {
     fn what_a_server_wrote_of_a_tool_stands_as_it_wrote_it() {
         let answer = r#"{"tools":[{"name":"s/a b","serverId":"s","serverLabel":"S","originalName":"a b","toolHash":"00",
             "hiddenCharacters":true,"title":"T","description":"d\u0065","inputSchema":{"n":1e2,"a":[]},"outputSchema":{"z":1},
-            "annotations":{"x":12345678901234567890}},{"name":"t/b","serverId":"t","originalName":"b"},7]}"#;
+            "annotations":{"x":12345678901234567890},"otherMembers":{"icons":[1e2],"_meta":{}}},
+            {"name":"t/b","serverId":"t","originalName":"b"},{"serverId":"t","originalName":"c","inputSchema":[]},7]}"#;
         let shown: Vec<_> = learn(Kind::Tools, answer, &[]).1.into_iter().map(|tool| tool.json).collect();
         let name = Names::default().add("s", "a b");
-        let first = r#"","title":"T","description":"d\u0065","inputSchema":{"n":1e2,"a":[]},"outputSchema":{"z":1},"annotations":{"x":12345678901234567890}}"#;
+        let first = r#"","title":"T","description":"d\u0065","inputSchema":{"n":1e2,"a":[],"type":"object"},"outputSchema":{"z":1},"annotations":{"x":12345678901234567890},"icons":[1e2],"_meta":{}}"#;
         let second = r#"{"name":"t__b","inputSchema":{"type":"object"}}"#;
         assert_eq!(shown, [format!(r#"{{"name":"{name}{first}"#), second.to_owned()]);
         assert_eq!(learn(Kind::Tools, answer, &["t/*", "s/x"]).1.len(), 1);
+    }
+
+    #[test]
+    fn tools_of_two_servers_that_show_themselves_by_one_uri_are_told_apart() {
+        let tool = |server: &str, meta: &str| {
+            format!(r#"{{"serverId":"{server}","originalName":"t","otherMembers":{{"_meta":{meta}}}}}"#)
+        };
+        let answer = |tools: &[String]| format!(r#"{{"tools":[{}]}}"#, tools.join(","));
+        let (one, other) = (r#"{"ui":{"x":1e2,"resourceUri":"ui://a"}}"#, r#"{"ui/resourceUri":"ui://a"}"#);
+        let (directory, listed) = learn(Kind::Tools, &answer(&[tool("s", one)]), &[]);
+        assert!(listed[0].json.ends_with(&format!(r#","_meta":{one}}}"#)), "as it was: {}", listed[0].json);
+        assert_eq!(directory.uris.find("ui://a").unwrap().server, "s");
+        let (directory, listed) = learn(Kind::Tools, &answer(&[tool("s", one), tool("t", other)]), &[]);
+        for (item, server) in listed.iter().zip(["s", "t"]) {
+            let shown = format!("ui://harbor/{server}/ui%3A%2F%2Fa");
+            assert!(item.json.contains(&format!("\"{shown}\"")), "{}", item.json);
+            let target = Target { server: server.into(), name: "ui://a".into() };
+            assert_eq!(directory.uris.find(&shown), Ok(target));
+        }
     }
 
     #[test]
@@ -366,13 +452,14 @@ mod tests {
             listed.into_iter().map(|item| item.json).collect::<Vec<_>>()
         };
         let tools = r#"{"tools":[{"serverId":"s","originalName":"a","inputSchema":{}},
-            {"serverId":"t","originalName":"b","inputSchema":{},"via":["0123456789abcdef","ffffffffffffffff"]}]}"#;
+            {"serverId":"t","originalName":"b","inputSchema":{},"via":["0123456789abcdef","ffffffffffffffff"],"otherMembers":{"_meta":{"x":1}}}]}"#;
         let wanted = [
-            r#"{"name":"s__a","inputSchema":{},"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#,
-            r#"{"name":"t__b","inputSchema":{},"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa","0123456789abcdef","ffffffffffffffff"]}}"#,
+            r#"{"name":"s__a","inputSchema":{"type":"object"},"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#,
+            r#"{"name":"t__b","inputSchema":{"type":"object"},"_meta":{"x":1,"harbor/via":["aaaaaaaaaaaaaaaa","0123456789abcdef","ffffffffffffffff"]}}"#,
         ];
         assert_eq!(passed(Kind::Tools, tools), wanted);
-        assert_eq!(learn(Kind::Tools, tools, &["t/*"]).1[0].json, r#"{"name":"t__b","inputSchema":{}}"#);
+        let alone = r#"{"name":"t__b","inputSchema":{"type":"object"},"_meta":{"x":1}}"#;
+        assert_eq!(learn(Kind::Tools, tools, &["t/*"]).1[0].json, alone);
         let prompts = r#"{"servers":[{"server_id":"s","items":[{"name":"p","_meta":{"harbor/via":["0123456789abcdef"],"a":1}}]}]}"#;
         let wanted =
             [r#"{"name":"s__p","_meta":{"harbor/via":["aaaaaaaaaaaaaaaa","0123456789abcdef"],"a":1}}"#];

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //!  file:///a            one server lists it, or one server's template fits it
+//!  ui://a               one server's tools name it (MCP Apps), or it is listed
 //!  harbor://SERVER/…    of this server; behind the slash the server's own URI, percent-encoded
+//!  ui://harbor/SERVER/… the same of one that began with ui://
 //! ```
 //!
 //! Owns both directions. A URI that two servers list, or that the templates of two fit, is nobody's: reading it at the
@@ -18,11 +20,19 @@ use super::directory::Target;
 /// How the URIs begin that name their server.
 const SCHEME: &str = "harbor://";
 
+/// How the URIs begin that tools show themselves by; hosts look for that.
+pub const APP: &str = "ui://";
+
+/// How those of them begin that name their server.
+const APP_SCHEME: &str = "ui://harbor/";
+
 /// The resources and templates of the last lists.
 #[derive(Debug, Default)]
 pub struct Uris {
     /// The servers that list a URI.
     listed: BTreeMap<String, BTreeSet<String>>,
+    /// The servers whose tools name a URI.
+    of_tools: BTreeMap<String, BTreeSet<String>>,
     /// Server and template.
     templates: Vec<(String, String)>,
 }
@@ -49,6 +59,18 @@ impl Uris {
         }
     }
 
+    pub fn set_of_tools(&mut self, named: impl Iterator<Item = (String, String)>) {
+        self.of_tools.clear();
+        for (server, uri) in named {
+            self.of_tools.entry(uri).or_default().insert(server);
+        }
+    }
+
+    /// The servers that list a URI, or whose tools name it.
+    fn known(&self, uri: &str) -> BTreeSet<&String> {
+        [&self.listed, &self.of_tools].into_iter().filter_map(|known| known.get(uri)).flatten().collect()
+    }
+
     pub fn set_templates(&mut self, templates: Vec<(String, String)>) {
         let present: BTreeSet<_> = templates.iter().map(|(server, _)| server).collect();
         let gone = self.templates.iter().filter(|(server, _)| !present.contains(server)).cloned();
@@ -58,9 +80,10 @@ impl Uris {
 
     /// The URI under which the client sees a server's resource.
     pub fn shown(&self, server: &str, uri: &str) -> String {
-        let is_one = self.listed.get(uri).is_none_or(|servers| servers.len() == 1);
+        let is_one = self.known(uri).len() <= 1;
         // What looks as if it named a server has to name its own.
-        if is_one && !uri.starts_with(SCHEME) { uri.to_owned() } else { of_server(server, uri) }
+        let is_plain = !uri.starts_with(SCHEME) && !uri.starts_with(APP_SCHEME);
+        if is_one && is_plain { uri.to_owned() } else { of_server(server, uri) }
     }
 
     /// What a URI of the client means.
@@ -68,14 +91,10 @@ impl Uris {
         if let Some(target) = named(uri) {
             return Ok(target);
         }
-        let by_list = self.listed.get(uri).into_iter().flatten();
         let by_template =
             || self.templates.iter().filter(|(_, template)| fits(template, uri)).map(|(server, _)| server);
-        let servers: BTreeSet<&String> = match self.listed.contains_key(uri) {
-            true => by_list.collect(),
-            false => by_template().collect(),
-        };
-        one(servers, uri)
+        let known = self.known(uri);
+        one(if known.is_empty() { by_template().collect() } else { known }, uri)
     }
 
     /// The server of a template, for completions.
@@ -101,9 +120,10 @@ fn one(servers: BTreeSet<&String>, name: &str) -> Result<Target, Unknown> {
     }
 }
 
-/// `harbor://SERVER/…`.
+/// `harbor://SERVER/…`, `ui://harbor/SERVER/…`.
 pub fn of_server(server: &str, uri: &str) -> String {
-    let mut out = format!("{SCHEME}{server}/");
+    let scheme = if uri.starts_with(APP) { APP_SCHEME } else { SCHEME };
+    let mut out = format!("{scheme}{server}/");
     for byte in uri.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
@@ -114,7 +134,8 @@ pub fn of_server(server: &str, uri: &str) -> String {
 }
 
 fn named(uri: &str) -> Option<Target> {
-    let (server, rest) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    let named = uri.strip_prefix(SCHEME).or_else(|| uri.strip_prefix(APP_SCHEME));
+    let (server, rest) = named?.split_once('/')?;
     let server = ServerId::parse(server)?.to_string();
     let mut bytes = Vec::with_capacity(rest.len());
     let mut rest = rest.bytes();
@@ -206,6 +227,23 @@ mod tests {
         // It is there again, without one of them.
         uris.set_resources([("s", "b:1".to_owned()), ("t", "a:1".to_owned())].into_iter());
         assert_eq!(uris.find("a:1").unwrap().server, "t");
+    }
+
+    #[test]
+    fn what_tools_show_themselves_by_is_their_servers() {
+        let mut uris = uris(&[("t", "ui://b")], &[("u", "ui://{x}")]);
+        let named = [("s", "ui://a"), ("s", "ui://b"), ("t", "ui://c"), ("s", "ui://harbor/t/x")];
+        uris.set_of_tools(named.into_iter().map(|(server, uri)| (server.to_owned(), uri.to_owned())));
+        assert_eq!(uris.find("ui://a").unwrap().server, "s", "a template does not count beside that");
+        assert_eq!(uris.find("ui://b"), Err(Unknown::Several(vec!["s".into(), "t".into()])));
+        assert_eq!(
+            (uris.shown("s", "ui://a"), uris.shown("s", "ui://b")),
+            ("ui://a".into(), "ui://harbor/s/ui%3A%2F%2Fb".into())
+        );
+        for (server, uri) in named {
+            let shown = uris.shown(server, uri);
+            assert_eq!(uris.find(&shown), Ok(Target { server: server.into(), name: uri.into() }), "{shown}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ use harbor_ipc_proto::server_id::ServerId;
 
 use super::directory::{Kind, Target};
 use super::line;
+use super::uris::APP;
 use crate::errors::Failure;
 use crate::id::server_id;
 
@@ -145,6 +146,8 @@ impl Want {
             Self::Call(_) | Self::Search(_) | Self::Describe(_) => vec![Kind::Tools],
             Self::Prompt(..) => vec![Kind::Prompts],
             Self::Complete(complete) if complete.of_prompt => vec![Kind::Prompts],
+            // What tools show themselves by need not be in a list of resources.
+            Self::Read(uri) if uri.starts_with(APP) => vec![Kind::Tools, Kind::Resources, Kind::Templates],
             Self::Read(_) | Self::Subscribe(_) | Self::Complete(_) => vec![Kind::Resources, Kind::Templates],
         }
     }

@@ -5,7 +5,8 @@
 
 use std::borrow::Cow;
 
-use harbor_ipc_proto::json::{Fields, put_str};
+use harbor_ipc_proto::json::{Fields, put_str, with_member};
+use serde::de::IgnoredAny;
 
 /// The revisions with `initialize`, newest first.
 pub const LEGACY: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -134,6 +135,25 @@ pub fn input_required(requests: impl Iterator<Item = (String, String, String)>, 
     String::from_utf8(out).unwrap_or_default()
 }
 
+/// A tool's result for clients that read `content` only, as those of 2024-11-05: where it is empty, the structured part
+/// stands in it as text, too. All else stays as it is.
+pub fn with_text(result: &str) -> Cow<'_, str> {
+    let Ok(fields) = Fields::parse(result.as_bytes()) else { return result.into() };
+    let content = fields.get("content").unwrap_or("[]");
+    let is_empty = serde_json::from_str::<Option<Vec<IgnoredAny>>>(content)
+        .is_ok_and(|content| content.is_none_or(|content| content.is_empty()));
+    match fields.get("structuredContent").filter(|structured| is_empty && *structured != "null") {
+        Some(structured) => {
+            let mut text = b"[{\"type\":\"text\",\"text\":".to_vec();
+            put_str(&mut text, structured);
+            text.extend_from_slice(b"}]");
+            let text = String::from_utf8(text).unwrap_or_default();
+            with_member(result, "content", &text).map_or(result.into(), Cow::Owned)
+        }
+        None => result.into(),
+    }
+}
+
 /// A request to the client; `params` is JSON text.
 pub fn request(id: &str, method: &str, params: &str) -> Vec<u8> {
     let mut out = head(id);
@@ -199,6 +219,29 @@ mod tests {
         }
         let kept = r#"{"resultType":"complete","ttlMs":0,"cacheScope":"public"}"#;
         assert_eq!(complete(r#"{"cacheScope":"public"}"#, true), kept);
+    }
+
+    #[test]
+    fn a_structured_result_has_its_text_where_it_has_no_content() {
+        let text = r#"[{"type":"text","text":"{\"a\":1e2}"}]"#;
+        for (written, shown) in [
+            (
+                r#"{"structuredContent":{"a":1e2}}"#,
+                format!(r#"{{"structuredContent":{{"a":1e2}},"content":{text}}}"#),
+            ),
+            (
+                r#"{"content":[ ],"structuredContent":{"a":1e2},"isError":true}"#,
+                format!(r#"{{"content":{text},"structuredContent":{{"a":1e2}},"isError":true}}"#),
+            ),
+        ] {
+            assert_eq!(with_text(written), shown, "{written}");
+        }
+        let image =
+            r#"{"content":[{"type":"image","mimeType":"image/png","data":"AA=="}],"structuredContent":{}}"#;
+        for as_it_is in [image, r#"{"content":[]}"#, "{}", r#"{"content":[],"structuredContent":null}"#, "7"]
+        {
+            assert_eq!(with_text(as_it_is), as_it_is);
+        }
     }
 
     #[test]

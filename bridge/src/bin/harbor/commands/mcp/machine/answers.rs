@@ -169,6 +169,10 @@ impl Machine {
         if let (Want::Subscribe(uri), Step::Ask(target)) = (&open.want, &open.step) {
             self.on_subscribed(open.id.is_some(), uri, target.clone());
         }
+        let result = match open.want {
+            Want::Call(_) => Json::from_valid(write::with_text(result.as_str()).into_owned()),
+            _ => result,
+        };
         let result = match open.modern {
             true => write::complete(result.as_str(), matches!(open.want, Want::Read(_))).into_owned(),
             false => result.into_string(),
