@@ -46,7 +46,7 @@ define_sent! {
         /// Which server has it, where it is one.
         server: Option<String>,
         /// A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete`,
-        /// `config_refused` or `metrics_unavailable`.
+        /// `database_failing`, `database_rebuilt`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused` or `metrics_unavailable`.
         code: Word,
         /// The same as a sentence.
         message: String,

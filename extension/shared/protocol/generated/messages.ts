@@ -1696,7 +1696,7 @@ export interface Remote {
 
 /** How a server ended, or why it could not be started. */
 export interface Exit {
-  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `runner_lost`, `protocol_error`, or `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
+  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `secrets_unreadable`, `runner_lost`, `protocol_error`, or `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
   cause: string;
   /** One sentence. */
   message: string;
@@ -2170,7 +2170,7 @@ export interface HealthReason {
   state: string;
   /** Which server has it, where it is one. */
   server?: string;
-  /** A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete`, `config_refused` or `metrics_unavailable`. */
+  /** A word for programs: `server_failed`, `server_crashed`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused` or `metrics_unavailable`. */
   code: string;
   /** The same as a sentence. */
   message: string;
