@@ -178,7 +178,8 @@ impl Client {
 
     fn write(&mut self, frame: &[u8], limit: Duration) -> Result<(), Failure> {
         let written = self.stream.set_write_timeout(Some(limit)).and_then(|()| self.stream.write_all(frame));
-        written.map_err(|error| lost(&error, limit))
+        // Half a frame is no request.
+        written.map_err(|_| Failure::Unsent)
     }
 
     /// The next frame; without `until` it may take for ever.

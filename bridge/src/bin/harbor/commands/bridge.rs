@@ -73,7 +73,7 @@ fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Res
     let until = Instant::now() + END;
     match client.ask(&Shutdown {}, QUICK) {
         // It may be gone before its answer is.
-        Ok(_) | Err(Failure::Lost) => {}
+        Ok(_) | Err(Failure::Lost | Failure::Unsent) => {}
         Err(failure) => return Err(failure),
     }
     let is_gone = client.wait_for_end(END) && is_gone_by(until, pid);
