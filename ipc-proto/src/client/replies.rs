@@ -180,8 +180,10 @@ define_sent! {
     "mcp_list_tools" McpListToolsResult {
         /// As the server wrote them.
         tools: Json,
-        /// True: it does not run, and these are what it listed last.
+        /// True: it does not run, or does not answer, and these are what it listed last.
         last_listed: Option<bool>,
+        /// True: it runs, and has not answered in time.
+        no_answer: Option<bool>,
     }
     /// The resources.
     "mcp_list_resources" McpListResourcesResult {

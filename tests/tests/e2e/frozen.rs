@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use harbor_tests::processes::assert_gone;
 use harbor_tests::rights::{is_root, left_out};
@@ -187,4 +188,45 @@ fn a_disk_that_has_room_again_is_well_without_another_change() {
     drop(file);
     wait_until("all to be well", LIMIT, || wrong(&bridge).is_empty());
     add("t").unwrap();
+}
+
+#[test]
+fn a_server_that_has_died_is_seen_though_its_runner_stands_still() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add("s", &Double::sound(&home).quick_restarts());
+    let _ = bridge.watch();
+    let server = Process::named_by(&bridge.connect("s")["pid"]);
+    let runner = Process::named_by(&bridge.connection("s").unwrap()["runner_pid"]);
+    runner.signal(Signal::SIGSTOP);
+    server.signal(Signal::SIGKILL);
+    let crashed = |event: &Value| event["server_id"] == "s" && event["new_state"] == "crashed";
+    let _ = bridge.wait_for_event_within(PROMPT, crashed);
+    assert_gone(&[runner], PROMPT);
+    wait_until("another one", LIMIT, || {
+        bridge.connection("s").is_some_and(|now| now["runner_pid"] != runner.pid)
+    });
+    assert_eq!(bridge.tool_text("s", "echo", &json!({})), "{}");
+}
+
+#[test]
+fn the_tools_of_a_server_that_stands_still_are_those_that_it_listed_last() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let pids = ["a", "b", "c"].map(|id| {
+        let connected = bridge.add_and_connect(id, &Double::sound(&home));
+        Process::named_by(&connected["pid"])
+    });
+    let shown = home.done(&["tools"]);
+    assert!(["a/echo", "b/echo", "c/echo"].iter().all(|tool| shown.contains(tool)), "{shown}");
+    pids[..2].iter().for_each(|server| server.signal(Signal::SIGSTOP));
+    let began = Instant::now();
+    let (found, said, code) = home.harbor(&["tools"]);
+    assert!(began.elapsed() < PROMPT, "both were waited for at once: {:?}", began.elapsed());
+    let lines =
+        ["a", "b"].map(|id| format!("{id} does not answer: these are the tools that it listed last\n"));
+    assert_eq!((found, said, code), (shown, lines.concat(), Some(0)));
+    let (one, said, _) = home.harbor(&["tools", "a"]);
+    assert!(one.contains("a/echo") && said == lines[0], "{one}{said}");
+    pids[..2].iter().for_each(|server| server.signal(Signal::SIGCONT));
 }

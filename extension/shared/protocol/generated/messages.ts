@@ -413,6 +413,8 @@ export interface Requests {
   mcp_list_tools: {
     /** The server's id. */
     server_id: string;
+    /** How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any request. */
+    wait_ms?: number;
   };
   /** Asks a running server for its resources, all pages. */
   mcp_list_resources: {
@@ -932,8 +934,10 @@ export interface Replies {
   mcp_list_tools: {
     /** As the server wrote them. */
     tools: Json;
-    /** True: it does not run, and these are what it listed last. */
+    /** True: it does not run, or does not answer, and these are what it listed last. */
     last_listed?: boolean;
+    /** True: it runs, and has not answered in time. */
+    no_answer?: boolean;
   };
   /** The resources. */
   mcp_list_resources: {
