@@ -33,7 +33,7 @@ use crate::host::Host;
 use crate::link::runner::{Executable, Executables, Marks};
 use crate::link::worker::WORKER;
 use crate::router::watching::{tell, tell_of_host};
-use crate::router::{Router, shutting_down};
+use crate::router::{Router, cut_off};
 use crate::runtimes::Runtimes;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits};
@@ -44,6 +44,7 @@ use crate::store::locks::Locks;
 use crate::store::recovery::{self, Opened};
 use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
+use crate::store::worker;
 use crate::store::written::Written;
 use crate::supervisor::{Leftovers, Shared, Supervisor, Told};
 use crate::traces::Traces;
@@ -57,6 +58,11 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long the last traces may take, within what is left until [`END`].
 const LAST_TRACES: Duration = Duration::from_secs(1);
 const END: Duration = Duration::from_millis(4500);
+
+/// How long the database may take to store what nobody waits for, and all that writes to the disk, from then on: one that does
+/// not answer is no reason to stay longer.
+const LAST_STORED: Duration = Duration::from_secs(2);
+const LAST_WRITTEN: Duration = Duration::from_millis(3500);
 
 /// How long threads may take that the disk keeps waiting. What they were removing goes on when a bridge begins or the server
 /// starts.
@@ -135,8 +141,8 @@ pub fn serve_with<T>(
     mode: Mode,
     add: impl FnOnce(&Rc<Host>) -> T,
 ) -> Result<(), AppError> {
-    memory::return_large_blocks();
     own::become_subreaper()?;
+    own::take_all_files()?;
     if mode == Mode::Detached {
         // Browsers kill the process group of their native host; this bridge shall outlive it.
         nix::unistd::setsid().map_err(io::Error::from)?;
@@ -156,14 +162,14 @@ pub fn serve_with<T>(
     let ended = runtime.block_on(async move {
         let bridge = Bridge::assemble(paths, settings, Programs { runners, worker }, opened).await?;
         let _added = add(&bridge.host);
-        let notifier = bridge.run(settings, mode, listener, instance.token()).await?;
+        let notifier = bridge.run(settings, mode, listener, &instance).await?;
         bridge.drain().await;
         drop(notifier);
         Ok(instance)
     });
     runtime.shutdown_timeout(LAST_WORK);
     // Only now may another bridge have this home.
-    ended.map(drop)
+    ended.map(|instance| instance.end(LAST_WORK))
 }
 
 /// What is started as processes of their own.
@@ -235,6 +241,7 @@ impl Bridge {
         tokio::task::spawn_local(memory::return_at_rest());
         tokio::task::spawn_local(supervisor.clone().begin());
         tokio::task::spawn_local(start_unlocked(supervisor.clone(), Rc::downgrade(&router)));
+        tokio::task::spawn_local(opened.journal.clone().watch(opened.database.clone()));
         tokio::task::spawn_local(keep_catalog(supervisor.clone(), catalog.clone()));
         tokio::task::spawn_local(follow_config(
             paths.config_file(),
@@ -253,7 +260,7 @@ impl Bridge {
         settings: &Settings,
         mode: Mode,
         listener: std::os::unix::net::UnixListener,
-        token: &str,
+        instance: &Instance,
     ) -> io::Result<Notifier> {
         // One each: the log says which of them ended it.
         let [terminate, interrupt, hangup] =
@@ -262,8 +269,11 @@ impl Bridge {
         listener.set_nonblocking(true)?;
         let listener = UnixListener::from_std(listener)?;
         // Tasks of their own: waking the outermost future costs a system call each time.
-        let mut accepting =
-            tokio::task::spawn_local(socket::accept(listener, self.router.clone(), token.into()));
+        let (give, anew) = tokio::sync::mpsc::unbounded_channel();
+        let secrets = self.supervisor.secrets().clone();
+        instance.keep(move |listener| give.send(listener).is_ok(), move || secrets.look())?;
+        let accepting = socket::accept(listener, anew, self.router.clone(), instance.token().into());
+        let mut accepting = tokio::task::spawn_local(accepting);
         let serving_stdio = serve_stdio(mode, self.router.clone());
         let mut serving_stdio = tokio::task::spawn_local(serving_stdio);
         tracing::info!(build = BUILD, pid = std::process::id(), isolation = settings.isolation, "serving");
@@ -312,9 +322,10 @@ impl Bridge {
 
     async fn drain(&self) {
         let began = Instant::now();
+        worker::end_by(began + LAST_WRITTEN);
         self.router.drain();
         let clients = self.router.clients.all();
-        let error = shutting_down();
+        let error = cut_off();
         for client in &clients {
             client.end_with(&error);
         }
@@ -332,7 +343,7 @@ impl Bridge {
         let rest = END.saturating_sub(began.elapsed());
         // What nobody waits for is stored all the same: how a tool was when it was first seen, else a next bridge would take
         // another one for the first.
-        let stored = tokio::time::timeout(rest, async {
+        let stored = tokio::time::timeout(rest.min(LAST_STORED), async {
             self.host.permissions.store_again().await;
             self.database.finish().await;
         });

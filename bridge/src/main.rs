@@ -19,8 +19,8 @@ use harbor_bridge::config::{Paths, Settings, log_json};
 use harbor_bridge::front::{dial, relay};
 use harbor_bridge::observe;
 use harbor_bridge::store::instance::InstanceError;
-use harbor_child::own;
 use harbor_child::signals::outlive_full_files;
+use harbor_child::{memory, own};
 
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
@@ -121,17 +121,23 @@ fn run(Serve { mode, metrics }: Serve) -> ExitCode {
         Ok(configured) => configured,
         Err(error) => return fail(&error, log_json, USAGE),
     };
-    observe::begin(settings.log, log_json);
-    match serve(&paths, &settings, mode) {
+    // While this is the only thread.
+    memory::return_large_blocks();
+    if let Err(error) = observe::begin(settings.log, log_json) {
+        return fail(&error, log_json, 1);
+    }
+    let code = match serve(&paths, &settings, mode) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error @ AppError::Instance(InstanceError::Running(_))) => {
             fail(&error, log_json, dial::EXIT_LOCKED as u8)
         }
         Err(error) => fail(&error, log_json, 1),
-    }
+    };
+    observe::finish();
+    code
 }
 
 fn fail(error: &dyn std::error::Error, log_json: bool, code: u8) -> ExitCode {
-    let _ = writeln!(io::stderr(), "{}", observe::last_words(error, log_json));
+    observe::say_last(error, log_json);
     code.into()
 }

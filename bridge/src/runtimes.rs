@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use harbor_child::own;
 use harbor_policy::environment::DEFAULT_PATH;
 use harbor_policy::runtimes::{
     Found, Place, RUNTIMES, Runtime, USUAL, VERSIONS, answer, choose, extended, places, question, version,
@@ -135,6 +136,7 @@ fn ask(mut command: Command, limit: Duration, is_enough: impl Fn(&str) -> bool) 
     let until = Instant::now() + limit;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().ok()?;
+    let _ = own::files_as_before(child.id());
     let group = Group(Pid::from_raw(i32::try_from(child.id()).ok()?));
     let mut stdout = child.stdout.take()?;
     let (sender, pieces) = mpsc::channel();

@@ -100,10 +100,20 @@ impl Bridge {
         assert!(self.wait(DOWN_LIMIT).is_some(), "a killed process ends");
     }
 
-    /// What it wrote to stderr.
+    /// What it wrote to stderr so far; a thread of it writes, so what an answer has brought about may come a little later.
     #[must_use]
     pub fn stderr(&self) -> String {
         self.program.stderr()
+    }
+
+    /// The same, once `wanted` is there.
+    ///
+    /// # Panics
+    /// When it does not come.
+    pub fn said(&self, wanted: &str) -> String {
+        let is_said = || self.stderr().contains(wanted);
+        wait_until(&format!("its log to say {wanted:?}"), LIMIT, is_said);
+        self.stderr()
     }
 
     /// How it ended; `None` when it still runs after `limit`.

@@ -1,14 +1,29 @@
 //! Who is cut off where too much waits for all clients together.
 //!
-//! Owns the two limits of that. Must never name one that reads: an answer that was just queued is always long.
+//! Owns the limits of that. Below the harder one it must never name one that reads: an answer that was just queued is always
+//! long.
 
 use std::time::Duration;
 
-/// What may wait for all clients together, in bytes: a few of the largest answers.
-pub const MOST_WAITING: usize = 256 * 1024 * 1024;
+/// What may wait for all clients together, in bytes, at most: a few of the largest answers.
+const MOST_WAITING: usize = 256 << 20;
+
+/// And where the machine has little memory: so much of it, but no less than one large answer.
+const SHARE: u64 = 32;
+const LEAST_WAITING: usize = 64 << 20;
+
+/// So many times as much is too much, whoever reads.
+const HARDER: usize = 2;
 
 /// Who has read nothing for so long, while there was something, does not read.
 pub const DEAF: Duration = Duration::from_secs(10);
+
+/// What may wait for all clients together, in bytes, on a machine with so much memory.
+#[must_use]
+pub fn most_waiting(memory: Option<u64>) -> usize {
+    let share = memory.map(|memory| usize::try_from(memory / SHARE).unwrap_or(MOST_WAITING));
+    share.unwrap_or(MOST_WAITING).clamp(LEAST_WAITING, MOST_WAITING)
+}
 
 /// What waits for one client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,17 +34,18 @@ pub struct Backlog {
     pub stuck_for: Duration,
 }
 
-/// The places of those in `clients` that are to be cut off: who does not read, whoever lets most wait first, until what is
-/// left is not too much.
+/// The places of those in `clients` that are to be cut off where `most` may wait: who does not read, whoever lets most wait
+/// first, until what is left is not too much. Where twice as much is left, also who reads too slowly.
 #[must_use]
-pub fn too_much(clients: &[Backlog]) -> Vec<usize> {
+pub fn too_much(clients: &[Backlog], most: usize) -> Vec<usize> {
     let mut total: usize = clients.iter().map(|client| client.waiting).sum();
-    let is_deaf = |client: &Backlog| client.waiting > 0 && client.stuck_for >= DEAF;
-    let mut deaf: Vec<_> = (0..clients.len()).filter(|at| is_deaf(&clients[*at])).collect();
-    deaf.sort_by_key(|at| clients[*at].waiting);
+    let is_deaf = |client: &Backlog| client.stuck_for >= DEAF;
+    let mut waiting: Vec<_> = (0..clients.len()).filter(|at| clients[*at].waiting > 0).collect();
+    waiting.sort_by_key(|at| (is_deaf(&clients[*at]), clients[*at].waiting));
+    let limit = |at: usize| if is_deaf(&clients[at]) { most } else { most.saturating_mul(HARDER) };
     let mut cut = Vec::new();
-    while total > MOST_WAITING
-        && let Some(at) = deaf.pop()
+    while let Some(at) = waiting.pop()
+        && total > limit(at)
     {
         total -= clients[at].waiting;
         cut.push(at);
@@ -50,17 +66,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_the_deaf_are_cut_and_no_more_of_them_than_it_takes(clients in backlogs()) {
-            let cut = too_much(&clients);
+        fn the_deaf_are_cut_first_and_no_more_than_it_takes(clients in backlogs()) {
+            let cut = too_much(&clients, MOST_WAITING);
             let is_deaf = |client: &Backlog| client.waiting > 0 && client.stuck_for >= DEAF;
-            prop_assert!(cut.iter().all(|at| is_deaf(&clients[*at])));
             let left = |cut: &[usize]| -> usize {
                 (0..clients.len()).filter(|at| !cut.contains(at)).map(|at| clients[at].waiting).sum()
             };
             let all_deaf = clients.iter().filter(|client| is_deaf(client)).count();
-            prop_assert!(left(&cut) <= MOST_WAITING || cut.len() == all_deaf);
-            if let Some((_, without_last)) = cut.split_last() {
-                prop_assert!(left(without_last) > MOST_WAITING);
+            prop_assert!(left(&cut) <= MOST_WAITING || cut.len() >= all_deaf);
+            prop_assert!(left(&cut) <= HARDER * MOST_WAITING);
+            if let Some((last, without_last)) = cut.split_last() {
+                let most = if is_deaf(&clients[*last]) { MOST_WAITING } else { HARDER * MOST_WAITING };
+                prop_assert!(left(without_last) > most);
             }
         }
     }
@@ -69,8 +86,17 @@ mod tests {
     fn whoever_lets_most_wait_is_first() {
         let deaf = |mebibytes: usize| Backlog { waiting: mebibytes << 20, stuck_for: DEAF };
         let reading = Backlog { stuck_for: Duration::from_secs(9), ..deaf(128) };
+        let too_much = |clients: &[Backlog]| super::too_much(clients, MOST_WAITING);
         assert_eq!(too_much(&[deaf(60), deaf(100), reading]), [1]);
         assert_eq!(too_much(&[deaf(60), deaf(68), reading]), [0; 0]);
         assert_eq!(too_much(&[reading; 4]), [0; 0]);
+        assert_eq!(too_much(&[reading; 6]), [5, 4], "512 MiB are too much, whoever reads");
+    }
+
+    #[test]
+    fn a_small_machine_has_less_for_it() {
+        let most = |gibibytes: u64| most_waiting(Some(gibibytes << 30)) >> 20;
+        assert_eq!([1, 4, 8, 64].map(most), [64, 128, 256, 256]);
+        assert_eq!(most_waiting(None), MOST_WAITING);
     }
 }

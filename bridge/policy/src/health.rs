@@ -75,6 +75,24 @@ pub struct DatabaseFacts {
     pub lost: Option<String>,
 }
 
+/// What is known of the bridge's own log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogFacts {
+    /// Why it cannot be written at present.
+    pub failing: Option<String>,
+    /// Lines that found no room since the bridge began.
+    pub dropped: u64,
+}
+
+/// What is known of answers that clients have not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnreadFacts {
+    /// Bytes that are held for them.
+    pub held: u64,
+    /// And how much that may be before who does not read is cut off.
+    pub most: u64,
+}
+
 /// What is known besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -84,6 +102,12 @@ pub struct Facts {
     pub database: DatabaseFacts,
     /// What was denied or revoked, and is not stored: `mcp:tools.call of https://example.com`.
     pub unstored: Vec<String>,
+    /// The bridge's own log.
+    pub log: LogFacts,
+    /// Why the secrets of servers cannot be read, however much is unlocked.
+    pub secrets: Option<String>,
+    /// Answers that clients have not read.
+    pub unread: UnreadFacts,
     /// Why `config.toml` as it is now is not in force.
     pub config: Option<String>,
     /// Why metrics are not served where they should be.
@@ -111,6 +135,9 @@ pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> 
         .into_iter()
         .chain(of_database(facts.database))
         .chain(of_unstored(&facts.unstored))
+        .chain(of_log(facts.log))
+        .chain(facts.secrets.map(of_secrets))
+        .chain(of_unread(facts.unread))
         .chain(facts.config.map(of_config))
         .chain(facts.metrics.map(of_metrics))
         .chain(of_servers)
@@ -161,6 +188,36 @@ fn of_unstored(unstored: &[String]) -> Option<Reason> {
         "what you denied or revoked holds until the bridge ends only, since the disk does not take it: {named}{more}"
     );
     Some(Reason { health: Health::Degraded, server: None, code: "grants_unstored", message })
+}
+
+/// What was dropped once it can be written again is said by the log itself.
+fn of_log(log: LogFacts) -> Option<Reason> {
+    let why = log.failing?;
+    let message =
+        format!("the bridge's own log cannot be written: {why}; {} lines of it were dropped", log.dropped);
+    Some(Reason { health: Health::Degraded, server: None, code: "log_failing", message })
+}
+
+fn of_secrets(why: String) -> Reason {
+    let message = format!("servers that have secrets are not started: {why}");
+    Reason { health: Health::Degraded, server: None, code: "secrets_unreadable", message }
+}
+
+/// A few of them are usual; as many as may be are memory that the machine lacks.
+fn of_unread(UnreadFacts { held, most }: UnreadFacts) -> Option<Reason> {
+    let message = || {
+        format!(
+            "clients have not read {} MiB of answers, and {} MiB may wait: who does not read is cut off",
+            held >> 20,
+            most >> 20
+        )
+    };
+    (held > most).then(|| Reason {
+        health: Health::Degraded,
+        server: None,
+        code: "unread_answers",
+        message: message(),
+    })
 }
 
 fn of_config(why: String) -> Reason {
@@ -223,7 +280,10 @@ mod tests {
         let database = DatabaseFacts { failing: Some("full".into()), lost: Some("it was corrupt".into()) };
         let (config, metrics) = (Some("config.toml:3: no".into()), Some("in use".into()));
         let unstored = vec!["mcp:tools.call of https://a".into(), "b".into()];
-        let facts = Facts { audit, database, unstored, config, metrics };
+        let log = LogFacts { failing: Some("full".into()), dropped: 2 };
+        let secrets = Some("could not read them".into());
+        let unread = UnreadFacts { held: 3 << 20, most: 2 << 20 };
+        let facts = Facts { audit, database, unstored, log, secrets, unread, config, metrics };
         let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
@@ -234,13 +294,20 @@ mod tests {
                 (Health::Degraded, "database_failing", None),
                 (Health::Degraded, "database_rebuilt", None),
                 (Health::Degraded, "grants_unstored", None),
+                (Health::Degraded, "log_failing", None),
+                (Health::Degraded, "secrets_unreadable", None),
+                (Health::Degraded, "unread_answers", None),
                 (Health::Degraded, "config_refused", None),
                 (Health::Degraded, "metrics_unavailable", None),
                 (Health::Degraded, "server_failed", Some("a")),
                 (Health::Degraded, "server_crashed", Some("b")),
             ]
         );
-        assert_eq!(found[6].message, "a has failed: it was killed");
+        assert_eq!(
+            found[4].message,
+            "the bridge's own log cannot be written: full; 2 lines of it were dropped"
+        );
+        assert_eq!(found[9].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost =
             reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);

@@ -47,12 +47,11 @@ const MAX_ATTACH: usize = 64 * 1024;
 /// Serves a client whose role is known, until it leaves or is cut off.
 pub async fn serve<R: AsyncRead + Unpin>(
     router: &Rc<Router>,
-    principal: Principal,
+    client: Rc<Client>,
     mut reader: R,
     writer: impl Sink + 'static,
     mut frames: FrameDecoder,
 ) {
-    let client = Client::new(principal);
     router.join(&client);
     let mut driver = tokio::task::spawn_local({
         let client = client.clone();

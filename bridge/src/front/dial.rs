@@ -3,6 +3,7 @@
 //! ```text
 //!  connect ─► a socket that takes us? ─yes─► attach {token, role} ─► the stream
 //!                │ no                           │ token out of date, bridge on its way out: again in 50 ms
+//!                ├─ a bridge holds the lock: it comes, goes, or makes its socket anew: again in 50 ms
 //!                └─► `harbor-bridge serve --detached` ─► `ready`, or exit 75 (another one was faster) ─► again
 //! ```
 //!
@@ -40,6 +41,7 @@ use nix::unistd::geteuid;
 pub use self::errors::{DialError, Version};
 pub use self::start::EXIT_LOCKED;
 use crate::config::Paths;
+use crate::store::instance::holder;
 
 /// How long a program looks for the bridge when it has no wish of its own.
 pub const DIAL_LIMIT: Duration = Duration::from_secs(10);
@@ -96,6 +98,7 @@ struct Dial {
     run_dir: PathBuf,
     socket: PathBuf,
     token: PathBuf,
+    lock: PathBuf,
     log: PathBuf,
     program: PathBuf,
     role: Role,
@@ -116,6 +119,7 @@ impl Dial {
             run_dir: paths.run_dir(),
             socket: paths.socket().map_err(DialError::Config)?,
             token: paths.token(),
+            lock: paths.lock(),
             log: paths.log_file(),
             program: bridge_program(role)?,
             role: role.clone(),
@@ -135,6 +139,7 @@ impl Dial {
             let reason = match tried {
                 Tried::Attached(stream) => return Ok(Some(stream)),
                 Tried::NotYet(reason) => reason,
+                Tried::Absent if holder(&self.lock).is_some() => self.slow("the bridge that holds the lock"),
                 Tried::Absent if !may_start => return Ok(None),
                 Tried::Absent => {
                     if Instant::now() >= next_start {

@@ -8,5 +8,6 @@ pub mod dial;
 pub mod metrics;
 pub mod notify;
 pub mod relay;
+mod room;
 pub mod socket;
 pub mod stdio;

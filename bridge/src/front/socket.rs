@@ -1,40 +1,79 @@
 //! The local socket: accepts programs of this user.
 //!
 //! Owns the listener and the check of the peer's user. The user alone proves nothing, since servers run as the
-//! same one: the token in `attach` does.
+//! same one: the token in `attach` does. Where no descriptor is left, all but the owner are told so, and the owner is let in
+//! to ask how the bridge is, and to end it.
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net;
 use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Sink as _;
+use harbor_child::own;
 use harbor_child::socket::{Writer, split};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
 use harbor_policy::access::Principal;
+use nix::errno::Errno;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use nix::unistd::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::connection::{attach, attached, refused, serve, unattached_frames};
-use crate::router::Router;
+use super::room::Room;
+use crate::router::client::Client;
+use crate::router::{Router, crowded};
 
 /// Programs that may be connected at once without having said who they are.
 const MAX_UNATTACHED: usize = 64;
 
-/// Accepts connections for ever; each is served by a task of its own.
+/// The same where only what is held back is left.
+const MAX_IN_CROWD: usize = 2;
+
+/// How long the owner may take there to ask how the bridge is, or to end it.
+const IN_PASSING: Duration = Duration::from_secs(10);
+
+/// Accepts connections for ever; each is served by a task of its own. `anew` gives a socket in the place of one that is gone.
 ///
 /// # Errors
 /// When the listener breaks.
-pub async fn accept(listener: UnixListener, router: Rc<Router>, token: Rc<str>) -> io::Result<()> {
-    let mut unattached = VecDeque::new();
+pub async fn accept(
+    mut listener: UnixListener,
+    mut anew: UnboundedReceiver<net::UnixListener>,
+    router: Rc<Router>,
+    token: Rc<str>,
+) -> io::Result<()> {
+    let (mut unattached, mut crowd) = (VecDeque::new(), VecDeque::new());
+    let (mut room, mut is_given, left) = (Room::of(own::files()), false, Rc::<Notify>::default());
     loop {
-        let (stream, _) = match listener.accept().await {
-            Ok(accepted) => accepted,
+        // What was let go of is for the connection that waits.
+        if !std::mem::take(&mut is_given) {
+            room.fill();
+        }
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            // What one had that was let in by it is held back again.
+            () = left.notified() => continue,
+            Some(new) = anew.recv() => {
+                new.set_nonblocking(true)?;
+                listener = UnixListener::from_std(new)?;
+                continue;
+            }
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) if is_lack(&error) && room.give() => {
+                is_given = true;
+                continue;
+            }
             Err(error) if is_passing(&error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                note(&mut room, &error.to_string());
+                tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
             Err(error) => return Err(error),
@@ -42,21 +81,41 @@ pub async fn accept(listener: UnixListener, router: Rc<Router>, token: Rc<str>) 
         if !is_ours(&stream) {
             continue;
         }
-        let evicted = make_room(&mut unattached);
-        let (router, token) = (router.clone(), token.clone());
+        let is_full = !room.fill();
+        let is_crowded = is_full || room.is_past(stream.as_raw_fd());
+        if is_crowded {
+            note(&mut room, "all descriptors are in use, so it is answered only if it is the owner's");
+        }
+        if is_full {
+            room.give();
+        }
+        let evicted = match is_crowded {
+            true => make_room(&mut crowd, MAX_IN_CROWD),
+            false => make_room(&mut unattached, MAX_UNATTACHED),
+        };
+        let (router, token, left) = (router.clone(), token.clone(), left.clone());
         tokio::task::spawn_local(async move {
-            if let Err(error) = greet(stream, &router, &token, evicted).await {
+            if let Err(error) = greet(stream, &router, &token, evicted, is_crowded).await {
                 tracing::debug!(%error, "a connection ended early");
+            }
+            if is_crowded {
+                left.notify_one();
             }
         });
     }
 }
 
+fn note(room: &mut Room, why: &str) {
+    if let Some(connections) = room.note(Instant::now()) {
+        tracing::warn!(connections, why, "there is no room for a connection");
+    }
+}
+
 /// A place among the connections that have not said who they are. When there are too many, the one that has been
 /// silent the longest goes: our own programs speak at once.
-fn make_room(unattached: &mut VecDeque<Weak<Notify>>) -> Rc<Notify> {
+fn make_room(unattached: &mut VecDeque<Weak<Notify>>, most: usize) -> Rc<Notify> {
     unattached.retain(|waiting| waiting.strong_count() > 0);
-    if unattached.len() >= MAX_UNATTACHED
+    if unattached.len() >= most
         && let Some(oldest) = unattached.pop_front().and_then(|oldest| oldest.upgrade())
     {
         oldest.notify_one();
@@ -66,9 +125,14 @@ fn make_room(unattached: &mut VecDeque<Weak<Notify>>) -> Rc<Notify> {
     place
 }
 
+/// Whether descriptors are what is lacking.
+fn is_lack(error: &io::Error) -> bool {
+    [Errno::EMFILE, Errno::ENFILE].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
+}
+
 /// Errors of accept(2) after which the next connection may well succeed.
 fn is_passing(error: &io::Error) -> bool {
-    use nix::errno::Errno::{ECONNABORTED, EMFILE, ENFILE, ENOBUFS, ENOMEM};
+    use Errno::{ECONNABORTED, EMFILE, ENFILE, ENOBUFS, ENOMEM};
     error.raw_os_error().is_some_and(|errno| {
         [ECONNABORTED, EMFILE, ENFILE, ENOBUFS, ENOMEM].iter().any(|e| *e as i32 == errno)
     })
@@ -78,17 +142,35 @@ fn is_ours(stream: &UnixStream) -> bool {
     getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == geteuid().as_raw())
 }
 
-async fn greet(stream: UnixStream, router: &Rc<Router>, token: &str, evicted: Rc<Notify>) -> io::Result<()> {
+async fn greet(
+    stream: UnixStream,
+    router: &Rc<Router>,
+    token: &str,
+    evicted: Rc<Notify>,
+    is_crowded: bool,
+) -> io::Result<()> {
     let (mut reader, writer) = split(stream.into_std()?)?;
     let mut frames = unattached_frames();
     let decided = attach(&mut reader, &mut frames, token, &evicted).await;
     drop(evicted);
     match decided {
+        Ok((envelope, principal)) if is_crowded && principal != Principal::Owner => {
+            // The log was told.
+            write_small(&writer, &refused(&envelope, &crowded()))
+        }
         Ok((envelope, principal)) => {
             write_small(&writer, &attached(&envelope))?;
             log(&principal);
             let frames = frames.with_max(MAX_CLIENT_FRAME);
-            serve(router, principal, reader, writer, frames).await;
+            let client = match is_crowded {
+                true => Client::in_passing(principal),
+                false => Client::new(principal),
+            };
+            let served = serve(router, client, reader, writer, frames);
+            match is_crowded {
+                true => drop(tokio::time::timeout(IN_PASSING, served).await),
+                false => served.await,
+            }
             Ok(())
         }
         Err(Some((envelope, error))) => tell(&writer, &envelope, &error),

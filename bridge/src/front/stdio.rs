@@ -18,6 +18,7 @@ use tokio::net::unix::pipe;
 
 use super::connection::serve;
 use crate::router::Router;
+use crate::router::client::Client;
 
 /// Serves the owner until stdin ends.
 ///
@@ -36,12 +37,12 @@ pub async fn run(router: &Rc<Router>) -> io::Result<()> {
             widen(&output, TO_CLIENT);
             let reader = pipe::Receiver::from_owned_fd(input)?;
             let writer = pipe::Sender::from_owned_fd(output)?;
-            serve(router, Principal::Owner, reader, writer, frames).await;
+            serve(router, Client::new(Principal::Owner), reader, writer, frames).await;
         }
         (input_kind, output_kind) => {
             let reader = readable(input, input_kind)?;
             let writer = writable(output, output_kind)?;
-            serve(router, Principal::Owner, reader, writer, frames).await;
+            serve(router, Client::new(Principal::Owner), reader, writer, frames).await;
         }
     }
     Ok(())

@@ -12,13 +12,16 @@ use harbor_ipc_proto::client::{
     AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, KernelStatus,
     STATUS_VERSION, SecretStoreView, ServerStatus, StatusView, StoreSizes, UsageSample,
 };
-use harbor_policy::health::{AuditFacts, DatabaseFacts, Facts, ServerFacts, reasons, worst};
+use harbor_policy::health::{
+    AuditFacts, DatabaseFacts, Facts, LogFacts, ServerFacts, UnreadFacts, reasons, worst,
+};
 use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::of_kernel;
 
 use super::Host;
 use super::counts::counts;
 use crate::clock::wall_clock;
+use crate::observe;
 use crate::store::secrets::Standing;
 use crate::supervisor::{Measured, Server, Stores, Used};
 
@@ -31,6 +34,8 @@ pub struct Presence {
     pub open_requests: u64,
     /// Bytes that they have not read.
     pub unread_bytes: u64,
+    /// What is held of that, in bytes, and how much that may be.
+    pub held: (u64, u64),
     /// When the bridge began.
     pub began: Instant,
 }
@@ -51,7 +56,7 @@ impl Host {
         StatusView {
             version: STATUS_VERSION,
             timestamp: wall_clock(),
-            health: self.health(),
+            health: self.health(presence.held),
             bridge: self.bridge_status(presence),
             servers: self.server_statuses(),
             catalog,
@@ -60,9 +65,9 @@ impl Host {
         }
     }
 
-    /// How it all is.
+    /// How it all is; `held`: of what clients have not read, and how much that may be.
     #[must_use]
-    pub fn health(&self) -> HealthView {
+    pub fn health(&self, held: (u64, u64)) -> HealthView {
         let (failing, lost) = self.trail.health();
         let audit = AuditFacts { failing, lost, required: self.config.now().audit_required };
         let facts = |server: Rc<Server>| {
@@ -75,7 +80,11 @@ impl Host {
         let (config, metrics) = (self.config.refused(), self.exporting.borrow().refused.clone());
         let unstored = self.permissions.unstored();
         let unstored = unstored.iter().map(|one| format!("{} of {}", one.scope, one.origin)).collect();
-        let known = Facts { audit, database, unstored, config, metrics };
+        let observe::Standing { failing, dropped } = observe::standing();
+        let log = LogFacts { failing, dropped };
+        let secrets = self.supervisor.secrets().trouble();
+        let unread = UnreadFacts { held: held.0, most: held.1 };
+        let known = Facts { audit, database, unstored, log, secrets, unread, config, metrics };
         let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {

@@ -251,7 +251,7 @@ impl EndReport {
     /// Whether nothing is broken, and it lacks what a person has: a key, a passphrase, a yes.
     #[must_use]
     pub fn waits_for_a_person(&self) -> bool {
-        matches!(self.cause, NEEDS_AUTHORIZATION | MISSING_SECRETS | "secrets_locked")
+        matches!(self.cause, NEEDS_AUTHORIZATION | MISSING_SECRETS | "secrets_locked" | "secrets_unreadable")
     }
 }
 

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::link::{self, Ends};
+use harbor_child::own;
 use harbor_child::reaper::{Exit, Group, Reaper, send};
 use harbor_child::signal::Signal;
 use tokio::sync::Notify;
@@ -51,6 +52,8 @@ impl Process {
         command.process_group(0).stdin(stdin).stdout(stdout);
         adjust(&mut command);
         let pid = command.spawn()?.id();
+        // It starts nothing before it is told to. One that has ended already is seen below.
+        let _ = own::files_as_before(pid);
         let exited = reaper.watch(pid, Group::Own);
         let (alive, released) = (Rc::new(Cell::new(true)), Rc::<Notify>::default());
         let process = Self { pid, alive: alive.clone(), released: released.clone() };

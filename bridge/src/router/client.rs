@@ -48,6 +48,7 @@ pub(super) struct BulkTurn<'a>(
 #[derive(Debug)]
 pub struct Client {
     principal: Principal,
+    in_passing: bool,
     sender: RefCell<Rc<Sender>>,
     /// Whether it has named its browser session.
     named_session: Cell<bool>,
@@ -84,11 +85,22 @@ impl Client {
     /// A client that has proved who it is.
     #[must_use]
     pub fn new(principal: Principal) -> Rc<Self> {
+        Self::make(principal, false)
+    }
+
+    /// The same for whom there is hardly room: it may ask how the bridge is, and end it.
+    #[must_use]
+    pub fn in_passing(principal: Principal) -> Rc<Self> {
+        Self::make(principal, true)
+    }
+
+    fn make(principal: Principal, in_passing: bool) -> Rc<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Rc::new(Self {
             sender: RefCell::new(Rc::new(Sender::new(&principal, number))),
             named_session: Cell::default(),
+            in_passing,
             principal,
             outbox: Outbox::new(LIMIT),
             max_frame: Cell::new(NATIVE_MESSAGING_LIMIT),
@@ -108,6 +120,12 @@ impl Client {
             questions: Questions::default(),
             messages: Cell::default(),
         })
+    }
+
+    /// Whether there is hardly room for it.
+    #[must_use]
+    pub fn is_in_passing(&self) -> bool {
+        self.in_passing
     }
 
     /// Who it is.

@@ -6,9 +6,10 @@
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
+use harbor_child::memory;
 use harbor_ipc_proto::client::ClientCounts;
 use harbor_policy::access::Principal;
-use harbor_policy::backlog::{Backlog, too_much};
+use harbor_policy::backlog::{Backlog, most_waiting, too_much};
 use tokio::sync::Notify;
 
 use super::client::Client;
@@ -17,14 +18,29 @@ use super::client::Client;
 const MUCH: usize = 1024 * 1024;
 
 /// All clients whose role is known.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Clients {
     all: RefCell<Vec<Weak<Client>>>,
     /// Set off when one comes or goes.
     pub changed: Notify,
+    /// What may wait for all of them, in bytes.
+    most: usize,
+}
+
+impl Default for Clients {
+    fn default() -> Self {
+        let most = most_waiting(memory::of_machine());
+        Self { all: RefCell::default(), changed: Notify::new(), most }
+    }
 }
 
 impl Clients {
+    /// How much of what waits for them is held, in bytes, and how much that may be.
+    pub(super) fn unread(&self) -> (u64, u64) {
+        let held = self.all().iter().map(|client| client.outbox().held() as u64).sum();
+        (held, self.most as u64)
+    }
+
     pub(super) fn add(&self, client: &Rc<Client>) {
         let mut all = self.all.borrow_mut();
         all.retain(|client| client.strong_count() > 0);
@@ -58,7 +74,7 @@ impl Clients {
             let outbox = client.outbox();
             Backlog { waiting: outbox.held(), stuck_for: outbox.stuck_for() }
         };
-        for at in too_much(&all.iter().map(backlog).collect::<Vec<_>>()) {
+        for at in too_much(&all.iter().map(backlog).collect::<Vec<_>>(), self.most) {
             tracing::warn!(client = ?all[at].principal(), "cut off: it does not read, and too much waits");
             all[at].outbox().cut();
         }

@@ -145,7 +145,7 @@ impl<'a> Turn<'a> {
             McpRequest::McpConnect(message) => mcp::connect(router, client, id, &message).await,
             McpRequest::McpDisconnect(message) => mcp::disconnect(router, &message.server_id).await,
             McpRequest::McpListConnections(_) => mcp::connections(router),
-            McpRequest::McpListTools(message) => mcp::tools(self.asked()?, &message.server_id).await,
+            McpRequest::McpListTools(message) => mcp::tools(self.asked()?, &message).await,
             McpRequest::McpListResources(message) => mcp::resources(self.asked()?, &message.server_id).await,
             McpRequest::McpListResourceTemplates(message) => {
                 mcp::resource_templates(self.asked()?, &message.server_id).await

@@ -1,13 +1,13 @@
 //! Messages that ask a server something. Arguments and results pass through unread.
 
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     ConnectionView, McpComplete, McpCompleteResult, McpConnect, McpConnectResult, McpDisconnectResult,
     McpGetPrompt, McpGetPromptResult, McpListConnectionsResult, McpListPromptsResult,
-    McpListResourceTemplatesResult, McpListResourcesResult, McpListToolsResult, McpPingResult,
+    McpListResourceTemplatesResult, McpListResourcesResult, McpListTools, McpListToolsResult, McpPingResult,
     McpReadResource, McpReadResourceResult, McpSetLogLevel, McpSetLogLevelResult, McpSubscribeResource,
     McpSubscribeResourceResult, McpTask, McpTaskResult, McpUnsubscribeResource, McpUnsubscribeResourceResult,
 };
@@ -78,16 +78,25 @@ pub(super) fn connections(router: &Router) -> Handled {
     reply(McpListConnectionsResult { connections: connections.collect() })
 }
 
-pub(super) async fn tools(request: Asked<'_>, id: &ServerId) -> Handled {
+pub(super) async fn tools(request: Asked<'_>, message: &McpListTools) -> Handled {
+    let id = &message.server_id;
     let server = request.router.host.server(id)?;
     let known = request.router.host.registry.known(&*server).filter(|list| list.iter().next().is_some());
-    match known.filter(|_| server.state() == State::Stopped) {
-        Some(list) => reply(McpListToolsResult { tools: written(&list), last_listed: Some(true) }),
-        None => {
-            let tools = items(request, id, ListKind::Tools).await?;
-            reply(McpListToolsResult { tools, last_listed: None })
-        }
+    let last = |list: &ToolList, no_answer| {
+        reply(McpListToolsResult { tools: written(list), last_listed: Some(true), no_answer })
+    };
+    if let Some(list) = known.as_ref().filter(|_| server.state() == State::Stopped) {
+        return last(list, None);
     }
+    let asked = items(request, id, ListKind::Tools);
+    let tools = match known.zip(message.wait_ms.map(Duration::from_millis)) {
+        None => asked.await?,
+        Some((list, limit)) => match tokio::time::timeout(limit, asked).await {
+            Ok(answered) => answered?,
+            Err(_) => return last(&list, Some(true)),
+        },
+    };
+    reply(McpListToolsResult { tools, last_listed: None, no_answer: None })
 }
 
 /// Tools as their server has written them, in a list.

@@ -44,9 +44,13 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
-use harbor_ipc_proto::client::{Attach, HostRequest, McpBegin, McpFollowMessages, McpRequest, Request};
+use harbor_ipc_proto::client::{
+    Attach, Cancel, Health, Hello, HostRequest, McpBegin, McpFollowMessages, McpRequest, Ping, Request,
+    Shutdown,
+};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{Message as _, PutFields};
+use harbor_ipc_proto::json::Json;
 use harbor_policy::access::{self, Pass};
 use harbor_policy::slots::Slot;
 use tokio::sync::Notify;
@@ -85,6 +89,9 @@ pub struct Router {
 }
 
 type Handled = Result<Box<dyn PutFields>, ErrorBody>;
+
+/// What the owner is answered though there is hardly room for a client.
+const IN_PASSING: [&str; 5] = [Hello::TAG, Ping::TAG, Health::TAG, Shutdown::TAG, Cancel::TAG];
 
 impl Router {
     /// A router to these servers.
@@ -150,7 +157,11 @@ impl Router {
 
     fn dispatch(self: &Rc<Self>, client: &Rc<Client>, Incoming { envelope, request }: Incoming) {
         if self.draining.get() {
-            return client.send_error(&envelope, &shutting_down());
+            let unsent = shutting_down().with_json("sent", Json::from_valid("false".into()));
+            return client.send_error(&envelope, &unsent);
+        }
+        if client.is_in_passing() && !IN_PASSING.contains(&request.tag()) {
+            return client.send_error(&envelope, &crowded());
         }
         let id: Rc<str> = envelope.id().into();
         let is_twice = || {
@@ -249,6 +260,21 @@ pub fn shutting_down() -> ErrorBody {
     ErrorBody::new(Code::ShuttingDown, "the bridge is shutting down; the next request starts it again")
 }
 
+/// No descriptor is left for a client.
+#[must_use]
+pub fn crowded() -> ErrorBody {
+    let message = "too many clients: all files that the bridge may have open are in use. End some clients or servers, or give it \
+                   more (`ulimit -n`, LimitNOFILE=) before its next start";
+    ErrorBody::new(Code::RateLimited, message)
+}
+
+/// The same of a request that is under way.
+#[must_use]
+pub fn cut_off() -> ErrorBody {
+    let message = "the bridge is shutting down. What was asked for may have been done; it is not done again";
+    ErrorBody::new(Code::ShuttingDown, message).with_json("sent", Json::from_valid("true".into()))
+}
+
 fn denied(tag: &str) -> ErrorBody {
     let message = match tag {
         Attach::TAG => "attach is the first frame of a connection and cannot be repeated".to_owned(),
@@ -263,7 +289,7 @@ async fn to_the_end<T: 'static>(
     change: impl Future<Output = Result<T, ErrorBody>> + 'static,
 ) -> Result<T, ErrorBody> {
     let done = tokio::task::spawn_local(change).await;
-    done.unwrap_or_else(|_| Err(shutting_down()))
+    done.unwrap_or_else(|_| Err(cut_off()))
 }
 
 fn reply(reply: impl PutFields + 'static) -> Handled {

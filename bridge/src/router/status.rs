@@ -110,7 +110,7 @@ fn whole(router: &Router) -> StatusView {
 }
 
 pub(super) fn health(router: &Router) -> Handled {
-    reply(HealthResult { health: router.host.health() })
+    reply(HealthResult { health: router.host.health(router.clients.unread()) })
 }
 
 pub(super) fn presence(router: &Router) -> Presence {
@@ -119,6 +119,7 @@ pub(super) fn presence(router: &Router) -> Presence {
         clients: router.clients.by_kind(),
         open_requests: clients.iter().map(|client| client.open_requests() as u64).sum(),
         unread_bytes: clients.iter().map(|client| client.outbox().pending() as u64).sum(),
+        held: router.clients.unread(),
         began: router.began,
     }
 }
@@ -150,7 +151,7 @@ fn update(router: &Router, category: &'static str) -> StatusUpdate {
     StatusUpdate {
         category: category.into(),
         timestamp: wall_clock(),
-        health: router.host.health(),
+        health: router.host.health(router.clients.unread()),
         bridge: None,
         servers: None,
         removed: None,

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::room::Room;
 use super::{StoreError, private_file};
@@ -33,7 +33,7 @@ const SETUP: &str = "
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// Newer ones are left alone.
-const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 1;
 
 /// The database.
 #[derive(Debug)]
@@ -44,6 +44,8 @@ pub struct Database {
     /// What is kept for revocations.
     room: Arc<Room>,
     trouble: RefCell<Trouble>,
+    /// Set off when there is trouble.
+    troubled: Notify,
 }
 
 /// A file by its path, and by what it was there when it was opened.
@@ -129,7 +131,7 @@ impl Database {
                 todo.into_iter().for_each(|job| job(&mut connection));
             })
             .map_err(|source| StoreError::File { what: "start the database's thread".into(), source })?;
-        Ok(Self { jobs, place, room, trouble: RefCell::default() })
+        Ok(Self { jobs, place, room, trouble: RefCell::default(), troubled: Notify::new() })
     }
 
     /// Why what is decided now is not stored, or will not be found again: its file is gone, or the last change could not be
@@ -206,6 +208,25 @@ impl Database {
             Some(error) if error.is_trouble() => trouble.tables = Some(error.to_string()),
             _ => {}
         }
+        if trouble.tables.is_some() || trouble.journal.is_some() {
+            self.troubled.notify_one();
+        }
+    }
+
+    /// Waits until a change could not be stored.
+    pub(super) async fn troubled(&self) {
+        self.troubled.notified().await;
+    }
+
+    /// Whether the last change could not be stored.
+    pub(super) fn is_troubled(&self) -> bool {
+        let trouble = self.trouble.borrow();
+        trouble.tables.is_some() || trouble.journal.is_some()
+    }
+
+    /// A change was stored, in the tables and in the journal.
+    pub(super) fn is_well(&self) {
+        *self.trouble.borrow_mut() = Trouble::default();
     }
 
     /// A change got into the journal.

@@ -2,22 +2,26 @@
 //!
 //! ```text
 //!  lock (of this process, holds the pid) ─► token (new) ─► socket (a stale one is removed: the lock says it is)
+//!                                             └────────────────┴─ a thread looks each few seconds: what is gone is made anew
 //! ```
 //!
 //! Owns these three files while a bridge runs, and removes token and socket when it ends. Must never follow a symbolic link to
 //! one of them, nor put them into a directory that is another user's.
 
-use std::fs::File;
+use std::convert::Infallible;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
 
 use harbor_ipc_proto::hex::hex;
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
 use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, fcntl};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 use sha2::{Digest as _, Sha256};
 
@@ -27,13 +31,31 @@ use crate::config::Paths;
 /// Bytes of randomness in the token.
 const TOKEN_BYTES: usize = 32;
 
+/// How often it is looked whether token and socket are still there.
+const LOOK: Duration = Duration::from_secs(3);
+
 /// This process is the one bridge of its home.
 #[derive(Debug)]
 pub struct Instance {
     /// Closing any other handle of this file would end the lock: only `begin` opens it.
     _lock: File,
     token: String,
-    files: Vec<PathBuf>,
+    /// None once they are removed.
+    files: Arc<Mutex<Option<Files>>>,
+}
+
+/// What lets programs in.
+#[derive(Debug)]
+struct Files {
+    run_dir: PathBuf,
+    lock_at: PathBuf,
+    token_at: PathBuf,
+    token: String,
+    socket: PathBuf,
+    /// Which files lock, token and socket are; none where that could not be seen.
+    ids: [Option<(u64, u64)>; 3],
+    /// Locks that were taken anew.
+    locks: Vec<File>,
 }
 
 /// Why this process is not.
@@ -85,7 +107,62 @@ impl Instance {
         write_atomically(&paths.token(), token.as_bytes())?;
         let socket = paths.socket().map_err(InstanceError::Config)?;
         let listener = bind(&socket)?;
-        Ok((Self { _lock: lock, token, files: vec![socket, paths.token()] }, listener))
+        let (run_dir, lock_at, token_at) = (paths.run_dir(), paths.lock(), paths.token());
+        let ids = [&lock_at, &token_at, &socket].map(|path| id(path));
+        let (token_text, locks) = (token.clone(), Vec::new());
+        let files = Files { run_dir, lock_at, token_at, token: token_text, socket, ids, locks };
+        Ok((Self { _lock: lock, token, files: Arc::new(Mutex::new(Some(files))) }, listener))
+    }
+
+    /// Starts a thread that looks each few seconds whether token and socket are there, and makes anew what is not. `take` is
+    /// given the new socket; with false it wants no more. `and` is what else is to be looked at so often.
+    ///
+    /// # Errors
+    /// When there can be no thread for it.
+    pub fn keep(
+        &self,
+        mut take: impl FnMut(UnixListener) -> bool + Send + 'static,
+        mut and: impl FnMut() + Send + 'static,
+    ) -> io::Result<()> {
+        let files = Arc::downgrade(&self.files);
+        let keeping = move || {
+            loop {
+                std::thread::sleep(LOOK);
+                let Some(files) = files.upgrade() else { return };
+                let mended = match locked(&files).as_mut() {
+                    Some(files) => files.mend(),
+                    None => return,
+                };
+                match mended {
+                    Ok(None) => {}
+                    Ok(Some(listener)) => {
+                        if !take(listener) {
+                            return;
+                        }
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "lock, token or socket is gone, and cannot be made anew")
+                    }
+                }
+                drop(files);
+                and();
+            }
+        };
+        std::thread::Builder::new().name("harbor.files".into()).spawn(keeping).map(drop)
+    }
+
+    /// Gives it all up, within `limit`: a disk that does not answer must not hold up the end. What is still to be removed then
+    /// keeps the lock.
+    pub fn end(self, limit: Duration) {
+        let (ending, ended) = mpsc::channel::<Infallible>();
+        let started = std::thread::Builder::new().name("harbor.end".into()).spawn(move || {
+            drop(self);
+            drop(ending);
+        });
+        if started.is_ok() {
+            // Nothing is said; it is closed.
+            let _ = ended.recv_timeout(limit);
+        }
     }
 
     /// What a program must show to be let in.
@@ -95,12 +172,82 @@ impl Instance {
     }
 }
 
+impl Files {
+    /// Makes anew what is gone: the lock is held, so whatever is there instead is nobody's. Gives the new socket.
+    fn mend(&mut self) -> Result<Option<UnixListener>, InstanceError> {
+        let there = [&self.lock_at, &self.token_at, &self.socket].map(|path| id(path));
+        let [lock_is_gone, token_is_gone, socket_is_gone] =
+            [0, 1, 2].map(|at| there[at].is_none() || there[at] != self.ids[at]);
+        if lock_is_gone || token_is_gone {
+            own_directory(&self.run_dir)?;
+        }
+        // It is opened only where it is another file: closing a handle of the one that is locked would end the lock.
+        if lock_is_gone {
+            self.locks.push(lock(&self.lock_at)?);
+            self.ids[0] = id(&self.lock_at);
+            tracing::warn!("the file of the lock was gone, and is there again");
+        }
+        if token_is_gone {
+            write_atomically(&self.token_at, self.token.as_bytes())?;
+            self.ids[1] = id(&self.token_at);
+            tracing::warn!("the token was gone, and is there again");
+        }
+        if !socket_is_gone {
+            return Ok(None);
+        }
+        let listener = bind(&self.socket)?;
+        self.ids[2] = id(&self.socket);
+        tracing::warn!("the socket was gone; there is a new one");
+        Ok(Some(listener))
+    }
+}
+
 impl Drop for Instance {
     fn drop(&mut self) {
-        for file in &self.files {
+        let Some(files) = locked(&self.files).take() else { return };
+        for file in [files.socket, files.token_at] {
             // What cannot be removed now is taken for stale by the next bridge.
             let _ = std::fs::remove_file(file);
         }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Which file is at a path, if one is.
+fn id(path: &Path) -> Option<(u64, u64)> {
+    std::fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// Who holds the lock of a home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process id; none where it is not to be seen from here.
+    pub pid: Option<i32>,
+}
+
+/// The bridge that holds the lock of a home, whatever else is there. For other programs only: the bridge itself would lose its
+/// lock by this.
+#[must_use]
+pub fn holder(lock: &Path) -> Option<Holder> {
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(lock).ok()?;
+    let mut found = whole_file();
+    fcntl(&file, FcntlArg::F_GETLK(&mut found)).ok()?;
+    let is_held = found.l_type != libc::F_UNLCK as libc::c_short;
+    is_held.then_some(Holder { pid: Some(found.l_pid).filter(|pid| *pid > 1) })
+}
+
+/// All of a file, to write.
+fn whole_file() -> libc::flock {
+    libc::flock {
+        l_type: libc::F_WRLCK as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
     }
 }
 
@@ -125,14 +272,7 @@ pub fn identity(paths: &Paths) -> String {
 /// which would hold an flock.
 fn lock(path: &Path) -> Result<File, InstanceError> {
     let mut file = private_file(path)?;
-    let whole = libc::flock {
-        l_type: libc::F_WRLCK as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: 0,
-        l_len: 0,
-        l_pid: 0,
-    };
-    match fcntl(&file, FcntlArg::F_SETLK(&whole)) {
+    match fcntl(&file, FcntlArg::F_SETLK(&whole_file())) {
         Ok(_) => {
             let pid = std::process::id().to_string();
             let written = file.set_len(0).and_then(|()| file.write_all(pid.as_bytes()));

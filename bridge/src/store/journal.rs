@@ -23,6 +23,8 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
 
 use harbor_ipc_proto::hex::hex;
 use rusqlite::types::ValueRef;
@@ -30,7 +32,7 @@ use rusqlite::{Connection, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::database::{Database, checkpoint};
+use super::database::{Database, VERSION, checkpoint};
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
 use super::locks::files::is_name;
@@ -45,6 +47,9 @@ const DAMAGED: &str = ".damaged-";
 
 /// More is not read, in bytes.
 const MAX_READ: u64 = 256 << 20;
+
+/// How soon a disk that has refused a change is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// A line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,6 +141,23 @@ impl Journal {
         changed.await?;
         database.journal_is_written();
         Ok(())
+    }
+
+    /// Tries again and again, once the disk has refused a change, whether it takes one, so that nobody is told of a full disk
+    /// that has room by now.
+    pub async fn watch(self, database: Rc<Database>) {
+        loop {
+            database.troubled().await;
+            while database.is_troubled() {
+                tokio::time::sleep(AGAIN).await;
+                // It says what it says already, which takes room all the same.
+                let tried =
+                    self.change_in(&database, |tables| tables.pragma_update(None, "user_version", VERSION));
+                if tried.await.is_ok() {
+                    database.is_well();
+                }
+            }
+        }
     }
 
     /// Changes the tables: the file first, then the database. Nothing is changed when either refuses.

@@ -22,7 +22,7 @@ pub mod removal;
 mod room;
 pub mod secrets;
 pub mod server_logs;
-mod worker;
+pub mod worker;
 pub mod written;
 
 use std::fs::{DirBuilder, File, OpenOptions};

@@ -8,7 +8,8 @@
 //!
 //! Owns that only this user can read the file, from its first byte on, and that it is always whole. Must never overwrite a
 //! file that it cannot read, follow a link, or keep a value in memory: each start reads the file. Of an encrypted one it
-//! keeps the key, until the bridge ends or the person locks it.
+//! keeps the key, until the bridge ends or the person locks it. Whose secrets there are is noted beside it, for when it cannot
+//! be read.
 
 pub mod age;
 mod changing;
@@ -18,6 +19,7 @@ mod given;
 mod keyring;
 mod keys;
 mod origin;
+mod trouble;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,8 +34,12 @@ pub use form::All;
 
 use self::file::MAX_FILE;
 use self::keys::Keys;
+use self::trouble::Trouble;
 use super::{StoreError, failed, own_directory, temporary, write_durably};
 use crate::config::SecretsConfig;
+
+/// The file beside theirs that has the ids of the servers that have secrets.
+const NAMES: &str = "servers";
 
 /// How they are kept at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +63,7 @@ pub struct Secrets {
     keys: Arc<Keys>,
     /// How it was when it was last looked at.
     form: Arc<Mutex<Form>>,
+    trouble: Arc<Trouble>,
     unlocked: Arc<Notify>,
 }
 
@@ -67,7 +74,7 @@ impl Secrets {
         let unlocked = Arc::<Notify>::default();
         let keys = Arc::new(Keys::beside(path, wanted, unlocked.clone()));
         // What a bridge that was killed had begun to write has secrets in it. As a rule there is nothing.
-        for path in [path, keys.file()] {
+        for path in [path, keys.file(), &path.with_file_name(NAMES)] {
             let _ = std::fs::remove_file(temporary(path));
         }
         let secrets = Self {
@@ -75,10 +82,11 @@ impl Secrets {
             turn: Arc::default(),
             keys,
             form: Arc::default(),
+            trouble: Arc::default(),
             unlocked,
         };
-        // What is wrong with it is told by whoever needs it.
         let _ = secrets.load();
+        secrets.look();
         secrets
     }
 
@@ -99,6 +107,12 @@ impl Secrets {
         let is_locked = form.is_encrypted() && !self.keys.is_open();
         let asks = is_locked && form == Form::Passphrase && !self.keys.is_given();
         Standing { choice: self.keys.choice(), form, is_locked, asks }
+    }
+
+    /// Why they cannot be read, however much is unlocked; as of a moment ago.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.why()
     }
 
     /// Whether a server may have secrets, as far as that is known without reading them.

@@ -3,11 +3,24 @@
 //! Owns how such a thread begins and how its end is seen. Must never be what holds up the bridge: a disk may hang.
 
 use std::convert::Infallible;
+use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::StoreError;
+
+/// When all of them have to be done, once this process ends.
+static END: OnceLock<Instant> = OnceLock::new();
+
+/// What each is given when that has come: most have nothing left to do.
+const LEAST: Duration = Duration::from_millis(50);
+
+/// This process ends: nobody waits for any of them longer than until then.
+pub fn end_by(until: Instant) {
+    // Only the first end counts.
+    let _ = END.set(until);
+}
 
 /// A thread at work.
 #[derive(Debug)]
@@ -33,6 +46,8 @@ impl Worker {
 
     /// Whether the work is done within `limit`.
     pub(super) fn ends_within(&self, limit: Duration) -> bool {
+        let left = END.get().map(|until| until.saturating_duration_since(Instant::now()).max(LEAST));
+        let limit = left.map_or(limit, |left| left.min(limit));
         self.done.recv_timeout(limit) != Err(RecvTimeoutError::Timeout)
     }
 }

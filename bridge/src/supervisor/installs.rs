@@ -21,7 +21,7 @@ use harbor_policy::package::Package;
 use harbor_policy::recipe::repository::Files;
 
 use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
-use super::{StartError, Supervisor, Told};
+use super::{StartError, Supervisor, Told, remove_if_empty};
 use crate::link::ToolList;
 use crate::runtimes::Runtimes;
 use crate::store::StoreError;
@@ -93,11 +93,19 @@ impl Supervisor {
     }
 
     /// Takes a name that nobody has or uses, for something that is only looked at.
-    #[must_use]
-    pub fn claim_any(self: &Rc<Self>) -> Option<Claim> {
+    pub async fn claim_any(self: &Rc<Self>) -> Option<Claim> {
         let names = (1..=MOST_LOOKED_AT).filter_map(|at| ServerId::parse(&format!("looked-at-{at}")));
-        let free = names.filter(|id| self.get(id).is_none() && !self.data_directory(id).exists());
-        free.into_iter().find_map(|id| self.claim(&id))
+        let names = names.filter(|id| self.get(id).is_none()).map(|id| (self.data_directory(&id), id));
+        let names: Vec<_> = names.collect();
+        let looked = tokio::task::spawn_blocking(move || {
+            names
+                .into_iter()
+                .filter(|(directory, _)| !directory.exists())
+                .map(|(_, id)| id)
+                .collect::<Vec<_>>()
+        });
+        let free = looked.await.unwrap_or_default();
+        free.into_iter().filter(|id| self.get(id).is_none()).find_map(|id| self.claim(&id))
     }
 
     /// Whether a name is being installed or upgraded.
@@ -203,9 +211,8 @@ impl Supervisor {
             shared.logs.forget(id);
             let image = shared.paths.server_image(id.as_str());
             let _ = tokio::task::spawn_blocking(move || remove_tree(&image)).await;
-            // Only if nothing is in them any more.
-            let _ = std::fs::remove_dir(shared.paths.server_package(id.as_str()));
-            let _ = std::fs::remove_dir(shared.paths.server(id.as_str()));
+            let paths = &shared.paths;
+            remove_if_empty(vec![paths.server_package(id.as_str()), paths.server(id.as_str())]).await;
         }
     }
 

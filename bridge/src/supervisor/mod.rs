@@ -234,8 +234,7 @@ impl Supervisor {
             }
         }
         if !self.servers.borrow().contains_key(id) {
-            // Only if nothing is in it any more.
-            let _ = std::fs::remove_dir(paths.server(id.as_str()));
+            remove_if_empty(vec![paths.server(id.as_str())]).await;
         }
         if old.is_some() { old } else { self.data_left(id).await }
     }
@@ -311,16 +310,18 @@ impl Supervisor {
             if self.servers.borrow().contains_key(id) {
                 return None;
             }
-            // Out of the way at once: a server that is added while the files go must not find half of them.
-            let moved = std::fs::rename(&directory, &old);
-            let gone = old.clone();
-            let removed = tokio::task::spawn_blocking(move || remove_tree(&gone)).await;
-            match (moved, removed) {
-                (_, Ok(Err(error))) => {
+            // Out of the way at once: a server that is added while the files go must not find half of them. One that is added
+            // from here on is stored first, and that takes longer than this.
+            let (from, gone) = (directory.clone(), old.clone());
+            let done =
+                tokio::task::spawn_blocking(move || (std::fs::rename(&from, &gone), remove_tree(&gone)))
+                    .await;
+            match done {
+                Ok((_, Err(error))) => {
                     tracing::warn!(directory = %old.display(), %error, "it could not be removed");
                     return Some(old);
                 }
-                (Err(error), _) if error.kind() != std::io::ErrorKind::NotFound => {}
+                Ok((Err(error), _)) if error.kind() != std::io::ErrorKind::NotFound => {}
                 _ => return None,
             }
         }
@@ -399,6 +400,12 @@ impl Supervisor {
         let servers = self.all();
         self.runners.end_all(&servers, limit).await;
     }
+}
+
+/// Removes directories in which nothing is any more.
+async fn remove_if_empty(directories: Vec<PathBuf>) {
+    let remove = move || directories.iter().for_each(|directory| drop(std::fs::remove_dir(directory)));
+    let _ = tokio::task::spawn_blocking(remove).await;
 }
 
 /// What cannot be looked into counts as if it held something.

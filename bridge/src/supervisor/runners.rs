@@ -9,6 +9,7 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use harbor_child::dying::Other;
 use harbor_child::leftovers;
 use harbor_child::reaper::{Reaper, parent_of};
 use harbor_ipc_proto::link::runner::ToRunner;
@@ -178,9 +179,9 @@ impl Runners {
     }
 
     /// Takes an event of one runner. A runner speaks for its own servers only: a number of another's finds nobody.
-    fn on_event(&self, runner: &Weak<Runner>, runner_pid: u32, event: LinkEvent) {
+    fn on_event(self: &Rc<Self>, runner: &Weak<Runner>, runner_pid: u32, event: LinkEvent) {
         match event {
-            LinkEvent::Started { server, pid } => self.on_started(runner_pid, server, pid),
+            LinkEvent::Started { server, pid } => self.on_started(runner, runner_pid, server, pid),
             LinkEvent::Connected { server, info } => {
                 self.with(runner_pid, server, |server| server.on_connected(info))
             }
@@ -246,7 +247,7 @@ impl Runners {
     }
 
     /// Notes a server's process, if it is a child of the runner that tells of it: it will be signalled later.
-    fn on_started(&self, runner_pid: u32, number: u32, pid: u32) {
+    fn on_started(self: &Rc<Self>, runner: &Weak<Runner>, runner_pid: u32, number: u32, pid: u32) {
         if !self.is_of(runner_pid, number) || parent_of(pid) != Some(runner_pid) {
             return;
         }
@@ -256,6 +257,32 @@ impl Runners {
             self.reaper.forget_orphan(before);
         }
         self.with(runner_pid, number, |server| server.on_started(pid));
+        // Where no descriptor is left for it, its runner alone is believed.
+        if let Ok(process) = Other::watch(pid)
+            && parent_of(pid) == Some(runner_pid)
+        {
+            let (runners, runner) = (Rc::downgrade(self), runner.clone());
+            tokio::task::spawn_local(async move {
+                process.ended().await;
+                drop(process);
+                tokio::time::sleep(SILENCE).await;
+                if let (Some(runners), Some(runner)) = (runners.upgrade(), runner.upgrade()) {
+                    runners.on_silence(&runner, number, pid);
+                }
+            });
+        }
+    }
+
+    /// A server's process ended a while ago. If its runner has not said so, it stands still: it is killed, and the server's end
+    /// is told by that.
+    fn on_silence(&self, runner: &Runner, number: u32, pid: u32) {
+        let is_untold = self.starts.borrow().get(&number).is_some_and(|start| start.pid == Some(pid));
+        let mut is_shown = false;
+        self.with(runner.pid(), number, |server| is_shown = server.is_shown_at(number));
+        if is_untold && is_shown {
+            tracing::warn!(pid, "a server has ended, and its runner does not say so: the runner is killed");
+            runner.kill();
+        }
     }
 
     fn is_of(&self, runner_pid: u32, number: u32) -> bool {
@@ -348,6 +375,9 @@ impl Runners {
         self.reaper.end_orphans(LAST).await;
     }
 }
+
+/// How long a runner may take to tell that a server's process has ended. It takes milliseconds.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How long the process may take that finds out what the kernel offers.
 const OFFER: Duration = Duration::from_secs(10);

@@ -44,6 +44,7 @@ const OWN_ENDS = [
   "timeout",
   "missing_secrets",
   "secrets_locked",
+  "secrets_unreadable",
   "runner_lost",
 ];
 

@@ -65,6 +65,7 @@ const AFTER_END: { [cause: string]: string } = {
   install_failed: "Its package could not be installed; the log says why. Start it to try again.",
   package_lost: "Its package is gone from the disk. Start it: it is installed again as it was.",
   secrets_locked: "Secrets are locked: run `harbor secrets unlock`. It starts by itself then.",
+  secrets_unreadable: "The file with the secrets cannot be read: `harbor doctor` says why. It starts by itself then.",
   missing_secrets: "Give it its secrets, then start it.",
   needs_authorization: "Sign in where it runs.",
   runner_lost: "The process that held it has ended. Start it again.",

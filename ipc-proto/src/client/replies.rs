@@ -181,8 +181,10 @@ define_sent! {
         /// As the server wrote them; an `inputSchema` that does not say `"type": "object"` has it added, and a tool of which
         /// that would change the meaning is left out (`list_problems` of the server).
         tools: Json,
-        /// True: it does not run, and these are what it listed last.
+        /// True: it does not run, or does not answer, and these are what it listed last.
         last_listed: Option<bool>,
+        /// True: it runs, and has not answered in time.
+        no_answer: Option<bool>,
     }
     /// The resources.
     "mcp_list_resources" McpListResourcesResult {

@@ -46,7 +46,8 @@ define_sent! {
         /// Which server has it, where it is one.
         server: Option<String>,
         /// A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`,
-        /// `audit_incomplete`, `config_refused` or `metrics_unavailable`.
+        /// `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `log_failing`, `secrets_unreadable`,
+        /// `unread_answers`, `config_refused` or `metrics_unavailable`.
         code: Word,
         /// The same as a sentence.
         message: String,

@@ -10,7 +10,7 @@
 
 use std::fs::File;
 use std::future::{pending, poll_fn};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 
 use nix::errno::Errno;
@@ -100,7 +100,7 @@ struct Threads {
 impl Threads {
     /// None where the kernel gives no handles, or all these have ended.
     fn watch(threads: &[u32]) -> Option<Self> {
-        let handles: Vec<_> = threads.iter().filter_map(|thread| open(*thread).ok()).collect();
+        let handles: Vec<_> = threads.iter().filter_map(|thread| open(*thread, PIDFD_THREAD).ok()).collect();
         if handles.is_empty() {
             return None;
         }
@@ -120,10 +120,34 @@ impl Threads {
     }
 }
 
-fn open(thread: u32) -> nix::Result<OwnedFd> {
+/// A process that need not be a child of this one.
+#[derive(Debug)]
+pub struct Other(AsyncFd<OwnedFd>);
+
+impl Other {
+    /// Watches the process that has this number now.
+    ///
+    /// # Errors
+    /// When there is none, or no handle is to be had.
+    pub fn watch(pid: u32) -> io::Result<Self> {
+        let handle = open(pid, 0)?;
+        // SAFETY: as for those of threads above: the AsyncFd owns the descriptor, and nothing here gives it away.
+        #[allow(unsafe_code)]
+        let handle = unsafe { AsyncFd::register_with_interest(handle, Interest::READABLE) };
+        Ok(Self(handle?))
+    }
+
+    /// Waits until it has ended.
+    pub async fn ended(&self) {
+        // As above.
+        poll_fn(|context| self.0.poll_read_ready(context).map(drop)).await;
+    }
+}
+
+fn open(number: u32, kind: libc::c_int) -> nix::Result<OwnedFd> {
     // SAFETY: two numbers, and no memory of this process.
     #[allow(unsafe_code)]
-    let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, thread, PIDFD_THREAD) };
+    let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, number, kind) };
     let handle = RawFd::try_from(Errno::result(handle)?).map_err(|_| Errno::EOVERFLOW)?;
     // SAFETY: the kernel has just opened this descriptor for us; nobody else knows it.
     #[allow(unsafe_code)]

@@ -34,6 +34,14 @@ pub fn return_large_blocks() {
     }
 }
 
+/// How much memory this machine has, in bytes.
+#[must_use]
+pub fn of_machine() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// Says that something is going on in this thread.
 pub(crate) fn stir() {
     if !STIRRED.replace(true) {

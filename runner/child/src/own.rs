@@ -5,9 +5,15 @@
 
 use std::io;
 use std::os::unix::process::parent_id;
+use std::sync::OnceLock;
 
+use nix::errno::Errno;
 use nix::sys::prctl;
+use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::Signal;
+
+/// How many files this process might have open, softly, before it took more.
+static FILES_BEFORE: OnceLock<rlim_t> = OnceLock::new();
 
 /// Has the kernel send `signal` to this process when its parent ends, and makes sure that the parent is still
 /// `expected`: it may have ended before the request was made. A parent outside of this process's PID namespace has
@@ -61,4 +67,39 @@ pub fn close_inherited() -> io::Result<()> {
         let _ = nix::unistd::close(fd);
     }
     Ok(())
+}
+
+/// Takes as many open files as the hard limit gives. What is started from here has them too: see [`files_as_before`].
+///
+/// # Errors
+/// When the system refuses.
+pub fn take_all_files() -> io::Result<()> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    // Only the first time counts.
+    let _ = FILES_BEFORE.set(soft);
+    Ok(())
+}
+
+/// How many files this process may have open.
+#[must_use]
+pub fn files() -> rlim_t {
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(rlim_t::MAX, |(soft, _)| soft)
+}
+
+/// Gives a process that was started from here the soft limit that this one had: programs that use select(2), or close all that
+/// could be open, do badly with more. Before it starts others itself.
+///
+/// # Errors
+/// When it has ended.
+pub fn files_as_before(pid: u32) -> io::Result<()> {
+    let Some(soft) = FILES_BEFORE.get() else { return Ok(()) };
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    let limit = libc::rlimit64 { rlim_cur: (*soft).min(hard), rlim_max: hard };
+    // SAFETY: reads one struct that is there for the whole call, and writes none.
+    #[allow(unsafe_code)]
+    let result = unsafe {
+        libc::prlimit64(pid.cast_signed(), libc::RLIMIT_NOFILE, &raw const limit, std::ptr::null_mut())
+    };
+    Ok(Errno::result(result).map(drop)?)
 }

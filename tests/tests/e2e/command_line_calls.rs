@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
-use harbor_tests::{Bridge, Double, Home, Process, programs};
+use harbor_tests::{Bridge, DOWN_LIMIT, Double, Home, LIMIT, Process, programs, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -70,6 +70,34 @@ fn ctrl_c_cancels_the_call() {
     Process::of(child.id()).unwrap().signal(Signal::SIGINT);
     assert!(!child.wait().unwrap().success());
     let _ = double.journal().wait_for(&format!("cancelled {id}"));
+}
+
+/// Whoever is told to run the command again has the tool do its work twice.
+#[test]
+fn a_call_whose_bridge_is_lost_may_have_been_made() {
+    for signal in [Signal::SIGKILL, Signal::SIGTERM] {
+        let home = Home::new();
+        let mut bridge = Bridge::foreground(&home);
+        let double = Double::sound(&home);
+        bridge.add_and_connect("s", &double);
+        let calls = [&[][..], &["--json"]].map(|options| {
+            let mut command = home.command("harbor");
+            command.args(["call", "s/sleep", "ms:=600000"]).args(options);
+            let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let _ = double.journal().wait_for("call sleep ");
+            child
+        });
+        wait_until("both calls", LIMIT, || double.journal().count("call sleep ") == 2);
+        bridge.signal(signal);
+        assert!(bridge.wait(DOWN_LIMIT).is_some());
+        let [said, json] = calls.map(|child| child.wait_with_output().unwrap());
+        assert_eq!([said.status.code(), json.status.code()], [Some(9); 2], "{said:?} {json:?}");
+        let gone = "the bridge is gone. The call may have been made; it was not sent again";
+        assert_eq!(String::from_utf8(said.stderr).unwrap(), format!("harbor: {gone}\n"));
+        let shown: Value = serde_json::from_slice(&json.stdout).unwrap();
+        let error = json!({"code": "bridge_unreachable", "message": gone, "details": {"sent": true}});
+        assert_eq!(shown["error"], error);
+    }
 }
 
 #[test]

@@ -107,7 +107,8 @@ fn a_journal_that_was_damaged_is_told_until_what_is_kept_of_it_is_gone() {
     drop(Bridge::start(&home));
     fs::write(home.path().join("definitions.journal"), "no journal\n").unwrap();
     let bridge = Bridge::start(&home);
-    assert!(bridge.is_alive() && bridge.stderr().contains("definitions.journal is damaged"));
+    assert!(bridge.is_alive());
+    bridge.said("definitions.journal is damaged");
     let (code, found) = doctor(&home, &[]);
     assert_eq!(code, Some(0), "{found:#}");
     assert!(has(&found, "warning", "database", "definitions.journal.damaged-"), "{found:#}");
@@ -134,4 +135,16 @@ fn a_configuration_that_others_may_write_to_is_mended() {
         "{found:#}"
     );
     harbor_tests::bridge::shut_down_detached(&home);
+}
+
+#[test]
+fn a_bridge_that_no_program_finds_is_mended() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive());
+    fs::remove_file(home.run_file("bridge.sock")).unwrap();
+    fs::remove_file(home.run_file("token")).unwrap();
+    let (code, found) = doctor(&home, &["--fix"]);
+    assert!(code == Some(0) && has(&found, "fixed", "socket", "its token and socket is gone"), "{found:#}");
+    assert!(has(&found, "ok", "bridge", &format!("process {}", bridge.process().pid)), "{found:#}");
 }

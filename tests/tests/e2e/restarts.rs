@@ -69,7 +69,7 @@ fn a_server_that_dies_on_each_call_is_given_up_after_three_restarts() {
     assert_eq!(shown["last_exit"]["exit_code"], EXIT_IN_CALL);
     assert_eq!(double.journal().count("start"), 4);
     assert_eq!(double.journal().count("call echo"), 4, "no call is sent twice");
-    let said = bridge.stderr();
+    let said = bridge.said(" ERROR ");
     let of = |level: &str| said.lines().filter(|line| line.contains(level)).collect::<Vec<_>>();
     let crashes = of(" WARN crashed");
     assert_eq!((crashes.len(), of(" ERROR ").len()), (3, 1), "{said}");

@@ -409,3 +409,45 @@ fn a_bridge_that_a_command_starts_inherits_no_open_files() {
     assert!(!targets.is_empty() && !targets.contains(&secret), "{targets:?}");
     harbor_tests::bridge::shut_down_detached(&home);
 }
+
+/// Whatever tidies up temporary directories must not cut a person off from their bridge.
+#[test]
+fn what_lets_programs_in_is_made_anew_when_it_is_gone() {
+    let home = Home::new();
+    let mut bridge = Bridge::foreground(&home);
+    let pid = bridge.process().pid.to_string();
+    let remove = |name: &str| fs::remove_file(home.run_file(name)).unwrap();
+    for names in [&["bridge.sock"][..], &["token"], &["token", "bridge.sock"]] {
+        names.iter().for_each(|name| remove(name));
+        // It is no bridge of its own that answers.
+        assert!(home.done(&["status", "--json"]).contains(&format!("\"pid\":{pid},")), "{names:?}");
+        let modes = [mode(&home.run_file("token")), mode(&home.run_file("bridge.sock"))];
+        assert_eq!(modes.map(|mode| mode & 0o777), [0o600; 2]);
+    }
+    fs::remove_dir_all(home.run_file("")).unwrap();
+    harbor_tests::wait_until("all to be there again", LIMIT, || home.run_file("bridge.sock").exists());
+    assert_eq!(home.locked_by(), Some(bridge.process().pid));
+    assert!(bridge.is_alive(), "who was connected still is");
+    bridge.signal(Signal::SIGTERM);
+    assert!(bridge.wait(DOWN_LIMIT).unwrap().success());
+    assert!(!home.run_file("token").exists() && !home.run_file("bridge.sock").exists());
+}
+
+#[test]
+fn a_bridge_that_cannot_be_asked_is_ended_by_its_lock() {
+    let home = Home::new();
+    let mut bridge = Bridge::foreground(&home);
+    bridge.signal(Signal::SIGSTOP);
+    fs::remove_file(home.run_file("bridge.sock")).unwrap();
+    let pid = bridge.process().pid;
+    let mut shutdown = Program::start(home.command("harbor").arg("shutdown"));
+    let pending = || u64::from_str_radix(&bridge.process().status("ShdPnd"), 16).unwrap();
+    let sigterm = 1 << (Signal::SIGTERM as i32 - 1);
+    harbor_tests::wait_until("SIGTERM to be sent", LIMIT, || pending() & sigterm != 0);
+    bridge.signal(Signal::SIGCONT);
+    assert!(shutdown.wait(LIMIT).unwrap().success() && bridge.wait(DOWN_LIMIT).unwrap().success());
+    let (_, mut stdout) = shutdown.pipes();
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).unwrap();
+    assert_eq!(said, format!("the bridge (process {pid}) was told to end, and has\n"));
+}

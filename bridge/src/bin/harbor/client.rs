@@ -37,6 +37,9 @@ pub struct Client {
     pub bridge: Option<HelloResult>,
 }
 
+/// What came of one of several requests.
+pub type Asked<A> = Result<Answer<<A as Ask>::Reply>, Failure>;
+
 /// A request on its way: what tells its answer from other messages, and its errors from others'.
 struct Sent<'a> {
     id: String,
@@ -105,6 +108,32 @@ impl Client {
             Ok(())
         })?;
         Answer::parse(answer)
+    }
+
+    /// Asks several things at once, and waits for all answers.
+    pub fn ask_each<A: Ask>(&mut self, asks: &[A], limit: Duration) -> Result<Vec<Asked<A>>, Failure> {
+        let until = Instant::now() + limit;
+        let mut open: Vec<_> = asks.iter().map(|ask| (self.next_id(), ask, Pieces::default())).collect();
+        for (id, ask, _) in &open {
+            self.write(&request_frame(id, *ask), limit)?;
+        }
+        let mut answers: Vec<Option<Asked<A>>> = asks.iter().map(|_| None).collect();
+        while answers.iter().any(Option::is_none) {
+            let frame = self.read_frame(Some(until)).map_err(|error| lost(&error, limit))?;
+            let heard = Heard::parse(&frame).map_err(|_| NO_OBJECT)?.request_id;
+            let Some(at) = open.iter().position(|(id, ..)| *id == heard) else {
+                self.keep(frame)?;
+                continue;
+            };
+            let (id, ask, pieces) = &mut open[at];
+            let sent = Sent { id: id.clone(), tag: A::TAG, server: ask.server(), profile: ask.profile() };
+            match sent.hear(frame, pieces) {
+                Ok(Meaning::Answer(answer)) => answers[at] = Some(Answer::parse(answer)),
+                Ok(Meaning::Progress(_) | Meaning::Push(_) | Meaning::Piece) => {}
+                Err(failure) => answers[at] = Some(Err(failure)),
+            }
+        }
+        Ok(answers.into_iter().flatten().collect())
     }
 
     /// Asks for something that begins pushes of the type `P`; [`Self::next`] gives them.
@@ -178,7 +207,8 @@ impl Client {
 
     fn write(&mut self, frame: &[u8], limit: Duration) -> Result<(), Failure> {
         let written = self.stream.set_write_timeout(Some(limit)).and_then(|()| self.stream.write_all(frame));
-        written.map_err(|error| lost(&error, limit))
+        // Half a frame is no request.
+        written.map_err(|_| Failure::Unsent)
     }
 
     /// The next frame; without `until` it may take for ever.

@@ -28,11 +28,12 @@ pub enum Exit {
     TimedOut = 6,
     ToolFailed = 7,
     Denied = 8,
+    CallLost = 9,
 }
 
 impl Exit {
     /// All of them, with their meaning for the help text.
-    pub const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); 10] = [
         (Self::Done, "done"),
         (Self::Failed, "the operation failed"),
         (Self::Usage, "the command line is wrong"),
@@ -42,6 +43,7 @@ impl Exit {
         (Self::TimedOut, "it took too long"),
         (Self::ToolFailed, "the tool failed or reported an error"),
         (Self::Denied, "permission was denied"),
+        (Self::CallLost, "the bridge was lost; the call may have been made"),
     ];
 
     fn of(code: Code) -> Self {
@@ -108,6 +110,11 @@ impl Refusal {
     pub fn found_it_stopped(&self) -> bool {
         let stopped = self.detail("state").is_some_and(|state| state == "stopped" || state == "stopping");
         self.is(Code::ServerUnavailable) && stopped && self.detail("sent") == Some(false.into())
+    }
+
+    /// Whether what was asked may have been done.
+    fn was_sent(&self) -> bool {
+        self.detail("sent") == Some(true.into())
     }
 
     /// What the bridge says, with the one word for why when the server is what failed.
@@ -181,6 +188,8 @@ impl Refusal {
                 "the command line answers no questions of servers; an AI client may (`harbor mcp`)".into()
             }
             Code::ToolTimeout => "a call may have more time with `--timeout SECONDS`".into(),
+            // It may have been done: whoever asks again has it done twice.
+            Code::ShuttingDown if self.was_sent() => return None,
             Code::ShuttingDown => "run the command again; it starts a new bridge".into(),
             Code::UnknownMessageType => {
                 "the bridge is older than this program; end it with `harbor shutdown`".into()
@@ -259,7 +268,10 @@ impl Refusal {
 
 /// Whether the message has the next step: the server itself has said nothing.
 fn has_next_step(cause: &str) -> bool {
-    matches!(cause, "missing_secrets" | "secrets_locked" | "needs_authorization" | "package_lost")
+    matches!(
+        cause,
+        "missing_secrets" | "secrets_locked" | "secrets_unreadable" | "needs_authorization" | "package_lost"
+    )
 }
 
 /// Whether it is said of a server that runs elsewhere.
@@ -274,6 +286,14 @@ fn of_another_version(what: &str) -> String {
     )
 }
 
+/// What is said of a call whose bridge is gone.
+pub const CALL_LOST: &str = "the bridge is gone. The call may have been made; it was not sent again";
+
+/// Details that say whether a call may have been made.
+fn sent(sent: bool) -> Option<String> {
+    Some(format!("{{\"sent\":{sent}}}"))
+}
+
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -285,8 +305,14 @@ pub enum Failure {
     Refused(Box<Refusal>),
     /// There is nothing to do it to; the second text is the next step.
     Nothing(String, String),
+    /// The connection ended, or took nothing more, before the request was sent.
+    Unsent,
     /// The connection ended before the answer.
     Lost,
+    /// The same of a call, which may have been made.
+    CallLost,
+    /// No answer to a call came in this many seconds.
+    CallSlow(u64),
     /// The connection ended while we followed what happens.
     Ended,
     /// No answer came in this many seconds.
@@ -354,15 +380,30 @@ impl Failure {
         self
     }
 
+    /// The same of a call: nobody is told to make one again that may have been made.
+    #[must_use]
+    pub fn of_call(self) -> Self {
+        match self {
+            Self::Lost => Self::CallLost,
+            Self::Slow(seconds) => Self::CallSlow(seconds),
+            Self::Refused(refusal) if refusal.is(Code::ShuttingDown) && refusal.was_sent() => Self::CallLost,
+            other => other,
+        }
+    }
+
     pub fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
-            Self::Dial(_) | Self::Lost | Self::Ended | Self::Garbled(_) | Self::Unreadable(_) => {
-                Exit::NoBridge
-            }
+            Self::Dial(_)
+            | Self::Unsent
+            | Self::Lost
+            | Self::Ended
+            | Self::Garbled(_)
+            | Self::Unreadable(_) => Exit::NoBridge,
             Self::Refused(refusal) => refusal.exit(),
             Self::Nothing(..) => Exit::NotFound,
-            Self::Slow(_) => Exit::TimedOut,
+            Self::CallLost => Exit::CallLost,
+            Self::Slow(_) | Self::CallSlow(_) => Exit::TimedOut,
             Self::Io(..) => Exit::Failed,
             Self::Unread => Exit::Done,
             Self::Said(exit) => *exit,
@@ -385,7 +426,12 @@ impl Failure {
                     .join("\n")
             }
             Self::Nothing(what, next) => format!("{what}\n{next}"),
+            Self::Unsent => "the bridge is gone, and was asked nothing; run the command again".into(),
             Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
+            Self::CallLost => CALL_LOST.into(),
+            Self::CallSlow(seconds) => {
+                format!("no answer from the bridge in {seconds} seconds. The call may have been made")
+            }
             Self::Ended => "the bridge has ended, and nothing more will come; run the command again".into(),
             Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
             Self::Garbled(what) => of_another_version(what),
@@ -405,6 +451,9 @@ impl Failure {
             Self::Refused(refusal) => (refusal.code.as_str(), refusal.details.clone()),
             Self::Nothing(..) => (Code::NotFound.as_str(), None),
             Self::Slow(_) => (Code::ToolTimeout.as_str(), None),
+            Self::CallSlow(_) => (Code::ToolTimeout.as_str(), sent(true)),
+            Self::CallLost => (Code::BridgeUnreachable.as_str(), sent(true)),
+            Self::Unsent => (Code::BridgeUnreachable.as_str(), sent(false)),
             Self::Garbled(_) | Self::Unreadable(_) => (Code::ProtocolError.as_str(), None),
             Self::Ended => (Code::BridgeUnreachable.as_str(), None),
             Self::Lost | Self::Io(..) => (Code::Internal.as_str(), None),

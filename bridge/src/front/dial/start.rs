@@ -161,6 +161,7 @@ mod tests {
             run_dir: home.join("run"),
             socket: home.join("run/bridge.sock"),
             token: home.join("run/token"),
+            lock: home.join("run/bridge.lock"),
             log: home.join("logs/bridge.log"),
             program: home.join("harbor-bridge"),
             role: Role::Cli,

@@ -34,6 +34,7 @@ fn home(limit: Duration) -> (TempDir, Dial) {
         run_dir: at("run"),
         socket: at("run/bridge.sock"),
         token: at("run/token"),
+        lock: at("run/bridge.lock"),
         log: at("logs/bridge.log"),
         program: at("harbor-bridge"),
         role: Role::Cli,

@@ -61,7 +61,7 @@ pub(super) async fn look(
     note: Option<Note>,
 ) -> Result<Looked, ErrorBody> {
     let here = package.source();
-    let claim = router.supervisor.claim_any().ok_or_else(|| {
+    let claim = router.supervisor.claim_any().await.ok_or_else(|| {
         let message = "too many repositories are being looked at; try again when that is over";
         ErrorBody::new(Code::InvalidParams, message).with("field", "source")
     })?;

@@ -47,6 +47,14 @@ impl Secrets {
     }
 
     pub(super) fn read(&self) -> Result<Read, StoreError> {
+        let read = self.read_anyhow();
+        if self.trouble.note(&read) {
+            self.unlocked.notify_one();
+        }
+        read
+    }
+
+    fn read_anyhow(&self) -> Result<Read, StoreError> {
         let (form, bytes) = self.load()?;
         let all = match form {
             Form::None => All::default(),
@@ -72,19 +80,20 @@ impl Secrets {
         if let Some(directory) = self.path.parent() {
             own_directory(directory)?;
         }
-        if !form.is_encrypted() {
-            write_durably(&self.path, &text)?;
-            self.note_form(form);
-            return Ok(());
-        }
-        let key = match self.load()?.0 {
-            // The first secret of all.
-            Form::None => self.key_in_keyring()?,
-            _ => self.keys.get(form)?,
+        let key = match form.is_encrypted() {
+            false => None,
+            true => Some(match self.load()?.0 {
+                // The first secret of all.
+                Form::None => self.key_in_keyring()?,
+                _ => self.keys.get(form)?,
+            }),
         };
         let now: BTreeSet<_> = all.keys().cloned().collect();
         self.note_names(&before.union(&now).cloned().collect())?;
-        self.write_sealed(&text, &key)?;
+        match &key {
+            Some(key) => self.write_sealed(&text, key)?,
+            None => write_durably(&self.path, &text)?,
+        }
         self.note_form(form);
         if now != *before { self.note_names(&now) } else { Ok(()) }
     }
@@ -102,7 +111,7 @@ impl Secrets {
 
     /// The file with the ids of the servers that have secrets, for whoever cannot read those.
     fn names(&self) -> PathBuf {
-        self.path.with_file_name("servers")
+        self.path.with_file_name(super::NAMES)
     }
 
     pub(super) fn noted_names(&self) -> Option<BTreeSet<String>> {
@@ -110,7 +119,10 @@ impl Secrets {
         Some(text.lines().map(ToOwned::to_owned).collect())
     }
 
-    fn note_names(&self, names: &BTreeSet<String>) -> Result<(), StoreError> {
+    pub(super) fn note_names(&self, names: &BTreeSet<String>) -> Result<(), StoreError> {
+        if self.noted_names().as_ref() == Some(names) {
+            return Ok(());
+        }
         let lines: String = names.iter().map(|name| format!("{name}\n")).collect();
         write_durably(&self.names(), lines.as_bytes())
     }
@@ -193,8 +205,6 @@ impl Secrets {
             self.leave_keyring();
         }
         self.keys.forget();
-        // Plain ones are read without it.
-        let _ = std::fs::remove_file(self.names());
         Ok(self.standing())
     }
 

@@ -16,6 +16,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_child::own;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::secret_store::{Searched, key, searched};
 use nix::sys::signal::{Signal, killpg};
@@ -105,6 +106,7 @@ fn run(mut command: Command, input: Option<&Secret>, until: Instant) -> Result<Z
         ),
         _ => format!("{PROGRAM} cannot be started: {error}"),
     })?;
+    let _ = own::files_as_before(child.id());
     let group = Group(i32::try_from(child.id()).ok().map(Pid::from_raw));
     let (sender, pieces) = mpsc::channel();
     let started = [

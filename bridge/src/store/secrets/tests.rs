@@ -144,7 +144,7 @@ async fn what_is_not_this_users_alone_is_refused_with_what_to_do() {
     nix::unistd::mkfifo(&path, Mode::S_IRUSR).unwrap();
     assert!(why(&secrets).await.contains("no file of yours"));
     fs::remove_file(&path).unwrap();
-    fs::remove_dir(path.parent().unwrap()).unwrap();
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
     symlink(home.path(), path.parent().unwrap()).unwrap();
     assert!(
         secrets.put("a", keys(&["L"])).await.unwrap_err().to_string().contains("a directory of your own")
@@ -201,4 +201,26 @@ proptest! {
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = form::parse(&bytes);
     }
+}
+
+#[tokio::test(flavor = "local")]
+async fn whose_secrets_there_are_is_known_though_they_cannot_be_read() {
+    let (_home, path) = place();
+    let secrets = at(&path);
+    secrets.put("a", keys(&["K"])).await.unwrap();
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, "{").unwrap();
+    secrets.look();
+    assert!(secrets.trouble().unwrap().contains("nothing was changed"));
+    assert!(secrets.may_have("a").await && !secrets.may_have("b").await);
+    assert!(at(&path).trouble().is_some(), "a next bridge sees it, too");
+    fs::write(&path, &whole).unwrap();
+    secrets.look();
+    assert_eq!(secrets.trouble(), None);
+    secrets.unlocked().await;
+    // Whoever edits it by hand is heard as well.
+    let edited = String::from_utf8(whole).unwrap().replace("\"a\"", "\"c\"");
+    fs::write(&path, edited).unwrap();
+    secrets.look();
+    assert!(secrets.may_have("c").await && !secrets.may_have("a").await);
 }

@@ -54,6 +54,11 @@ impl Server {
         self.end(report);
     }
 
+    /// Whether this start is shown as one that runs.
+    pub(in crate::supervisor) fn is_shown_at(&self, number: u32) -> bool {
+        self.is_at(number) && self.state() == State::Running
+    }
+
     /// Whether this start has died, and only its end is still to come.
     pub(in crate::supervisor) fn has_left_behind(&self, number: u32) -> bool {
         self.behind.place.borrow().as_ref().is_some_and(|place| place.number == number)

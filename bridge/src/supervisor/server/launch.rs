@@ -73,8 +73,8 @@ pub(super) struct Unprepared {
     pub package_lost: bool,
     /// Secrets that it needs and that are not set: then that is why.
     pub missing: Vec<String>,
-    /// Its secrets cannot be read before a person has unlocked them.
-    pub locked: bool,
+    /// Its secrets cannot be read: the end of its start, which is tried again when they can.
+    pub barred: Option<Box<EndReport>>,
 }
 
 impl From<String> for Unprepared {
@@ -180,8 +180,10 @@ impl Server {
 
     /// It could not even be tried.
     pub(super) fn ended_unprepared(self: &Rc<Self>, unprepared: Unprepared) {
+        if let Some(report) = unprepared.barred {
+            return self.bar(*report);
+        }
         match unprepared.missing.as_slice() {
-            _ if unprepared.locked => self.bar(unprepared.why),
             [] => self
                 .ended_because(EndReport::because("spawn_failed", format!("could not {}", unprepared.why))),
             missing => self.ended_because(self.lacks(missing)),

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  start (not of an installer) ─► store::secrets ─► missing ones? ─► environment of the launch
-//!             │ locked                              │ yes    └──► redactor: its log, its end, its progress
+//!             │ locked, unreadable                  │ yes    └──► redactor: its log, its end, its progress
 //!             │                                     └──► failed, and started when they are set
-//!             └──► barred: not tried again, and started when they are unlocked
+//!             └──► barred: not tried again, and started when they can be read
 //! ```
 //!
 //! Owns what a start knows of them. Must never give them to an installer, nor to another server.
@@ -42,20 +42,16 @@ impl Server {
         !self.definition().secrets.is_empty()
     }
 
-    /// The secrets for its next start. Where they cannot be read, a server that needs none starts without, and says so.
+    /// The secrets for its next start. Where they cannot be read, only a server starts that has none.
     pub(super) async fn secrets(&self) -> Result<Credentials, Unprepared> {
         let store = &self.runners.shared.secrets;
         let mut secrets = match store.of(self.id.as_str()).await {
             Ok(secrets) => secrets,
-            Err(StoreError::Locked(why)) => {
-                if self.needs_secrets() || store.may_have(self.id.as_str()).await {
-                    return Err(Unprepared { why, locked: true, ..Unprepared::default() });
-                }
-                Credentials::default()
-            }
-            Err(error) if self.needs_secrets() => return Err(format!("read its secrets: {error}").into()),
             Err(error) => {
-                self.remark(format!("it starts without secrets, if it has any: could not {error}"));
+                if self.needs_secrets() || store.may_have(self.id.as_str()).await {
+                    let barred = Some(Box::new(barred(&error)));
+                    return Err(Unprepared { barred, ..Unprepared::default() });
+                }
                 Credentials::default()
             }
         };
@@ -88,10 +84,9 @@ impl Server {
                 self.withhold(&mut secrets);
                 secrets.missing(&self.definition().secrets)
             }
-            Err(StoreError::Locked(why)) if self.needs_secrets() || store.may_have(id).await => {
-                return Some((Vec::new(), locked(&why)));
+            Err(error) if self.needs_secrets() || store.may_have(id).await => {
+                return Some((Vec::new(), barred(&error).message));
             }
-            Err(error) if self.needs_secrets() => return Some((Vec::new(), format!("could not {error}"))),
             Err(_) => Vec::new(),
         };
         if !missing.is_empty() {
@@ -108,9 +103,9 @@ impl Server {
         held.and_then(Result::err).map(none)
     }
 
-    /// Gives up a start whose secrets are locked, until they are not any more.
-    pub(super) fn bar(self: &Rc<Self>, why: String) {
-        self.note_exit(Rc::new(EndReport::because("secrets_locked", locked(&why))));
+    /// Gives up a start whose secrets cannot be read, until they can.
+    pub(super) fn bar(self: &Rc<Self>, why: EndReport) {
+        self.note_exit(Rc::new(why));
         self.barred.set(true);
         self.apply(Event::Barred);
     }
@@ -239,6 +234,16 @@ pub(super) fn wipe(message: ToRunner<'static>) {
     }
 }
 
-fn locked(why: &str) -> String {
-    format!("it needs its secrets: {why}; it starts when they are unlocked")
+/// Why a start waits until its secrets can be read.
+fn barred(error: &StoreError) -> EndReport {
+    match error {
+        StoreError::Locked(why) => {
+            let message = format!("it needs its secrets: {why}; it starts when they are unlocked");
+            EndReport::because("secrets_locked", message)
+        }
+        error => {
+            let message = format!("it needs its secrets: could not {error}; it starts when they can be read");
+            EndReport::because("secrets_unreadable", message)
+        }
+    }
 }

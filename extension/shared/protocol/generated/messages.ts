@@ -413,6 +413,8 @@ export interface Requests {
   mcp_list_tools: {
     /** The server's id. */
     server_id: string;
+    /** How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any request. */
+    wait_ms?: number;
   };
   /** Asks a running server for its resources, all pages. */
   mcp_list_resources: {
@@ -932,8 +934,10 @@ export interface Replies {
   mcp_list_tools: {
     /** As the server wrote them; an `inputSchema` that does not say `"type": "object"` has it added, and a tool of which that would change the meaning is left out (`list_problems` of the server). */
     tools: Json;
-    /** True: it does not run, and these are what it listed last. */
+    /** True: it does not run, or does not answer, and these are what it listed last. */
     last_listed?: boolean;
+    /** True: it runs, and has not answered in time. */
+    no_answer?: boolean;
   };
   /** The resources. */
   mcp_list_resources: {
@@ -1698,7 +1702,7 @@ export interface Remote {
 
 /** How a server ended, or why it could not be started. */
 export interface Exit {
-  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `runner_lost`, `protocol_error`, or `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
+  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `secrets_unreadable`, `runner_lost`, `protocol_error`, or `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
   cause: string;
   /** One sentence. */
   message: string;
@@ -2174,7 +2178,7 @@ export interface HealthReason {
   state: string;
   /** Which server has it, where it is one. */
   server?: string;
-  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `config_refused` or `metrics_unavailable`. */
+  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused` or `metrics_unavailable`. */
   code: string;
   /** The same as a sentence. */
   message: string;

@@ -25,6 +25,9 @@ define_requests! {
     "mcp_list_tools" McpListTools -> McpListToolsResult {
         /// The server's id.
         server_id: ServerId,
+        /// How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any
+        /// request.
+        wait_ms: Option<u64>,
     }
     /// Asks a running server for its resources, all pages.
     "mcp_list_resources" McpListResources -> McpListResourcesResult {

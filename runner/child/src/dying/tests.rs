@@ -74,7 +74,8 @@ async fn untold(dying: &mut Dying) {
 
 /// From Linux 6.9 on; before, nothing is told, and that is all there is to test.
 fn handles_of_threads_are_offered() -> bool {
-    let thread = std::thread::spawn(|| open(nix::unistd::gettid().as_raw().unsigned_abs()).is_ok());
+    let thread =
+        std::thread::spawn(|| open(nix::unistd::gettid().as_raw().unsigned_abs(), PIDFD_THREAD).is_ok());
     thread.join().unwrap()
 }
 
@@ -90,6 +91,19 @@ fn a_kill_is_told_with_its_signal() {
         } else {
             untold(&mut dying).await;
         }
+    });
+}
+
+#[test]
+fn the_end_of_any_process_is_told() {
+    on_a_runtime(async {
+        let mut python = Python::run("print('ready', flush=True); sys.stdin.readline()");
+        let other = Other::watch(python.0.id()).unwrap();
+        assert!(tokio::time::timeout(SHORT, other.ended()).await.is_err());
+        python.0.kill().unwrap();
+        tokio::time::timeout(LIMIT, other.ended()).await.unwrap();
+        python.0.wait().unwrap();
+        assert!(Other::watch(python.0.id()).is_err());
     });
 }
 

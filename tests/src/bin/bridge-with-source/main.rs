@@ -16,7 +16,7 @@ fn main() {
     let mode = if stdio { Mode::Stdio } else { Mode::Foreground };
     let paths = Paths::from_env().expect("HARBOR_HOME is set");
     let settings = Settings::read(&paths, None).expect("the test's settings are right");
-    observe::begin(settings.log, false);
+    observe::begin(settings.log, false).expect("a thread can be started");
     let ids = std::env::var("HARBOR_TEST_SOURCES").expect("the sources are named");
     let served = serve_with(&paths, &settings, mode, |host| {
         ids.split(' ').map(|id| source::MemorySource::add(host, id)).collect::<Vec<_>>()

@@ -38,7 +38,7 @@ fn metrics_are_served_in_the_grammar_that_is_asked_for() {
     );
 
     assert_eq!(get(at, "/", &[]).body, "Harbor's metrics are at /metrics.\n");
-    assert!(bridge.stderr().contains(&format!("metrics are served at={at}")), "{}", bridge.stderr());
+    bridge.said(&format!("metrics are served at={at}"));
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn what_a_collector_wants_later_is_sent_again_no_sooner_than_it_says() {
     let pause = |at: usize| requests[at].came - requests[at - 1].came;
     assert!(pause(1) >= Duration::from_millis(900), "{:?}", pause(1));
     assert!(pause(2) >= Duration::from_millis(2900), "{:?}", pause(2));
-    assert!(bridge.stderr().contains("the collector takes traces again"), "{}", bridge.stderr());
+    bridge.said("the collector takes traces again");
 }
 
 #[test]
@@ -174,8 +174,7 @@ fn what_a_collector_refuses_is_not_sent_again_and_redirects_are_not_followed() {
     wait_until("the third to be taken", LIMIT, || metric(&bridge, "harbor_traces_sent_total") == 512);
     assert_eq!(metric(&bridge, "harbor_traces_dropped_total"), 1024);
     assert_eq!((collector.requests().len(), elsewhere.requests().len()), (3, 0));
-    let wanted = "it answered 307, and redirects are not followed; name the place itself";
-    assert!(bridge.stderr().contains(wanted), "{}", bridge.stderr());
+    bridge.said("it answered 307, and redirects are not followed; name the place itself");
 }
 
 #[test]

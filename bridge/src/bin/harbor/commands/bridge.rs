@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use harbor_bridge::config::Paths;
 use harbor_bridge::front::dial::DialError;
+use harbor_bridge::store::instance::holder;
 use harbor_ipc_proto::client::{Ping, Shutdown};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 use nix::sys::signal::{Signal, kill};
@@ -45,11 +46,23 @@ pub fn ping(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
 
 pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     match Client::connect_running(paths) {
-        Ok(Some(mut client)) => ask_to_end(&mut client, holder(paths), screen),
+        Ok(Some(mut client)) => ask_to_end(&mut client, pid(paths), screen),
         Ok(None) => report(screen, false, "no bridge is running"),
         Err(error @ DialError::Version(_)) => {
             let pid = end_by_signal(paths).ok_or(error)?;
             report(screen, true, &format!("told the bridge of another version (process {pid}) to end"))
+        }
+        // Its socket is gone, or it hears nothing.
+        Err(error @ (DialError::Slow { .. } | DialError::Io(..) | DialError::Refused(..))) => {
+            let pid = end_by_signal(paths).ok_or(error)?;
+            match is_gone_by(Instant::now() + END, Some(pid)) {
+                true => report(screen, true, &format!("the bridge (process {pid}) was told to end, and has")),
+                false => report(
+                    screen,
+                    true,
+                    &format!("the bridge (process {pid}) was told to end, and has not yet"),
+                ),
+            }
         }
         Err(error) => Err(error.into()),
     }
@@ -60,7 +73,7 @@ fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Res
     let until = Instant::now() + END;
     match client.ask(&Shutdown {}, QUICK) {
         // It may be gone before its answer is.
-        Ok(_) | Err(Failure::Lost) => {}
+        Ok(_) | Err(Failure::Lost | Failure::Unsent) => {}
         Err(failure) => return Err(failure),
     }
     let is_gone = client.wait_for_end(END) && is_gone_by(until, pid);
@@ -71,7 +84,7 @@ fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Res
 }
 
 /// Whether its process is gone in time: it lets go of us first, and then closes its files.
-fn is_gone_by(until: Instant, pid: Option<i32>) -> bool {
+pub(super) fn is_gone_by(until: Instant, pid: Option<i32>) -> bool {
     while pid.is_some_and(is_running) {
         if Instant::now() >= until {
             return false;
@@ -87,16 +100,16 @@ fn is_running(pid: i32) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
 }
 
-/// A bridge that refuses our version can be told by a signal only.
-fn end_by_signal(paths: &Paths) -> Option<i32> {
-    let pid = holder(paths)?;
+/// A bridge that cannot be asked can be told by a signal.
+pub(super) fn end_by_signal(paths: &Paths) -> Option<i32> {
+    let pid = pid(paths)?;
     kill(Pid::from_raw(pid), Signal::SIGTERM).ok()?;
     Some(pid)
 }
 
-/// The process of a bridge that runs: it holds the lock, and is named there.
-fn holder(paths: &Paths) -> Option<i32> {
-    fs::read_to_string(paths.lock()).ok()?.trim().parse().ok().filter(|&pid| pid > 1)
+/// The process of a bridge that runs.
+fn pid(paths: &Paths) -> Option<i32> {
+    holder(&paths.lock())?.pid
 }
 
 fn report(screen: &mut Screen, stopping: bool, text: &str) -> Result<(), Failure> {

@@ -143,7 +143,7 @@ fn send(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result<
             .ask_with_progress(ask, limit, on_progress)
             .map(|answer| Called { shown: answer.members(), result: answer.into_value().result }),
     }
-    .map_err(|failure| failure.about(&call.server))
+    .map_err(|failure| failure.of_call().about(&call.server))
 }
 
 /// When we give the bridge up that was asked for something else than a tool.

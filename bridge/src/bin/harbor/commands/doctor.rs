@@ -11,6 +11,7 @@
 
 mod bridge;
 mod browsers;
+mod entrance;
 mod files;
 mod programs;
 
@@ -65,14 +66,19 @@ impl Finding {
 }
 
 pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure> {
+    // What it finds missing the bridge makes anew by itself, while the rest is looked at.
+    let lost = entrance::look(paths, fix);
     let mut all = files::look(paths, fix);
+    all.extend(lost);
     all.extend(programs::look());
     all.extend(browsers::look(paths, fix));
     // It is the main thing to be found out whether one starts.
     match Client::connect(paths).and_then(|mut client| bridge::look(&mut client)) {
         Ok(found) => {
+            // The bridge may not have seen yet what was mended.
             let is_known = |new: &Finding| {
-                all.iter().any(|found| found.state == State::Broken && new.what.ends_with(&found.what))
+                let same = |found: &&Finding| matches!(found.state, State::Broken | State::Fixed);
+                all.iter().filter(same).any(|found| new.what.ends_with(&found.what))
             };
             let new: Vec<_> = found.into_iter().filter(|found| !is_known(found)).collect();
             all.extend(new);

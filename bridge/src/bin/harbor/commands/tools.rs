@@ -23,6 +23,9 @@ use crate::table::Table;
 /// A server may list in pages.
 const LIST: Duration = Duration::from_secs(65);
 
+/// How long a server is waited for whose tools are known, in milliseconds.
+const PATIENCE: u64 = 2_000;
+
 /// What a server offers, as its answer.
 pub fn ask(client: &mut Client, server: &str) -> Result<Answer<McpListToolsResult>, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
@@ -31,20 +34,33 @@ pub fn ask(client: &mut Client, server: &str) -> Result<Answer<McpListToolsResul
 
 /// The request for what a server offers.
 pub fn request(server: &str) -> Result<McpListTools, Failure> {
-    Ok(McpListTools { server_id: server_id(server)? })
+    Ok(McpListTools { server_id: server_id(server)?, wait_ms: None })
+}
+
+/// The same, but whoever looks does not wait long for a server that stands still.
+fn look(server: &str) -> Result<McpListTools, Failure> {
+    Ok(McpListTools { wait_ms: Some(PATIENCE), ..request(server)? })
+}
+
+/// What is to be said of a list that is an earlier one.
+fn earlier(server: &str, answer: &McpListToolsResult) -> Option<String> {
+    let why = if answer.no_answer == Some(true) { "does not answer" } else { "is not running" };
+    (answer.last_listed == Some(true))
+        .then(|| format!("{server} {why}: these are the tools that it listed last"))
 }
 
 pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = ask(client, server)?;
+    let answer = {
+        let _status = Status::new(&format!("asking {server} …"));
+        client.ask(&look(server)?, LIST)?
+    };
     if screen.json {
         return print(screen, &answer, |_| String::new());
     }
     let mut table = Table::new(HEADER);
     let left_out = tabulate(&mut table, Some(server), &answer.tools);
     show(&table, screen)?;
-    if answer.last_listed == Some(true) {
-        remark(&format!("{server} is not running: these are the tools that it listed last"));
-    }
+    earlier(server, &answer).iter().for_each(|text| remark(text));
     left_out.iter().for_each(|text| remark(text));
     remarks::on_changes(client, |name| name == server);
     Ok(())
@@ -115,9 +131,15 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let mut failed = None;
     let names: Vec<_> = running.connections.iter().map(|connection| connection.server_id.clone()).collect();
     let (mut table, mut entries, mut left_out) = (Table::new(HEADER), Vec::new(), Vec::new());
-    for server in &names {
-        let mut entry = match ask(client, server) {
+    let asks = names.iter().map(|server| look(server)).collect::<Result<Vec<_>, _>>()?;
+    let answers = {
+        let _status = Status::new("asking the servers …");
+        client.ask_each(&asks, LIST)?
+    };
+    for (server, answer) in names.iter().zip(answers) {
+        let mut entry = match answer {
             Ok(answer) => {
+                left_out.extend(earlier(server, &answer));
                 left_out.extend(tabulate(&mut table, Some(server), &answer.tools));
                 answer.members()
             }

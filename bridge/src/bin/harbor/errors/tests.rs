@@ -49,10 +49,11 @@ fn exit_codes() {
     }
     assert_eq!(Failure::Lost.exit() as u8, 3);
     assert_eq!(Failure::Ended.exit() as u8, 3);
+    assert_eq!((Failure::Unsent.exit() as u8, Failure::CallLost.exit() as u8), (3, 9));
     assert_eq!(Failure::Slow(1).exit() as u8, 6);
     assert_eq!(Failure::Usage(String::new()).exit() as u8, 2);
     let all: Vec<u8> = Exit::ALL.iter().map(|(exit, _)| *exit as u8).collect();
-    assert_eq!(all, (0..9).collect::<Vec<u8>>());
+    assert_eq!(all, (0..10).collect::<Vec<u8>>());
 }
 
 #[test]

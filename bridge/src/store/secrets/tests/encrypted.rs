@@ -70,7 +70,7 @@ async fn a_passphrase_is_needed_after_each_start_and_what_is_written_stays_encry
     again.unlock(Some(words("battery staple"))).await.unwrap();
     let standing = again.decrypt().await.unwrap();
     assert_eq!((standing.form, standing.is_locked), (Form::Plain, false));
-    assert_eq!(names(&path), ["credentials.json"]);
+    assert_eq!(names(&path), ["credentials.json", "servers"]);
     assert!(is_on_disk(&path, "value of K"));
     for refused in
         [again.lock().await, again.decrypt().await, again.unlock(None).await, again.move_over().await]

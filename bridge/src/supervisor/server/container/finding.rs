@@ -63,8 +63,10 @@ impl Server {
     async fn find_image(&self, image: &Image) -> Result<(), Rc<EndReport>> {
         let looked = self.looked().await;
         let engine = engine_of(image, &looked).map_err(|why| failed(&why))?;
-        let known =
-            images::look(image, &self.image_dir()).map_err(|why| failed(&lost(&self.id, image, &why)))?;
+        let (wanted, dir) = (image.clone(), self.image_dir());
+        let looked = tokio::task::spawn_blocking(move || images::look(&wanted, &dir)).await;
+        let known = looked.unwrap_or_else(|error| Err(error.to_string()));
+        let known = known.map_err(|why| failed(&lost(&self.id, image, &why)))?;
         let (wanted, id, digest) = match known {
             // What was pinned is what is run, whatever its name means by now.
             Some(pinned) => (pinned.digest.clone(), pinned.id, pinned.digest),
@@ -90,7 +92,12 @@ impl Server {
             engine,
             rootless: answer.last().is_some_and(|line| engine.is_rootless(line)),
         };
-        images::pin(&pinned, &self.image_dir()).map_err(|error| failed(&error.to_string()))
+        let dir = self.image_dir();
+        let done = tokio::task::spawn_blocking(move || images::pin(&pinned, &dir)).await;
+        match done {
+            Ok(done) => done.map_err(|error| failed(&error.to_string())),
+            Err(error) => Err(failed(&error.to_string())),
+        }
     }
 
     async fn inspect(&self, engine: Engine, image: &str) -> Result<(String, Vec<String>), Rc<EndReport>> {

@@ -38,7 +38,10 @@ fn findings(status: &StatusView) -> Vec<Finding> {
         format!("{} (build {}) runs, process {}", bridge.version, bridge.build, bridge.pid),
     )];
     all.extend(kernel(bridge.kernel.as_ref()));
-    all.push(secrets(&bridge.secrets));
+    let is_unreadable = status.health.reasons.iter().any(|reason| reason.code == "secrets_unreadable");
+    if !is_unreadable {
+        all.push(secrets(&bridge.secrets));
+    }
     all.extend(newcomers(bridge));
     let reasons = &status.health.reasons;
     // What was lost is found in its files, with what to do.
@@ -112,8 +115,10 @@ fn catalog(catalog: &CatalogStatus) -> Finding {
 
 /// What the bridge itself finds wrong.
 fn reason(reason: &HealthReason) -> Finding {
-    let state = if reason.state == "failing" { State::Broken } else { State::Warning };
+    let is_of_secrets = reason.code == "secrets_unreadable";
+    let state = if reason.state == "failing" || is_of_secrets { State::Broken } else { State::Warning };
     let (about, next) = match &reason.server {
+        None if is_of_secrets => ("secrets", String::new()),
         None => ("bridge", String::new()),
         Some(server) => (
             "servers",

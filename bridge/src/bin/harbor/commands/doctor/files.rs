@@ -88,14 +88,18 @@ fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
 /// A file of secrets that others may read is mended; a link is not touched, nor what it leads to.
 fn credentials(path: &Path, fix: bool) -> Option<Finding> {
     let about = fs::symlink_metadata(path).ok()?;
+    let wrong = secrets::check(path).err().map(|wrong| format!("could not {wrong}"));
     if about.is_file()
-        && let Some(finding) = private(path, FILE, fix)
+        && let Some(mode) = private(path, FILE, fix)
     {
-        return Some(finding);
+        let state = if mode.state == State::Fixed { State::Fixed } else { State::Broken };
+        return Some(match wrong {
+            Some(what) => Finding { state, about: "secrets", what, ..mode },
+            None => mode,
+        });
     }
-    let wrong = secrets::check(path).err()?;
-    let next = "until then servers start without their secrets";
-    Some(Finding::wrong(State::Broken, "secrets", format!("could not {wrong}"), next))
+    let next = "until then servers that have secrets are not started";
+    Some(Finding::wrong(State::Broken, "secrets", wrong?, next))
 }
 
 /// A file that others may write to is broken, and only its mode is; one that they may read is not.
@@ -214,7 +218,7 @@ mod tests {
         let state = |fix| credentials(&path, fix).map(|finding| finding.state);
         assert_eq!(
             [state(false), state(true), state(false)],
-            [Some(State::Warning), Some(State::Fixed), None]
+            [Some(State::Broken), Some(State::Fixed), None]
         );
         fs::write(&path, "hunter2").unwrap();
         let broken = credentials(&path, true).unwrap();

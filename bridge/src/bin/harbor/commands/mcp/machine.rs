@@ -33,7 +33,7 @@ use super::questions::{Ending, Questions};
 use super::want::{Open, Want};
 use super::watches::{Change, Watches};
 use super::write;
-use crate::errors::Failure;
+use crate::errors::{CALL_LOST, Failure};
 use crate::reply::Pieces;
 
 /// The ids of our own requests; those of others are numbers.
@@ -254,11 +254,10 @@ impl Machine {
         self.write_all(taken_back);
         let (mut sent, mut waiting) = (std::mem::take(&mut self.open), std::mem::take(&mut self.waiting));
         waiting.extend(unsent.iter().filter_map(|number| sent.remove(number)));
-        let gone = "the bridge is gone. The call may have been made; it was not sent again";
         let mut others = Vec::new();
         for (number, open) in sent {
             match open.id.is_none() || open.may_have_acted() {
-                true => self.fail(number, &open, gone),
+                true => self.fail(number, &open, CALL_LOST),
                 false => others.push(open),
             }
         }
