@@ -291,7 +291,8 @@ fn a_lazy_client_finds_describes_and_calls_tools_by_three() {
     assert_eq!(scene.said()["result"]["content"][0]["text"], "t__now");
     call(&mut scene, "describe_tool", json!({"name": "s__echo"}));
     scene.answer("host_list_tools", TOOLS);
-    assert_eq!(scene.said()["result"]["content"][0]["text"], r#"{"name":"s__echo","inputSchema":{"a":1}}"#);
+    let described = r#"{"name":"s__echo","inputSchema":{"a":1,"type":"object"}}"#;
+    assert_eq!(scene.said()["result"]["content"][0]["text"], described);
     call(&mut scene, "describe_tool", json!({"name": "nobody"}));
     scene.answer("host_list_tools", TOOLS);
     assert_eq!(scene.said()["error"]["code"], INVALID_PARAMS);
