@@ -11,20 +11,79 @@
 use crate::package::{Ecosystem, Package};
 use crate::remote;
 
-/// Programs that run another one, which an argument names. Versions may stand behind the names (`python3.12`).
+/// Programs that run a script, which is their first word. Versions may stand behind the names (`python3.12`).
 const INTERPRETERS: &[&str] = &[
-    "bash", "bun", "bunx", "deno", "env", "java", "node", "nodejs", "npm", "npx", "perl", "php", "pipx",
-    "pnpm", "pypy", "python", "ruby", "sh", "tsx", "ts-node", "uv", "uvx", "yarn", "zsh",
+    "bash", "dash", "ksh", "node", "nodejs", "perl", "php", "pypy", "python", "ruby", "sh", "ts-node", "tsx",
+    "zsh",
 ];
 
-/// Programs whose arguments name an image among options with values: all of them count.
-const ENGINES: &[&str] = &["docker", "podman", "nerdctl"];
+/// Programs that run another one, among options with values that nobody knows all: all of their arguments count.
+const LAUNCHERS: &[&str] = &[
+    "bun",
+    "bunx",
+    "busybox",
+    "cargo",
+    "chroot",
+    "conda",
+    "deno",
+    "doas",
+    "docker",
+    "dotnet",
+    "env",
+    "exec",
+    "firejail",
+    "flatpak",
+    "go",
+    "hatch",
+    "ionice",
+    "java",
+    "mise",
+    "nerdctl",
+    "nice",
+    "nix",
+    "nix-shell",
+    "nohup",
+    "npm",
+    "npx",
+    "pdm",
+    "pipenv",
+    "pipx",
+    "pixi",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rye",
+    "setsid",
+    "ssh",
+    "stdbuf",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "unshare",
+    "uv",
+    "uvx",
+    "watchexec",
+    "xargs",
+    "xvfb-run",
+    "yarn",
+];
 
 /// Options of interpreters whose value is the program.
-const NAMING: &[&str] = &["-c", "-e", "-m", "-jar", "--eval"];
+const NAMING: &[&str] = &["-c", "-e", "-m", "--eval"];
 
-/// Words that stand before the name of what is run.
-const VERBS: &[&str] = &["run", "exec", "x", "tool", "dlx"];
+/// Options that change nothing about which program it is, without a value.
+const PLAIN: &[&str] =
+    &["-u", "-B", "-E", "-I", "-O", "-OO", "-q", "-s", "-S", "--no-warnings", "--enable-source-maps"];
+
+/// The same, with a value behind them (Python's).
+const VALUED: &[&str] = &["-W", "-X"];
+
+/// How files end that an interpreter runs.
+const SCRIPTS: &[&str] = &[
+    ".cjs", ".dll", ".exe", ".jar", ".js", ".mjs", ".php", ".pl", ".py", ".pyz", ".rb", ".sh", ".ts", ".wasm",
+];
 
 /// The program of a package.
 #[must_use]
@@ -60,34 +119,61 @@ pub fn of_url(url: &str) -> String {
     remote::shown(url).trim_end_matches("?…").to_owned()
 }
 
-/// The program of a command that is run as it is written.
+/// The program of a command that is run as it is written, in this directory where one is named. Of what is not known to run
+/// nothing else only the command counts; where it may be that an argument names the program, all of them do.
 #[must_use]
-pub fn of_command(command: &str, args: &[String]) -> String {
-    let name = command.rsplit('/').next().unwrap_or(command);
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if ENGINES.contains(&name) {
-        return std::iter::once(command).chain(args.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    }
-    match INTERPRETERS.contains(&bare).then(|| named(args)).flatten() {
-        Some(script) => format!("{command} {script}"),
-        None => command.to_owned(),
+pub fn of_command(command: &str, args: &[String], cwd: Option<&str>) -> String {
+    let words = || args.iter().map(String::as_str);
+    let name = bare(command);
+    let (program, rest) = if INTERPRETERS.contains(&name) {
+        match script(args) {
+            Some(script) => (format!("{command} {script}"), true),
+            None => (all(command, words()), true),
+        }
+    } else if LAUNCHERS.contains(&name) || words().any(may_name_a_program) {
+        (all(command, words()), true)
+    } else {
+        (command.to_owned(), !command.starts_with('/'))
+    };
+    // Names of files mean others elsewhere.
+    match cwd.filter(|_| rest) {
+        Some(cwd) => format!("{program} in {cwd}"),
+        None => program,
     }
 }
 
-/// What an interpreter is told to run: the value of an option that names it, else the first word that looks like a file,
-/// else the first word that is no option.
-fn named(args: &[String]) -> Option<&str> {
-    let is_option = |arg: &str| arg.starts_with('-');
-    let words = || args.iter().map(String::as_str);
-    for (at, arg) in words().enumerate() {
-        if NAMING.contains(&arg) {
-            return args.get(at + 1).map(String::as_str);
+fn all<'a>(command: &'a str, args: impl Iterator<Item = &'a str>) -> String {
+    std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ")
+}
+
+/// The name of a program without its directory and its version.
+fn bare(command: &str) -> &str {
+    let name = command.rsplit('/').next().unwrap_or(command);
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+}
+
+fn may_name_a_program(arg: &str) -> bool {
+    let name = bare(arg);
+    INTERPRETERS.contains(&name) || LAUNCHERS.contains(&name) || SCRIPTS.iter().any(|end| arg.ends_with(end))
+}
+
+/// What an interpreter is told to run: the value of an option that names it, else its first word. `None` where options stand
+/// before it that may load something else.
+fn script(args: &[String]) -> Option<String> {
+    let mut words = args.iter().map(String::as_str);
+    loop {
+        let word = words.next()?;
+        if NAMING.contains(&word) {
+            return words.next().map(|value| format!("{word} {value}"));
         }
-        if !is_option(arg) && arg.contains(['/', '.']) {
-            return Some(arg);
+        if VALUED.contains(&word) {
+            words.next()?;
+        } else if !word.starts_with('-') {
+            return Some(word.to_owned());
+        } else if !PLAIN.contains(&word) && !word.starts_with("--inspect") {
+            return None;
         }
     }
-    words().find(|arg| !is_option(arg) && !VERBS.contains(arg))
 }
 
 #[cfg(test)]
@@ -97,7 +183,7 @@ mod tests {
 
     fn command(line: &str) -> String {
         let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
-        of_command(&words[0], &words[1..])
+        of_command(&words[0], &words[1..], None)
     }
 
     #[test]
@@ -107,7 +193,7 @@ mod tests {
             ["python3 /x/s.py ok", "python3 -u /x/s.py other"],
             ["python3 -X dev s.py", "python3 s.py"],
             ["python3 -m time --utc", "python3 -m time --local"],
-            ["uv --directory /x run server", "uv --directory /x run --quiet server"],
+            ["python3 -W ignore::x.y s.py", "python3 s.py"],
             ["node --inspect /x/index.js", "node /x/index.js --port 1"],
         ];
         for [one, other] in same {
@@ -120,10 +206,22 @@ mod tests {
             ["npx one", "npx two"],
             ["docker run -i mcp/time", "docker run -i mcp/files"],
             ["sh -c one", "sh -c two"],
+            ["env HOME=/tmp python3 /p/good.py", "env HOME=/tmp python3 /p/evil.py"],
+            ["/bin/dash -c good.py", "/bin/dash -c evil.py"],
+            ["timeout 9999 python3 /p/good.py", "timeout 9999 python3 /p/evil.py"],
+            ["/x/unknown 9 python3 good", "/x/unknown 9 python3 evil"],
+            ["dotnet /p/good.dll", "dotnet /p/evil.dll"],
+            ["python3 -W ignore::x.y /p/good.py", "python3 -W ignore::x.y /p/evil.py"],
+            ["uvx --python 3.12 good", "uvx --python 3.12 evil"],
+            ["uv --directory /x run a", "uv --directory /x run b"],
+            ["node -r /x/pre.js a", "node -r /x/pre.js b"],
+            ["java -cp /x.jar A", "java -cp /x.jar B"],
         ];
         for [one, other] in others {
             assert_ne!(command(one), command(other), "{one}");
         }
+        let in_directory = |cwd| of_command("python3", &["s.py".to_owned()], Some(cwd));
+        assert_ne!(in_directory("/p/a"), in_directory("/p/b"));
     }
 
     #[test]

@@ -78,6 +78,12 @@ impl Suspended {
             after: program,
             since: *since.get_or_insert_with(wall_clock),
         });
+        let last = self.now.borrow().get(&SourceId::from(id)).map(|last| last.after.clone());
+        let other = other.map(|other| match last {
+            // What was given to one program that was not accepted is not for the next one.
+            Some(last) if last != other.after => Other { since: *since.insert(wall_clock()), ..other },
+            _ => other,
+        });
         if other.is_none() {
             *since = None;
         }

@@ -14,8 +14,8 @@ use std::time::Duration;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, FileView, GetServerStatusResult, InstallServer, InstallServerResult, InstalledView,
-    ListInstalledResult, RemoveServer, UninstallServer, UninstallServerResult, UpdateServerArgs,
-    UpdateServerArgsResult,
+    ListInstalledResult, RemoveServer, SandboxSettings, UninstallServer, UninstallServerResult,
+    UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::download::Unpacked;
@@ -449,10 +449,16 @@ pub(super) async fn set_args(router: &Rc<Router>, client: &Client, message: Upda
             }
             _ => args,
         };
-        let definition = Definition { args, ..Definition::clone(&before) };
+        let mut definition = Definition { args, ..Definition::clone(&before) };
+        if definition.program() != before.program() {
+            definition.sandbox = SandboxSettings::default();
+        }
         router.host.trail.decided(UpdateServerArgs::TAG, &sender, about(&server_id), true).await?;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
+        // An argument may name another program, which takes nothing over.
+        servers::old_data(&router, &server_id, &definition, false).await?;
         let (server, _) = replace(&router, turn, server_id, definition).await;
+        servers::settled(&router, &server).await?;
         reply(UpdateServerArgsResult { server: view(&router, &server) })
     })
     .await

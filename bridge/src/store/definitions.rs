@@ -139,8 +139,10 @@ impl Definition {
             return program::of_image(&image.reference);
         }
         // A package is the same one where npx or uvx runs it.
-        package::recognise(&self.command, &self.args)
-            .map_or_else(|| program::of_command(&self.command, &self.args), |it| program::of_package(&it))
+        package::recognise(&self.command, &self.args).map_or_else(
+            || program::of_command(&self.command, &self.args, self.cwd.as_deref()),
+            |it| program::of_package(&it),
+        )
     }
 }
 

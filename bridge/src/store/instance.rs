@@ -140,6 +140,13 @@ impl Instance {
                             return;
                         }
                     }
+                    Err(InstanceError::Running(_)) => {
+                        // What is there now is the other one's.
+                        *locked(&files) = None;
+                        tracing::error!("the lock is gone, and another bridge has this home: this one ends");
+                        let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGTERM);
+                        return;
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "lock, token or socket is gone, and cannot be made anew")
                     }
@@ -181,7 +188,10 @@ impl Files {
         if lock_is_gone || token_is_gone {
             own_directory(&self.run_dir)?;
         }
-        // It is opened only where it is another file: closing a handle of the one that is locked would end the lock.
+        // Another bridge has made it: this home is its.
+        if lock_is_gone && there[0].is_some() {
+            return Err(InstanceError::Running(None));
+        }
         if lock_is_gone {
             self.locks.push(lock(&self.lock_at)?);
             self.ids[0] = id(&self.lock_at);

@@ -111,12 +111,17 @@ pub(super) fn note(connection: &Connection, id: &str, new: &Definition) -> rusql
     let before: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;
     let now = new.program();
     let first = before.map_or_else(|| now.clone(), |text| program_of(id, &text));
+    // What was given to one program that was not accepted is not for the next one.
+    let is_next = first != now;
     let sql = "INSERT OR IGNORE INTO programs (server_id, program) VALUES (?1, ?2)";
     connection.execute(sql, params![id, first])?;
-    let sql = "UPDATE programs SET other_since = CASE WHEN program = ?2 THEN NULL ELSE coalesce(other_since, ?3) END
+    let sql = "UPDATE programs SET other_since = CASE
+                 WHEN program = ?2 THEN NULL
+                 WHEN ?4 THEN ?3
+                 ELSE coalesce(other_since, ?3) END
                WHERE server_id = ?1";
     let at = i64::try_from(wall_clock()).unwrap_or(i64::MAX);
-    connection.execute(sql, params![id, now, at]).map(drop)
+    connection.execute(sql, params![id, now, at, is_next]).map(drop)
 }
 
 /// The name is nobody's any more.
