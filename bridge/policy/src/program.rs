@@ -70,15 +70,11 @@ const LAUNCHERS: &[&str] = &[
     "yarn",
 ];
 
-/// Options of interpreters whose value is the program.
-const NAMING: &[&str] = &["-c", "-e", "-m", "--eval"];
+/// Options of Python that change nothing about which program it is; other interpreters mean other things by these letters.
+const PLAIN_PYTHON: &[&str] = &["-u", "-B", "-E", "-I", "-O", "-OO", "-q", "-s", "-S"];
 
-/// Options that change nothing about which program it is, without a value.
-const PLAIN: &[&str] =
-    &["-u", "-B", "-E", "-I", "-O", "-OO", "-q", "-s", "-S", "--no-warnings", "--enable-source-maps"];
-
-/// The same, with a value behind them (Python's).
-const VALUED: &[&str] = &["-W", "-X"];
+/// The same, with a value behind them.
+const VALUED_PYTHON: &[&str] = &["-W", "-X"];
 
 /// How files end that an interpreter runs.
 const SCRIPTS: &[&str] = &[
@@ -126,7 +122,7 @@ pub fn of_command(command: &str, args: &[String], cwd: Option<&str>) -> String {
     let words = || args.iter().map(String::as_str);
     let name = bare(command);
     let (program, rest) = if INTERPRETERS.contains(&name) {
-        match script(args) {
+        match script(name, args) {
             Some(script) => (format!("{command} {script}"), true),
             None => (all(command, words()), true),
         }
@@ -157,23 +153,22 @@ fn may_name_a_program(arg: &str) -> bool {
     INTERPRETERS.contains(&name) || LAUNCHERS.contains(&name) || SCRIPTS.iter().any(|end| arg.ends_with(end))
 }
 
-/// What an interpreter is told to run: the value of an option that names it, else its first word. `None` where options stand
-/// before it that may load something else.
-fn script(args: &[String]) -> Option<String> {
+/// What an interpreter is told to run: its first word, or Python's module. `None` where anything else may name a program: an
+/// option, or what stands behind.
+fn script(interpreter: &str, args: &[String]) -> Option<String> {
+    let is_python = matches!(interpreter, "python" | "pypy");
     let mut words = args.iter().map(String::as_str);
-    loop {
-        let word = words.next()?;
-        if NAMING.contains(&word) {
-            return words.next().map(|value| format!("{word} {value}"));
+    let script = loop {
+        match words.next()? {
+            "-m" if is_python => break format!("-m {}", words.next()?),
+            option if is_python && VALUED_PYTHON.contains(&option) => drop(words.next()?),
+            option if is_python && PLAIN_PYTHON.contains(&option) => {}
+            option if interpreter.starts_with("node") && option.starts_with("--inspect") => {}
+            option if option.starts_with('-') => return None,
+            word => break word.to_owned(),
         }
-        if VALUED.contains(&word) {
-            words.next()?;
-        } else if !word.starts_with('-') {
-            return Some(word.to_owned());
-        } else if !PLAIN.contains(&word) && !word.starts_with("--inspect") {
-            return None;
-        }
-    }
+    };
+    (!words.any(may_name_a_program)).then_some(script)
 }
 
 #[cfg(test)]
@@ -216,6 +211,13 @@ mod tests {
             ["uv --directory /x run a", "uv --directory /x run b"],
             ["node -r /x/pre.js a", "node -r /x/pre.js b"],
             ["java -cp /x.jar A", "java -cp /x.jar B"],
+            ["ruby -W good x", "ruby -W evil x"],
+            ["ruby -I /a good", "ruby -I /a evil"],
+            ["bash -O extglob good", "bash -O extglob evil"],
+            ["bash -e -c good", "bash -e -c evil"],
+            ["sh -c exec good", "sh -c exec evil"],
+            ["python3 -m runpy good.py", "python3 -m runpy evil.py"],
+            ["python3 start.py /p/good.py", "python3 start.py /p/evil.py"],
         ];
         for [one, other] in others {
             assert_ne!(command(one), command(other), "{one}");

@@ -30,26 +30,24 @@ pub(super) fn record_of(key: &Key, grant: &NewGrant, created_at: u64) -> Record 
     }
 }
 
+/// A grant that is to hold, as the disk is to have it.
 pub(super) fn stored(key: &Key, grant: &NewGrant, created_at: u64) -> StoredGrant {
-    StoredGrant {
-        origin: key.origin.to_string(),
-        profile: key.profile.to_string(),
-        scope: key.scope.as_str().into(),
-        grant_type: grant.grant_type.as_str().into(),
-        allowed_tools: grant.tools.as_ref().map(Allowlist::entries),
-        created_at,
-    }
+    row(key, grant.grant_type, grant.tools.as_ref(), created_at)
 }
 
 /// A grant that holds, as the disk is to have it.
 pub(super) fn stored_as(key: &Key, grant: &Grant) -> StoredGrant {
+    row(key, grant.grant_type, grant.tools.as_ref(), grant.created_at)
+}
+
+fn row(key: &Key, grant_type: GrantType, tools: Option<&Allowlist>, created_at: u64) -> StoredGrant {
     StoredGrant {
         origin: key.origin.to_string(),
         profile: key.profile.to_string(),
         scope: key.scope.as_str().into(),
-        grant_type: grant.grant_type.as_str().into(),
-        allowed_tools: grant.tools.as_ref().map(Allowlist::entries),
-        created_at: grant.created_at,
+        grant_type: grant_type.as_str().into(),
+        allowed_tools: tools.map(Allowlist::entries),
+        created_at,
     }
 }
 

@@ -73,16 +73,14 @@ impl Suspended {
         let (id, program) = (server.id(), server.definition().program());
         let mut accepted = self.accepted.borrow_mut();
         let (before, since) = accepted.entry(id.clone()).or_insert_with(|| (program.clone(), None));
+        // What was given to one program that was not accepted is not for the next one.
+        if self.now.borrow().get(&SourceId::from(id)).is_some_and(|last| last.after != program) {
+            *since = None;
+        }
         let other = (*before != program).then(|| Other {
             before: before.clone(),
             after: program,
             since: *since.get_or_insert_with(wall_clock),
-        });
-        let last = self.now.borrow().get(&SourceId::from(id)).map(|last| last.after.clone());
-        let other = other.map(|other| match last {
-            // What was given to one program that was not accepted is not for the next one.
-            Some(last) if last != other.after => Other { since: *since.insert(wall_clock()), ..other },
-            _ => other,
         });
         if other.is_none() {
             *since = None;
