@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use harbor_tests::programs::installed;
 use harbor_tests::{Bridge, Client, Double, Home, LIMIT, Program, wait_until};
 use serde_json::{Value, json};
 
@@ -52,11 +53,9 @@ struct Collector {
 
 impl Collector {
     fn start(home: &Home) -> Self {
-        let dir = env::var_os("HARBOR_TEST_SERVERS").filter(|dir| !dir.is_empty());
-        let dir = dir.expect("HARBOR_TEST_SERVERS is not set: run scripts/test, which sets it");
         let kept = home.scratch("traces");
-        let python = PathBuf::from(dir).join("venv/bin/python");
-        let program = Program::start(Command::new(python).args(["-c", COLLECTOR]).arg(&kept));
+        let program =
+            Program::start(Command::new(installed("venv/bin/python")).args(["-c", COLLECTOR]).arg(&kept));
         let mut port = None;
         wait_until("the collector to listen", LIMIT, || {
             let said = program.said();
