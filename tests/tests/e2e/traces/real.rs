@@ -87,9 +87,9 @@ fn opentelemetrys_own_messages_read_what_is_sent() {
     home.configure(&format!("[traces]\nendpoint = \"http://localhost:{}\"\n", collector.port));
     let mut bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    let before = harbor_bridge::clock::wall_clock_nanos();
+    let before = harbor_home::clock::wall_clock_nanos();
     bridge.tool("s", "echo", &json!({"text": "abc"})).unwrap();
-    let answered = harbor_bridge::clock::wall_clock_nanos();
+    let answered = harbor_home::clock::wall_clock_nanos();
     bridge.tool("s", "fail", &json!({})).unwrap_err();
     bridge.call("mcp_read_resource", &json!({"server_id": "s", "uri": "double://note"})).unwrap();
     let client = Client::attach_ai(&home, "ai");
