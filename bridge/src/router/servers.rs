@@ -228,7 +228,7 @@ pub(super) async fn remove_it(
         }
         let turn = router.changing.lock().await;
         // First: a secret without a server would be nobody's to remove.
-        let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await;
+        let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await?;
         let mut ended = Vec::new();
         if router.supervisor.get(id).is_some() {
             // Before its definition: a bridge that is killed in between leaves nothing for the next one of this name.
@@ -239,8 +239,9 @@ pub(super) async fn remove_it(
         if server.is_some() {
             router.host.forget_server(id);
             // What was set in between.
-            let (more, left) = credentials::forget(&router, id).await;
-            (secrets, secrets_left) = (secrets + more, left);
+            if let Ok((more, left)) = credentials::forget(&router, id).await {
+                (secrets, secrets_left) = (secrets + more, left);
+            }
         }
         drop(turn);
         // Without a server, what an earlier one of that name has left may still be meant.
