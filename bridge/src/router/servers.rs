@@ -234,7 +234,8 @@ pub(super) async fn remove_it(
             // Before its definition: a bridge that is killed in between leaves nothing for the next one of this name.
             ended = router.host.permissions.forget_source(&sender, &id.into()).await;
         }
-        router.definitions.remove(id).await.map_err(|error| stored(&error))?;
+        let removed = router.definitions.remove(id).await;
+        removed.map_err(|error| not_removed(&error, id, secrets, ended.len()))?;
         let server = router.supervisor.remove(id);
         if server.is_some() {
             router.host.forget_server(id);
@@ -271,6 +272,19 @@ pub(super) async fn remove_it(
         Ok(RemoveServerResult { removed, image, data, secrets, secrets_left, pins, grants: ended })
     })
     .await
+}
+
+/// A definition that the disk keeps. What it was given is gone by then.
+fn not_removed(error: &StoreError, id: &ServerId, secrets: u32, grants: usize) -> ErrorBody {
+    if secrets == 0 && grants == 0 {
+        return stored(error);
+    }
+    tracing::error!(%error, "a definition could not be removed");
+    let message = format!(
+        "{error}; {id} is still defined, but what it was given is gone (secrets: {secrets}, grants of its tools: {grants}); \
+         `harbor remove {id}` removes it once there is room"
+    );
+    ErrorBody::new(Code::Internal, message).with("server_id", id.as_str())
 }
 
 /// Whether there is something of a server to remove; without one, what an earlier one of that name has left.

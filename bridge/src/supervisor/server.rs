@@ -455,6 +455,7 @@ impl Server {
     /// It is removed: it is stopped, and nobody is told of it any more.
     pub(super) fn go(self: &Rc<Self>) {
         self.gone.set(true);
+        self.changed.notify_waiters();
         self.stop();
     }
 
