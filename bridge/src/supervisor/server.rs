@@ -142,6 +142,8 @@ pub struct Server {
     challenge: RefCell<Option<String>>,
     /// Its last start was given up because its secrets are locked.
     barred: Cell<bool>,
+    /// A secret was missing when it was looked last.
+    lacks_secrets: Cell<bool>,
     /// It is another program than the one that was given the secrets set before this time.
     secrets_since: Cell<Option<u64>>,
     restarts: Cell<u32>,
@@ -252,6 +254,7 @@ impl Server {
             renewing: tokio::sync::Mutex::default(),
             challenge: RefCell::default(),
             barred: Cell::default(),
+            lacks_secrets: Cell::default(),
             secrets_since: Cell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
