@@ -58,7 +58,8 @@ mod tests {
 
     #[test]
     fn the_word_says_what_the_person_can_do() {
-        let rest = Known { state: State::Stopped, wakes_on_demand: true, need: None, is_other_program: false };
+        let rest =
+            Known { state: State::Stopped, wakes_on_demand: true, need: None, is_other_program: false };
         let by_hand = Known { wakes_on_demand: false, ..rest };
         let of = |state, need| shown(Known { state, need, ..by_hand });
         assert_eq!((shown(rest), shown(by_hand)), ("ready", "stopped"));

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use harbor_tests::double::Double;
-use harbor_tests::said::UNSEEN;
 use harbor_tests::{Bridge, Home, LIMIT, Terminal, programs, wait_until};
 use serde_json::{Value, json};
 
@@ -37,7 +36,7 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "the commands find it");
     let (add, data) = (["add", "s", "--no-start", "--", "/bin/true"], home.path().join("servers/s/data"));
-    let added = &*format!("added s\nstart it with `harbor start s`\n{UNSEEN}");
+    let added = &*format!("added s\nit starts when it is used, or with `harbor start s`\n");
     assert_eq!(done(&home, &add), added);
     assert_eq!(done(&home, &["remove", "s"]), "removed s\n");
 
@@ -363,7 +362,7 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
     let sly =
         "s: hidden or control characters in the texts of sly: a model may read there what you do not see\n";
-    let added = format!("added s\ns is running: 2 tools (`harbor tools s`)\n{UNSEEN}");
+    let added = format!("added s\ns is running: 2 tools (`harbor tools s`)\n");
     assert_eq!(harbor(&home, &add), (added, format!("{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, sly);
     let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();
@@ -394,7 +393,7 @@ fn for_an_origin_a_server_is_not_started_unless_it_is_lazy() {
     assert_eq!((granted.1.as_str(), granted.2), (warning, Some(0)));
     done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
     let (said, code) = refused(&home, &["call", "s/echo", "--as", ORIGIN]);
-    assert!(said.ends_with("\nstart it with `harbor start s`\n"), "{said}");
+    assert!(said.ends_with("\nit starts when it is used, or with `harbor start s`\n"), "{said}");
     assert_eq!(code, Some(5));
     assert_eq!(done(&home, &["call", "lazy/echo", "--as", ORIGIN]), "{}\n");
     assert_eq!(done(&home, &["call", "s/echo"]), "{}\n");

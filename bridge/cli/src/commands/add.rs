@@ -11,10 +11,10 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::field::JsonObject;
 
+use super::remarks;
 use super::remote::Spoken;
 use super::sandbox::settings;
 use super::servers::{self, STOP};
-use super::{remarks, unseen};
 use crate::args::{Definition, options_of};
 use crate::client::Client;
 use crate::errors::Failure;
@@ -135,23 +135,22 @@ pub fn run(
             remarks::on_image(&connected.server);
             servers::tell(client, name, &connected, screen)?;
             remarks::on_sandbox(&connected.server);
-            return tell_unseen(definition, screen);
+            return Ok(());
         }
         added.shown.insert("connection", connected.to_json());
     }
     match screen.json {
         true => Ok(screen.json(&added.shown.to_json())?),
-        false => {
-            screen.text(&format!("start it with `harbor start {name}`"))?;
-            tell_unseen(definition, screen)
-        }
+        false => Ok(screen.text(&begin(definition))?),
     }
 }
 
-fn tell_unseen(definition: &Definition, screen: &mut Screen) -> Result<(), Failure> {
-    match unseen::once_added(&definition.name, &definition.supervision) {
-        Some(text) => Ok(screen.text(&text)?),
-        None => Ok(()),
+/// When a server that was only added is started.
+fn begin(definition: &Definition) -> String {
+    let name = &definition.name;
+    match definition.supervision.lazy {
+        Some(false) => format!("start it with `harbor start {name}`"),
+        _ => format!("it starts when it is used, or with `harbor start {name}`"),
     }
 }
 
@@ -254,9 +253,6 @@ mod tests {
 
     const ADDED: &str = r#"{"type":"add_server_result","request_id":"1","replaced":false,"server":{"a":{}}}"#;
 
-    const UNSEEN: &str =
-        "AI clients and pages see it only while it runs: `harbor set time --lazy` has a call start it\n";
-
     const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"2","server":{"tool_count":2}}"#;
 
     fn definition(command: &str) -> Definition {
@@ -315,10 +311,7 @@ mod tests {
     #[test]
     fn a_server_is_added_and_started() {
         let ran = add(false, true, &[ADDED, CONNECTED]);
-        assert_eq!(
-            ran.printed,
-            format!("added time\ntime is running: 2 tools (`harbor tools time`)\n{UNSEEN}")
-        );
+        assert_eq!(ran.printed, format!("added time\ntime is running: 2 tools (`harbor tools time`)\n"));
         let asked = r#"{"type":"connect_server","request_id":"2","server_id":"time""#;
         assert!(ran.asked[1].starts_with(asked), "{}", ran.asked[1]);
         let ran = add(true, true, &[ADDED, CONNECTED]);
@@ -346,14 +339,14 @@ mod tests {
             let ran = add(false, true, &[&added, &connected]);
             assert_eq!(
                 ran.printed,
-                format!("added time\n{line}time is running: 2 tools (`harbor tools time`)\n{UNSEEN}")
+                format!("added time\n{line}time is running: 2 tools (`harbor tools time`)\n")
             );
         }
     }
 
     #[test]
     fn a_server_may_stay_stopped() {
-        let told = format!("added time\nstart it with `harbor start time`\n{UNSEEN}");
+        let told = "added time\nit starts when it is used, or with `harbor start time`\n";
         assert_eq!(add(false, false, &[ADDED]).printed, told);
         let server = complete_object("Server", r#"{"a":{}}"#);
         assert_eq!(

@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 
 pub use self::file::{Found, failed};
 use self::undo::Note;
-use super::unseen;
 use crate::args::{Clients, Install, Uninstall};
 use crate::client::{Client, QUICK};
 use crate::errors::Failure;
@@ -177,7 +176,6 @@ fn tell_installed(
         format!("{undo} takes it out again"),
     ];
     screen.text(&lines.join("\n"))?;
-    unseen::here(paths).iter().for_each(|text| remark(text));
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub use self::plan::vouched;
 pub use self::runs::word;
 use super::remote::Spoken;
 use super::servers::START;
-use super::{add, auth, count, print, remarks, secrets, unseen};
+use super::{add, auth, count, print, remarks, secrets};
 use crate::args::{NewAuth, Package};
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -91,8 +91,6 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     let old_data = answer.installed.old_data.as_deref();
     remarks::on_old_data(&name, old_data, wanted.definition.keep_data);
     if !screen.json {
-        let unseen = unseen::once_added(&name, &wanted.definition.supervision);
-        unseen.iter().try_for_each(|text| screen.text(text))?;
         remarks::on_summary(&name, plan.sandbox.as_ref());
         answer.installed.server.iter().for_each(remarks::on_image);
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
@@ -356,8 +354,7 @@ mod tests {
         assert_eq!(
             ran.printed,
             "installed time: mcp-server-time 1.2\nit has 2 tools: now, then\n\
-             `harbor call time/now` calls one, `harbor tools time` says what they take\n\
-             AI clients and pages see it only while it runs: `harbor set time --lazy` has a call start it\n"
+             `harbor call time/now` calls one, `harbor tools time` says what they take\n"
         );
         assert!(ran.asked[0].contains(r#""plan":true"#), "{:?}", ran.asked);
         assert!(

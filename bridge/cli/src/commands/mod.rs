@@ -37,7 +37,6 @@ mod stats;
 mod status;
 mod tools;
 mod top;
-mod unseen;
 mod upgrade;
 
 use harbor_home::Paths;
