@@ -131,9 +131,9 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     let home = Home::new();
     let mut bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    bridge.call("add_server", &Double::sound(&home).definition("other")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).manual().definition("other")).unwrap();
     let pid = bridge.server("s")["pid"].clone();
-    let by_default = "lazy        no\nauto-start  no\n";
+    let by_default = "lazy        yes\nauto-start  no\n";
     let shown = done(&home, &["set", "s"]);
     assert!(shown.starts_with(&format!("label       s\n{by_default}")), "{shown}");
 
@@ -373,12 +373,11 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
 }
 
 #[test]
-fn for_an_origin_a_server_is_not_started_unless_it_is_lazy() {
+fn for_an_origin_a_server_that_only_a_person_starts_is_not_started() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.call("add_server", &Double::sound(&home).definition("s")).unwrap();
-    let lazy = Double::sound(&home).supervision(&json!({"lazy": true}));
-    bridge.call("add_server", &lazy.definition("lazy")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).manual().definition("s")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).definition("lazy")).unwrap();
     assert_eq!(
         harbor(&home, &["grants", ORIGIN]),
         (
@@ -393,7 +392,7 @@ fn for_an_origin_a_server_is_not_started_unless_it_is_lazy() {
     assert_eq!((granted.1.as_str(), granted.2), (warning, Some(0)));
     done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
     let (said, code) = refused(&home, &["call", "s/echo", "--as", ORIGIN]);
-    assert!(said.ends_with("\nit starts when it is used, or with `harbor start s`\n"), "{said}");
+    assert!(said.ends_with("\nstart it with `harbor start s`\n"), "{said}");
     assert_eq!(code, Some(5));
     assert_eq!(done(&home, &["call", "lazy/echo", "--as", ORIGIN]), "{}\n");
     assert_eq!(done(&home, &["call", "s/echo"]), "{}\n");

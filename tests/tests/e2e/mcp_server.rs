@@ -326,7 +326,7 @@ fn what_does_not_work_is_told_apart() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    bridge.call("add_server", &Double::sound(&home).definition("stopped")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).manual().definition("stopped")).unwrap();
     let mut mcp = start(&home, &[]).initialized();
     for name in ["s__nothing", "nobody__echo", "echo", "s/echo"] {
         let error = mcp.tool(name, &json!({}))["error"].take();

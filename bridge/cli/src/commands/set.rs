@@ -34,13 +34,13 @@ fn ask(wanted: &Set) -> Result<SetSupervision, Failure> {
 }
 
 fn describe(server: &ServerView) -> String {
-    let starts = |said: Option<bool>| if said == Some(true) { "yes" } else { "no" };
+    let word = |on: bool| if on { "yes" } else { "no" };
     // By name, as they are typed.
     let said = Payload::of(&JsonObject::written(&server.supervision).0);
     let mut lines = vec![
         format!("label       {}", flatten(&server.label)),
-        format!("lazy        {}", starts(server.supervision.lazy)),
-        format!("auto-start  {}", starts(server.supervision.auto_start)),
+        format!("lazy        {}", word(server.supervision.lazy != Some(false))),
+        format!("auto-start  {}", word(server.supervision.auto_start == Some(true))),
     ];
     let others = said.names().filter(|name| !matches!(*name, "lazy" | "auto_start"));
     let others = others.filter_map(|name| Some((supervision_option(name)?, said.raw(name)?)));

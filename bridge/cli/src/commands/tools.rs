@@ -37,6 +37,11 @@ pub fn request(server: &str) -> Result<McpListTools, Failure> {
     Ok(McpListTools { server_id: server_id(server)?, wait_ms: None })
 }
 
+/// The same, of what is known or at hand: it starts nothing.
+pub fn at_hand(server: &str) -> Result<McpListTools, Failure> {
+    Ok(McpListTools { wait_ms: Some(0), ..request(server)? })
+}
+
 /// The same, but whoever looks does not wait long for a server that stands still.
 fn look(server: &str) -> Result<McpListTools, Failure> {
     Ok(McpListTools { wait_ms: Some(PATIENCE), ..request(server)? })

@@ -413,7 +413,7 @@ export interface Requests {
   mcp_list_tools: {
     /** The server's id. */
     server_id: string;
-    /** How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any request. */
+    /** How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any request. 0: what is at hand; no server is started for it. */
     wait_ms?: number;
   };
   /** Asks a running server for its resources, all pages. */
