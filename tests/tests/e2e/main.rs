@@ -62,6 +62,7 @@ mod relay;
 mod remote;
 mod repositories;
 mod restarts;
+mod rmcp;
 mod runtimes;
 mod secrets;
 mod service;
