@@ -113,6 +113,8 @@ enum Harbor {
 pub struct AiClient {
     pub service: RunningService<RoleClient, Ear>,
     pub generation: Generation,
+    /// Of the server behind Harbor.
+    pub server: Generation,
     heard: UnboundedReceiver<Heard>,
     subscription: Option<Subscription>,
     harbor: Harbor,
@@ -120,7 +122,7 @@ pub struct AiClient {
 
 impl AiClient {
     /// Connects as `client://ai`.
-    pub async fn connect(home: &Home, way: Way, generation: Generation) -> Self {
+    pub async fn connect(home: &Home, way: Way, generation: Generation, server: Generation) -> Self {
         let (ear, heard) = unbounded_channel();
         let (served, harbor) = match way {
             Way::Stdio => {
@@ -133,16 +135,16 @@ impl AiClient {
             }
             Way::Http => {
                 let token = token(home, "ai");
-                let server = HttpServer::start(home, &[]);
-                let config = StreamableHttpClientTransportConfig::with_uri(server.url()).auth_header(token);
+                let http = HttpServer::start(home, &[]);
+                let config = StreamableHttpClientTransportConfig::with_uri(http.url()).auth_header(token);
                 let transport = StreamableHttpClientTransport::with_client(http_client(), config);
                 let served = Ear(ear).serve_with_lifecycle(transport, lifecycle(generation));
-                (timeout(LIMIT, served).await, Harbor::Http(server))
+                (timeout(LIMIT, served).await, Harbor::Http(http))
             }
         };
         let service: Result<_, ClientInitializeError> = served.expect("contact within the limit");
         let service = service.unwrap_or_else(|error| panic!("{error}"));
-        Self { service, generation, heard, subscription: None, harbor }
+        Self { service, generation, server, heard, subscription: None, harbor }
     }
 
     /// What it hears next.

@@ -40,8 +40,8 @@ fn tour(home: &Home, bridge: &Bridge, way: Way, client: Generation, server: Gene
     assert_eq!(bridge.server("s")["protocol_version"], revision.as_str());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut client = AiClient::connect(home, way, client).await;
-        tour::go(&mut client, home, bridge).await;
+        let mut client = AiClient::connect(home, way, client, server).await;
+        tour::go(&mut client).await;
         client.end().await;
     });
 }
