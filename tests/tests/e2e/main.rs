@@ -63,6 +63,7 @@ mod remote;
 mod repositories;
 mod resources;
 mod restarts;
+mod rmcp;
 mod runtimes;
 mod secrets;
 mod service;

@@ -143,7 +143,7 @@ impl Watches {
 
     /// The lines that say that another list can be had: once, until there is a request for it.
     pub fn changed(&mut self, change: Change) -> Vec<Vec<u8>> {
-        if !self.had.remove(&change) {
+        if !self.had.contains(&change) {
             return Vec::new();
         }
         let own = self.initialized.then(|| write::notification(change.notification(), None));
@@ -152,7 +152,12 @@ impl Watches {
             let params = format!("{{{}}}", write::of_subscription(id));
             write::notification(change.notification(), Some(&params))
         });
-        own.into_iter().chain(of_subscription).collect()
+        let lines: Vec<_> = own.into_iter().chain(of_subscription).collect();
+        // Who subscribes later has been told nothing yet.
+        if !lines.is_empty() {
+            self.had.remove(&change);
+        }
+        lines
     }
 
     /// The lines that say that a resource has changed.
@@ -177,4 +182,22 @@ fn updated(uri: &str, meta: &str) -> Vec<u8> {
     params.push(b'}');
     let params = String::from_utf8(params).unwrap_or_default();
     write::notification("notifications/resources/updated", Some(&params))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_that_nobody_was_told_of_leaves_the_next_one_to_be_told() {
+        let mut watches = Watches::default();
+        watches.note_list(Kind::Tools);
+        assert_eq!(watches.changed(Change::Tools), [b""; 0]);
+        let fields = Fields::parse(br#"{"notifications":{"toolsListChanged":true}}"#).unwrap();
+        let _ = watches.listen("7", &fields);
+        let params = format!("{{{}}}", write::of_subscription("7"));
+        let told = write::notification("notifications/tools/list_changed", Some(&params));
+        assert_eq!(watches.changed(Change::Tools), [told]);
+        assert_eq!(watches.changed(Change::Tools), [b""; 0], "once, until it asks for the list");
+    }
 }
