@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use nix::unistd::geteuid;
+use nix::unistd::{getegid, geteuid};
 
 use crate::files::FileError;
 
@@ -48,10 +48,15 @@ pub fn is_ours_alone(path: &Path, variable: &str) -> Result<(), FileError> {
 
 fn why_not(found: &Metadata) -> Option<String> {
     let owner = found.uid();
-    if ![0, geteuid().as_raw()].contains(&owner) && !(owner == NOBODY && is_in_a_namespace()) {
+    let is_nobodys = owner == NOBODY && is_in_a_namespace();
+    if ![0, geteuid().as_raw()].contains(&owner) && !is_nobodys {
         return Some(format!("it is another user's ({owner})"));
     }
-    let is_open = found.is_dir() && found.mode() & 0o022 != 0 && found.mode() & STICKY == 0;
+    // Many systems give each user a group of its own, with the user's number, and let it write: nobody else is in it.
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let own_group = user != 0 && found.gid() == user && group == user;
+    let others = if own_group { 0o002 } else { 0o022 };
+    let is_open = found.is_dir() && found.mode() & others != 0 && found.mode() & STICKY == 0;
     is_open.then(|| format!("others may write to it (its mode is {:o})", found.mode() & 0o7777))
 }
 

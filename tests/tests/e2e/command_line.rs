@@ -36,7 +36,7 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "the commands find it");
     let (add, data) = (["add", "s", "--no-start", "--", "/bin/true"], home.path().join("servers/s/data"));
-    let added = &*format!("added s\nit starts when it is used, or with `harbor start s`\n");
+    let added = "added s\nit starts when it is used, or with `harbor start s`\n";
     assert_eq!(done(&home, &add), added);
     assert_eq!(done(&home, &["remove", "s"]), "removed s\n");
 
@@ -362,7 +362,7 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
     let sly =
         "s: hidden or control characters in the texts of sly: a model may read there what you do not see\n";
-    let added = format!("added s\ns is running: 2 tools (`harbor tools s`)\n");
+    let added = "added s\ns is running: 2 tools (`harbor tools s`)\n".to_owned();
     assert_eq!(harbor(&home, &add), (added, format!("{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, sly);
     let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();

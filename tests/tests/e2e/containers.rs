@@ -391,7 +391,7 @@ fn an_image_is_added_and_removed_on_the_command_line() {
     let (out, err, code) = home.harbor(&add);
     assert_eq!(
         (out.as_str(), code),
-        (&*format!("added s\ns is running: 8 tools (`harbor tools s`)\n"), Some(0)),
+        ("added s\ns is running: 8 tools (`harbor tools s`)\n", Some(0)),
         "{err}{}",
         home.harbor(&["logs", "s"]).0
     );
