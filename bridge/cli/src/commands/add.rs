@@ -2,30 +2,26 @@
 //!
 //! Owns turning what was typed here into what means the same elsewhere: the bridge runs in another directory.
 
-use std::env;
-use std::path::{self, Component, Path, PathBuf};
+use std::path::Path;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     AddRemoteServer, AddRemoteServerResult, AddServer, AddServerResult, ConnectServerResult, SandboxSettings,
     ServerChange, ServerView, Supervision,
 };
 use harbor_ipc_proto::field::JsonObject;
 
+use super::places::{absolute, current_dir, settings};
 use super::remarks;
 use super::remote::Spoken;
-use super::sandbox::settings;
 use super::servers::{self, STOP};
 use crate::args::{Definition, options_of};
 use crate::client::Client;
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::payload::Payload;
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
-
-pub fn current_dir() -> Result<PathBuf, Failure> {
-    env::current_dir().map_err(|error| Failure::Io("find the current directory", error))
-}
+use crate::screen::{Screen, Status};
 
 /// A definition on its way: of a program or an image, or of a server elsewhere.
 #[derive(Debug)]
@@ -218,17 +214,6 @@ fn start(client: &mut Client, name: &str) -> Result<Answer<ConnectServerResult>,
     })
 }
 
-pub fn absolute(path: &str, here: &Path) -> Result<String, Failure> {
-    let mut whole =
-        path::absolute(here.join(path)).map_err(|error| Failure::Io("make a path absolute", error))?;
-    // Behind a link `..` means another place than its text says; what is not there keeps it.
-    if whole.components().any(|part| part == Component::ParentDir) {
-        whole = whole.canonicalize().unwrap_or(whole);
-    }
-    let whole = whole.into_os_string().into_string();
-    whole.map_err(|whole| Failure::Usage(format!("{} is not UTF-8", whole.display())))
-}
-
 fn file_uri(path: &str, here: &Path) -> Result<String, Failure> {
     if path.starts_with("file://") {
         return Ok(path.to_owned());
@@ -246,9 +231,10 @@ fn file_uri(path: &str, here: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
+
     use super::super::rig::{command, complete_object, typed};
     use super::*;
-    use crate::errors::Exit;
     use harbor_ipc_proto::client::{Attempts, RestartWhen};
 
     const ADDED: &str = r#"{"type":"add_server_result","request_id":"1","replaced":false,"server":{"a":{}}}"#;

@@ -5,16 +5,16 @@
 
 use std::time::Duration;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
 use harbor_client_configs::CLIENTS;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{GetCredentialStatus, HostListAllPermissions, ListServers};
 use harbor_policy::scope::Scope;
 
-use super::tools;
+use super::tool_list;
 use crate::args::Wanted;
 use crate::client::Client;
-use crate::errors::Failure;
-use crate::id::server_id;
 use crate::screen::Screen;
 
 /// Longer nobody waits for a word.
@@ -61,7 +61,7 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
         Wanted::Tools(begun) => match begun.split_once('/') {
             None => servers(client)?.into_iter().map(|server| format!("{server}/")).collect(),
             Some((server, _)) => {
-                let (tools, _) = tools::read(&client.ask(&tools::at_hand(server)?, PATIENCE)?.tools);
+                let (tools, _) = tool_list::read(&client.ask(&tool_list::at_hand(server)?, PATIENCE)?.tools);
                 let names = tools.iter().map(|tool| tool.text("name")).filter(|name| is_harmless(name));
                 names.map(|name| format!("{server}/{name}")).collect()
             }
@@ -72,7 +72,7 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
 /// `name=` of each argument that the tool's schema names.
 fn arguments(client: &mut Client, target: &str) -> Result<Vec<String>, Failure> {
     let Some((server, name)) = target.split_once('/') else { return Ok(Vec::new()) };
-    let (tools, _) = tools::read(&client.ask(&tools::at_hand(server)?, PATIENCE)?.tools);
+    let (tools, _) = tool_list::read(&client.ask(&tool_list::at_hand(server)?, PATIENCE)?.tools);
     let tool = tools.iter().find(|tool| tool.text("name") == name);
     let properties = tool.map(|tool| tool.object("inputSchema").object("properties")).unwrap_or_default();
     Ok(properties.names().filter(|name| is_harmless(name)).map(|name| format!("{name}=")).collect())

@@ -2,14 +2,15 @@
 //!
 //! Owns what of a server is shown, and how it fits into 80 places.
 
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ListServers, ServerView};
 use harbor_policy::telltale::telltales;
 
 use super::remote;
 use super::{remarks, restarts};
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::{Table, flatten};
 use crate::when;
 

@@ -2,16 +2,18 @@
 //!
 //! Owns how it is shown. Must never judge what is allowed, nor restart what runs.
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ServerView, SetSupervision};
 use harbor_ipc_proto::field::JsonObject;
 
-use super::{add, print};
+use super::add;
+use super::printing::print;
 use crate::args::{Set, supervision_option};
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::payload::Payload;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::flatten;
 
 pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), Failure> {

@@ -4,20 +4,22 @@
 
 use std::time::Duration;
 
+use harbor_client::errors::Failure;
+use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{HostListTools, ListServers, McpListTools, McpListToolsResult};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
 
-use super::{print, remarks};
+use super::printing::print;
+use super::remarks;
+use super::tool_list::{read, request};
 use crate::args::Asker;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::payload::{Payload, items};
 use crate::pretty::pretty;
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
+use crate::screen::{Screen, Status};
 use crate::table::Table;
 
 /// A server may list in pages.
@@ -30,16 +32,6 @@ const PATIENCE: u64 = 2_000;
 pub fn ask(client: &mut Client, server: &str) -> Result<Answer<McpListToolsResult>, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
     client.ask(&request(server)?, LIST)
-}
-
-/// The request for what a server offers.
-pub fn request(server: &str) -> Result<McpListTools, Failure> {
-    Ok(McpListTools { server_id: server_id(server)?, wait_ms: None })
-}
-
-/// The same, of what is known or at hand: it starts nothing.
-pub fn at_hand(server: &str) -> Result<McpListTools, Failure> {
-    Ok(McpListTools { wait_ms: Some(0), ..request(server)? })
 }
 
 /// The same, but whoever looks does not wait long for a server that stands still.
@@ -95,15 +87,6 @@ fn describe(server: &str, tool: &Payload) -> String {
     let schemas = schemas.iter().filter_map(|(title, part)| Some((title, tool.raw(part)?)));
     parts.extend(schemas.map(|(title, json)| format!("{title}\n{}", pretty(json))));
     parts.join("\n\n")
-}
-
-/// The tools of a list, and how many items of it are none: no object, or without a name.
-pub fn read(list: &Json) -> (Vec<Payload>, usize) {
-    let items = items(list);
-    let objects = items.iter().filter_map(|item| Payload::parse(item.get().as_bytes()));
-    let tools: Vec<_> = objects.filter(|tool| !tool.text("name").is_empty()).collect();
-    let left_out = items.len() - tools.len();
-    (tools, left_out)
 }
 
 /// What an origin sees, of one server or of all. Their names have the server in them.
@@ -198,11 +181,11 @@ fn show(table: &Table, screen: &mut Screen) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
     use harbor_policy::origin::Origin;
 
     use super::super::rig::{command, error};
     use super::*;
-    use crate::errors::Exit;
 
     const KNOWN: &str = r#"{"type":"list_servers_result","request_id":"1","servers":[{"server_id":"a","state":"running"},{"server_id":"b","state":"stopped","tool_count":2},{"server_id":"c","state":"stopped"}]}"#;
     const TOOLS: &str =

@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use harbor_client::errors::Failure;
 use harbor_client_configs::{AiClient, CLIENTS, is_ours};
 use harbor_home::Paths;
 use serde_json::{Value, json};
 
 use super::{Found, NAME, entry, name_of, place};
-use crate::errors::Failure;
 use crate::screen::Screen;
 use crate::table::Table;
 

@@ -2,6 +2,7 @@
 //!
 //! Owns what of it is a finding.
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::{
     BridgeStatus, CatalogStatus, HealthReason, KernelStatus, ListServers, SecretStoreView, ServerStatus,
     ServerView, Status, StatusView,
@@ -10,7 +11,6 @@ use harbor_ipc_proto::client::{
 use super::{Finding, State};
 use crate::client::{Client, QUICK};
 use crate::commands::catalog::headline;
-use crate::errors::Failure;
 use crate::when;
 
 /// A catalog is stale that is so old, in milliseconds.
