@@ -1,6 +1,7 @@
 //! The directories above Harbor's own.
 //!
-//! Owns that nobody else can put something in the place of what lies there. Must never change them.
+//! Owns that nobody else can put something in the place of what lies there, and the making of the home. Must never change
+//! what is above it.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,7 +10,7 @@ use std::path::Path;
 
 use nix::unistd::{getegid, geteuid};
 
-use crate::files::FileError;
+use crate::files::{FileError, private_directory};
 
 /// Whom files belong to that are no user's of this user namespace.
 const NOBODY: u32 = 65_534;
@@ -46,6 +47,21 @@ pub fn is_ours_alone(path: &Path, variable: &str) -> Result<(), FileError> {
     Ok(())
 }
 
+/// Creates the home for this user only. One that exists stays as it is, but must be this user's own, and nobody
+/// else's to write: `HARBOR_HOME=/tmp` is a mistake that must not be made true.
+///
+/// # Errors
+/// When it is not, or the file system refuses.
+pub fn home_directory(path: &Path) -> Result<(), FileError> {
+    is_ours_alone(path, "HARBOR_HOME")?;
+    let Ok(found) = path.metadata() else { return private_directory(path) };
+    if found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let why = "it is another user's, or others may write to it; set HARBOR_HOME to a directory of your own";
+    Err(FileError::of("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
+}
+
 fn why_not(found: &Metadata) -> Option<String> {
     let owner = found.uid();
     let is_nobodys = owner == NOBODY && is_in_a_namespace();
@@ -72,6 +88,15 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
+
+    #[test]
+    fn a_home_that_others_may_write_to_is_refused_and_left_as_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o1777)).unwrap();
+        assert!(home_directory(home.path()).is_err());
+        assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o7777, 0o1777);
+        assert!(home_directory(&home.path().join("new")).is_ok());
+    }
 
     #[test]
     fn what_is_above_is_nobody_elses_to_write() {

@@ -11,8 +11,6 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
-use crate::above::is_ours_alone;
-
 /// An operation on a file that failed.
 #[derive(Debug)]
 pub struct FileError {
@@ -76,21 +74,6 @@ pub fn own_directory(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Creates the home for this user only. One that exists stays as it is, but must be this user's own, and nobody
-/// else's to write: `HARBOR_HOME=/tmp` is a mistake that must not be made true.
-///
-/// # Errors
-/// When it is not, or the file system refuses.
-pub fn home_directory(path: &Path) -> Result<(), FileError> {
-    is_ours_alone(path, "HARBOR_HOME")?;
-    let Ok(found) = path.metadata() else { return private_directory(path) };
-    if found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0 {
-        return Ok(());
-    }
-    let why = "it is another user's, or others may write to it; set HARBOR_HOME to a directory of your own";
-    Err(FileError::of("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
-}
-
 /// Opens a file for this user only, creating it when there is none.
 ///
 /// # Errors
@@ -140,15 +123,6 @@ pub fn temporary(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_home_that_others_may_write_to_is_refused_and_left_as_it_is() {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
-        assert!(home_directory(home.path()).is_err());
-        assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o7777, 0o1777);
-        assert!(home_directory(&home.path().join("new")).is_ok());
-    }
 
     #[test]
     fn a_directory_that_lets_programs_in_is_made_and_is_neither_a_link_nor_a_file() {

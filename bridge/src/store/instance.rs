@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use harbor_home::Paths;
-use harbor_home::above::is_ours_alone;
+use harbor_home::above::{home_directory, is_ours_alone};
 use harbor_home::files::FileError;
 use harbor_home::instance::{random_token, whole_file};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
@@ -26,7 +26,7 @@ use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 
-use super::{StoreError, failed, home_directory, own_directory, private_file, write_atomically};
+use super::{StoreError, failed, own_directory, private_file, write_atomically};
 
 /// How often it is looked whether token and socket are still there.
 const LOOK: Duration = Duration::from_secs(3);

@@ -30,8 +30,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_home::date::rfc3339;
 use harbor_home::files::{
-    FileError, MAKE_ROOM, advice, home_directory, own_directory, private_directory, private_file, temporary,
-    write_atomically,
+    FileError, MAKE_ROOM, advice, own_directory, private_directory, private_file, temporary, write_atomically,
 };
 use rusqlite::ErrorCode;
 

@@ -17,7 +17,7 @@ const ALL: &[Floors] = &[
     Floors {
         dir: "bridge/home/src",
         below: &[],
-        rows: &[&["clock", "date", "files", "paths"], &["instance"], &["dial"]],
+        rows: &[&["clock", "date", "files", "paths"], &["above", "instance"], &["dial"]],
     },
     Floors {
         dir: "bridge/client/src",

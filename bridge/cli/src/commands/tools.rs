@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn of_no_server() {
-        let none = r#"{"type":"mcp_list_connections_result","request_id":"1","connections":[]}"#;
+        let none = r#"{"type":"list_servers_result","request_id":"1","servers":[]}"#;
         assert_eq!(command(true, &[none], of_all).printed, "{\"servers\":[]}\n");
         assert_eq!(command(false, &[none], of_all).printed, "");
     }

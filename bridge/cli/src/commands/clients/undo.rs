@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_client_configs::Swap;
 use harbor_home::Paths;
+use harbor_home::above;
 use harbor_home::files;
 use harbor_ipc_proto::hex::hex;
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,7 @@ impl Note {
         let text = text.map_err(|error| Failure::Io("note how to undo it", error))?;
         let path = place(paths, &self.file);
         let directory = path.parent().unwrap_or(paths.home());
-        let saved = files::home_directory(paths.home())
+        let saved = above::home_directory(paths.home())
             .and_then(|()| files::private_directory(directory))
             .and_then(|()| files::write_atomically(&path, &text));
         saved.map_err(|error| Failure::Io("note how to undo it", io::Error::other(error)))

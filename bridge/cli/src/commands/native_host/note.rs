@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
+use harbor_home::above;
 use harbor_home::files;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,6 @@ impl Note {
 pub fn make_directory(paths: &Paths) -> Result<(), Failure> {
     let path = paths.native_hosts();
     let directory = path.parent().unwrap_or(paths.home());
-    let made = files::home_directory(paths.home()).and_then(|()| files::private_directory(directory));
+    let made = above::home_directory(paths.home()).and_then(|()| files::private_directory(directory));
     made.map_err(own_failure)
 }
