@@ -136,6 +136,29 @@ const TABLE: &[(&str, Reach)] = &[
     ("update_server_args", Reach::Owner),
     ("list_installed", Reach::Owner),
     ("check_runtimes", Reach::Owner),
+    ("llm_detect", Reach::Owner),
+    ("llm_list_providers", Reach::Owner),
+    ("llm_get_supported_providers", Reach::Owner),
+    ("llm_add_provider", Reach::Owner),
+    ("llm_configure_provider", Reach::Owner),
+    ("llm_remove_provider", Reach::Owner),
+    ("llm_set_api_key", Reach::Owner),
+    ("llm_remove_api_key", Reach::Owner),
+    ("llm_check_provider", Reach::Owner),
+    ("llm_list_models", Reach::Owner),
+    ("llm_list_models_for", Reach::Owner),
+    ("llm_set_active", Reach::Owner),
+    ("llm_set_model", Reach::Owner),
+    ("llm_get_active", Reach::Owner),
+    ("llm_get_config", Reach::Owner),
+    ("llm_chat", Reach::Owner),
+    ("llm_count_tokens", Reach::Owner),
+    ("llm_usage", Reach::Owner),
+    ("llm_set_budget", Reach::Owner),
+    ("llm_list_budgets", Reach::Owner),
+    ("host_llm_chat", Reach::Everybody),
+    ("host_llm_list_models", Reach::Everybody),
+    ("llm_more", Reach::Everybody),
 ];
 
 /// Proof that a message may be sent by who sent it.
@@ -217,6 +240,9 @@ mod tests {
         "mcp_complete",
         "mcp_subscribe_resource",
         "mcp_unsubscribe_resource",
+        "host_llm_chat",
+        "host_llm_list_models",
+        "llm_more",
     ];
 
     /// What nobody else may.
