@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod backlog;
+pub mod budget;
 pub mod container;
 pub mod credentials;
 pub mod credit;

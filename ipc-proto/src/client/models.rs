@@ -125,10 +125,13 @@ define_sent! {
     }
     /// A part of a message.
     "ChatPart" ChatPart {
-        /// `text`; `image`; `reasoning`: what the model thought; `opaque`: what only its provider understands.
+        /// `text`; `image`; `reasoning`: what the model thought; `opaque`: what only its provider understands; `tool_call`: here
+        /// stands the call `callId` of `toolCalls`. Calls without such a place stand at the end.
         r#type: String,
         /// Of `text` and `reasoning`: the text.
         text: Option<String>,
+        /// Of a `tool_call`: which one.
+        callId: Option<String>,
         /// Of an `image`: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
         mediaType: Option<String>,
         /// Of an `image`: its bytes in Base64, 5 MB at most, and 8 images in a request. An address is refused: nobody fetches it.
@@ -146,8 +149,8 @@ define_sent! {
         id: String,
         /// The tool's name.
         name: String,
-        /// Its arguments, an object.
-        arguments: JsonObject,
+        /// Its arguments, an object; where the model wrote something else, that as a text.
+        arguments: Json,
     }
     /// A tool that a model may call.
     "ChatTool" ChatTool {
