@@ -1,10 +1,14 @@
 //! What time it is.
 //!
-//! Owns the two clocks that outlive a sleep of the machine. Durations within a call are `std::time::Instant`'s.
+//! Owns the two clocks that outlive a sleep of the machine, and timers. Durations within a call are `std::time::Instant`'s.
+
+mod alarm;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use nix::time::{ClockId, clock_gettime};
+
+pub use alarm::Alarm;
 
 /// Milliseconds since 1970; may jump when the person or the network sets the clock.
 #[must_use]

@@ -172,6 +172,12 @@ impl Pass {
     pub fn permit(self, kind: SourceKind) -> Option<Permit> {
         (self.0 == Reach::Owner).then_some(Permit(kind))
     }
+
+    /// What the owner asks of a model needs nothing more.
+    #[must_use]
+    pub fn model_permit(self) -> Option<ModelPermit> {
+        (self.0 == Reach::Owner).then_some(ModelPermit(()))
+    }
 }
 
 /// Proof that a source of one kind may be asked. It is used up by that.
@@ -184,6 +190,15 @@ impl Permit {
     pub fn is_for(&self, kind: SourceKind) -> bool {
         self.0 == kind
     }
+}
+
+/// Proof that a model may be asked. It is used up by that.
+#[derive(Debug)]
+pub struct ModelPermit(());
+
+/// The permit of a request to a model that a grant covers.
+pub(crate) fn model_permit() -> ModelPermit {
+    ModelPermit(())
 }
 
 /// The message is not for this principal.

@@ -19,6 +19,7 @@ pub mod lifecycle;
 pub mod limiter;
 pub mod limits;
 pub mod liveness;
+pub mod models;
 pub mod oauth;
 pub mod origin;
 pub mod package;

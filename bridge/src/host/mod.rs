@@ -18,6 +18,7 @@ mod first_use;
 mod grant_forms;
 mod listing;
 mod metrics;
+mod models;
 mod news;
 mod note;
 mod permissions;
@@ -104,6 +105,8 @@ pub struct Host {
     nobody_is_new: bool,
     /// Whether metrics are served; whoever serves them says so.
     pub exporting: RefCell<Exporting>,
+    /// What is wrong with providers of models, a sentence each; whoever asks them says so.
+    pub wrong_models: RefCell<Vec<String>>,
     database: Rc<Database>,
     /// How the database was lost, if what is left of it still lies there.
     lost: Option<String>,
@@ -153,6 +156,7 @@ impl Host {
             newcomers: Newcomers::new(met),
             nobody_is_new,
             exporting: RefCell::default(),
+            wrong_models: RefCell::default(),
             database: database.clone(),
             lost: lost.map(ToString::to_string),
             traces,

@@ -43,12 +43,11 @@ use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Notify, oneshot};
 
 use super::StartError;
-use super::alarm::Alarm;
 use super::lists::Lists;
 use super::logs::Ring;
 use super::runners::{Place, Runners};
 use super::told::Told;
-use crate::clock::wall_clock;
+use crate::clock::{Alarm, wall_clock};
 use crate::config::Paths;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Spoken, Stored};

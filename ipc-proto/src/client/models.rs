@@ -190,7 +190,7 @@ define_sent! {
     "ChatEvent" ChatEvent {
         /// `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`.
         r#type: Word,
-        /// Of `text` and `reasoning`: what comes behind what came before. Of `error`: why, a sentence. Of `end`: as `finishReason`.
+        /// Of `text` and `reasoning`: what comes behind what came before. Of `error`: why, a word as in `ERR_MODEL_FAILED`. Of `end`: as `finishReason`.
         text: Option<String>,
         /// The call that it is about.
         call_id: Option<String>,

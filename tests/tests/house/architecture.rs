@@ -12,6 +12,8 @@ const ROOMS: &[(&str, u32)] = &[
     ("router", 6),
     ("host", 4),
     ("catalog", 4),
+    ("models", 4),
+    ("keeper", 3),
     ("supervisor", 3),
     ("landing", 2),
     ("link", 2),
