@@ -19,7 +19,7 @@ use harbor_policy::lifecycle::{Action, Event, Lifecycle, Limits, Rules, State};
 use harbor_policy::settings;
 use tokio::sync::{Notify, mpsc};
 
-use crate::clock::Alarm;
+use crate::alarm::Alarm;
 use crate::link::runner::Executable;
 use crate::link::worker::{Pair, Worker, WorkerEvent};
 

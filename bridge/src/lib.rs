@@ -1,11 +1,10 @@
 //! The bridge's rooms. See ARCHITECTURE.md for who may import whom.
 
+pub mod alarm;
 pub mod app;
 pub mod catalog;
-pub mod clock;
 pub mod closing;
 pub mod config;
-pub mod foreign;
 pub mod front;
 pub mod host;
 pub mod keeper;

@@ -27,7 +27,7 @@ use super::errors::CatalogError;
 use super::query::{Summary, summary};
 use super::reader::Reader;
 use super::works::Works;
-use crate::clock::Alarm;
+use crate::alarm::Alarm;
 use crate::config::{CatalogConfig, LiveConfig};
 use crate::keeper::{Kept, Owner, Times};
 use crate::link::worker::catalog::{CatalogLink, Said};

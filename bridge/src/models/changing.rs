@@ -3,6 +3,7 @@
 //! Owns the order: a key is stored before the row says that there is one, and the row says that there is none before it is deleted.
 //! A key belongs to the address that it was given for: another address drops it, so that nobody collects keys by changing one.
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ProviderType, ProviderView};
@@ -13,7 +14,6 @@ use harbor_policy::models::{About, KEYS, MOST_PROVIDERS, TYPES, about, address, 
 
 use super::errors::{invalid, no_model, no_provider, unstored};
 use super::{Models, lacks_key};
-use crate::clock::wall_clock;
 use crate::store::models::Provider;
 
 /// What `type` may be.

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatEvent, ChatMessage, ChatResponse, ChatTool, HostLlmChat, LlmChat};
 use harbor_ipc_proto::codes::Code;
@@ -28,7 +29,6 @@ use super::asking::Asked;
 use super::conversation::{self, Answer};
 use super::errors::{failed, invalid, no_model, no_provider, refused, unstored};
 use super::{DAY, Models, dialect_of, kind_of};
-use crate::clock::wall_clock;
 use crate::store::models::{Provider, UsageKey, Used};
 
 /// So many deltas may be on their way from the worker; half of them are given again when as many have come.

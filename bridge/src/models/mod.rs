@@ -24,13 +24,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ModelsStatus, ProviderView};
 use harbor_ipc_proto::link::model::{Cause, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_policy::budget::Budgets;
 use harbor_policy::models::{about, is_local};
 
-use crate::clock::wall_clock;
 use crate::keeper::{Kept, Parts, Times};
 use crate::link::worker::model::ModelLink;
 use crate::store::StoreError;

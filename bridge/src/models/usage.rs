@@ -4,15 +4,15 @@
 
 use std::collections::BTreeMap;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{BudgetView, ChatMessage, ChatTool, ModelUsageView};
 use harbor_policy::budget::Standing;
 
 use super::errors::{invalid, unstored};
 use super::{DAY, Models, conversation};
-use crate::clock::wall_clock;
-use crate::store::date::rfc3339;
 use crate::store::models::{UsageKey, UsageRow, Used};
+use harbor_home::date::rfc3339;
 
 /// What rows are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -155,9 +155,13 @@ pub(super) fn config(router: &Router) -> Handled {
     let available = providers.iter().filter(|provider| provider.available);
     let available = available.map(|provider| provider.id.clone()).collect();
     let (active, model) = router.models.active().unzip();
-    let configuredApiKeys = router.models.with_key();
-    let (activeProvider, activeModel) = (active, model.flatten());
-    reply(LlmGetConfigResult { providers, available, activeProvider, activeModel, configuredApiKeys })
+    reply(LlmGetConfigResult {
+        providers,
+        available,
+        activeProvider: active,
+        activeModel: model.flatten(),
+        configuredApiKeys: router.models.with_key(),
+    })
 }
 
 pub(super) async fn chat(

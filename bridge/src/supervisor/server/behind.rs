@@ -15,7 +15,7 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 
 use super::Server;
-use crate::clock::Alarm;
+use crate::alarm::Alarm;
 use crate::link::EndReport;
 use crate::supervisor::runners::Place;
 
