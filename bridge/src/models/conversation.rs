@@ -48,7 +48,7 @@ pub(super) fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<V
 }
 
 fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<Message, ErrorBody> {
-    let ChatMessage { role, content, toolCalls, toolCallId, isError } = said;
+    let ChatMessage { role, content, toolCalls: calls, toolCallId: call_id, isError: is_error } = said;
     let role = match role.as_str() {
         "system" => Role::System,
         "user" => Role::User,
@@ -56,16 +56,15 @@ fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<Mes
         "tool" => Role::Tool,
         _ => return Err(invalid("messages", "messages of the roles system, user, assistant and tool")),
     };
-    let mut calls: Vec<_> = toolCalls.unwrap_or_default();
+    let mut calls: Vec<_> = calls.unwrap_or_default();
     for call in &calls {
         names.insert(call.id.clone(), call.name.clone());
     }
     let mut parts = parts_of(content, &mut calls)?;
     if role == Role::Tool {
-        let call_id =
-            toolCallId.ok_or_else(|| invalid("messages", "a toolCallId in each message of a tool"))?;
+        let call_id = call_id.ok_or_else(|| invalid("messages", "a toolCallId in each message of a tool"))?;
         let name = names.get(&call_id).cloned().unwrap_or_default();
-        parts = vec![Part::ToolResult(result(call_id, name, parts, isError == Some(true))?)];
+        parts = vec![Part::ToolResult(result(call_id, name, parts, is_error == Some(true))?)];
     }
     parts.extend(calls.into_iter().map(call));
     Ok(Message { role, parts })
@@ -86,8 +85,8 @@ fn parts_of(content: Option<Json>, calls: &mut Vec<ChatToolCall>) -> Result<Vec<
 }
 
 fn part(one: ChatPart, calls: &mut Vec<ChatToolCall>) -> Result<Part, ErrorBody> {
-    let ChatPart { r#type, text, mediaType, data, callId, provider, model, value } = one;
-    Ok(match (r#type.as_str(), text, mediaType, data, value) {
+    let ChatPart { r#type, text, mediaType: media_type, data, callId: call_id, provider, model, value } = one;
+    Ok(match (r#type.as_str(), text, media_type, data, value) {
         ("text", Some(text), ..) => Part::Text(text),
         ("reasoning", Some(text), ..) => Part::Reasoning(text),
         ("image", _, Some(media_type), Some(data), _) => Part::Image(Image { media_type, data }),
@@ -97,7 +96,7 @@ fn part(one: ChatPart, calls: &mut Vec<ChatToolCall>) -> Result<Part, ErrorBody>
             json: value.into_string(),
         }),
         ("tool_call", ..) => {
-            let at = calls.iter().position(|call| Some(&call.id) == callId.as_ref());
+            let at = calls.iter().position(|call| Some(&call.id) == call_id.as_ref());
             let at =
                 at.ok_or_else(|| invalid("messages", "parts tool_call whose callId is in toolCalls, once"))?;
             call(calls.remove(at))
@@ -124,11 +123,10 @@ fn result(call_id: String, name: String, parts: Vec<Part>, is_error: bool) -> Re
 
 /// The tools of a request.
 pub(super) fn tools(tools: Vec<ChatTool>) -> Vec<Tool> {
-    let tool = |ChatTool { name, description, inputSchema }: ChatTool| Tool {
+    let tool = |ChatTool { name, description, inputSchema: schema }: ChatTool| Tool {
         name,
         description: description.unwrap_or_default(),
-        schema: inputSchema
-            .map_or_else(|| r#"{"type":"object"}"#.to_owned(), |schema| schema.0.into_string()),
+        schema: schema.map_or_else(|| r#"{"type":"object"}"#.to_owned(), |schema| schema.0.into_string()),
     };
     tools.into_iter().map(tool).collect()
 }
@@ -233,8 +231,13 @@ impl Answer {
             false => Some(listed(&parts)),
         };
         let calls: Vec<_> = parts.into_iter().filter_map(told_call).collect();
-        let toolCalls = Some(calls).filter(|calls| !calls.is_empty());
-        ChatMessage { role: "assistant".into(), content, toolCalls, toolCallId: None, isError: None }
+        ChatMessage {
+            role: "assistant".into(),
+            content,
+            toolCalls: Some(calls).filter(|calls| !calls.is_empty()),
+            toolCallId: None,
+            isError: None,
+        }
     }
 }
 

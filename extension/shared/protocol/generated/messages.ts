@@ -2534,6 +2534,8 @@ export interface Status {
   servers: Array<ServerStatus>;
   /** The catalog. */
   catalog: CatalogStatus;
+  /** The models. */
+  models: ModelsStatus;
   /** The limits of origins that have none of their own. */
   limits: RateLimits;
   /** What is on the disk; absent until it was looked at. */
@@ -2554,7 +2556,7 @@ export interface HealthReason {
   state: string;
   /** Which server has it, where it is one. */
   server?: string;
-  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused` or `metrics_unavailable`. */
+  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused`, `metrics_unavailable` or `model_provider_refuses`. */
   code: string;
   /** The same as a sentence. */
   message: string;
@@ -2707,6 +2709,22 @@ export interface CatalogStatus {
   /** How many sources failed the last time. */
   failing: number;
   /** What went wrong the last time. */
+  last_error?: string;
+}
+
+/** The models, and the worker that speaks to their providers. */
+export interface ModelsStatus {
+  /** Of the worker, as in `CatalogStatus`. */
+  state: string;
+  /** Its process id, while there is one. */
+  pid?: number;
+  /** How often it was restarted since the bridge began. */
+  restarts: number;
+  /** How many providers were added. */
+  providers: number;
+  /** Requests to providers that are under way. */
+  open_requests: number;
+  /** How the worker last ended against anybody's will. */
   last_error?: string;
 }
 
@@ -3150,10 +3168,12 @@ export interface ChatMessage {
 
 /** A part of a message. */
 export interface ChatPart {
-  /** `text`; `image`; `reasoning`: what the model thought; `opaque`: what only its provider understands. */
+  /** `text`; `image`; `reasoning`: what the model thought; `opaque`: what only its provider understands; `tool_call`: here stands the call `callId` of `toolCalls`. Calls without such a place stand at the end. */
   type: string;
   /** Of `text` and `reasoning`: the text. */
   text?: string;
+  /** Of a `tool_call`: which one. */
+  callId?: string;
   /** Of an `image`: `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
   mediaType?: string;
   /** Of an `image`: its bytes in Base64, 5 MB at most, and 8 images in a request. An address is refused: nobody fetches it. */
@@ -3172,7 +3192,7 @@ export interface ChatToolCall {
   id: string;
   /** The tool's name. */
   name: string;
-  /** Its arguments, an object. */
+  /** Its arguments, an object; where the model wrote something else, that as a text. */
   arguments: Json;
 }
 
@@ -3216,7 +3236,7 @@ export interface ChatResponse {
 export interface ChatEvent {
   /** `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
   type: string;
-  /** Of `text` and `reasoning`: what comes behind what came before. Of `error`: why, a sentence. Of `end`: as `finishReason`. */
+  /** Of `text` and `reasoning`: what comes behind what came before. Of `error`: why, a word as in `ERR_MODEL_FAILED`. Of `end`: as `finishReason`. */
   text?: string;
   /** The call that it is about. */
   call_id?: string;
