@@ -93,7 +93,7 @@ fn check_image(image: &Image) -> Result<(), Wrong> {
     }
     let bare = data.strip_suffix(b"==").or(data.strip_suffix(b"=")).unwrap_or(data);
     let is_base64 = bare.iter().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(b));
-    if is_base64 && !bare.is_empty() && data.len() % 4 == 0 { Ok(()) } else { Err(Wrong::ImageData) }
+    if is_base64 && !bare.is_empty() && data.len().is_multiple_of(4) { Ok(()) } else { Err(Wrong::ImageData) }
 }
 
 #[cfg(test)]

@@ -145,6 +145,13 @@ fn decisions_know_neither_time_nor_the_world() {
             assert!(!source.contains(banned), "{}: {banned}", path.display());
         }
     }
+    for room in ["dialect", "stream"] {
+        for (path, source) in sources(&format!("runner/model/src/{room}")) {
+            for banned in ["tokio", "std::fs", "std::time", "reqwest"] {
+                assert!(!source.contains(banned), "{}: {banned}", path.display());
+            }
+        }
+    }
     for (path, source) in sources("runner/src/mcp") {
         for banned in ["tokio", "std::fs", "std::time", "harbor_child"] {
             assert!(!source.contains(banned), "{}: {banned}", path.display());
@@ -160,11 +167,13 @@ fn wire_types_live_in_ipc_proto() {
             continue;
         }
         assert!(!source.contains("bincode"), "{place}: bincode is named by ipc-proto only");
-        // What is written to disk, what MCP servers say, and what collectors are told have their own places.
+        // What is written to disk, what MCP servers say, and what collectors and providers of models are told have their own
+        // places.
         let derives = source.contains("derive(Serialize") || source.contains(", Serialize");
-        let own = ["bridge/src/store/", "bridge/src/traces/", "bridge/cli/", "tests/"]
-            .iter()
-            .any(|own| place.starts_with(own));
+        let own =
+            ["bridge/src/store/", "bridge/src/traces/", "bridge/cli/", "runner/model/src/dialect/", "tests/"]
+                .iter()
+                .any(|own| place.starts_with(own));
         assert!(!derives || own, "{place}: a type that is serialised belongs into ipc-proto");
     }
     let ipc_proto = sources("ipc-proto/src");
