@@ -367,12 +367,7 @@ impl Drop for Bill {
             return;
         }
         let key = UsageKey { provider, model, principal: self.who.principal.to_string(), day: now / DAY };
-        let models = self.models.clone();
-        tokio::task::spawn_local(async move {
-            if let Err(error) = models.tables.count(key, used).await {
-                tracing::error!(%error, "what a model has used could not be counted");
-            }
-        });
+        self.models.tables.count(key, used);
     }
 }
 

@@ -216,12 +216,9 @@ impl Models {
         removed.await
     }
 
-    /// Counts a request.
-    ///
-    /// # Errors
-    /// When the database refuses.
-    pub async fn count(&self, key: UsageKey, used: Used) -> Result<(), StoreError> {
-        let counted = self.0.run(move |connection| {
+    /// Counts a request. Nobody waits for it: whoever asked may have left.
+    pub fn count(&self, key: UsageKey, used: Used) {
+        self.0.run_later("what a model has used", move |connection| {
             let sql = "INSERT INTO model_usage VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9)
                        ON CONFLICT DO UPDATE SET
                            requests = requests + 1,
@@ -240,7 +237,6 @@ impl Models {
             )?;
             Ok(())
         });
-        counted.await
     }
 
     /// What was used from a day on, the newest first.
@@ -384,9 +380,9 @@ mod tests {
         let (_home, models) = open().await;
         let key = |day| UsageKey { provider: "a".into(), model: "m".into(), principal: "owner".into(), day };
         let used = |exactness| Used { input: 10, output: 5, cached: 1, reasoning: 2, exactness };
-        models.count(key(7), used(Exactness::Estimated)).await.unwrap();
-        models.count(key(7), used(Exactness::Exact)).await.unwrap();
-        models.count(key(8), used(Exactness::Exact)).await.unwrap();
+        models.count(key(7), used(Exactness::Estimated));
+        models.count(key(7), used(Exactness::Exact));
+        models.count(key(8), used(Exactness::Exact));
         let twice = Used { input: 20, output: 10, cached: 2, reasoning: 4, exactness: Exactness::Estimated };
         let newest = (key(8), 1, used(Exactness::Exact));
         assert_eq!(models.usage(0).await.unwrap(), [newest.clone(), (key(7), 2, twice)]);

@@ -90,7 +90,8 @@ define_requests! {
     "llm_get_active" LlmGetActive -> LlmGetActiveResult {}
     /// Says all that is set about models, keys by the ids of their providers only.
     "llm_get_config" LlmGetConfig -> LlmGetConfigResult {}
-    /// Puts a conversation to a model. Nothing of the request holds for another one.
+    /// Puts a conversation to a model. Nothing of the request holds for another one. In the `rpc` envelope `llm.chat_stream` is the
+    /// same with `stream`.
     "llm_chat" LlmChat -> LlmChatResult {
         /// The conversation, the oldest message first.
         messages: Vec<ChatMessage>,

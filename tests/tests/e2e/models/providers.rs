@@ -139,3 +139,18 @@ fn what_cannot_be_a_provider_is_not_added_and_a_removed_one_is_gone() {
     let server = json!({"server_id": "_llm", "command": "true"});
     assert_eq!(scene.bridge.call("add_server", &server).unwrap_err().code, "invalid_params");
 }
+
+#[test]
+fn detection_adds_nothing_and_offers_a_key_of_the_environment_by_its_name() {
+    let scene = Scene::with(&[("OPENAI_API_KEY", "sk-of-the-environment"), ("GROQ_API_KEY", "")]);
+    let found = scene.bridge.call("llm_detect", &json!({})).unwrap();
+    assert_eq!(found["environment"], json!([{"type": "openai", "variable": "OPENAI_API_KEY"}]));
+    assert!(!found.text.contains("sk-of-the-environment"));
+    let added = |provider: &&Value| provider["is_added"] == true;
+    let ids: Vec<_> =
+        found["providers"].as_array().unwrap().iter().filter(added).map(|one| &one["id"]).collect();
+    assert_eq!(ids, ["p"]);
+    let listed = scene.bridge.call("llm_list_providers", &json!({})).unwrap();
+    assert_eq!((listed["providers"].as_array().unwrap().len(), &listed["active"]), (1, &json!("p")));
+    assert_eq!(with(&scene.home, "sk-of-the-environment"), Vec::<String>::new());
+}
