@@ -265,7 +265,7 @@ impl Bridge {
         tokio::task::spawn_local(supervisor.clone().begin());
         tokio::task::spawn_local(start_unlocked(supervisor.clone(), Rc::downgrade(&router)));
         tokio::task::spawn_local(opened.journal.clone().watch(opened.database.clone()));
-        tokio::task::spawn_local(keep_catalog(supervisor.clone(), catalog.clone()));
+        tokio::task::spawn_local(keep_workers(supervisor.clone(), catalog.clone(), models.clone()));
         tokio::task::spawn_local(follow_config(
             paths.config_file(),
             config,
@@ -388,9 +388,11 @@ fn inherited() -> impl Iterator<Item = (String, String)> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// A catalog has one writer: the worker of a bridge that was killed has ended first.
-async fn keep_catalog(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>) {
+/// A catalog has one writer, and what a bridge that was killed has left is ended by its mark, which the next one's workers have, too:
+/// the old ones have ended first.
+async fn keep_workers(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>, models: Rc<Models>) {
     supervisor.swept().await;
+    models.begin();
     catalog.begin().await;
 }
 

@@ -49,7 +49,9 @@ impl Models {
         }
         let unsent = (!is_running).then_some(message);
         self.open.borrow_mut().insert(id, Open { unsent, heard: sender });
-        self.worker.start();
+        if self.may_start.get() {
+            self.worker.start();
+        }
         self.worker.look();
         asked
     }

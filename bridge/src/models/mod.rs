@@ -84,6 +84,8 @@ pub struct Models {
     /// The first model of providers for which none was chosen, until they are changed.
     first_models: RefCell<BTreeMap<String, String>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
+    /// Whether nothing of an earlier bridge is left.
+    may_start: Cell<bool>,
     /// Held from the last look at a provider until its change is stored: one change after the other.
     changing: tokio::sync::Mutex<()>,
 }
@@ -122,6 +124,7 @@ impl Models {
             last: Cell::default(),
             first_models: RefCell::default(),
             listener: RefCell::default(),
+            may_start: Cell::default(),
             changing: tokio::sync::Mutex::default(),
         }))
     }
@@ -129,6 +132,14 @@ impl Models {
     /// Has `listener` called whenever its status has changed.
     pub fn listen(&self, listener: Rc<dyn Fn()>) {
         *self.listener.borrow_mut() = Some(listener);
+    }
+
+    /// Nothing of an earlier bridge is left: what was asked meanwhile is asked now.
+    pub fn begin(&self) {
+        self.may_start.set(true);
+        if !self.open.borrow().is_empty() {
+            self.worker.start();
+        }
     }
 
     /// Ends the worker.

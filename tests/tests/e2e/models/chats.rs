@@ -27,10 +27,13 @@ fn an_answer_is_streamed_and_its_end_has_all_of_it() {
         "usage": usage, "finishReason": "stop", "raw_finish": "stop"});
     assert_eq!(answer["response"], wanted);
     let events = scene.events();
-    assert_eq!(kinds(&events), ["start", "text", "text", "usage", "end"]);
+    let mut kinds = kinds(&events);
+    // Pieces that come together may be one.
+    kinds.dedup();
+    assert_eq!(kinds, ["start", "text", "usage", "end"]);
     assert_eq!(texts(&events), format!("Hello {SAID}"));
     let numbers: Vec<_> = events.iter().map(|push| push["seq"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, [0, 1, 2, 3, 4]);
+    assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
     let chats = scene.provider.chats();
     assert_eq!(chats[0].body["messages"], json!([{"role": "user", "content": ASKED}]));
 }
@@ -57,10 +60,14 @@ fn a_client_that_counts_gets_what_it_gave_credit_for() {
     let more = scene.bridge.call("llm_more", &json!({"target": pending.id, "n": 1000})).unwrap();
     assert_eq!(more["accepted"], true);
     let answer = pending.wait(LIMIT).unwrap();
-    let whole: String = (0..500).map(|n| format!("{n} ")).collect();
-    assert_eq!(answer["response"]["message"]["content"], whole);
-    let rest = scene.events();
-    assert_eq!(texts(&[first, rest].concat()), whole);
+    let whole: String = (0..200).map(|n| format!("{n} ")).collect();
+    let parts = answer["response"]["message"]["content"].as_array().unwrap();
+    assert_eq!(parts.len(), 400);
+    assert_eq!(
+        parts[..2],
+        [json!({"type": "reasoning", "text": "hm"}), json!({"type": "text", "text": "0 "})]
+    );
+    assert_eq!(texts(&[first, scene.events()].concat()), whole);
 }
 
 #[test]
@@ -72,10 +79,10 @@ fn a_call_of_a_tool_comes_back_whole_and_its_result_goes_to_the_model() {
     assert_eq!(response["finishReason"], "tool_calls");
     let calls = json!([{"id": "call_1", "name": "now", "arguments": {"zone": "UTC"}}]);
     assert_eq!(response["message"]["toolCalls"], calls);
-    let of_calls: Vec<_> =
-        kinds(&scene.events()).into_iter().filter(|kind| kind.starts_with("tool")).collect();
-    let pieces = of_calls.iter().filter(|kind| *kind == "tool_call_arguments").count();
-    assert_eq!((of_calls.first().unwrap().as_str(), pieces), ("tool_call_start", 2));
+    let mut of_calls = kinds(&scene.events());
+    of_calls.retain(|kind| kind.starts_with("tool"));
+    of_calls.dedup();
+    assert_eq!(of_calls, ["tool_call_start", "tool_call_arguments", "tool_call_end"]);
     let messages = json!([{"role": "user", "content": "when?"}, response["message"],
         {"role": "tool", "toolCallId": "call_1", "content": "noon"}]);
     scene.begin("m", &json!({"messages": messages, "tools": tools})).wait(LIMIT).unwrap();

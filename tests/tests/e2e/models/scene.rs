@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// - `m`: says `Hello canarysaid91fe` in pieces, with usage
 /// - `mute`: the same without usage
-/// - `many`: 500 pieces
+/// - `many`: 200 thoughts, each with a piece behind it
 /// - `hangs`: says one piece, and nothing more until the connection ends
 /// - `tool`: calls `now`
 pub struct Provider {
@@ -81,7 +81,11 @@ fn chat(asked: &Asked, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
     piece(stream, &json!({"role": "assistant", "content": ""}), None);
     let finish = match asked.body["model"].as_str().unwrap_or_default() {
         "many" => {
-            (0..500).for_each(|n| drop(piece(stream, &json!({"content": format!("{n} ")}), None)));
+            // Neighbours of one kind may come as one.
+            for n in 0..200 {
+                piece(stream, &json!({"reasoning_content": "hm"}), None);
+                piece(stream, &json!({"content": format!("{n} ")}), None);
+            }
             "stop"
         }
         "hangs" => {
@@ -102,7 +106,9 @@ fn chat(asked: &Asked, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
             "tool_calls"
         }
         _ => {
-            ["Hello ", SAID].iter().for_each(|text| drop(piece(stream, &json!({"content": text}), None)));
+            for text in ["Hello ", SAID] {
+                piece(stream, &json!({"content": text}), None);
+            }
             "stop"
         }
     };
