@@ -133,11 +133,17 @@ export_build_id() {
   export HARBOR_BUILD=$version+$commit
 }
 
+# npm writes its own note last; `npm ci` would take all away and install it once more.
+extension_packages_are_here() {
+  local note=$root/extension/node_modules/.package-lock.json
+  [ "$note" -nt "$root/extension/package-lock.json" ] && [ "$note" -nt "$root/extension/package.json" ]
+}
+
 # Only what has to be fetched is quiet.
 build_extensions() {
   local log
   log=$(mktemp)
-  if ! npm ci --prefix "$root/extension" >"$log" 2>&1; then
+  if ! extension_packages_are_here && ! npm ci --prefix "$root/extension" >"$log" 2>&1; then
     tail -n 5 "$log" >&2
     rm -f "$log"
     die "the extensions' packages could not be installed"

@@ -2,10 +2,8 @@
 
 pub mod app;
 pub mod catalog;
-pub mod clock;
 pub mod closing;
 pub mod config;
-pub mod foreign;
 pub mod front;
 pub mod host;
 pub mod landing;

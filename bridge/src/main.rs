@@ -15,12 +15,14 @@ use std::process::ExitCode;
 
 use harbor_bridge::app::{AppError, Mode, serve};
 use harbor_bridge::config::metrics::{LISTEN_RULE, listen_address};
-use harbor_bridge::config::{Paths, Settings, log_json};
-use harbor_bridge::front::{dial, relay};
+use harbor_bridge::config::{ConfigError, Settings, log_json};
+use harbor_bridge::front::relay;
 use harbor_bridge::observe;
 use harbor_bridge::store::instance::InstanceError;
 use harbor_child::signals::outlive_full_files;
 use harbor_child::{memory, own};
+use harbor_home::Paths;
+use harbor_home::dial::EXIT_LOCKED;
 
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
@@ -113,7 +115,7 @@ fn run(Serve { mode, metrics }: Serve) -> ExitCode {
     if let Err(error) = own::close_inherited().and_then(|()| outlive_full_files()) {
         return fail(&error, log_json, 1);
     }
-    let configured = Paths::from_env().and_then(|paths| {
+    let configured = Paths::from_env().map_err(ConfigError::from).and_then(|paths| {
         let settings = Settings::read(&paths, metrics)?;
         Ok((paths, settings))
     });
@@ -129,7 +131,7 @@ fn run(Serve { mode, metrics }: Serve) -> ExitCode {
     let code = match serve(&paths, &settings, mode) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error @ AppError::Instance(InstanceError::Running(_))) => {
-            fail(&error, log_json, dial::EXIT_LOCKED as u8)
+            fail(&error, log_json, EXIT_LOCKED as u8)
         }
         Err(error) => fail(&error, log_json, 1),
     };

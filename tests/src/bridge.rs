@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use harbor_bridge::foreign::extensions::HARBOR;
+use harbor_client_configs::extensions::HARBOR;
 use harbor_ipc_proto::client::{Hello, Shutdown};
 use nix::sys::signal::Signal;
 

@@ -31,6 +31,27 @@ pub fn double(name: &str) -> PathBuf {
     path.unwrap_or_else(|| panic!("{name} is missing: run `cargo build -p harbor-tests --bins` first"))
 }
 
+/// Something that `scripts/servers` has installed, by its path below `HARBOR_TEST_SERVERS`.
+///
+/// # Panics
+/// When it is not there.
+#[must_use]
+pub fn installed(path: &str) -> PathBuf {
+    let dir = env::var_os("HARBOR_TEST_SERVERS").filter(|dir| !dir.is_empty());
+    let dir = dir.expect(
+        "HARBOR_TEST_SERVERS is not set: run scripts/test, which installs what is needed and sets it",
+    );
+    let path = PathBuf::from(dir).join(path);
+    assert!(path.exists(), "{} is missing: run scripts/test, which installs it", path.display());
+    path
+}
+
+/// The PATH of a bridge that finds uv; any other has pip install packages of Python.
+#[must_use]
+pub fn path_with_uv() -> String {
+    format!("{}:{}", installed("uv").display(), env::var("PATH").expect("PATH is set"))
+}
+
 /// A command behind the words of another program, which is to start it: its environment is the same.
 #[must_use]
 pub fn behind(words: &[&str], usual: &Command) -> Command {

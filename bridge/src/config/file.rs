@@ -39,9 +39,6 @@ use super::metrics::{LISTEN_RULE, listen_address};
 use super::secrets::{FILE_RULE, SecretsConfig, passphrase_file};
 use super::traces::{ENDPOINT_RULE, Endpoint};
 
-/// The file's name, with which every message about a line of it begins.
-pub const FILE_NAME: &str = "config.toml";
-
 /// Nobody writes so much by hand, in bytes.
 const MAX_SIZE: u64 = 1024 * 1024;
 

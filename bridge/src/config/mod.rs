@@ -8,7 +8,6 @@ mod host;
 mod live;
 mod manager;
 pub mod metrics;
-mod paths;
 mod secrets;
 pub mod traces;
 pub mod watch;
@@ -18,13 +17,13 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use harbor_home::{PathError, Paths};
 use harbor_policy::sandbox::offer::Lowered;
 
 pub use self::catalog::CatalogConfig;
 pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 pub use self::live::LiveConfig;
 pub use self::manager::ServiceManager;
-pub use self::paths::Paths;
 pub use self::secrets::SecretsConfig;
 pub use self::traces::TracesEnvironment;
 
@@ -64,6 +63,12 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+impl From<PathError> for ConfigError {
+    fn from(error: PathError) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// How the bridge is set up: the switches, and the file.
 #[derive(Debug, Clone, PartialEq, Eq)]

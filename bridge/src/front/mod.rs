@@ -4,7 +4,6 @@
 //! `attach`; the router does.
 
 pub mod connection;
-pub mod dial;
 pub mod metrics;
 pub mod notify;
 pub mod relay;

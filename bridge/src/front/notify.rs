@@ -14,10 +14,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
+use harbor_home::dial::left;
 use tokio::task::AbortHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::dial::left;
 use crate::config::ServiceManager;
 
 /// Signs of life come no more often than this, whatever the manager says.

@@ -27,9 +27,9 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::frame::put_frame;
 use serde_json::Value;
 
-use super::dial::{self, DIAL_LIMIT, Role};
-use crate::config::Paths;
-use crate::foreign::extensions::{is_harbor, is_id};
+use harbor_client_configs::extensions::{is_harbor, is_id};
+use harbor_home::Paths;
+use harbor_home::dial::{self, DIAL_LIMIT, Role};
 
 /// The buffer of one direction, in bytes.
 const PUMP: usize = 64 * 1024;

@@ -1,5 +1,6 @@
 //! What clients are told when a call or a start comes to nothing: one place for code, sentence and next step.
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -9,7 +10,6 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::suggest::hint;
 
 use super::asker::Caller;
-use crate::clock::wall_clock;
 use crate::link::{CallError, EndReport, Failure, TimeLimit};
 use crate::supervisor::{StartError, Unavailable};
 

@@ -12,6 +12,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::grants::{GrantType, Key, NewGrant};
@@ -22,7 +23,6 @@ use tokio::sync::Mutex;
 
 use super::asker::{Asker, Sender};
 use super::{Host, Wish};
-use crate::clock::wall_clock;
 use crate::config::FirstUse;
 use crate::store::StoreError;
 use crate::store::met_clients::MetClients;

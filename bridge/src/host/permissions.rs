@@ -15,6 +15,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
+use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_ipc_proto::client::GrantView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -33,7 +34,6 @@ use super::running::Calls;
 use super::suspended::Suspended;
 use super::trail::Trail;
 use super::unstored::{Unstored, keep_trying};
-use crate::clock::{boot_clock, wall_clock};
 use crate::config::LiveConfig;
 use crate::store::StoreError;
 use crate::store::audit::Record;

@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use harbor_home::clock::boot_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ToolChange, ToolChanged, ToolDescriptor};
 use harbor_ipc_proto::codes::Code;
@@ -28,7 +29,6 @@ use harbor_policy::flood::Flood;
 use super::pinned::{PinnedTools, Standing, Unstored, pin};
 use super::refused::{too_many_tools, tool_changed, tool_not_found};
 use super::source::{Sources, ToolSource};
-use crate::clock::boot_clock;
 use crate::config::{ChangedTools, LiveConfig};
 use crate::link::{Tool, ToolHash, ToolList};
 use crate::store::StoreError;

@@ -6,6 +6,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use harbor_home::clock::boot_clock;
+use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::runs::{self, BudgetError, Reservation, RunOwner, RunView, Share};
@@ -13,9 +15,7 @@ use harbor_policy::runs::{self, BudgetError, Reservation, RunOwner, RunView, Sha
 use super::asker::Asker;
 use super::invalid;
 use super::refused::{budget_exceeded, no_run};
-use crate::clock::boot_clock;
 use crate::config::LiveConfig;
-use crate::store::instance::random_token;
 
 /// The runs.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::client::{
     AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, KernelStatus,
@@ -20,7 +21,6 @@ use harbor_policy::sandbox::of_kernel;
 
 use super::Host;
 use super::counts::counts;
-use crate::clock::wall_clock;
 use crate::observe;
 use crate::store::secrets::Standing;
 use crate::supervisor::{Measured, Server, Stores, Used};

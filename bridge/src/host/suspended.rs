@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::ServerChange;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -21,7 +22,6 @@ use harbor_ipc_proto::source_id::SourceId;
 use super::Host;
 use super::asker::Sender;
 use super::refused::server_changed;
-use crate::clock::wall_clock;
 use crate::store::StoreError;
 use crate::store::audit::Record;
 use crate::store::programs::{Accepted, Programs};

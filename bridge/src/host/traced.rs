@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use harbor_home::clock::wall_clock_nanos;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -18,7 +19,6 @@ use harbor_policy::origin::Origin;
 use super::Host;
 use super::asker::Caller;
 use super::metrics::TOOL_ERROR;
-use crate::clock::wall_clock_nanos;
 use crate::config::OWNER;
 use crate::traces::{Call, CallIds, Times};
 

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -22,7 +23,6 @@ use harbor_policy::flood::Flood;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::asker::Sender;
-use crate::clock::{boot_clock, wall_clock};
 use crate::config::LiveConfig;
 use crate::store::audit::{Audit, Query, Record};
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use harbor_child::signal::Signal;
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::oauth::Grant;
@@ -17,7 +18,6 @@ use harbor_policy::sandbox::hint::shell;
 use harbor_policy::sandbox::paths::MAX_PATH;
 
 use super::held::Held;
-use crate::clock::wall_clock;
 
 /// An event of a runner. `server` is the number of one start.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     CredentialStatus, CredentialType, CredentialView, DeleteCredential, DeleteCredentialResult,
@@ -19,7 +20,6 @@ use harbor_policy::credentials::{Credential, Credentials, MAX_KEYS, wrong_key, w
 
 use super::client::Client;
 use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::clock::wall_clock;
 use crate::host::asker::Sender;
 use crate::store::StoreError;
 use crate::store::audit::Record;

@@ -22,12 +22,12 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, wrong_value};
 use harbor_policy::oauth::{KEY, is_scope};
 
+use harbor_home::clock::wall_clock;
 use tokio::task::JoinHandle;
 
 use super::client::Client;
 use super::servers::about;
 use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::clock::wall_clock;
 use crate::link::EndReport;
 use crate::supervisor::{PERSON, Server, Wanted};
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     HostAcceptServerChange, HostAcceptServerChangeResult, HostAcceptToolChange, HostAcceptToolChangeResult,
@@ -15,7 +16,6 @@ use harbor_ipc_proto::json::Json;
 use super::client::Client;
 use super::grants::asker;
 use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::clock::{boot_clock, wall_clock};
 use crate::config::OWNER;
 use crate::host::asker::parse_origin;
 use crate::store::audit::{Query, Record};

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     Cancel, CancelResult, Hello, HelloResult, Ping, PingResult, SessionRequest, ShutdownResult,
@@ -12,7 +13,6 @@ use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 
 use super::client::{Client, MAX_FRAME_RANGE};
 use super::{Handled, Router, invalid, reply};
-use crate::clock::wall_clock;
 
 /// Answers what needs no waiting; `None` for everything else.
 pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &SessionRequest) -> Option<Handled> {

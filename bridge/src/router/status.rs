@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
     HealthResult, Status, StatusResult, StatusUpdate, StatusView, SubscribeStatus, SubscribeStatusResult,
@@ -24,7 +25,6 @@ use tokio::task::AbortHandle;
 
 use super::client::Client;
 use super::{Handled, Router, invalid, reply};
-use crate::clock::wall_clock;
 use crate::host::Presence;
 
 /// How often numbers come, if nothing is said, and the bounds of what may be.

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::client::{
     GrantChanged, McpFollowMessages, McpFollowMessagesResult, McpGetLogs, McpGetLogsResult, OffersChanged,
@@ -17,7 +18,6 @@ use harbor_policy::limits::LEVELS;
 use super::client::Client;
 use super::views::{event, log_line, log_push, views};
 use super::{Handled, Router, invalid, reply};
-use crate::clock::wall_clock;
 use crate::host::News;
 use crate::supervisor::{Line, ListKind, MAX_LINES, Source, Told};
 

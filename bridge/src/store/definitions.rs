@@ -336,9 +336,10 @@ fn era_name(era: Era) -> &'static str {
 mod tests {
     use std::path::Path;
 
+    use harbor_home::Paths;
+
     use super::super::recovery;
     use super::*;
-    use crate::config::Paths;
 
     async fn open(path: &Path) -> Definitions {
         let opened = recovery::open(&Paths::at(path)).unwrap();

@@ -85,7 +85,7 @@ pub fn pin(pinned: &Pinned, dir: &Path) -> Result<(), StoreError> {
         what: format!("write {}", path.display()),
         source: error.into(),
     })?;
-    write_atomically(&path, &text)
+    Ok(write_atomically(&path, &text)?)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::hex::hex;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, TransactionBehavior, params};
@@ -37,7 +38,6 @@ use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
 use super::locks::files::is_name;
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
-use crate::clock::wall_clock;
 
 /// Bytes of a hash that a line begins with, as twice as many digits.
 const SUM: usize = 8;

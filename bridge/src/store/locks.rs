@@ -232,11 +232,11 @@ pub(super) fn read(files: &LockFiles, row: &LockRow) -> Result<(Lock, Option<Loc
 mod tests {
     use std::fs;
 
+    use harbor_home::Paths;
     use proptest::prelude::*;
 
     use super::super::recovery;
     use super::*;
-    use crate::config::Paths;
 
     fn lock(version: &str, place: u32) -> Rc<Lock> {
         Rc::new(Lock {

@@ -225,7 +225,7 @@ pub fn prepare(dir: &Path) -> Result<(), StoreError> {
         private_directory(parent)?;
     }
     remove_tree(dir).map_err(failed("empty", dir))?;
-    private_directory(dir)
+    Ok(private_directory(dir)?)
 }
 
 /// The number of a directory that is not there yet, beside those of other installations.
@@ -255,7 +255,7 @@ pub fn mark_installed(package: &Package, dir: &Path) -> Result<(), StoreError> {
     let path = dir.join(STAMP);
     let text =
         serde_json::to_vec(&Stamp::of(package)).map_err(|error| failed("write", &path)(error.into()))?;
-    write_atomically(&path, &text)
+    Ok(write_atomically(&path, &text)?)
 }
 
 #[cfg(test)]

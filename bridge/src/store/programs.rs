@@ -10,13 +10,13 @@
 
 use std::rc::Rc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::server_id::ServerId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::StoreError;
 use super::database::Database;
 use super::definitions::{Definition, read_row};
-use crate::clock::wall_clock;
 
 pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS programs (

@@ -25,20 +25,20 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use harbor_home::Paths;
+use harbor_home::clock::wall_clock;
+use harbor_home::date::rfc3339;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use serde::{Deserialize, Serialize};
 
 use super::database::{Database, connect};
-use super::date::rfc3339;
 use super::journal::{Content, Journal, LockRow, damaged, restore, restore_written};
 use super::locks::files::LockFiles;
 use super::{
     StoreError, beginning_with, beside, definitions, failed, free_name, grants, locks, met_clients, pins,
     private_directory, sync_directory, write_durably, written,
 };
-use crate::clock::wall_clock;
-use crate::config::Paths;
 
 /// What follows its name in that of a directory in which a database lies that was lost, before the time.
 const ASIDE: &str = ".corrupt-";

@@ -78,9 +78,10 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
+    use harbor_home::Paths;
+
     use super::super::recovery;
     use super::*;
-    use crate::config::Paths;
 
     #[tokio::test(flavor = "local")]
     async fn what_was_written_once_is_known_for_good() {

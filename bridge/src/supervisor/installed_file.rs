@@ -6,14 +6,14 @@ use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
+use harbor_home::date::rfc3339;
+use harbor_home::files::write_atomically;
 use harbor_ipc_proto::download::Unpacked;
 use harbor_policy::package::binary::FILES;
 use harbor_policy::package::{Ecosystem, Package};
 use serde_json::{Value, json};
 
 use super::{Server, Supervisor};
-use crate::store::date::rfc3339;
-use crate::store::write_atomically;
 
 /// Whether the file is being written, and is out of date again.
 #[derive(Debug, Default)]

@@ -31,14 +31,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
+use harbor_home::Paths;
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::limits;
 use harbor_policy::sandbox::offer::Lowered;
 use tokio::sync::{Notify, Semaphore};
 
-use crate::clock::wall_clock;
-use crate::config::{LiveConfig, Paths};
+use crate::config::LiveConfig;
 use crate::link::EndReport;
 use crate::link::runner::{Executables, Marks};
 use crate::runtimes::Runtimes;

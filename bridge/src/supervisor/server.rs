@@ -31,6 +31,8 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
+use harbor_home::Paths;
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
 use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
@@ -48,8 +50,6 @@ use super::lists::Lists;
 use super::logs::Ring;
 use super::runners::{Place, Runners};
 use super::told::Told;
-use crate::clock::wall_clock;
-use crate::config::Paths;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Spoken, Stored};
 use crate::store::locks::Lock;

@@ -10,7 +10,7 @@ use super::{PUSHES, REQUESTS};
 
 /// Whose sources are looked at.
 const SPEAKERS: [&str; 6] = [
-    "bridge/src/bin/harbor",
+    "bridge/cli/src",
     "bridge/src/front",
     "bridge/src/router",
     "tests/src/bench",
@@ -87,7 +87,7 @@ fn the_type_of_a_message_is_spelt_where_it_is_defined_and_nowhere_else() {
 
 #[test]
 fn no_message_is_read_by_the_names_of_its_fields() {
-    for (file, code) in sources("bridge/src/bin/harbor") {
+    for (file, code) in sources("bridge/cli/src") {
         let by_name = |reader: &&str| {
             code.match_indices(*reader).any(|(at, _)| {
                 let is_field =

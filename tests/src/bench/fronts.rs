@@ -10,6 +10,8 @@
 //! and a home of its own. All are alive at once. Owns the order of the measurements. Must not compare them; that is
 //! the report's.
 
+use harbor_client_configs::extensions::HARBOR;
+
 use crate::ask::ask;
 use crate::calls::{per_call, turns};
 use crate::grants;
@@ -22,7 +24,6 @@ use crate::setup::{self, Hop, Setup};
 use crate::stats::median;
 use crate::wire::{Framing, Link};
 use crate::{Outcome, say, watchdog};
-use harbor_bridge::foreign::extensions::HARBOR;
 use harbor_ipc_proto::client::HostGrantPermission;
 use harbor_policy::grants::GrantType;
 use harbor_policy::scope::Scope;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use harbor_bridge::foreign::browsers::{BROWSERS, State};
+use harbor_client_configs::browsers::{BROWSERS, State};
 
 use super::Target;
 

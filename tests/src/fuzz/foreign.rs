@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harbor_bridge::foreign::{Entry, Fills, Format, Surroundings, Swap, launch, named, server_id};
+use harbor_client_configs::{Entry, Fills, Format, Surroundings, Swap, launch, named, server_id};
 
 use super::Target;
 

@@ -3,11 +3,11 @@
 //! `tests/conformance/client.py` is what the suite starts for each scenario. Every client scenario that the pinned suite
 //! knows is in one of the two tables.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use harbor_tests::Home;
-use harbor_tests::programs::product_dir;
+use harbor_tests::programs::{installed, product_dir};
 use serde_json::Value;
 
 /// What Harbor does not pass, and why.
@@ -84,17 +84,9 @@ passed! {
     auth_endpoints_long_before: "auth/2025-03-26-oauth-endpoint-fallback", "2025-03-26", [];
 }
 
-fn installed(path: &str) -> PathBuf {
-    let dir =
-        std::env::var_os("HARBOR_TEST_SERVERS").expect("HARBOR_TEST_SERVERS is not set: run scripts/test");
-    let path = Path::new(&dir).join("npm/node_modules").join(path);
-    assert!(path.exists(), "{} is missing: run scripts/test, which installs it", path.display());
-    path
-}
-
 fn suite() -> Command {
-    let mut command = Command::new(installed("node/bin/node"));
-    command.arg(installed("@modelcontextprotocol/conformance/dist/index.js"));
+    let mut command = Command::new(installed("npm/node_modules/node/bin/node"));
+    command.arg(installed("npm/node_modules/@modelcontextprotocol/conformance/dist/index.js"));
     command
 }
 

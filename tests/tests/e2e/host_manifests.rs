@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harbor_bridge::foreign::extensions::HARBOR;
+use harbor_client_configs::extensions::HARBOR;
 use harbor_tests::bridge::shut_down_detached;
 use harbor_tests::{Home, LIMIT, Relay, programs, said};
 use serde_json::{Value, json};

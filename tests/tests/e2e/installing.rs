@@ -7,6 +7,7 @@ use std::time::Instant;
 use harbor_tests::home::TEST_ID;
 use harbor_tests::npm_registry::NpmRegistry;
 use harbor_tests::processes::{Process, assert_gone, descendants};
+use harbor_tests::programs::path_with_uv;
 use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -51,7 +52,7 @@ fn packages_of_npm_and_pypi() {
         ),
     ];
     {
-        let bridge = Bridge::start(&home);
+        let bridge = Bridge::start_with(&home, &[("PATH", &path_with_uv())]);
         bridge.watch();
         for (id, words, tool, wrapper) in words {
             let states = install(&bridge, &definition(&home, id, words));

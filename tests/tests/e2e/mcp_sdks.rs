@@ -1,25 +1,14 @@
 //! `harbor mcp` as real clients meet it: the MCP Inspector and the official SDKs, at pinned versions, on stdin and stdout
 //! and over HTTP, in both generations of MCP.
 
-use std::env;
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use harbor_tests::programs::product;
+use harbor_tests::programs::{installed, product};
 use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, Program, token, wait_until};
 use serde_json::{Value, json};
-
-fn installed(path: &str) -> PathBuf {
-    let dir = env::var_os("HARBOR_TEST_SERVERS").filter(|dir| !dir.is_empty());
-    let dir = dir
-        .expect("HARBOR_TEST_SERVERS is not set: run scripts/test, which installs the clients and sets it");
-    let path = Path::new(&dir).join(path);
-    assert!(path.exists(), "{} is missing: run scripts/test, which installs it", path.display());
-    path
-}
 
 /// A program of the pinned Node, with a home of its own.
 fn node(home: &Home) -> Command {

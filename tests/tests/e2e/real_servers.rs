@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead as _, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use harbor_ipc_proto::field::PutField as _;
@@ -12,17 +12,9 @@ use harbor_policy::curated::{CURATED, Source};
 use harbor_policy::recipe::{Given, Recipe};
 use harbor_tests::git::git;
 use harbor_tests::home::TEST_ID;
+use harbor_tests::programs::installed;
 use harbor_tests::{Answer, Asker, Bridge, Home, LIMIT, wait_until};
 use serde_json::{Value, json};
-
-fn installed(path: &str) -> PathBuf {
-    let dir = env::var_os("HARBOR_TEST_SERVERS").filter(|dir| !dir.is_empty());
-    let dir = dir
-        .expect("HARBOR_TEST_SERVERS is not set: run scripts/test, which installs the servers and sets it");
-    let path = Path::new(&dir).join(path);
-    assert!(path.exists(), "{} is missing: run scripts/test, which installs it", path.display());
-    path
-}
 
 /// A server of the npm packages, by its entry point: `npx` would stay beside it.
 fn node(name: &str) -> (Value, Value) {

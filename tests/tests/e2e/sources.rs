@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use harbor_tests::npm_registry::NpmRegistry;
+use harbor_tests::programs::path_with_uv;
 use harbor_tests::said::said;
 use harbor_tests::{Bridge, DOWN_LIMIT, Home, INSTALL, Podman, Registry, Scripted, Terminal, wait_until};
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ fn what_harbor_brings_along_is_found_installed_and_called() {
     let home = Home::new();
     let registry = Registry::with(&[]);
     home.configure(&registry.config());
-    let bridge = Bridge::start_with(&home, &[("HARBOR_CATALOG_WORKER", "1")]);
+    let bridge = Bridge::start_with(&home, &[("HARBOR_CATALOG_WORKER", "1"), ("PATH", &path_with_uv())]);
     let found = harbor(&home, &["catalog", "search", "time"]);
     let id = found.lines().find(|line| line.contains("  time  ")).unwrap().split(' ').next().unwrap();
     let shown = harbor(&home, &["catalog", "show", id]);

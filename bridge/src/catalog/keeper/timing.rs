@@ -5,12 +5,12 @@
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
+use harbor_home::clock::{wall_clock, wall_clock_nanos};
 use harbor_policy::lifecycle::{Event, State};
 
 use super::Keeper;
 use crate::catalog::schedule;
 use crate::catalog::works::Kind;
-use crate::clock::{wall_clock, wall_clock_nanos};
 
 /// How long a configuration holds before it is followed.
 const SETTLED: Duration = Duration::from_millis(500);

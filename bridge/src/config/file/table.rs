@@ -8,7 +8,9 @@ use harbor_policy::suggest::hint;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use super::{ConfigError, FILE_NAME};
+use harbor_home::CONFIG_FILE;
+
+use super::ConfigError;
 
 /// More of a name says nothing more, in characters.
 const MAX_NAME: usize = 80;
@@ -194,16 +196,16 @@ impl<'t> Table<'t> {
 /// The parser's own complaint.
 pub(super) fn no_toml(text: &str, error: &toml::de::Error) -> ConfigError {
     let start = error.span().map_or(0, |span| span.start);
-    ConfigError(format!("{FILE_NAME}:{}: {}", line(text, start), error.message().replace('\n', "; ")))
+    ConfigError(format!("{CONFIG_FILE}:{}: {}", line(text, start), error.message().replace('\n', "; ")))
 }
 
 /// Something that is no UTF-8 comes behind `text`.
 pub(super) fn not_text(text: &[u8]) -> ConfigError {
-    ConfigError(format!("{FILE_NAME}:{}: expected text in UTF-8", lines(text)))
+    ConfigError(format!("{CONFIG_FILE}:{}: expected text in UTF-8", lines(text)))
 }
 
 fn wrong(text: &str, start: usize, name: &str, what: &str) -> ConfigError {
-    ConfigError(format!("{FILE_NAME}:{}: {name}: {what}", line(text, start)))
+    ConfigError(format!("{CONFIG_FILE}:{}: {name}: {what}", line(text, start)))
 }
 
 /// The line in which the byte at `start` stands, from 1.

@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use harbor_home::CONFIG_FILE;
 use proptest::prelude::*;
 
 use super::*;
@@ -412,14 +413,14 @@ fn what_is_no_toml_is_told_in_one_line() {
 #[test]
 fn a_file_that_is_not_there_means_the_defaults() {
     let home = tempfile::tempdir().unwrap();
-    assert_eq!(read(&home.path().join(FILE_NAME)), Ok(HostConfig::default()));
-    assert_eq!(read(&home.path().join("no/home").join(FILE_NAME)), Ok(HostConfig::default()));
+    assert_eq!(read(&home.path().join(CONFIG_FILE)), Ok(HostConfig::default()));
+    assert_eq!(read(&home.path().join("no/home").join(CONFIG_FILE)), Ok(HostConfig::default()));
 }
 
 #[test]
 fn a_file_of_ones_own_is_read_also_behind_a_link() {
     let home = tempfile::tempdir().unwrap();
-    let (path, link) = (home.path().join("kept.toml"), home.path().join(FILE_NAME));
+    let (path, link) = (home.path().join("kept.toml"), home.path().join(CONFIG_FILE));
     fs::write(&path, EVERYTHING).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
     symlink(&path, &link).unwrap();
@@ -431,7 +432,7 @@ fn a_file_of_ones_own_is_read_also_behind_a_link() {
 #[test]
 fn what_is_no_file_of_ones_own_is_refused() {
     let home = tempfile::tempdir().unwrap();
-    let path = home.path().join(FILE_NAME);
+    let path = home.path().join(CONFIG_FILE);
     let refused = |why: &str| {
         let wanted = format!("cannot use {}: {why}", path.display());
         assert_eq!(read(&path).unwrap_err().to_string(), wanted);
@@ -462,7 +463,7 @@ fn what_is_no_file_of_ones_own_is_refused() {
 #[test]
 fn a_file_is_small_and_text() {
     let home = tempfile::tempdir().unwrap();
-    let path = home.path().join(FILE_NAME);
+    let path = home.path().join(CONFIG_FILE);
     let write = |content: &[u8]| {
         fs::write(&path, content).unwrap();
         read(&path).map_err(|error| error.to_string())

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::json::put_str;
 
-use crate::store::date::{put_digits, put_rfc3339};
+use harbor_home::date::{put_digits, put_rfc3339};
 
 /// A longer text is cut, in bytes: names come from outside.
 const MAX_TEXT: usize = 512;

@@ -12,11 +12,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use harbor_home::clock::wall_clock;
+
 use super::batch::{Batch, Written};
 use super::files::{Files, Newest};
 use super::queue::Queue;
 use super::record::Record;
-use crate::clock::wall_clock;
 use crate::store::StoreError;
 
 /// So many bytes are written at a time.

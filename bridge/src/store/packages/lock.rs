@@ -14,13 +14,13 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use harbor_home::files::write_atomically;
 use harbor_policy::package::source::is_commit;
 use harbor_policy::package::{Content, Ecosystem, Package, git, npm, npm_program, pypi};
 use serde::Deserialize;
 
 use super::repository::{self, Checkout};
 use super::{binary, bins_of, inside, read_to};
-use crate::store::write_atomically;
 
 /// More of a lock is not read: the largest trees that are known have a tenth of it.
 const MAX_LOCK: u64 = 16 << 20;

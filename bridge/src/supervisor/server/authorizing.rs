@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::oauth::{Given, Grant, Wish};
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
 use harbor_ipc_proto::secret::Secret;
@@ -25,7 +26,6 @@ use tokio::time::{timeout, timeout_at};
 use super::Server;
 use super::elsewhere::is_for;
 use super::secrets::wipe;
-use crate::clock::wall_clock;
 use crate::landing::Landing;
 use crate::link::runner::{Kind, Purpose};
 use crate::link::{EndReport, LinkEvent};

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::Launch;
 use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
 use harbor_policy::container::{self, Machine, Pinned, engine, variables};
@@ -24,7 +25,6 @@ use harbor_policy::lifecycle::State;
 use self::asking::{QUICK, millis, said};
 use super::Server;
 use super::confining::Confined;
-use crate::clock::wall_clock;
 use crate::link::EndReport;
 use crate::store::images;
 

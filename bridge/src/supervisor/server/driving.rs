@@ -6,11 +6,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Action, Event, State};
 
 use super::{NEEDS_BUILD, PLANNED, Server, Started};
-use crate::clock::wall_clock;
 use crate::link::EndReport;
 use crate::supervisor::told::{Change, Told};
 

@@ -4,12 +4,12 @@
 
 use std::rc::Rc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::{Era, List, LogSource};
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits::LEVELS;
 
 use super::Server;
-use crate::clock::wall_clock;
 use crate::link::{EndReport, Info};
 use crate::store::definitions::Spoken;
 use crate::supervisor::ListKind;

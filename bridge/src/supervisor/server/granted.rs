@@ -5,12 +5,12 @@
 
 use std::rc::Rc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::oauth::Grant;
 use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::oauth::KEY;
 
 use super::Server;
-use crate::clock::wall_clock;
 use crate::store::StoreError;
 
 impl Server {

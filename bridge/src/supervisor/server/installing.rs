@@ -15,6 +15,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
@@ -28,7 +29,6 @@ use tokio::sync::oneshot;
 use super::explaining::{failed, failed_because, needs_build};
 use super::launch::Start;
 use super::{Server, pinned};
-use crate::clock::wall_clock;
 use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;

@@ -12,6 +12,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use harbor_home::Paths;
+use harbor_home::files::private_directory;
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
 use harbor_policy::credentials::Credentials;
@@ -25,14 +27,13 @@ use harbor_policy::sandbox::{self, Facts};
 use super::confining::Confined;
 use super::secrets::wipe;
 use super::{Server, pinned};
-use crate::config::Paths;
 use crate::link::EndReport;
 use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::locks::Lock;
+use crate::store::packages;
 use crate::store::packages::GONE;
 use crate::store::removal::remove_tree;
-use crate::store::{packages, private_directory};
 use crate::supervisor::facts;
 use crate::supervisor::leftovers::Turn;
 

@@ -8,8 +8,9 @@
 mod source;
 
 use harbor_bridge::app::{Mode, serve_with};
-use harbor_bridge::config::{Paths, Settings};
+use harbor_bridge::config::Settings;
 use harbor_bridge::observe;
+use harbor_home::Paths;
 
 fn main() {
     let stdio = std::env::args().any(|word| word == "--stdio");

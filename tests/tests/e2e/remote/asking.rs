@@ -2,9 +2,10 @@
 //! call, what changes is told, and it may be killed and come back.
 
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use harbor_tests::programs::installed;
 use harbor_tests::{Bridge, DOWN_LIMIT, Direct, Home, LIMIT, Program, wait_until};
 use serde_json::{Value, json};
 
@@ -14,10 +15,8 @@ use super::real::free_port;
 const NOTE: &str = "note://one";
 
 fn python(port: u16, generation: &str) -> Program {
-    let dir =
-        std::env::var_os("HARBOR_TEST_SERVERS").expect("HARBOR_TEST_SERVERS is not set: run scripts/test");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("remote/server.py");
-    let mut command = Command::new(PathBuf::from(dir).join("venv/bin/python"));
+    let mut command = Command::new(installed("venv/bin/python"));
     let program = Program::start(command.arg(script).args([&port.to_string(), generation]));
     wait_until("it listens", LIMIT, || TcpStream::connect(("127.0.0.1", port)).is_ok());
     program

@@ -1,9 +1,9 @@
 //! Real servers over HTTP: server-everything in both of its modes, and Harbor itself, in both generations.
 
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::Command;
 
+use harbor_tests::programs::installed;
 use harbor_tests::said::UNSEEN;
 use harbor_tests::{Bridge, Double, Home, HttpServer, LIMIT, Program, token, wait_until};
 use serde_json::{Value, json};
@@ -15,10 +15,7 @@ pub fn free_port() -> u16 {
 }
 
 fn everything(mode: &str, port: u16) -> Program {
-    let dir =
-        std::env::var_os("HARBOR_TEST_SERVERS").expect("HARBOR_TEST_SERVERS is not set: run scripts/test");
-    let script =
-        PathBuf::from(dir).join("npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    let script = installed("npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     let program = Program::start(Command::new("node").arg(script).arg(mode).env("PORT", port.to_string()));
     wait_until("it listens", LIMIT, || TcpStream::connect(("127.0.0.1", port)).is_ok());
     program

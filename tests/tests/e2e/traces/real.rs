@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use harbor_tests::programs::installed;
 use harbor_tests::{Bridge, Client, Double, Home, LIMIT, Program, wait_until};
 use serde_json::{Value, json};
 
@@ -52,11 +53,9 @@ struct Collector {
 
 impl Collector {
     fn start(home: &Home) -> Self {
-        let dir = env::var_os("HARBOR_TEST_SERVERS").filter(|dir| !dir.is_empty());
-        let dir = dir.expect("HARBOR_TEST_SERVERS is not set: run scripts/test, which sets it");
         let kept = home.scratch("traces");
-        let python = PathBuf::from(dir).join("venv/bin/python");
-        let program = Program::start(Command::new(python).args(["-c", COLLECTOR]).arg(&kept));
+        let program =
+            Program::start(Command::new(installed("venv/bin/python")).args(["-c", COLLECTOR]).arg(&kept));
         let mut port = None;
         wait_until("the collector to listen", LIMIT, || {
             let said = program.said();
@@ -88,9 +87,9 @@ fn opentelemetrys_own_messages_read_what_is_sent() {
     home.configure(&format!("[traces]\nendpoint = \"http://localhost:{}\"\n", collector.port));
     let mut bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    let before = harbor_bridge::clock::wall_clock_nanos();
+    let before = harbor_home::clock::wall_clock_nanos();
     bridge.tool("s", "echo", &json!({"text": "abc"})).unwrap();
-    let answered = harbor_bridge::clock::wall_clock_nanos();
+    let answered = harbor_home::clock::wall_clock_nanos();
     bridge.tool("s", "fail", &json!({})).unwrap_err();
     bridge.call("mcp_read_resource", &json!({"server_id": "s", "uri": "double://note"})).unwrap();
     let client = Client::attach_ai(&home, "ai");

@@ -1,0 +1,286 @@
+//! `harbor mcp install` and `uninstall`: Harbor in the configurations of AI clients.
+//!
+//! ```text
+//!  read ─► is it there? ours? ─► put or take ─► note how to undo it ─► write
+//! ```
+//!
+//! Owns what is said about it. Must never start a bridge, or show what else stands in those files: there are secrets.
+
+mod file;
+mod status;
+mod undo;
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use harbor_bridge::config::{FirstUse, file as config};
+use harbor_client_configs::{AiClient, Entry, Swap, is_ours};
+use harbor_home::Paths;
+use serde_json::{Value, json};
+
+pub use self::file::{Found, failed};
+use self::undo::Note;
+use super::unseen;
+use crate::args::{Clients, Install, Uninstall};
+use crate::client::{Client, QUICK};
+use crate::errors::Failure;
+use crate::screen::{Screen, remark, reveal};
+
+/// The name of our entry.
+const NAME: &str = "harbor";
+
+pub fn run(wanted: &Clients, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    match wanted {
+        Clients::Install(wanted) => install(wanted, paths, screen),
+        Clients::Uninstall(wanted) => uninstall(wanted, paths, screen),
+        Clients::Status => status::show(paths, screen),
+    }
+}
+
+/// Where a client's configuration is.
+pub fn place(client: &AiClient) -> Result<PathBuf, Failure> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = set("HOME").ok_or_else(|| {
+        Failure::Usage(
+            "HOME is not set, so nobody knows where clients keep their configuration; say --file FILE".into(),
+        )
+    })?;
+    Ok(client.file(env::consts::OS == "macos", &home, &set))
+}
+
+fn chosen(client: &AiClient, file: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+    file.map_or_else(|| place(client), |file| Ok(file.clone()))
+}
+
+/// The entry as it has to be. Clients start servers with hardly any environment, so it says all of it.
+fn entry(client: &AiClient, name: &str, only: &[String], paths: &Paths) -> Result<Entry, Failure> {
+    let program = env::current_exe().and_then(|path| path.canonicalize());
+    let program = program.map_err(|error| Failure::Io("find this program's own path", error))?;
+    let text = |path: &Path| match path.to_str() {
+        Some(text) if !text.contains('$') => Ok(text.to_owned()),
+        Some(text) => Err(Failure::Usage(format!("{text}: clients take $ for the beginning of a variable"))),
+        None => Err(Failure::Usage(format!("{} is not UTF-8", path.display()))),
+    };
+    let mut args = vec!["mcp".to_owned(), "--client".to_owned(), name.to_owned()];
+    args.extend(only.iter().flat_map(|pattern| ["--only".to_owned(), pattern.clone()]));
+    Ok(Entry {
+        name: NAME.to_owned(),
+        typed: client.typed,
+        command: text(&program)?,
+        args,
+        env: vec![("HARBOR_HOME".to_owned(), text(paths.home())?)],
+    })
+}
+
+fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let client = wanted.client;
+    let mut entry = entry(client, &wanted.name, &wanted.only, paths)?;
+    entry.args.extend(wanted.lazy.then(|| "--lazy".to_owned()));
+    let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
+    let text = found.text.clone().unwrap_or_default();
+    let wrong = |why| failed(&found.path, &why);
+    let root = client.format.read(&text).map_err(wrong)?;
+    let old = root[client.key].get(NAME);
+    if old.is_some_and(|old| !is_ours(old)) && !wanted.replace {
+        return Err(failed(
+            &found.path,
+            &format!("its entry `{NAME}` starts another program; --replace puts this one in its place"),
+        ));
+    }
+    let changed = !old.is_some_and(|old| is_ours(old) && entry.fits(old));
+    if changed {
+        let note = Note::load(paths, &found.path);
+        // What was ours is taken back before, so that the note is about the text without it.
+        let original = note.as_ref().and_then(|note| note.undo(&text));
+        let before = original.as_ref().unwrap_or(&text);
+        let after = client.format.put(before, client.key, &entry).map_err(wrong)?;
+        if wanted.dry_run {
+            return show(screen, wanted.client, &found.path, &text, &after);
+        }
+        let new = Note {
+            made_file: found.text.is_none(),
+            made_key: root.get(client.key).is_none(),
+            ..Note::of(&found.path, before, &after)
+        };
+        let new = match (&note, original.is_some()) {
+            (Some(note), true) => new.made_by(note),
+            // The text before had an entry of ours already: going back to it would be no undoing.
+            (Some(note), false) if old.is_some_and(is_ours) => new.made_by(note).inexact(),
+            (None, _) if old.is_some_and(is_ours) => new.inexact(),
+            _ => new,
+        };
+        write(paths, &found, &after, new, note)?;
+    } else if wanted.dry_run {
+        return show(screen, wanted.client, &found.path, &text, &text);
+    }
+    tell_installed(wanted, paths, &entry, &found, changed, screen)
+}
+
+/// The note first: a change without one could not be undone exactly.
+fn write(paths: &Paths, found: &Found, after: &str, new: Note, old: Option<Note>) -> Result<(), Failure> {
+    new.save(paths)?;
+    match found.write(after) {
+        Ok(made) if made.is_empty() => Ok(()),
+        Ok(made_directories) => Note { made_directories, ..new }.save(paths),
+        Err(error) => {
+            match old {
+                Some(old) => old.save(paths)?,
+                None => Note::forget(paths, &found.path),
+            }
+            Err(error)
+        }
+    }
+}
+
+fn tell_installed(
+    wanted: &Install,
+    paths: &Paths,
+    entry: &Entry,
+    found: &Found,
+    changed: bool,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let (client, file) = (wanted.client, found.path.display().to_string());
+    let origin = format!("client://{}", wanted.name);
+    if screen.json {
+        let made = changed && found.text.is_none();
+        let answer = json!({"client": client.id, "file": file, "origin": origin, "changed": changed, "created": made,
+            "entry": entry.value()});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    let verb = if changed { "is now in" } else { "was already in" };
+    let by_hand = format!(
+        "`harbor grant {origin} mcp:tools.list --always` and `harbor grant {origin} mcp:tools.call --always` have it list and \
+         call tools"
+    );
+    let allowed = match (first_use(paths).as_str(), wanted.only.as_slice()) {
+        ("all", []) => {
+            format!("{origin} gets all tools when it first comes; `harbor grants {origin}` shows it then")
+        }
+        ("all", only) => {
+            format!(
+                "{origin} gets {} when it first comes; `harbor grants {origin}` shows it then",
+                only.join(", ")
+            )
+        }
+        ("closed", _) => format!("{origin} gets nothing by itself since harbor.db was lost; {by_hand}"),
+        _ => format!("{origin} gets nothing by itself, says mcp.firstUse in config.toml; {by_hand}"),
+    };
+    let undo = match &wanted.file {
+        Some(_) => format!("`harbor mcp uninstall {} --file {file}`", client.id),
+        None => format!("`harbor mcp uninstall {}`", client.id),
+    };
+    let lines = [
+        format!("Harbor {verb} {file}"),
+        allowed,
+        format!("{}: {}", client.title, client.after),
+        format!("{undo} takes it out again"),
+    ];
+    screen.text(&lines.join("\n"))?;
+    unseen::here(paths).iter().for_each(|text| remark(text));
+    Ok(())
+}
+
+/// What a new AI client gets: as the bridge that runs has it, else as config.toml has it.
+fn first_use(paths: &Paths) -> String {
+    let asked = Client::connect_running(paths).ok().flatten().and_then(|mut client| {
+        let answer = client.ask(&harbor_ipc_proto::client::Status { fresh: None }, QUICK).ok()?.into_value();
+        Some(answer.status.bridge.first_use.into_owned())
+    });
+    let written = || config::read(&paths.config_file()).map(|host| host.first_use).unwrap_or(FirstUse::All);
+    asked.filter(|word| !word.is_empty()).unwrap_or_else(|| written().as_str().to_owned())
+}
+
+/// The change, and nothing that stands around it.
+fn show(
+    screen: &mut Screen,
+    client: &AiClient,
+    path: &Path,
+    before: &str,
+    after: &str,
+) -> Result<(), Failure> {
+    let (file, swap) = (path.display().to_string(), Swap::between(before, after));
+    let lines = |text: &str| text.trim_matches(['\r', '\n', ' ', '\t']).lines().count();
+    if screen.json {
+        let answer = json!({"client": client.id, "file": file, "changed": before != after, "dry_run": true});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    if before == after {
+        return Ok(screen.text(&format!("{file} would stay as it is"))?);
+    }
+    let mut out = format!("{file} would change\n");
+    if lines(&swap.removed) > 0 {
+        out.push_str(&format!("- {}\n", super::count(lines(&swap.removed), "line")));
+    }
+    // The first line may begin with space that stood there before.
+    let indent = &after[after[..swap.at].rfind('\n').map_or(0, |newline| newline + 1)..swap.at];
+    let indent = if indent.trim().is_empty() { indent } else { "" };
+    let added = format!("{indent}{}", swap.added);
+    let added = added.lines().filter(|line| !line.trim().is_empty());
+    out.extend(added.map(|line| format!("+ {}\n", reveal(line))));
+    Ok(screen.text(&out)?)
+}
+
+fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let client = wanted.client;
+    let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
+    let wrong = |why| failed(&found.path, &why);
+    let text = found.text.clone().unwrap_or_default();
+    let root = client.format.read(&text).map_err(wrong)?;
+    let Some(old) = root[client.key].get(NAME) else {
+        return tell_uninstalled(wanted, &found, None, false, screen);
+    };
+    if !is_ours(old) {
+        return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
+    }
+    let note = Note::load(paths, &found.path).unwrap_or_default();
+    let exact = note.undo(&text);
+    let after = match &exact {
+        Some(before) => before.clone(),
+        None => {
+            let taken = client.format.take(&text, client.key, NAME, note.made_key).map_err(wrong)?;
+            taken.unwrap_or_else(|| text.clone())
+        }
+    };
+    if wanted.dry_run {
+        return show(screen, client, &found.path, &text, &after);
+    }
+    let is_empty = |text: &str| matches!(text.trim(), "" | "{}");
+    match note.made_file && is_empty(&after) {
+        true => found.remove(&note.made_directories)?,
+        false => drop(found.write(&after)?),
+    }
+    Note::forget(paths, &found.path);
+    tell_uninstalled(wanted, &found, Some(old), exact.is_some(), screen)
+}
+
+fn tell_uninstalled(
+    wanted: &Uninstall,
+    found: &Found,
+    old: Option<&Value>,
+    exact: bool,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let file = found.path.display().to_string();
+    if screen.json {
+        let answer =
+            json!({"client": wanted.client.id, "file": file, "changed": old.is_some(), "as_before": exact});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    let Some(old) = old else { return Ok(screen.text(&format!("Harbor is not in {file}"))?) };
+    let how = if exact { "it is as it was before" } else { "the rest of it is as it was" };
+    screen.text(&format!("Harbor is no longer in {file}; {how}"))?;
+    if let Some(name) = name_of(old) {
+        remark(&format!(
+            "what client://{name} was allowed stays; `harbor grants client://{name}` shows it, `harbor revoke` takes it back"
+        ));
+    }
+    Ok(())
+}
+
+/// The name under which an entry starts us.
+fn name_of(entry: &Value) -> Option<&str> {
+    let args = entry["args"].as_array()?;
+    let at = args.iter().position(|arg| arg == "--client")?;
+    args.get(at + 1)?.as_str()
+}

@@ -1,0 +1,95 @@
+//! What it takes to make an installation undone, kept in `HARBOR_HOME/clients` until then.
+//!
+//! Owns these notes. Whether there was an empty object before, no object or no file at all cannot be seen in the file
+//! afterwards; the note says it, and which piece of text went in. It is trusted about a text that it fits exactly.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use harbor_client_configs::Swap;
+use harbor_home::Paths;
+use harbor_home::files;
+use harbor_ipc_proto::hex::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::errors::Failure;
+
+/// What was done to a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Which it was.
+    pub file: PathBuf,
+    /// The digest of its text afterwards.
+    pub after: String,
+    /// What was swapped in it; absent where only the entry's own values were renewed.
+    pub swap: Option<(usize, String, String)>,
+    /// Whether there was no file.
+    pub made_file: bool,
+    /// Whether there was no object for servers.
+    pub made_key: bool,
+    /// The directories that had to be made, the uppermost first.
+    pub made_directories: Vec<PathBuf>,
+}
+
+impl Note {
+    /// A note of a change that can be taken back exactly.
+    pub fn of(file: &Path, before: &str, after: &str) -> Self {
+        let swap = Swap::between(before, after);
+        let swap = Some((swap.at, swap.removed, swap.added));
+        Self { file: file.to_owned(), after: digest(after), swap, ..Self::default() }
+    }
+
+    /// The text as it was; `None` when this one is not the text that we left.
+    pub fn undo(&self, text: &str) -> Option<String> {
+        let (at, removed, added) = self.swap.clone().filter(|_| self.after == digest(text))?;
+        Swap { at, removed, added }.undo(text)
+    }
+
+    /// The same, where what had to be made was made by an earlier one.
+    pub fn made_by(self, earlier: &Self) -> Self {
+        let made_directories = earlier.made_directories.clone();
+        Self { made_file: earlier.made_file, made_key: earlier.made_key, made_directories, ..self }
+    }
+
+    /// The same, of a change that leads back to nothing that was before us.
+    pub fn inexact(self) -> Self {
+        Self { swap: None, ..self }
+    }
+
+    /// The note about a file. One that cannot be read is none: what it says can be done without.
+    pub fn load(paths: &Paths, file: &Path) -> Option<Self> {
+        let text = fs::read(place(paths, file)).ok()?;
+        serde_json::from_slice(&text).ok().filter(|note: &Self| note.file == file)
+    }
+
+    /// Keeps it.
+    pub fn save(&self, paths: &Paths) -> Result<(), Failure> {
+        let text = serde_json::to_vec(self).map_err(io::Error::other);
+        let text = text.map_err(|error| Failure::Io("note how to undo it", error))?;
+        let path = place(paths, &self.file);
+        let directory = path.parent().unwrap_or(paths.home());
+        let saved = files::home_directory(paths.home())
+            .and_then(|()| files::private_directory(directory))
+            .and_then(|()| files::write_atomically(&path, &text));
+        saved.map_err(|error| Failure::Io("note how to undo it", io::Error::other(error)))
+    }
+
+    /// Forgets it.
+    pub fn forget(paths: &Paths, file: &Path) {
+        let path = place(paths, file);
+        let _ = fs::remove_file(&path);
+        // Only the last one takes the directory with it.
+        let _ = path.parent().map(fs::remove_dir);
+    }
+}
+
+fn place(paths: &Paths, file: &Path) -> PathBuf {
+    let name = digest(&file.to_string_lossy());
+    paths.home().join("clients").join(format!("{}.json", &name[..16]))
+}
+
+fn digest(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}

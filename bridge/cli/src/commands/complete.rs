@@ -1,0 +1,127 @@
+//! complete: names for the completion of a shell, one per line.
+//!
+//! Owns which names are given. Must never start a bridge, take long, or complain: somebody has only pressed a key. A name
+//! with anything but letters, digits and `._-/:` is left out, for a shell might act on it.
+
+use std::time::Duration;
+
+use harbor_client_configs::CLIENTS;
+use harbor_home::Paths;
+use harbor_ipc_proto::client::{GetCredentialStatus, HostListAllPermissions, ListServers};
+use harbor_policy::scope::Scope;
+
+use super::tools;
+use crate::args::Wanted;
+use crate::client::Client;
+use crate::errors::Failure;
+use crate::id::server_id;
+use crate::screen::Screen;
+
+/// Longer nobody waits for a word.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub fn show(paths: &Paths, wanted: &Wanted, screen: &mut Screen) -> Result<(), Failure> {
+    let names = match known(wanted) {
+        Some(names) => names,
+        None => match Client::connect_running(paths) {
+            Ok(Some(mut client)) => names(&mut client, wanted).unwrap_or_default(),
+            _ => return Ok(()),
+        },
+    };
+    match names.is_empty() {
+        true => Ok(()),
+        false => Ok(screen.text(&names.join("\n"))?),
+    }
+}
+
+/// What no bridge has to be asked for.
+fn known(wanted: &Wanted) -> Option<Vec<String>> {
+    match wanted {
+        Wanted::Clients => Some(CLIENTS.iter().map(|client| client.id.to_owned()).collect()),
+        Wanted::Scopes => Some(Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect()),
+        _ => None,
+    }
+}
+
+fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
+    Ok(match wanted {
+        Wanted::Clients | Wanted::Scopes => known(wanted).unwrap_or_default(),
+        Wanted::Servers => servers(client)?,
+        Wanted::Keys(server) => keys(client, server)?,
+        Wanted::Arguments(target) => arguments(client, target)?,
+        Wanted::Origins => {
+            let ask = HostListAllPermissions { profile: None, tab_id: None };
+            let grants = client.ask(&ask, PATIENCE)?.into_value().grants;
+            let mut origins: Vec<_> = grants.into_iter().map(|grant| grant.origin).collect();
+            origins.retain(|origin| is_harmless(origin));
+            origins.sort_unstable();
+            origins.dedup();
+            origins
+        }
+        Wanted::Tools(begun) => match begun.split_once('/') {
+            None => servers(client)?.into_iter().map(|server| format!("{server}/")).collect(),
+            Some((server, _)) => {
+                let (tools, _) = tools::read(&client.ask(&tools::request(server)?, PATIENCE)?.tools);
+                let names = tools.iter().map(|tool| tool.text("name")).filter(|name| is_harmless(name));
+                names.map(|name| format!("{server}/{name}")).collect()
+            }
+        },
+    })
+}
+
+/// `name=` of each argument that the tool's schema names.
+fn arguments(client: &mut Client, target: &str) -> Result<Vec<String>, Failure> {
+    let Some((server, name)) = target.split_once('/') else { return Ok(Vec::new()) };
+    let (tools, _) = tools::read(&client.ask(&tools::request(server)?, PATIENCE)?.tools);
+    let tool = tools.iter().find(|tool| tool.text("name") == name);
+    let properties = tool.map(|tool| tool.object("inputSchema").object("properties")).unwrap_or_default();
+    Ok(properties.names().filter(|name| is_harmless(name)).map(|name| format!("{name}=")).collect())
+}
+
+fn servers(client: &mut Client) -> Result<Vec<String>, Failure> {
+    let servers = client.ask(&ListServers {}, PATIENCE)?.into_value().servers;
+    Ok(servers.into_iter().map(|server| server.server_id).filter(|name| is_harmless(name)).collect())
+}
+
+/// Those that are set, and those that are needed.
+fn keys(client: &mut Client, server: &str) -> Result<Vec<String>, Failure> {
+    let ask = GetCredentialStatus { server_id: server_id(server)? };
+    let status = client.ask(&ask, PATIENCE)?.into_value().status;
+    let names = status.missing.into_iter().chain(status.configured);
+    Ok(names.filter(|name| is_harmless(name)).collect())
+}
+
+fn is_harmless(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::{command, error};
+    use super::*;
+
+    fn named(wanted: &Wanted, answer: &str) -> (Vec<String>, Vec<String>) {
+        let mut given = Vec::new();
+        let ran = command(false, &[answer], |client, _| {
+            given = names(client, wanted)?;
+            Ok(())
+        });
+        (given, ran.asked)
+    }
+
+    #[test]
+    fn servers_and_then_their_tools() {
+        let servers = r#"{"type":"list_servers_result","request_id":"1","servers":[{"server_id":"a"},{"server_id":"b"}]}"#;
+        assert_eq!(named(&Wanted::Servers, servers).0, ["a", "b"]);
+        assert_eq!(named(&Wanted::Tools("x".into()), servers).0, ["a/", "b/"]);
+        let tools = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now"},{"name":"a/b"},{"name":"$(reboot)"},{"name":"x y"},{"name":"`w`\n"}]}"#;
+        let (given, asked) = named(&Wanted::Tools("a/n".into()), tools);
+        assert_eq!(given, ["a/now", "a/a/b"]);
+        assert_eq!(asked, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a"}"#]);
+        let schema = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now","inputSchema":{"properties":{"zone":{},"$(x)":{}}}}]}"#;
+        assert_eq!(named(&Wanted::Arguments("a/now".into()), schema).0, ["zone="]);
+        let grants = r#"{"type":"host_list_all_permissions_result","request_id":"1","grants":[{"origin":"https://b.example"},{"origin":"client://a"},{"origin":"client://a"},{"origin":"client://a b"}]}"#;
+        assert_eq!(named(&Wanted::Origins, grants).0, ["client://a", "https://b.example"]);
+        assert_eq!(named(&Wanted::Tools("a/".into()), &error("not_connected")).0, [""; 0]);
+    }
+}

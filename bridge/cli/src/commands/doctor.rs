@@ -1,0 +1,154 @@
+//! doctor: what is wrong here, and what to do about it.
+//!
+//! ```text
+//!  files of HARBOR_HOME ─┐
+//!  programs, PATH ───────┤
+//!  browsers' manifests ──┼─► findings, the worst first ─► exit code: 1 if something is broken
+//!  the bridge's status ──┘
+//! ```
+//!
+//! Owns the findings and how they look. Must never change anything without `--fix`, and nothing then that it does not name.
+
+mod bridge;
+mod browsers;
+mod entrance;
+mod files;
+mod programs;
+
+use harbor_home::Paths;
+use serde_json::json;
+
+use super::count;
+use crate::client::Client;
+use crate::errors::{Exit, Failure};
+use crate::screen::Screen;
+use crate::table::flatten;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Ok,
+    Fixed,
+    Warning,
+    Broken,
+}
+
+impl State {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Fixed => "fixed",
+            Self::Warning => "warning",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// Something that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    state: State,
+    /// One word: what was looked at.
+    about: &'static str,
+    what: String,
+    /// What to do about it.
+    next: Option<String>,
+}
+
+impl Finding {
+    fn ok(about: &'static str, what: impl Into<String>) -> Self {
+        Self { state: State::Ok, about, what: what.into(), next: None }
+    }
+
+    fn wrong(state: State, about: &'static str, what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { state, about, what: what.into(), next: Some(next.into()).filter(|next| !next.is_empty()) }
+    }
+}
+
+pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure> {
+    // What it finds missing the bridge makes anew by itself, while the rest is looked at.
+    let lost = entrance::look(paths, fix);
+    let mut all = files::look(paths, fix);
+    all.extend(lost);
+    all.extend(programs::look());
+    all.extend(browsers::look(paths, fix));
+    // It is the main thing to be found out whether one starts.
+    match Client::connect(paths).and_then(|mut client| bridge::look(&mut client)) {
+        Ok(found) => {
+            // The bridge may not have seen yet what was mended.
+            let is_known = |new: &Finding| {
+                let same = |found: &&Finding| matches!(found.state, State::Broken | State::Fixed);
+                all.iter().filter(same).any(|found| new.what.ends_with(&found.what))
+            };
+            let new: Vec<_> = found.into_iter().filter(|found| !is_known(found)).collect();
+            all.extend(new);
+        }
+        Err(failure) => {
+            let what = failure.message().unwrap_or_else(|| "the bridge cannot be reached".into());
+            // Why it does not start may have been found already.
+            if !all.iter().any(|found| found.state == State::Broken && what.contains(&found.what)) {
+                all.push(Finding::wrong(State::Broken, "bridge", what, ""));
+            }
+        }
+    }
+    // The bridge may have set one aside just now.
+    all.extend(files::lost(paths));
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.state));
+    show(&all, screen)?;
+    match all.iter().any(|finding| finding.state == State::Broken) {
+        true => Err(Failure::Said(Exit::Failed)),
+        false => Ok(()),
+    }
+}
+
+fn show(all: &[Finding], screen: &mut Screen) -> Result<(), Failure> {
+    let number = |state: State| all.iter().filter(|finding| finding.state == state).count();
+    if screen.json {
+        let findings = all.iter().map(|finding| {
+            json!({"state": finding.state.as_str(), "about": finding.about, "message": finding.what, "next": finding.next})
+        });
+        let answer = json!({"broken": number(State::Broken), "warnings": number(State::Warning), "findings": findings.collect::<Vec<_>>()});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    for finding in all {
+        screen.prose(&format!(
+            "{:<8} {}: {}",
+            finding.state.as_str(),
+            finding.about,
+            flatten(&finding.what)
+        ))?;
+        if let Some(next) = &finding.next {
+            screen.prose(&format!("         {}", flatten(next)))?;
+        }
+    }
+    let broken = if number(State::Broken) == 0 {
+        "nothing is broken".into()
+    } else {
+        format!("{} broken", number(State::Broken))
+    };
+    Ok(screen.text(&format!("\n{broken}, {}", count(number(State::Warning), "warning")))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::tests::Paper;
+
+    #[test]
+    fn findings_are_shown_with_what_to_do() {
+        let all = [
+            Finding::wrong(State::Broken, "config", "config.toml:3: no", "mend it"),
+            Finding::ok("home", "it is private"),
+        ];
+        let paper = Paper::default();
+        show(&all, &mut paper.screen(false, false)).unwrap();
+        assert_eq!(
+            paper.read(),
+            "broken   config: config.toml:3: no\n         mend it\nok       home: it is private\n\n1 broken, 0 warnings\n"
+        );
+        let paper = Paper::default();
+        show(&all[1..], &mut paper.screen(true, false)).unwrap();
+        let shown: serde_json::Value = serde_json::from_str(&paper.read()).unwrap();
+        assert_eq!((&shown["broken"], &shown["findings"][0]["about"]), (&json!(0), &json!("home")));
+    }
+}

@@ -1,0 +1,368 @@
+//! import: takes servers over from the configurations of AI clients.
+//!
+//! ```text
+//!  files ─► named ─► launch, or why not ─► here already? ─► risks: allowed, asked for, or left out ─► the request of `harbor add`
+//!                                                                                                  └► secrets, apart
+//! ```
+//!
+//! Owns what is said about each, and that nothing of the person's goes into somebody else's text unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
+
+mod risks;
+mod tell;
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use harbor_client_configs::{
+    AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, fills_of, launch, named, server_id,
+};
+use harbor_home::Paths;
+use harbor_ipc_proto::client::{CredentialType, ListServers, ServerView, SetCredential, Supervision};
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::credentials::{is_secret_name, wrong_key, wrong_value};
+use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private, shown};
+use serde_json::Value;
+
+use super::add;
+use super::clients::{Found, failed, place};
+use super::servers;
+use crate::args::{Definition, Import, Remote, Source};
+use crate::client::{Client, QUICK};
+use crate::errors::{Exit, Failure};
+use crate::id;
+use crate::screen::{Screen, remark};
+
+/// A file with servers.
+struct Origin {
+    client: Option<&'static AiClient>,
+    path: PathBuf,
+    root: Value,
+    /// The project's directory, if it is one's.
+    project: Option<String>,
+}
+
+/// What became of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Outcome {
+    Imported,
+    WouldBe,
+    Here,
+    Skipped(String),
+    Failed(String),
+}
+
+/// One server of a file.
+struct Server {
+    name: String,
+    file: PathBuf,
+    /// What it will be called here.
+    id: String,
+    launch: Result<Launch, String>,
+}
+
+pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let (origins, mut failures) = collect(wanted)?;
+    let all: Vec<Server> = origins.iter().flat_map(|origin| servers_of(origin, wanted.disabled)).collect();
+    let meant = |server: &Server| {
+        wanted.only.is_empty() || wanted.only.iter().any(|name| *name == server.name || *name == server.id)
+    };
+    let servers: Vec<Server> = all.into_iter().filter(meant).collect();
+    if servers.is_empty() && failures.is_empty() {
+        let where_to = origins.iter().map(|origin| origin.path.display().to_string()).collect::<Vec<_>>();
+        let what = match where_to.is_empty() {
+            true => "there is no configuration of a client that Harbor knows".to_owned(),
+            false => format!("there are no such servers in {}", where_to.join(", ")),
+        };
+        return Err(Failure::Nothing(
+            what,
+            "`harbor import FILE` takes them from a file; `harbor add` adds one".into(),
+        ));
+    }
+    let (mut outcomes, mut asked) = (Vec::new(), false);
+    if servers.iter().any(|server| server.launch.is_ok()) {
+        let mut client = Client::connect(paths)?;
+        let mut known = known(&client.ask(&ListServers {}, QUICK)?.servers);
+        asked = risks::ask(&servers, |server| here(server, &known).is_none(), wanted)?;
+        for server in &servers {
+            outcomes.push(take_over(&mut client, server, &mut known, wanted, asked)?);
+        }
+    } else {
+        outcomes.extend(
+            servers
+                .iter()
+                .map(|server| Outcome::Skipped(server.launch.as_ref().err().cloned().unwrap_or_default())),
+        );
+    }
+    tell::tell(&servers, &outcomes, (wanted, asked), screen)?;
+    // What could be taken over was; a file that could not be read is a failure all the same.
+    let failed = !failures.is_empty() || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
+    failures.drain(..).for_each(|failure| failure.message().iter().for_each(|text| remark(text)));
+    if failed || servers.is_empty() { Err(Failure::Said(Exit::Failed)) } else { Ok(()) }
+}
+
+/// The files that are meant. One that is wrong is no reason to leave out the others.
+fn collect(wanted: &Import) -> Result<(Vec<Origin>, Vec<Failure>), Failure> {
+    match &wanted.from {
+        Some(Source::Client(client)) => match open(&place(client)?, Some(client))? {
+            Some(origin) => Ok((vec![origin], Vec::new())),
+            None => Err(Failure::Nothing(
+                format!("{} has no configuration: {} is not there", client.title, place(client)?.display()),
+                "`harbor import FILE` takes servers from a file".into(),
+            )),
+        },
+        Some(Source::File(file)) => match open(file, None)? {
+            Some(origin) => Ok((vec![origin], Vec::new())),
+            None => Err(Failure::Nothing(
+                format!("{} is not there", file.display()),
+                "`harbor mcp status` shows where clients have their configuration".into(),
+            )),
+        },
+        None => {
+            let (mut origins, mut failures) = (Vec::new(), Vec::new());
+            for client in CLIENTS {
+                match open(&place(client)?, Some(client)) {
+                    Ok(origin) => origins.extend(origin),
+                    Err(failure) => failures.push(failure),
+                }
+            }
+            Ok((origins, failures))
+        }
+    }
+}
+
+fn open(path: &Path, client: Option<&'static AiClient>) -> Result<Option<Origin>, Failure> {
+    let found = Found::read(path)?;
+    let Some(text) = found.text else { return Ok(None) };
+    let toml = path.extension().is_some_and(|extension| extension == "toml");
+    let format = client.map_or(if toml { Format::Toml } else { Format::Json }, |client| client.format);
+    let root = format.read(&text).map_err(|why| failed(&found.path, &why))?;
+    let project = client.is_none().then(|| project(path)).flatten();
+    Ok(Some(Origin { client, path: path.to_owned(), root, project }))
+}
+
+/// The project to which a file belongs: `DIR/.mcp.json`, or `DIR/.vscode/mcp.json` and the like.
+fn project(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let directory = path.parent()?;
+    let hidden = directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let project = match path.file_name()?.to_str()? {
+        ".mcp.json" => directory,
+        _ if hidden => directory.parent()?,
+        _ => return None,
+    };
+    // A person's home is no project: there it is the client's own configuration.
+    let is_home = env::var_os("HOME").is_some_and(|home| Path::new(&home) == project);
+    (!is_home).then(|| project.to_str().map(str::to_owned)).flatten()
+}
+
+fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
+    let home = env::var("HOME").unwrap_or_default();
+    let fills = origin.client.map_or_else(|| fills_of(&whole(&origin.path)), |client| client.fills);
+    named(&origin.root, origin.client.map(|client| client.key))
+        .into_iter()
+        .map(|found| {
+            let around = Surroundings {
+                variable: &|name| env::var(name).ok(),
+                home: &home,
+                workspace: found.project.or(origin.project.as_deref()),
+                fills,
+                is_there: &|path| Path::new(path).exists(),
+            };
+            let id = server_id(found.name);
+            let launch = match id {
+                Some(_) => launch(found.entry, disabled_too, &around).map_err(|why| why.to_string()),
+                None => {
+                    Err("nothing of its name can stand in an id; `harbor add` gives it another one".into())
+                }
+            };
+            let id = id.unwrap_or_default();
+            Server { name: found.name.to_owned(), file: origin.path.clone(), id, launch }
+        })
+        .collect()
+}
+
+/// What a bridge shows of a definition, to compare it.
+#[derive(Debug, PartialEq, Eq)]
+struct Shown {
+    id: String,
+    command: String,
+    image: String,
+    args: Vec<String>,
+    env_names: Vec<String>,
+    cwd: Option<String>,
+    url: String,
+    header_names: Vec<String>,
+}
+
+impl Shown {
+    fn of(server: &Server, launch: &Launch) -> Self {
+        Self {
+            id: server.id.clone(),
+            command: launch.command.clone(),
+            image: launch.image.as_ref().map(|image| image.reference.clone()).unwrap_or_default(),
+            args: launch.args.clone(),
+            env_names: plain(launch.env.keys().cloned()),
+            cwd: launch.cwd.clone(),
+            url: launch.remote.as_ref().map(|remote| shown(&remote.url)).unwrap_or_default(),
+            header_names: plain(launch.remote.iter().flat_map(|remote| remote.headers.keys().cloned())),
+        }
+    }
+}
+
+fn known(servers: &[ServerView]) -> Vec<Shown> {
+    let one = |server: &ServerView| {
+        let remote = server.remote.as_ref();
+        Shown {
+            id: server.server_id.clone(),
+            command: server.command.clone(),
+            image: server.image.as_ref().map(|image| image.reference.clone()).unwrap_or_default(),
+            args: server.args.clone(),
+            env_names: plain(server.env_names.iter().cloned()),
+            cwd: server.cwd.clone(),
+            url: remote.map(|remote| remote.url.clone()).unwrap_or_default(),
+            header_names: plain(remote.into_iter().flat_map(|remote| remote.header_names.iter().cloned())),
+        }
+    };
+    servers.iter().map(one).collect()
+}
+
+/// What is secret by its name is kept apart, and in no definition.
+fn plain(names: impl Iterator<Item = String>) -> Vec<String> {
+    names.filter(|name| !is_secret_name(name)).collect()
+}
+
+/// What is to be said of one whose id a server here has already, or that cannot be taken over.
+fn here(server: &Server, known: &[Shown]) -> Option<Outcome> {
+    let launch = match &server.launch {
+        Ok(launch) => launch,
+        Err(why) => return Some(Outcome::Skipped(why.clone())),
+    };
+    let old = known.iter().find(|old| old.id == server.id)?;
+    let id = &server.id;
+    Some(match *old == Shown::of(server, launch) {
+        true => Outcome::Here,
+        false => Outcome::Skipped(format!(
+            "there is another server {id} here; `harbor remove {id}` makes room for it"
+        )),
+    })
+}
+
+fn take_over(
+    client: &mut Client,
+    server: &Server,
+    known: &mut Vec<Shown>,
+    wanted: &Import,
+    asked: bool,
+) -> Result<Outcome, Failure> {
+    if let Some(outcome) = here(server, known) {
+        return Ok(outcome);
+    }
+    let Ok(launch) = &server.launch else { return Ok(Outcome::Skipped(String::new())) };
+    let shown = Shown::of(server, launch);
+    if let Some(why) = risks::unallowed(launch, wanted).filter(|_| !asked) {
+        return Ok(Outcome::Skipped(why));
+    }
+    if wanted.dry_run {
+        known.push(shown);
+        return Ok(Outcome::WouldBe);
+    }
+    let (definition, secrets) = (definition(server, launch), secrets_of(launch));
+    let added = add::ask(&definition, Path::new("/")).and_then(|ask| add::define(client, &server.id, &ask));
+    // Nothing starts it before it has them.
+    let kept = added.and_then(|_| keep(client, &server.id, &secrets));
+    let outcome = match kept {
+        Err(refused @ Failure::Refused(_)) => {
+            return Ok(Outcome::Failed(refused.message().unwrap_or_default()));
+        }
+        Err(lost) => return Err(lost),
+        Ok(_) if wanted.start => match servers::connect(client, &server.id) {
+            Err(refused @ Failure::Refused(_)) => Outcome::Failed(format!(
+                "it is here, but did not start: {}",
+                refused.message().unwrap_or_default()
+            )),
+            Err(lost) => return Err(lost),
+            Ok(_) => Outcome::Imported,
+        },
+        Ok(_) => Outcome::Imported,
+    };
+    known.push(shown);
+    Ok(outcome)
+}
+
+/// The secrets of a launch: by name, whether it is a header, and the value.
+fn secrets_of(launch: &Launch) -> Vec<(&String, CredentialType, Secret)> {
+    let headers = launch.remote.iter().flat_map(|remote| &remote.headers);
+    let headers = headers.map(|(name, value)| (name, CredentialType::Header, value));
+    let env = launch.env.iter().map(|(name, value)| (name, CredentialType::ApiKey, value));
+    let all = env.chain(headers).map(|(name, kind, value)| (name, kind, Secret::new(value.clone())));
+    all.filter(|(name, kind, value)| {
+        let fits = wrong_key(*kind, name).is_none() && wrong_value(*kind, value).is_none();
+        is_secret_name(name) && fits
+    })
+    .collect()
+}
+
+fn keep(
+    client: &mut Client,
+    server: &str,
+    secrets: &[(&String, CredentialType, Secret)],
+) -> Result<(), Failure> {
+    for (key, kind, value) in secrets {
+        let ask = SetCredential {
+            server_id: id::server_id(server)?,
+            key: (*key).clone(),
+            value: value.clone(),
+            credential_type: Some(*kind),
+            username: None,
+            expires_at: None,
+        };
+        client.ask(&ask, QUICK)?;
+    }
+    Ok(())
+}
+
+fn definition(server: &Server, launch: &Launch) -> Definition {
+    let secrets = secrets_of(launch);
+    let apart = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
+    let remote = launch.remote.as_ref().map(|remote| {
+        let mut remote = elsewhere(remote);
+        remote.headers.retain(|name, _| !apart(name));
+        remote
+    });
+    let mut env = launch.env.clone();
+    env.retain(|name, _| !apart(name));
+    // Without them it is not started, should they not arrive.
+    let needed = secrets.iter().filter(|_| remote.is_none()).map(|(key, ..)| (*key).clone());
+    Definition {
+        secrets: needed.collect(),
+        name: server.id.clone(),
+        label: (server.name != server.id).then(|| server.name.clone()),
+        cwd: launch.cwd.clone(),
+        env,
+        command: launch.command.clone(),
+        image: launch.image.as_ref().map(|image| image.reference.clone()),
+        engine: launch.image.as_ref().map(|image| image.engine.to_owned()),
+        args: launch.args.clone(),
+        remote,
+        // The client started it when it needed it, and shall find it through Harbor as it did before.
+        supervision: Supervision { lazy: Some(true), ..Supervision::default() },
+        ..Definition::default()
+    }
+}
+
+/// It comes so far only where the person has allowed what is special about its address.
+fn elsewhere(remote: &Elsewhere) -> Remote {
+    let url = parse(&remote.url).ok();
+    let is = |what: fn(&url::Url) -> bool| url.as_ref().is_some_and(what);
+    Remote {
+        url: remote.url.clone(),
+        transport: remote.sse.then(|| "sse".to_owned()),
+        headers: remote.headers.clone(),
+        allow_private: is(says_private) && !is(says_loopback),
+        allow_http: is(is_exposed),
+    }
+}

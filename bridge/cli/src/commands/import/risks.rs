@@ -1,0 +1,223 @@
+//! What of a file that may be anybody's needs the person's yes before it is taken over.
+//!
+//! ```text
+//!  variables of the person's that go somewhere ─┐
+//!  a server at a private address, or without TLS ┴─► allowed by an option, or by a yes to all that was shown; else left out
+//!  whatever is new ─► a yes, or `--yes`; where nobody can be asked, nothing is taken over
+//! ```
+//!
+//! Owns these rules and the question. Must never show a value of a variable or of a header.
+
+use std::collections::BTreeMap;
+
+use harbor_client_configs::Launch;
+use harbor_policy::handover::warnings;
+use harbor_policy::remote::{is_exposed, parse, place, says_private};
+use harbor_policy::telltale::telltales;
+use url::Url;
+
+use super::super::changes::quoted;
+use super::{Server, secrets_of};
+use crate::args::Import;
+use crate::consent;
+use crate::errors::{Exit, Failure};
+use crate::screen::remark;
+use crate::table::flatten;
+
+/// What stands for a value that may be secret.
+const HIDDEN: &str = "…";
+
+/// Where a server elsewhere is.
+pub fn host(launch: &Launch) -> Option<String> {
+    launch.remote.as_ref().map(|_| address(launch).map_or_else(|| "no URL".into(), |url| place(&url)))
+}
+
+fn address(launch: &Launch) -> Option<Url> {
+    parse(&launch.remote.as_ref()?.url).ok()
+}
+
+/// `TOKEN in the header Authorization`, one after the other.
+pub fn uses(launch: &Launch) -> Vec<String> {
+    let mut places = BTreeMap::<&str, Vec<&str>>::new();
+    for used in &launch.taken {
+        places.entry(&used.variable).or_default().push(&used.place);
+    }
+    let said = |(variable, places): (&str, Vec<&str>)| format!("{variable} in {}", places.join(" and "));
+    places.into_iter().map(said).collect()
+}
+
+/// Why a server is not taken over as long as nobody has said that it may.
+pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
+    if !launch.taken.is_empty() && !wanted.expand {
+        let to = host(launch).map(|host| format!(", and so to {host}")).unwrap_or_default();
+        let used = uses(launch).join(", ");
+        return Some(format!("it would be given your {used}{to}; --expand puts them in"));
+    }
+    let url = address(launch)?;
+    if says_private(&url) && !wanted.allow_private {
+        let at = place(&url);
+        return Some(format!(
+            "it is at {at}, a private address or this machine; --allow-private takes it over"
+        ));
+    }
+    if is_exposed(&url) && !wanted.allow_http {
+        return Some(format!("it is at {} without TLS; --allow-http takes it over", place(&url)));
+    }
+    None
+}
+
+/// Shows what is new, and asks for a yes to all of it. Whether that was said.
+pub fn ask(servers: &[Server], is_new: impl Fn(&Server) -> bool, wanted: &Import) -> Result<bool, Failure> {
+    let new: Vec<_> = servers.iter().filter(|server| is_new(server)).collect();
+    if new.is_empty() || wanted.yes || wanted.dry_run {
+        return Ok(false);
+    }
+    consent::is_possible("taking servers over")?;
+    let shown: Vec<_> =
+        new.iter().filter_map(|server| Some(described(server, server.launch.as_ref().ok()?))).collect();
+    match consent::ask(&format!("{}\nTake them over?", shown.join("\n")))? {
+        true => Ok(true),
+        false => {
+            remark("nothing was taken over");
+            Err(Failure::Said(Exit::Failed))
+        }
+    }
+}
+
+/// One server with all that is special about it, in lines.
+fn described(server: &Server, launch: &Launch) -> String {
+    let what = match host(launch) {
+        Some(host) => format!("at {host}"),
+        None => format!("runs {}", flatten(&shortened(launch))),
+    };
+    let mut lines = vec![format!("{}: {what}", flatten(&server.id))];
+    lines.extend(named("its variables", launch, launch.env.keys()));
+    let headers = launch.remote.iter().flat_map(|remote| remote.headers.keys());
+    lines.extend(named("its headers", launch, headers));
+    lines.extend(uses(launch).iter().map(|used| format!("  it is given your {}", flatten(used))));
+    let is_plain = "looks like a secret, and would stand in its definition as it is";
+    lines.extend(plain_secrets(launch).iter().map(|name| format!("  {} {is_plain}", flatten(name))));
+    let url = address(launch);
+    let is = |what: fn(&Url) -> bool| url.as_ref().is_some_and(what);
+    lines.extend(is(says_private).then(|| "  that is a private address, or this machine".to_owned()));
+    lines.extend(is(is_exposed).then(|| "  without TLS".to_owned()));
+    lines.extend(warning(launch).map(|text| format!("  warning: {text}")));
+    lines.join("\n")
+}
+
+/// `  its variables: MODE, TOKEN (kept as a secret)`.
+fn named<'a>(title: &str, launch: &Launch, names: impl Iterator<Item = &'a String>) -> Option<String> {
+    let secrets = secrets_of(launch);
+    let is_kept = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
+    let kept = |name: &String| if is_kept(name) { " (kept as a secret)" } else { "" };
+    let names: Vec<_> = names.map(|name| format!("{}{}", flatten(name), kept(name))).collect();
+    (!names.is_empty()).then(|| format!("  {title}: {}", names.join(", ")))
+}
+
+/// What its command would hand over, or hide.
+pub fn warning(launch: &Launch) -> Option<String> {
+    let all = warnings(&launch.command, &launch.args);
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Arguments that look like secrets, by their names: they would stand in the definition as they are.
+pub fn plain_secrets(launch: &Launch) -> Vec<String> {
+    telltales(&launch.args).into_iter().map(|told| told.name).collect()
+}
+
+/// The whole command, without what has a variable's value in it, or looks like a secret.
+pub fn shortened(launch: &Launch) -> String {
+    let has = |place: &str| launch.taken.iter().any(|used| used.place == place);
+    let word = |word: &String| if word == HIDDEN { word.clone() } else { quoted(word) };
+    let program = match &launch.image {
+        Some(image) if has("its arguments") => format!("an image ({})", image.engine),
+        Some(image) => format!("the image {} ({})", image.reference, image.engine),
+        None if has("its command") => HIDDEN.into(),
+        None => word(&launch.command),
+    };
+    let mut args = launch.args.clone();
+    telltales(&launch.args).iter().for_each(|told| args[told.at] = HIDDEN.into());
+    let args = match has("its arguments") {
+        true => HIDDEN.to_owned(),
+        false => args.iter().map(word).collect::<Vec<_>>().join(" "),
+    };
+    format!("{program} {args}").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use harbor_client_configs::{Elsewhere, Use};
+
+    use super::*;
+
+    fn remote(url: &str) -> Launch {
+        let remote = Elsewhere { url: url.into(), ..Elsewhere::default() };
+        Launch { remote: Some(remote), ..Launch::default() }
+    }
+
+    #[test]
+    fn what_is_special_needs_to_be_allowed() {
+        let none = Import::default();
+        assert_eq!(unallowed(&remote("https://example.com/mcp"), &none), None);
+        let private = unallowed(&remote("http://localhost:3/mcp"), &none).unwrap();
+        assert_eq!(
+            private,
+            "it is at localhost:3, a private address or this machine; --allow-private takes it over"
+        );
+        let allowed = Import { allow_private: true, ..none.clone() };
+        assert_eq!(unallowed(&remote("http://localhost:3/mcp"), &allowed), None);
+        assert!(unallowed(&remote("http://192.168.1.2/"), &allowed).unwrap().contains("--allow-http"));
+        assert!(unallowed(&remote("http://example.com/"), &none).unwrap().contains("--allow-http"));
+
+        let mut taken = remote("https://evil.example/?k=v4lue");
+        let place = |place: &str| Use { variable: "TOKEN".into(), place: place.into() };
+        taken.taken = [place("its URL"), place("the header X")].into();
+        let said = unallowed(&taken, &none).unwrap();
+        assert_eq!(
+            said,
+            "it would be given your TOKEN in its URL and the header X, and so to evil.example; --expand puts them in"
+        );
+        assert_eq!(unallowed(&taken, &Import { expand: true, ..none }), None);
+    }
+
+    #[test]
+    fn a_question_shows_hosts_and_variables_and_no_values() {
+        let mut launch = Launch { command: "npx".into(), args: vec!["v4lue".into()], ..Launch::default() };
+        launch.taken = [Use { variable: "TOKEN".into(), place: "its arguments".into() }].into();
+        let server = |launch: &Launch| Server {
+            name: "s".into(),
+            file: "f".into(),
+            id: "s".into(),
+            launch: Ok(launch.clone()),
+        };
+        assert_eq!(
+            described(&server(&launch), &launch),
+            "s: runs npx …\n  it is given your TOKEN in its arguments"
+        );
+        let args = ["run", "--token", "v4lue", "-e", "KEY=v4lue"].map(str::to_owned).into();
+        let plain = Launch { command: "npx".into(), args, ..Launch::default() };
+        assert_eq!(
+            described(&server(&plain), &plain),
+            "s: runs npx run --token … -e …\n  --token looks like a secret, and would stand in its definition as it is\n  \
+             KEY looks like a secret, and would stand in its definition as it is"
+        );
+        let mut shell = Launch {
+            command: "bash".into(),
+            args: ["-c", "a b"].map(str::to_owned).into(),
+            ..Launch::default()
+        };
+        shell.env = [("MODE", "v4lue"), ("API_KEY", "v4lue-0123456789")]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into();
+        assert_eq!(
+            described(&server(&shell), &shell),
+            "s: runs bash -c 'a b'\n  its variables: API_KEY (kept as a secret), MODE\n  \
+             warning: bash -c runs a text: read all of it"
+        );
+        let launch = remote("http://192.168.1.2:80/x?key=v4lue");
+        assert_eq!(
+            described(&server(&launch), &launch),
+            "s: at 192.168.1.2\n  that is a private address, or this machine\n  without TLS"
+        );
+    }
+}

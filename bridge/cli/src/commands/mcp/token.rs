@@ -1,0 +1,83 @@
+//! `harbor mcp token`: which AI clients may come over HTTP.
+//!
+//! Owns what is said about it. A token is shown when it is made, and never again.
+
+use harbor_home::Paths;
+use harbor_policy::suggest::hint;
+use serde_json::json;
+
+use super::http::tokens::{Kepts, TokenFile};
+use crate::args::TokenWanted;
+use crate::errors::Failure;
+use crate::screen::{Screen, ask, remark};
+use crate::table::Table;
+use crate::when::{self, ago};
+
+/// Makes, deletes or lists.
+pub fn run(wanted: &TokenWanted, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let file = TokenFile::of(paths);
+    match wanted {
+        TokenWanted::List => list(&file.read()?, screen),
+        TokenWanted::Make(name, replace) => {
+            if !replace && file.read()?.contains_key(name) {
+                may_replace(name, screen)?;
+            }
+            make(&file, name, screen)
+        }
+        TokenWanted::Delete(name) => delete(&file, name, screen),
+    }
+}
+
+/// Whoever has the token that there is would not be let in any more.
+fn may_replace(name: &str, screen: &Screen) -> Result<(), Failure> {
+    let what = format!("{name} has a token already, which a new one would end");
+    let yes = !screen.json && ask(&format!("{what}; replace it? [y/N] "));
+    if yes {
+        Ok(())
+    } else {
+        Err(Failure::Usage(format!("{what}\n`harbor mcp token {name} --replace` does that")))
+    }
+}
+
+fn make(file: &TokenFile, name: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let (token, replaced) = file.make(name, when::now())?;
+    if screen.json {
+        let answer = json!({"client": name, "token": token, "replaced": replaced});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    screen.text(&token)?;
+    let old = if replaced { ", and the earlier one does not any more" } else { "" };
+    remark(&format!("it lets in client://{name}{old}; it is not shown again"));
+    Ok(())
+}
+
+fn delete(file: &TokenFile, name: &str, screen: &mut Screen) -> Result<(), Failure> {
+    if !file.delete(name)? {
+        let known = file.read()?;
+        let likely = hint(name, known.keys().map(String::as_str));
+        let text = format!("{name} has no token{likely}");
+        return Err(Failure::Nothing(text, "`harbor mcp token` lists who has one".into()));
+    }
+    match screen.json {
+        true => screen.json(&json!({"client": name, "deleted": true}).to_string())?,
+        false => screen.text(&format!("{name} is not let in any more"))?,
+    }
+    Ok(())
+}
+
+fn list(tokens: &Kepts, screen: &mut Screen) -> Result<(), Failure> {
+    if screen.json {
+        let clients: Vec<_> = tokens
+            .iter()
+            .map(|(name, kept)| json!({"client": name, "created_at": kept.created_at}))
+            .collect();
+        return Ok(screen.json(&json!({"tokens": clients}).to_string())?);
+    }
+    if tokens.is_empty() {
+        return Ok(screen.text("no client has a token; `harbor mcp token NAME` makes one")?);
+    }
+    let mut table = Table::new(&["CLIENT", "CREATED"]);
+    let now = when::now();
+    tokens.iter().for_each(|(name, kept)| table.add([name.clone(), ago(kept.created_at, now)]));
+    Ok(screen.table(&table)?)
+}

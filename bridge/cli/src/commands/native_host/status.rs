@@ -1,0 +1,152 @@
+//! How it stands with each browser: whether it is here, its manifest, and what to do.
+//!
+//! Owns what is said about a manifest. Must never change one.
+
+use std::path::PathBuf;
+
+use harbor_client_configs::browsers::{BROWSERS, State};
+use harbor_client_configs::extensions::{HARBOR, NATIVE_HOST, WEB_AGENTS_API};
+use harbor_home::Paths;
+use harbor_policy::sandbox::hint::shell;
+use serde_json::{Value, json};
+
+use super::note::Note;
+use super::program::{self, is_program};
+use super::{Found, Here, Target};
+use crate::args::HostPlace;
+use crate::errors::Failure;
+use crate::screen::Screen;
+use crate::table::Table;
+
+/// A manifest that was looked at.
+pub struct Seen {
+    pub target: Target,
+    pub state: State,
+    /// What it starts, if it says so.
+    starts: Option<PathBuf>,
+    /// The extensions that it lets in, as they stand there.
+    lets_in: Vec<String>,
+    /// Where a browser of this kind is that cannot start us.
+    confined: Option<PathBuf>,
+}
+
+impl Seen {
+    pub fn at(target: Target, here: &Here, paths: &Paths) -> Result<Self, Failure> {
+        let more = Note::load(paths).entry(&target.file).map(|entry| entry.extension_ids.clone());
+        let (browser, wanted) = (target.browser, program::wanted(paths)?);
+        let text = match Found::read(&target.file) {
+            Ok(found) => found.text,
+            // What is no text is none of ours.
+            Err(_) => Some(String::new()),
+        };
+        let ids = browser.extension_ids(&more.unwrap_or_default());
+        let state = match text.as_deref().map(|text| browser.judge(text, &wanted, &ids, &is_program)) {
+            None => State::Missing,
+            Some(State::Installed) if !program::fits(paths) => State::Elsewhere,
+            Some(state) => state,
+        };
+        let read = text.and_then(|text| browser.read(&text));
+        let (starts, lets_in) = read.map(|manifest| (manifest.program, manifest.ids)).unzip();
+        let confined = here.confined(browser);
+        Ok(Self { target, state, starts, lets_in: lets_in.unwrap_or_default(), confined })
+    }
+
+    /// Whether there is anything to be said.
+    pub fn matters(&self) -> bool {
+        self.target.found || self.state != State::Missing
+    }
+
+    /// What is wrong, in words.
+    pub fn what(&self) -> String {
+        let starts = self.starts.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+        match self.state {
+            State::Installed => "it is as it has to be".into(),
+            State::Missing => "it has no way to Harbor".into(),
+            State::Elsewhere => format!("it starts {starts}, for another Harbor or another home than this"),
+            State::Foreign => format!("it starts {starts}, which is not Harbor's"),
+            State::NotExecutable => format!("it starts {starts}, which is not there or no program"),
+            State::WrongId => format!("it lets in {}", self.lets_in.join(", ")),
+            State::Unreadable => format!("it is no manifest for {}", self.target.browser.title),
+        }
+    }
+
+    /// What to do about it.
+    pub fn next(&self) -> Option<String> {
+        let own = self.target.user_data_dir.as_ref().map(|own| shell(&own.display().to_string()));
+        let own = own.map(|own| format!(" --user-data-dir {own}")).unwrap_or_default();
+        let command = format!("harbor host install --browser {}{own}", self.target.browser.id);
+        match self.state {
+            State::Installed => None,
+            State::Missing => self.target.found.then(|| format!("`{command}`")),
+            state if state.is_foreign() => Some(format!("`{command} --replace` puts it aside")),
+            _ => Some(format!("`{command}` renews it")),
+        }
+    }
+
+    fn json(&self) -> Value {
+        let problem = (!matches!(self.state, State::Installed | State::Missing)).then(|| self.what());
+        json!({"browser": self.target.browser.id, "title": self.target.browser.title, "found": self.target.found,
+            "manifest": self.target.file, "state": self.state.as_str(), "starts": self.starts, "problem": problem,
+            "next": self.next(), "confined": self.confined})
+    }
+}
+
+/// Every browser's, and every one that was ever installed.
+pub fn look_at_all(here: &Here, paths: &Paths) -> Result<Vec<Seen>, Failure> {
+    look(&HostPlace::default(), here, paths)
+}
+
+fn look(place: &HostPlace, here: &Here, paths: &Paths) -> Result<Vec<Seen>, Failure> {
+    let targets = here.all_targets(place, &Note::load(paths))?;
+    targets.into_iter().map(|target| Seen::at(target, here, paths)).collect()
+}
+
+pub fn show(place: &HostPlace, here: &Here, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let (seen, program) = (look(place, here, paths)?, program::wanted(paths)?);
+    if screen.json {
+        let ids = [HARBOR, WEB_AGENTS_API]
+            .map(|one| (one.name.to_owned(), json!({"chromium": one.chromium(), "firefox": one.firefox})));
+        let answer = json!({"host": NATIVE_HOST, "program": program, "extensions": serde_json::Map::from_iter(ids),
+            "browsers": seen.iter().map(Seen::json).collect::<Vec<_>>()});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    screen.text(&format!(
+        "{NATIVE_HOST} is {}\nfor the extension {}, in Firefox {}\n",
+        program.display(),
+        HARBOR.chromium(),
+        HARBOR.firefox
+    ))?;
+    let mut table = Table::new(&["BROWSER", "HERE", "HARBOR", "MANIFEST"]);
+    for seen in &seen {
+        let here = if seen.target.found { "yes" } else { "no" };
+        let manifest = seen.target.file.display().to_string();
+        table.add([seen.target.browser.id.into(), here.into(), seen.state.as_str().into(), manifest]);
+    }
+    screen.table(&table)?;
+    let notes = notes(&seen);
+    if !notes.is_empty() {
+        screen.text(&format!("\n{}", notes.join("\n")))?;
+    }
+    Ok(())
+}
+
+fn notes(seen: &[Seen]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for seen in seen {
+        let id = seen.target.browser.id;
+        if let Some(next) = seen.next() {
+            notes.push(format!("{id}: {}; {next}", seen.what()));
+        }
+        if let Some(confined) = &seen.confined {
+            let confined = confined.display();
+            notes.push(format!(
+                "{id}: the one of {confined} cannot start Harbor, since its snap or flatpak keeps it in; use one that is neither"
+            ));
+        }
+    }
+    if !seen.iter().any(Seen::matters) && notes.is_empty() {
+        let names: Vec<_> = BROWSERS.iter().map(|browser| browser.title).collect();
+        notes.push(format!("none of {} is here", names.join(", ")));
+    }
+    notes
+}

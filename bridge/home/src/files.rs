@@ -1,0 +1,192 @@
+//! How Harbor's programs make files in its home: for this user alone, and whole or not at all.
+//!
+//! Owns modes (directories 0700, files 0600 from the moment they exist) and atomic writes. Must never know what is in a file.
+
+use std::fmt;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use nix::unistd::geteuid;
+
+/// An operation on a file that failed.
+#[derive(Debug)]
+pub struct FileError {
+    /// What was done to which file.
+    pub what: String,
+    /// What the system says.
+    pub source: io::Error,
+}
+
+impl FileError {
+    /// For `map_err`: what was done to which file.
+    pub fn of(what: &str, path: &Path) -> impl Fn(io::Error) -> Self {
+        let what = format!("{what} {}", path.display());
+        move |source| Self { what: what.clone(), source }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}{}", self.what, self.source, advice(self.source.kind()))
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// What a person can do about a disk that is full, to stand behind the error.
+pub const MAKE_ROOM: &str = ": make room on that disk";
+
+/// What a person can do about an error of a disk, to stand behind it; nothing where the error says all.
+#[must_use]
+pub fn advice(error: io::ErrorKind) -> &'static str {
+    if matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) { MAKE_ROOM } else { "" }
+}
+
+/// Creates a directory, and those above it, for this user only. One that exists is made private.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn private_directory(path: &Path) -> Result<(), FileError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(FileError::of("create", path))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))
+        .map_err(FileError::of("protect", path))
+}
+
+/// As `private_directory`, and it is this user's own, and no link: what lies in it lets programs in.
+///
+/// # Errors
+/// When it is not, or the file system refuses.
+pub fn own_directory(path: &Path) -> Result<(), FileError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    // To be looked at last: what stood there before need not be what is there now.
+    match path.symlink_metadata() {
+        Ok(found) if !found.is_dir() || found.uid() != geteuid().as_raw() => {
+            let why = "it has to be a directory of your own, and no symbolic link; remove it";
+            Err(FileError::of("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
+        }
+        _ => {
+            made.map_err(FileError::of("create", path))?;
+            private_directory(path)
+        }
+    }
+}
+
+/// Creates the home for this user only. One that exists stays as it is, but must be this user's own, and nobody
+/// else's to write: `HARBOR_HOME=/tmp` is a mistake that must not be made true.
+///
+/// # Errors
+/// When it is not, or the file system refuses.
+pub fn home_directory(path: &Path) -> Result<(), FileError> {
+    let Ok(found) = path.metadata() else { return private_directory(path) };
+    if found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let why = "it is another user's, or others may write to it; set HARBOR_HOME to a directory of your own";
+    Err(FileError::of("use", path)(io::Error::new(io::ErrorKind::PermissionDenied, why)))
+}
+
+/// Opens a file for this user only, creating it when there is none.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn private_file(path: &Path) -> Result<File, FileError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(OFlag::O_NOFOLLOW.bits())
+        .mode(0o600)
+        .open(path)
+        .map_err(FileError::of("open", path))
+}
+
+/// Replaces a file's content so that a reader sees the old one or the new one, even across a power cut.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    let temporary = temporary(path);
+    let write = || -> io::Result<()> {
+        // A leftover of a crash may have any mode; a new file has ours from its first moment.
+        match std::fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)
+    };
+    write().map_err(|error| {
+        // What is to be written may be a secret.
+        let _ = std::fs::remove_file(&temporary);
+        FileError::of("write", path)(error)
+    })
+}
+
+/// Where a file's new content is written first.
+#[must_use]
+pub fn temporary(path: &Path) -> PathBuf {
+    path.with_extension("new")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_that_others_may_write_to_is_refused_and_left_as_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(home.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(home_directory(home.path()).is_err());
+        assert_eq!(home.path().metadata().unwrap().permissions().mode() & 0o7777, 0o1777);
+        assert!(home_directory(&home.path().join("new")).is_ok());
+    }
+
+    #[test]
+    fn a_directory_that_lets_programs_in_is_made_and_is_neither_a_link_nor_a_file() {
+        let home = tempfile::tempdir().unwrap();
+        let [own, link, dangling, file] =
+            ["a/own", "link", "dangling", "file"].map(|name| home.path().join(name));
+        own_directory(&own).unwrap();
+        std::fs::set_permissions(&own, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        std::os::unix::fs::symlink("nowhere", &dangling).unwrap();
+        std::fs::write(&file, "").unwrap();
+        for wrong in [&link, &dangling, &file] {
+            let error = own_directory(wrong).unwrap_err().to_string();
+            assert!(error.contains("a directory of your own"), "{error}");
+        }
+        let mode = || own.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), 0o755, "not through the link");
+        own_directory(&own).unwrap();
+        assert_eq!(mode(), 0o700);
+    }
+
+    #[test]
+    fn what_could_not_be_written_leaves_nothing_behind() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a");
+        std::fs::create_dir_all(path.join("in the way")).unwrap();
+        assert!(write_atomically(&path, b"secret").is_err());
+        assert!(!temporary(&path).exists());
+    }
+
+    #[test]
+    fn what_is_written_is_private_and_whole() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = home.path().join("a/b");
+        private_directory(&directory).unwrap();
+        let file = directory.join("token");
+        std::fs::write(file.with_extension("new"), "left over").unwrap();
+        write_atomically(&file, b"one").unwrap();
+        write_atomically(&file, b"two").unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&directory), mode(&file)), (0o700, 0o600));
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+    }
+}

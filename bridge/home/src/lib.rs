@@ -1,0 +1,13 @@
+//! What every program of Harbor knows of the user's one home: where its files are, how the bridge is found there, what time it is.
+//!
+//! Owns names, modes and the search for the bridge. Must never read or write what the bridge keeps, nor depend on it: the command
+//! line is built without the bridge.
+
+pub mod clock;
+pub mod date;
+pub mod dial;
+pub mod files;
+pub mod instance;
+mod paths;
+
+pub use self::paths::{CONFIG_FILE, PathError, Paths};

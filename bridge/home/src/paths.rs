@@ -1,0 +1,239 @@
+//! Where things are: paths under `HARBOR_HOME`.
+//!
+//! Owns the names of files and directories. Must never create one: rooms that own a file create it.
+
+use std::env;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use harbor_ipc_proto::hex::hex;
+use sha2::{Digest, Sha256};
+
+/// The longest path that fits into `sockaddr_un`, in bytes, without its closing NUL.
+const MAX_SOCKET_PATH: usize = 107;
+
+/// What a person has configured, in the home.
+pub const CONFIG_FILE: &str = "config.toml";
+
+/// Why there is no home, or no socket in it; and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathError(String);
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PathError {}
+
+/// The files of one user's Harbor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    home: PathBuf,
+    runtime_dir: Option<PathBuf>,
+}
+
+impl Paths {
+    /// From `HARBOR_HOME`, else `~/.harbor`.
+    ///
+    /// # Errors
+    /// When neither `HARBOR_HOME` nor `HOME` is set.
+    pub fn from_env() -> Result<Self, PathError> {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let home = set("HARBOR_HOME").or_else(|| set("HOME").map(|home| home.join(".harbor")));
+        let home = home.and_then(|home| std::path::absolute(home).ok());
+        let home = home.ok_or_else(|| {
+            PathError("neither HARBOR_HOME nor HOME is set; set HARBOR_HOME to a directory of yours".into())
+        })?;
+        Ok(Self { home, runtime_dir: set("XDG_RUNTIME_DIR") })
+    }
+
+    /// With this home, whatever the environment says.
+    #[must_use]
+    pub fn at(home: &Path) -> Self {
+        Self { home: home.to_owned(), runtime_dir: None }
+    }
+
+    /// The directory of everything: `HARBOR_HOME`.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// What exists while a bridge runs: socket, token, lock.
+    #[must_use]
+    pub fn run_dir(&self) -> PathBuf {
+        self.home.join("run")
+    }
+
+    /// The local socket.
+    ///
+    /// # Errors
+    /// When its path would be too long, and there is no `XDG_RUNTIME_DIR` to put it into.
+    pub fn socket(&self) -> Result<PathBuf, PathError> {
+        let path = self.run_dir().join("bridge.sock");
+        if path.as_os_str().len() <= MAX_SOCKET_PATH {
+            return Ok(path);
+        }
+        let runtime_dir = self.runtime_dir.as_ref().ok_or_else(|| {
+            PathError(format!(
+                "{} is too long for a socket's path; set a shorter HARBOR_HOME, or XDG_RUNTIME_DIR",
+                path.display()
+            ))
+        })?;
+        let digest = Sha256::digest(self.home.as_os_str().as_encoded_bytes());
+        let name = hex(&digest[..8]);
+        Ok(runtime_dir.join("harbor").join(format!("{name}.sock")))
+    }
+
+    /// What a Harbor program proves itself with.
+    #[must_use]
+    pub fn token(&self) -> PathBuf {
+        self.run_dir().join("token")
+    }
+
+    /// Held by the one bridge; contains its process id.
+    #[must_use]
+    pub fn lock(&self) -> PathBuf {
+        self.run_dir().join("bridge.lock")
+    }
+
+    /// The server definitions.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.home.join("harbor.db")
+    }
+
+    /// What the server definitions are rebuilt from when the database is lost.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.home.join("definitions.journal")
+    }
+
+    /// Which versions of their packages servers have.
+    #[must_use]
+    pub fn locks(&self) -> PathBuf {
+        self.home.join("locks")
+    }
+
+    /// The secrets of servers.
+    #[must_use]
+    pub fn credentials(&self) -> PathBuf {
+        self.home.join("secrets").join("credentials.json")
+    }
+
+    /// Their key, where a passphrase protects them.
+    #[must_use]
+    pub fn credentials_key(&self) -> PathBuf {
+        self.credentials().with_file_name("key.age")
+    }
+
+    /// The catalog of servers; its worker writes it.
+    #[must_use]
+    pub fn catalog(&self) -> PathBuf {
+        self.home.join("catalog.db")
+    }
+
+    /// What the person has configured.
+    #[must_use]
+    pub fn config_file(&self) -> PathBuf {
+        self.home.join(CONFIG_FILE)
+    }
+
+    /// Which browsers were told of this Harbor, and for which extensions.
+    #[must_use]
+    pub fn native_hosts(&self) -> PathBuf {
+        self.home.join("native-host").join("installed.json")
+    }
+
+    /// What browsers start where the bridge has to be told its home.
+    #[must_use]
+    pub fn native_host_program(&self) -> PathBuf {
+        self.home.join("native-host").join("harbor-bridge")
+    }
+
+    /// Where a bridge that has no terminal logs to.
+    #[must_use]
+    pub fn log_file(&self) -> PathBuf {
+        self.home.join("logs").join("bridge.log")
+    }
+
+    /// Who did what.
+    #[must_use]
+    pub fn audit_log(&self) -> PathBuf {
+        self.home.join("logs").join("audit.jsonl")
+    }
+
+    /// The logs of servers.
+    #[must_use]
+    pub fn server_logs(&self) -> PathBuf {
+        self.home.join("logs").join("servers")
+    }
+
+    /// Where a server's directories are.
+    #[must_use]
+    pub fn server(&self, server_id: &str) -> PathBuf {
+        self.home.join("servers").join(server_id)
+    }
+
+    /// Where a server's package is installed.
+    #[must_use]
+    pub fn server_package(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("package")
+    }
+
+    /// What a server runs in while it is tried out, before it is installed or upgraded.
+    #[must_use]
+    pub fn server_trial(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("trial")
+    }
+
+    /// Where the directories of all servers are.
+    #[must_use]
+    pub fn servers(&self) -> PathBuf {
+        self.home.join("servers")
+    }
+
+    /// What is installed, for others to read.
+    #[must_use]
+    pub fn installed_servers(&self) -> PathBuf {
+        self.home.join("installed_servers.json")
+    }
+
+    /// Where it is kept which image a server runs.
+    #[must_use]
+    pub fn server_image(&self, id: &str) -> PathBuf {
+        self.server(id).join("image")
+    }
+
+    /// A server's own directory for temporary files.
+    #[must_use]
+    pub fn server_tmp(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("tmp")
+    }
+
+    /// A server's own directory to write into.
+    #[must_use]
+    pub fn server_data(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("data")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_home_moves_the_socket_to_the_runtime_directory() {
+        let home = PathBuf::from("/").join("h".repeat(120));
+        let mut paths = Paths { home, runtime_dir: Some("/run/user/1".into()) };
+        let socket = paths.socket().unwrap();
+        assert!(socket.starts_with("/run/user/1/harbor"));
+        assert_eq!(socket.file_name().unwrap().len(), 16 + ".sock".len());
+        paths.runtime_dir = None;
+        assert!(paths.socket().is_err());
+        paths.home = "/h".into();
+        assert_eq!(paths.socket(), Ok("/h/run/bridge.sock".into()));
+    }
+}
