@@ -12,7 +12,7 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::remote::{Reach, place};
 use harbor_web::address::Rules;
 use harbor_web::body::{self, NoBody, is_packed};
-use harbor_web::client::client;
+use harbor_web::client::direct;
 use harbor_web::trouble::Trouble;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
@@ -86,7 +86,7 @@ impl Clients {
         }
         let unusable = |trouble: Trouble| unanswered(trouble, &place(base));
         let rules = Rules::within(base, Reach::of(base, allow_private), allow_private).map_err(unusable)?;
-        let client = client(rules, base, &[]).map_err(unusable)?;
+        let client = direct(rules, base).map_err(unusable)?;
         if kept.len() >= KEPT {
             kept.clear();
         }
