@@ -216,7 +216,7 @@ impl Host {
             number(&status.catalog).into_iter().for_each(|value| out.add(family, &[], value));
         }
         for (family, number) in MODELS {
-            out.add(family, &[], number(&status.models));
+            status.models.iter().for_each(|models| out.add(family, &[], number(models)));
         }
         of_servers(&mut out, &status.servers);
         calls(&mut out, &stats);

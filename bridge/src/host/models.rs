@@ -26,6 +26,17 @@ impl Host {
         self.permissions.model_permit(asker, tools)
     }
 
+    /// Waits until an origin may not put a prompt to a model any more: why.
+    pub async fn model_permit_ended(&self, asker: &Asker, tools: bool) -> ErrorBody {
+        loop {
+            let changed = self.grants_changed.notified();
+            if let Err(error) = self.permissions.model_permit(asker, tools) {
+                return error;
+            }
+            changed.await;
+        }
+    }
+
     /// Writes down a request to a model that is over.
     pub fn note_chat(&self, by: Arc<str>, record: Record) {
         self.trail.called(Record { event: "chat", by, decision: "allowed", ..record });

@@ -60,7 +60,7 @@ impl Host {
             bridge: self.bridge_status(presence),
             servers: self.server_statuses(),
             catalog,
-            models,
+            models: Some(models),
             limits: self.rate_limits(""),
             stores: self.store_sizes(),
         }

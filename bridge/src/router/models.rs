@@ -196,8 +196,12 @@ pub(super) async fn host_chat(
         profile: Some(asker.profile.clone()),
     };
     let wishes = Wishes { streams: message.stream == Some(true), counts: message.credit == Some(true) };
-    let Chatted { response, provider, model } =
-        answered(router, client, id, permit, who, message.into(), wishes).await?;
+    let answer = answered(router, client, id, permit, who, message.into(), wishes);
+    let Chatted { response, provider, model } = tokio::select! {
+        // What has left ends when nothing covers it any more.
+        ended = router.host.model_permit_ended(&asker, has_tools) => return Err(ended),
+        answer = answer => answer?,
+    };
     reply(HostLlmChatResult { response, provider, model })
 }
 
@@ -223,7 +227,11 @@ async fn answered(
             stream.push(|id, seq| LlmEvent { request_id: id.to_owned(), seq, event }).await;
         }
     };
-    router.models.chat(permit, who, ask, push).await
+    let chatted = router.models.chat(permit, who, ask, push).await?;
+    if router.host.trail.is_required() {
+        router.host.trail.written().await?;
+    }
+    Ok(chatted)
 }
 
 pub(super) fn more(client: &Client, message: &LlmMore) -> Handled {

@@ -26,8 +26,8 @@ define_sent! {
         servers: Vec<ServerStatus>,
         /// The catalog.
         catalog: CatalogStatus,
-        /// The models.
-        models: ModelsStatus,
+        /// The models; absent from a bridge that knows none.
+        models: Option<ModelsStatus>,
         /// The limits of origins that have none of their own.
         limits: RateLimits,
         /// What is on the disk; absent until it was looked at.

@@ -851,7 +851,7 @@ export interface Requests {
   llm_get_active: Record<never, never>;
   /** Says all that is set about models, keys by the ids of their providers only. */
   llm_get_config: Record<never, never>;
-  /** Puts a conversation to a model. Nothing of the request holds for another one. */
+  /** Puts a conversation to a model. Nothing of the request holds for another one. In the `rpc` envelope `llm.chat_stream` is the same with `stream`. */
   llm_chat: {
     /** The conversation, the oldest message first. */
     messages: ChatMessage[];
@@ -2534,8 +2534,8 @@ export interface Status {
   servers: Array<ServerStatus>;
   /** The catalog. */
   catalog: CatalogStatus;
-  /** The models. */
-  models: ModelsStatus;
+  /** The models; absent from a bridge that knows none. */
+  models?: ModelsStatus;
   /** The limits of origins that have none of their own. */
   limits: RateLimits;
   /** What is on the disk; absent until it was looked at. */

@@ -1,6 +1,6 @@
 //! What a page and an AI client may do with models.
 
-use harbor_tests::{Client, LIMIT};
+use harbor_tests::{Client, LIMIT, PROMPT, wait_until};
 use serde_json::json;
 
 use super::scene::{ASKED, SAID, SITE, Scene, begin};
@@ -40,6 +40,18 @@ fn an_origin_needs_the_scope_and_hears_nothing_of_the_provider() {
     site.revoke(PROMPT_SCOPE, None);
     assert_eq!(chat("m", &json!({})).unwrap_err().code, "ERR_SCOPE_REQUIRED");
     assert_eq!(scene.provider.chats().iter().filter(|asked| asked.text.contains(ASKED)).count(), 3);
+}
+
+#[test]
+fn what_is_revoked_ends_in_the_middle_of_an_answer() {
+    let scene = Scene::new();
+    let site = scene.bridge.speaking_for(SITE);
+    site.grant(PROMPT_SCOPE, "ALLOW_ALWAYS", &json!({}));
+    let pending = begin(&scene.bridge, "host_llm_chat", "hangs", &json!({"origin": SITE}));
+    wait_until("it to be under way", LIMIT, || scene.provider.chats().len() == 1);
+    assert!(site.revoke(PROMPT_SCOPE, None));
+    assert_eq!(pending.wait(PROMPT).unwrap_err().code, "ERR_SCOPE_REQUIRED");
+    wait_until("its connection to end", PROMPT, || scene.provider.left() == 1);
 }
 
 #[test]
