@@ -30,7 +30,7 @@ impl Pair for ModelLink {
         ToModel::Shutdown
     }
 
-    fn greeting<'m>(message: &'m FromModel) -> Option<(u32, &'m str)> {
+    fn greeting(message: &FromModel) -> Option<(u32, &str)> {
         match message {
             FromModel::Hello { protocol, build } => Some((*protocol, build)),
             _ => None,
