@@ -3,6 +3,7 @@
 pub mod alarm;
 pub mod app;
 pub mod catalog;
+pub mod check;
 pub mod closing;
 pub mod config;
 pub mod front;
